@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from noface.cli.candidates import blocked_issue
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def blocked(
-    issue_ids: list[str] = typer.Argument(None, metavar="[ID...]", help="Tell all of these; without, a line of each."),
+    issue_ids: list[str] = typer.Argument(
+        None, metavar="[ID...]", help="Tell all of these; without, a line of each.", autocompletion=blocked_issue
+    ),
     as_json: bool = typer.Option(False, "--json", help="The same as JSON."),
     config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from noface.cli.candidates import proposed_issue
 from noface.cli.give_back import gone, sound_note
 from noface.errors import UsageError
 
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
 
 def approve(
-    issue_id: str = typer.Argument(..., metavar="ID", help="The issue that waits for your approval."),
+    issue_id: str = typer.Argument(
+        ..., metavar="ID", help="The issue that waits for your approval.", autocompletion=proposed_issue
+    ),
     note: str = typer.Option("", "--note", "-n", help="What the next worker should know, if one is needed."),
     as_json: bool = typer.Option(False, "--json", help="What was approved, as JSON."),
     config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
@@ -139,7 +142,9 @@ _MESSAGE_CHARS_MAX = 300
 
 
 def reject(
-    issue_id: str = typer.Argument(..., metavar="ID", help="The issue that waits for your approval."),
+    issue_id: str = typer.Argument(
+        ..., metavar="ID", help="The issue that waits for your approval.", autocompletion=proposed_issue
+    ),
     note: str = typer.Option(
         "", "--note", "-n", help="Why, and what should be done instead; the next worker reads it."
     ),

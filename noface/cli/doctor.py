@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from noface.cli.candidates import model_name
 from noface.errors import EXIT_USAGE, ConfigError, NofaceError, UsageError
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
 def doctor(
     probe: bool = typer.Option(False, "--probe", help="Send a cheap prompt through the models in use."),
-    model: list[str] = typer.Option([], "--model", "-m", help="Only this model; may be given several times."),
+    model: list[str] = typer.Option(
+        [], "--model", "-m", help="Only this model; may be given several times.", autocompletion=model_name
+    ),
     as_json: bool = typer.Option(False, "--json", help="As JSON."),
     config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:

@@ -5,13 +5,14 @@ wrong, `cli/session.py` opens it, and says what is wrong.
 """
 
 import sqlite3
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from noface.data.trackers import TRACKERS, tracker_settings
 from noface.git.locate import Location, locate
-from noface.store.overview import Overview
+from noface.store.overview import Overview, Rows
 from noface.store.records import SCHEMA_VERSION
 
 _BUSY_SECONDS = 10.0
@@ -37,35 +38,41 @@ def _unchanged(start: Path, config: Path | None) -> Overview | None:
     path = location.state_dir / "state.db"
     if not path.exists():
         return None
-    fingerprint = _fingerprint(location, config)
-    if fingerprint is None:
+    tables = _tables(location.root, config)
+    mark = fingerprint(location, tables) if tables is not None else None
+    if mark is None:
         return None
     try:
-        connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=_BUSY_SECONDS)
-        connection.row_factory = sqlite3.Row
-
-        def rows(sql: str, *values: object) -> list[sqlite3.Row]:
-            try:
-                return connection.execute(sql, values).fetchall()
-            except sqlite3.OperationalError:
-                from noface.store.odd_text import decode
-
-                if connection.text_factory is decode:
-                    raise
-                connection.text_factory = decode  # slower, and needed for text that is not UTF-8 only
-                return connection.execute(sql, values).fetchall()
-
+        rows = read_only(path, _BUSY_SECONDS)
         reader = Overview(rows)
         known = rows("PRAGMA user_version")[0][0] == SCHEMA_VERSION
-        return reader if known and reader.fact("fingerprint") == fingerprint else None
+        return reader if known and reader.fact("fingerprint") == mark else None
     except sqlite3.Error:
         return None
 
 
-def _fingerprint(location: Location, config: Path | None) -> str | None:
-    """Return the tracker's fingerprint; None where the configuration does not tell which tracker that is."""
-    tables = _tables(location.root, config)
-    settings = tracker_settings(tables) if tables is not None else None
+def read_only(path: Path, busy_s: float) -> Rows:
+    """Return what answers queries on a database that is only read, waiting at most `busy_s` seconds for its lock."""
+    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=busy_s)
+    connection.row_factory = sqlite3.Row
+
+    def rows(sql: str, *values: object) -> list[sqlite3.Row]:
+        try:
+            return connection.execute(sql, values).fetchall()
+        except sqlite3.OperationalError:
+            from noface.store.odd_text import decode
+
+            if connection.text_factory is decode:
+                raise
+            connection.text_factory = decode  # slower, and needed for text that is not UTF-8 only
+            return connection.execute(sql, values).fetchall()
+
+    return rows
+
+
+def fingerprint(location: Location, tables: Mapping[str, object]) -> str | None:
+    """Return the fingerprint of the tracker that the tables of noface.toml name; None where they name no known one."""
+    settings = tracker_settings(tables)
     if settings is None:
         return None
     module, _, name = TRACKERS[settings.kind].fingerprint.partition(":")

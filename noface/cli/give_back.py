@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from noface.cli.candidates import failure_kind, model_name, retried_issue, shut_issue
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,12 +23,14 @@ _GOES_ON_WITHOUT = ("ready", "waiting", "running", "landing")
 
 
 def unblock(
-    issue_ids: list[str] = typer.Argument(None, metavar="[ID...]", help="The issues."),
+    issue_ids: list[str] = typer.Argument(None, metavar="[ID...]", help="The issues.", autocompletion=shut_issue),
     note: str = typer.Option("", "--note", "-n", help="What the next worker should know; it goes into its prompt."),
-    model: str | None = typer.Option(None, "--model", "-m", help="Begin with this model of noface.toml."),
+    model: str | None = typer.Option(
+        None, "--model", "-m", help="Begin with this model of noface.toml.", autocompletion=model_name
+    ),
     attempts: int | None = typer.Option(None, "--attempts", help=f"Number of attempts to allow, 1 to {ATTEMPTS_MAX}."),
     everything: bool = typer.Option(False, "--all", help="All blocked issues."),
-    kinds: list[str] = typer.Option([], "--kind", metavar="KIND,...", help=_KIND_HELP),
+    kinds: list[str] = typer.Option([], "--kind", metavar="KIND,...", help=_KIND_HELP, autocompletion=failure_kind),
     dry_run: bool = typer.Option(False, "--dry-run", help="Tell which issues these are; change nothing."),
     as_json: bool = typer.Option(False, "--json", help="The unblocked issues as JSON."),
     config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
@@ -46,9 +49,9 @@ def unblock(
 
 
 def retry(
-    issue_ids: list[str] = typer.Argument(None, metavar="[ID...]", help="The issues."),
+    issue_ids: list[str] = typer.Argument(None, metavar="[ID...]", help="The issues.", autocompletion=retried_issue),
     everything: bool = typer.Option(False, "--all", help="All blocked issues."),
-    kinds: list[str] = typer.Option([], "--kind", metavar="KIND,...", help=_KIND_HELP),
+    kinds: list[str] = typer.Option([], "--kind", metavar="KIND,...", help=_KIND_HELP, autocompletion=failure_kind),
     dry_run: bool = typer.Option(False, "--dry-run", help="Tell which issues these are; change nothing."),
     as_json: bool = typer.Option(False, "--json", help="The retried issues as JSON."),
     config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),

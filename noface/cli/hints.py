@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from noface.cli.candidates import attempt_number, tried_issue
 from noface.cli.help import Verb
 from noface.errors import UsageError
 
@@ -126,9 +127,13 @@ def list_hints(
 
 
 def try_on(
-    issue_id: str = typer.Argument(..., metavar="ID", help="The issue."),
+    issue_id: str = typer.Argument(..., metavar="ID", help="The issue.", autocompletion=tried_issue),
     number: int | None = typer.Option(
-        None, "--attempt", metavar="N", help="The attempt; by default the last that failed."
+        None,
+        "--attempt",
+        metavar="N",
+        help="The attempt; by default the last that failed.",
+        autocompletion=attempt_number,
     ),
     as_json: bool = _JSON,
     config: Path | None = _CONFIG,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from noface.cli.candidates import any_issue, model_name
 from noface.cli.help import Verb
 
 _CONFIG_HELP = "The configuration file, if it is not noface.toml."
@@ -24,10 +25,14 @@ def add(
     body: str = typer.Option("", "--body", "-b", help="The text; - reads it from standard input."),
     label: list[str] = typer.Option([], "--label", "-l", help="A label; may be given several times."),
     priority: int = typer.Option(2, "--priority", "-p", help="0 is the most urgent."),
-    depends_on: list[str] = typer.Option([], "--depends-on", "-d", help="Wait for this issue to be merged."),
+    depends_on: list[str] = typer.Option(
+        [], "--depends-on", "-d", help="Wait for this issue to be merged.", autocompletion=any_issue
+    ),
     accept: list[str] = typer.Option([], "--accept", "-a", help="A command that must pass when it is done."),
     path: list[str] = typer.Option([], "--path", help="A glob of files it may touch."),
-    model: str | None = typer.Option(None, "--model", "-m", help="The model of its first attempt."),
+    model: str | None = typer.Option(
+        None, "--model", "-m", help="The model of its first attempt.", autocompletion=model_name
+    ),
     as_json: bool = typer.Option(False, "--json", help="The new issue as JSON."),
     config: Path | None = typer.Option(None, "--config", help=_CONFIG_HELP),
 ) -> None:
@@ -74,7 +79,7 @@ def _landed_elsewhere() -> tuple[str, ...]:
 
 
 def show(
-    issue_id: str = typer.Argument(..., metavar="ID", help="The issue."),
+    issue_id: str = typer.Argument(..., metavar="ID", help="The issue.", autocompletion=any_issue),
     as_json: bool = typer.Option(False, "--json", help="The issue as JSON."),
     config: Path | None = typer.Option(None, "--config", help=_CONFIG_HELP),
 ) -> None:

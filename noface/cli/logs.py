@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from noface.cli.candidates import attempt_number, gate, tried_issue
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,10 +16,16 @@ if TYPE_CHECKING:
 
 
 def logs(
-    issue_id: str = typer.Argument(..., metavar="ID", help="The issue."),
-    number: int | None = typer.Argument(None, metavar="[N]", help="The attempt; by default the newest."),
-    attempt: int | None = typer.Option(None, "--attempt", "-a", metavar="N", help="The same as N."),
-    gate: str | None = typer.Option(None, "--gate", "-g", help="What this gate wrote, instead of the worker."),
+    issue_id: str = typer.Argument(..., metavar="ID", help="The issue.", autocompletion=tried_issue),
+    number: int | None = typer.Argument(
+        None, metavar="[N]", help="The attempt; by default the newest.", autocompletion=attempt_number
+    ),
+    attempt: int | None = typer.Option(
+        None, "--attempt", "-a", metavar="N", help="The same as N.", autocompletion=attempt_number
+    ),
+    gate: str | None = typer.Option(
+        None, "--gate", "-g", help="What this gate wrote, instead of the worker.", autocompletion=gate
+    ),
     prompt: bool = typer.Option(False, "--prompt", help="What the worker was told."),
     diff: bool = typer.Option(False, "--diff", help="What the worker changed."),
     undone: bool = typer.Option(False, "--undone", help="What noface undid in protected files."),

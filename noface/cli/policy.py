@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from noface.cli.candidates import any_issue, failure_kind, tried_issue
 from noface.cli.help import Verb
 from noface.errors import UsageError
 
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
 
 _CONFIG = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml.")
 _JSON = typer.Option(False, "--json", help="As JSON.")
-_ISSUE = typer.Option(None, "--issue", metavar="ID", help="For this issue, with its own model, limits and labels.")
+_ISSUE = typer.Option(
+    None,
+    "--issue",
+    metavar="ID",
+    help="For this issue, with its own model, limits and labels.",
+    autocompletion=any_issue,
+)
 
 
 def group() -> typer.Typer:
@@ -33,7 +40,9 @@ def group() -> typer.Typer:
 
 def policy(
     context: typer.Context,
-    kind: str | None = typer.Option(None, "--kind", metavar="KIND", help="Only this kind of failure, step by step."),
+    kind: str | None = typer.Option(
+        None, "--kind", metavar="KIND", help="Only this kind of failure, step by step.", autocompletion=failure_kind
+    ),
     issue_id: str | None = _ISSUE,
     as_json: bool = _JSON,
     config: Path | None = _CONFIG,
@@ -60,7 +69,9 @@ def policy(
 
 def replay(
     config: Path | None = typer.Option(None, "--config", help="The policy to ask; by default that of noface.toml."),
-    issue_id: str | None = typer.Option(None, "--issue", metavar="ID", help="Only the decisions on this issue."),
+    issue_id: str | None = typer.Option(
+        None, "--issue", metavar="ID", help="Only the decisions on this issue.", autocompletion=tried_issue
+    ),
     everything: bool = typer.Option(False, "--all", help="Also show decisions that would be the same."),
     as_json: bool = _JSON,
 ) -> None:

@@ -4,9 +4,13 @@ from pathlib import Path
 
 import typer
 
+from noface.cli.candidates import model_name, open_issue
+
 
 def run(
-    issue: list[str] = typer.Option([], "--issue", "-i", help="Only this issue; may be given several times."),
+    issue: list[str] = typer.Option(
+        [], "--issue", "-i", help="Only this issue; may be given several times.", autocompletion=open_issue
+    ),
     once: bool = typer.Option(False, "--once", help="Start what is ready now, settle it, and end."),
     max_iterations: int | None = typer.Option(
         None, "--max-iterations", min=0, help="Start at most this many attempts."
@@ -14,7 +18,9 @@ def run(
     max_cost: float | None = typer.Option(None, "--max-cost", min=0, help="Spend at most this many dollars."),
     max_tokens: int | None = typer.Option(None, "--max-tokens", min=0, help="Use at most this many tokens."),
     workers: int | None = typer.Option(None, "--workers", "-w", min=1, max=64, help="Issues worked on at once."),
-    model: str | None = typer.Option(None, "--model", "-m", help="The model of the first attempts."),
+    model: str | None = typer.Option(
+        None, "--model", "-m", help="The model of the first attempts.", autocompletion=model_name
+    ),
     allow_red: bool = typer.Option(False, "--allow-red", help="Accept tests that fail on main already, in this run."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Show what would start and why; change nothing."),
     json: bool = typer.Option(False, "--json", help="One event a line, as JSON."),

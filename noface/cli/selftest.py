@@ -2,11 +2,14 @@
 
 import typer
 
+from noface.cli.candidates import failure_kind
 from noface.errors import EXIT_DONE, EXIT_FAILURE, UsageError
 
 
 def selftest(
-    kind: list[str] = typer.Option([], "--kind", help="Only failures of this kind; may be given several times."),
+    kind: list[str] = typer.Option(
+        [], "--kind", help="Only failures of this kind; may be given several times.", autocompletion=failure_kind
+    ),
     baselines: bool = typer.Option(True, "--baselines/--no-baselines", help="Run the two simpler loops as well."),
     keep: bool = typer.Option(False, "--keep", help="Keep the projects, and say where they are."),
     workers: int = typer.Option(3, "--workers", "-w", min=1, max=16, help="Issues worked on at once, in each project."),

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from noface.cli.candidates import any_issue
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ _LAST_LINES = 8
 
 
 def show(
-    issue_id: str = typer.Argument(..., metavar="ID", help="The issue."),
+    issue_id: str = typer.Argument(..., metavar="ID", help="The issue.", autocompletion=any_issue),
     report: bool = typer.Option(False, "--report", help="The report of an issue that noface gave up, as JSON."),
     as_json: bool = typer.Option(False, "--json", help="The issue and its attempts as JSON."),
     config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from noface.cli.candidates import attempt_number, tried_issue
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -12,8 +13,10 @@ if TYPE_CHECKING:
 
 
 def why(
-    issue_id: str = typer.Argument(..., metavar="ID", help="The issue."),
-    number: int | None = typer.Argument(None, metavar="N", help="The attempt; by default the newest that failed."),
+    issue_id: str = typer.Argument(..., metavar="ID", help="The issue.", autocompletion=tried_issue),
+    number: int | None = typer.Argument(
+        None, metavar="N", help="The attempt; by default the newest that failed.", autocompletion=attempt_number
+    ),
     as_json: bool = typer.Option(False, "--json", help="The evidence chain as JSON."),
     config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:

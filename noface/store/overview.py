@@ -39,6 +39,22 @@ class ModelWait(NamedTuple):
     reason: str
 
 
+class Name(NamedTuple):
+    """What tells an issue of the backlog from the others."""
+
+    id: str
+    title: str
+    status: str
+
+
+class AttemptName(NamedTuple):
+    """What tells an attempt of an issue from the others; `outcome` is None while it runs."""
+
+    number: int
+    model: str
+    outcome: str | None
+
+
 class Overview:
     """The rows that people look at; none of these queries scans the events."""
 
@@ -61,6 +77,16 @@ class Overview:
     def issue(self, issue_id: str) -> IssueRow | None:
         """Return one issue."""
         return next(iter(self._records(IssueRow, "WHERE id = ?", issue_id)), None)
+
+    def names(self) -> list[Name]:
+        """Return the issues by name, as `listed` does, without the JSON that their rows hold."""
+        which = f"WHERE present = 1 OR status = 'merged' {_ORDER}"
+        return [Name(*row) for row in self._rows(f"SELECT id, title, status FROM issues {which}")]  # noqa: S608
+
+    def attempt_names(self, issue_id: str) -> list[AttemptName]:
+        """Return the attempts of an issue by name, the newest first."""
+        sql = "SELECT number, model, outcome FROM attempts WHERE issue_id = ? ORDER BY number DESC"
+        return [AttemptName(*row) for row in self._rows(sql, issue_id)]
 
     def waiting_for_a_person(self) -> list[IssueRow]:
         """Return the issues that are blocked or wait for approval."""

@@ -157,9 +157,9 @@ def test_a_changed_issue_file_is_read_again(project):
 def test_the_fast_path_and_the_tracker_agree_on_the_fingerprint(project):
     write_issue(project.path, "1-x", "One")
     location = locate(project.path)
-    assert fast_path._fingerprint(location, None) == FilesTracker(project.path, "issues").fingerprint()
-    project.config('[tracker]\npath = "work"\n')
-    assert fast_path._fingerprint(location, None) == FilesTracker(project.path, "work").fingerprint() == "missing"
+    assert fast_path.fingerprint(location, {}) == FilesTracker(project.path, "issues").fingerprint()
+    moved = {"tracker": {"path": "work"}}
+    assert fast_path.fingerprint(location, moved) == FilesTracker(project.path, "work").fingerprint() == "missing"
 
 
 @pytest.mark.parametrize("as_json", [False, True])

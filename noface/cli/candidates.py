@@ -1,0 +1,172 @@
+"""What can stand where a command takes an issue, a model, a kind of failure, an attempt or a gate, for the shell's Tab.
+
+Called while a person types: it reads the rows that are there and writes nothing. What is wrong is not said here, the
+command itself says it; `cli/complete.py` takes an error for no candidates.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import typer
+
+if TYPE_CHECKING:
+    from noface.store.overview import Name, Overview
+
+Candidate: TypeAlias = tuple[str, str]
+"""A value, and what a person reads beside it."""
+Candidates: TypeAlias = Callable[[typer.Context, str], list[Candidate]]
+
+_BUSY_SECONDS = 0.2
+"""How long to wait for a run that is writing."""
+_TITLE_CHARS_MAX = 48
+
+
+def _issues_that(*statuses: str, without: tuple[str, ...] = ()) -> Candidates:
+    """Return what names the issues in one of `statuses`, or where none is given those that are not `without`."""
+
+    def candidates(context: typer.Context, incomplete: str) -> list[Candidate]:
+        del incomplete
+        given = _given(context, "issue_ids", "issue", "depends_on")
+        return [
+            (each.id, f"{each.title[:_TITLE_CHARS_MAX]} ({each.status})")
+            for each in _names(context)
+            if (each.status in statuses if statuses else each.status not in without) and each.id not in given
+        ]
+
+    return candidates
+
+
+any_issue = _issues_that()
+open_issue = _issues_that(without=("merged", "epic"))
+shut_issue = _issues_that("blocked", "skipped", "approval")
+blocked_issue = _issues_that("blocked", "approval", "landing", "review")
+retried_issue = _issues_that("blocked", "skipped", "approval", "waiting", "ready", "review")
+proposed_issue = _issues_that("approval")
+
+
+def tried_issue(context: typer.Context, incomplete: str) -> list[Candidate]:
+    """Name the issues that have attempts."""
+    known = _overview()
+    tried = known.attempts_made() if known is not None else {}
+    return [each for each in any_issue(context, incomplete) if each[0] in tried] if tried else []
+
+
+def model_name(context: typer.Context, incomplete: str) -> list[Candidate]:
+    """Name the models of noface.toml, then the built-in ones."""
+    del incomplete
+    from noface.config.presets import with_presets
+
+    own = _table(_tables(context).get("models"))
+    known = with_presets(own)
+    given = _given(context, "model")
+    ordered = [*own, *(name for name in known if name not in own)]
+    return [(name, _model_facts(_table(known[name]))) for name in ordered if name not in given]
+
+
+def failure_kind(context: typer.Context, incomplete: str) -> list[Candidate]:
+    """Name the kinds of failures, also behind the commas of a list."""
+    from noface.data import table
+    from noface.model.taxonomy import FailureKind
+
+    before, comma, begun = incomplete.rpartition(",")
+    given = {*before.upper().split(","), *_given(context, "kinds", "kind")}
+    told = table("kinds")
+    return [
+        (before + comma + _in_the_case_of(begun, name), str(told[name]["what"]))
+        for name in FailureKind.__members__
+        if name not in given
+    ]
+
+
+def attempt_number(context: typer.Context, incomplete: str) -> list[Candidate]:
+    """Name the attempts of the issue that stands before it, the newest first."""
+    del incomplete
+    from noface.model.backlog import same_id
+
+    issue_id, known = str(context.params.get("issue_id") or ""), _overview()
+    if known is None or not issue_id:
+        return []
+    same = (each.id for each in known.names() if same_id(each.id) == same_id(issue_id))
+    attempts = known.attempt_names(next(same, issue_id))
+    return [(str(each.number), f"{each.model}: {each.outcome or 'running'}") for each in attempts]
+
+
+def gate(context: typer.Context, incomplete: str) -> list[Candidate]:
+    """Name the gates of noface.toml, and the issue's own."""
+    del incomplete
+    gates = _tables(context).get("gates")
+    named = [each for each in gates if isinstance(each, dict)] if isinstance(gates, list) else []
+    own = [(str(each.get("name", "")), str(each.get("command", ""))) for each in named]
+    return [*own, ("accept", "the issue's own commands")]
+
+
+def _in_the_case_of(begun: str, name: str) -> str:
+    """Return the name so that it begins with what a person has typed, in lower case as well."""
+    return name.lower() if begun and begun == begun.lower() != begun.upper() else name
+
+
+def _model_facts(entry: dict[str, Any]) -> str:
+    parts = [str(entry[key]) for key in ("agent", "model") if entry.get(key)]
+    return f"{' '.join(parts)}, tier {entry.get('tier', 1)}"
+
+
+def _given(context: typer.Context, *names: str) -> set[str]:
+    """Return the values that stand on the command line already, where several may."""
+    values = (context.params.get(name) for name in names)
+    return {str(item) for value in values if isinstance(value, (list, tuple)) for item in value}
+
+
+def _names(context: typer.Context) -> "Iterable[Name]":
+    """Return the issues as the state has them, then those of the backlog that no run has seen yet."""
+    known = _overview()
+    names = known.names() if known is not None else []
+    yield from names
+    yield from _unseen(context, known, names)
+
+
+def _unseen(context: typer.Context, known: "Overview | None", names: "list[Name]") -> "Iterator[Name]":
+    from noface.cli.fast_path import fingerprint
+    from noface.data.trackers import tracker_settings
+    from noface.git.locate import locate
+    from noface.store.overview import Name
+    from noface.trackers.base import open_tracker
+
+    location = locate(Path.cwd())
+    tables = _tables(context)
+    settings = tracker_settings(tables)
+    if settings is None or (known is not None and known.fact("fingerprint") == fingerprint(location, tables)):
+        return
+    ids = {each.id for each in names}
+    merged = [each.id for each in names if each.status == "merged"]
+    for issue in open_tracker(settings, location.root, location.state_dir).backlog(merged).issues:
+        if issue.id not in ids:
+            yield Name(issue.id, issue.title, "ready")
+
+
+def _overview() -> "Overview | None":
+    """Return the rows; None before the first run."""
+    from noface.cli.fast_path import read_only
+    from noface.git.locate import locate
+    from noface.store.overview import Overview
+
+    path = locate(Path.cwd()).state_dir / "state.db"
+    return Overview(read_only(path, _BUSY_SECONDS)) if path.exists() else None
+
+
+def _tables(context: typer.Context) -> dict[str, Any]:
+    """Return the tables of noface.toml; none where there is no file that can be read."""
+    from noface.config import load
+    from noface.errors import NofaceError
+    from noface.git.locate import locate
+
+    named = context.params.get("config")
+    try:
+        path = load.find(Path.cwd() if named else locate(Path.cwd()).root, Path(named) if named else None)
+        return load.tables(load.read(path), str(path))
+    except NofaceError:
+        return {}
+
+
+def _table(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
