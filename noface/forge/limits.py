@@ -1,0 +1,288 @@
+"""What an answer of GitHub's API means for whoever asked: fine, come back later, or refused. Pure.
+
+The rules are those of GitHub's pages "Rate limits for the REST API" and "Troubleshooting the REST API": a primary limit
+shows as `x-ratelimit-remaining: 0` with the time of its end, a secondary one by `retry-after` or by its message.
+Times of the server are taken as durations by its own clock, since this machine's may be off.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+_SECONDARY = re.compile(r"secondary rate limit|abuse detection|exceeded a secondary", re.IGNORECASE)
+_SECONDARY_S = 60.0
+_LIMIT_S_MAX = 3700.0
+"""No limit lasts longer than its hour; a server's nonsense must not end a run for days."""
+_OUTAGE_BASE_S = 15.0
+_OUTAGE_MAX_S = 900.0
+_EXPONENT_MAX = 10
+_SHOWN_MAX = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer as it came: names of headers in lower case, the body as text. `url` is what answered."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: str = ""
+    url: str = ""
+
+    def json(self) -> Any:
+        """Return what the body holds. Raises ValueError where it is no JSON."""
+        return json.loads(self.body) if self.body else None
+
+
+@dataclass(frozen=True, slots=True)
+class Fine:
+    """The answer is what was asked for, "as before" (304), or a redirect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Away:
+    """No answer now, for `wait_s`. `limit`: it is a limit, which more requests offend; `everywhere`: in all APIs."""
+
+    why: str
+    wait_s: float
+    limit: bool = False
+    everywhere: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Refused for good: what was asked is missing, wrong, or not allowed. `hint` says what a person can do."""
+
+    why: str
+    hint: str = ""
+
+
+Verdict = Fine | Away | Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked, for messages: `what` in a person's words, such as "GET /repos/acme/shop/issues"."""
+
+    what: str
+    repository: str
+    host: str
+    token_from: str
+
+
+def judged(reply: Reply, asked: Asked, now: float, failures: int = 0, dice: float = 0.5) -> Verdict:
+    """Return what an answer means. `failures` counts those in a row before it, `dice` is from 0 to below 1."""
+    if reply.status < 400:  # noqa: PLR2004 - below are success and redirects
+        return Fine()
+    if reply.status in (403, 429):
+        limit = _limit(reply, now, failures)
+        if limit is not None:
+            return limit
+    if reply.status >= 500 or reply.status in (408, 429):  # noqa: PLR2004 - the server's own failures
+        wait_s = _retry_after(reply, now)
+        why = f"{asked.host} answered {reply.status} to {asked.what}{_said(reply)}"
+        return Away(why, wait_s if wait_s is not None else outage_wait(failures, dice))
+    return _refused(reply, asked)
+
+
+def judged_graphql(reply: Reply, asked: Asked, now: float, failures: int = 0, dice: float = 0.5) -> Verdict:
+    """Return what an answer of the GraphQL API means: its errors come with status 200."""
+    verdict = judged(reply, asked, now, failures, dice)
+    if not isinstance(verdict, Fine):
+        return verdict
+    body = _object(reply)
+    listed = body.get("errors")
+    errors = [error for error in listed if isinstance(error, dict)] if isinstance(listed, list) else []
+    if not errors:
+        return verdict
+    said = "; ".join(str(error.get("message", "")) for error in errors)[:_SHOWN_MAX]
+    if any(error.get("type") == "RATE_LIMITED" for error in errors):
+        return Away(f"The rate limit of {asked.host}'s GraphQL API is used up", _reset_wait(reply, now), limit=True)
+    if _SECONDARY.search(said):
+        return Away(
+            f"{asked.host} asks for a pause: {said}", _doubled(_SECONDARY_S, failures), limit=True, everywhere=True
+        )
+    if all("type" not in error for error in errors) and "went wrong" in said:
+        return Away(f"{asked.host} failed at {asked.what}: {said}", outage_wait(failures, dice))
+    return Refused(f"{asked.host} refused {asked.what} for {asked.repository}: {said}", _permission_hint(reply, asked))
+
+
+def outage_wait(failures: int, dice: float) -> float:
+    """Return how long to wait after an outage that has lasted `failures` requests: exponential, with full jitter."""
+    return max(1.0, dice * min(_OUTAGE_MAX_S, _OUTAGE_BASE_S * 2.0 ** min(failures, _EXPONENT_MAX)))
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What is left of the limit that all who use the token share; -1 is unknown. `reset` is in epoch seconds."""
+
+    remaining: int = -1
+    limit: int = -1
+    reset: float = 0.0
+
+
+def budget_of(reply: Reply, now: float, before: Budget) -> Budget:
+    """Return the budget that an answer tells of, or the one before it."""
+    remaining = _number(reply.headers.get("x-ratelimit-remaining"))
+    limit = _number(reply.headers.get("x-ratelimit-limit"))
+    if remaining is None or limit is None:
+        return before
+    return Budget(int(remaining), int(limit), now + _reset_wait(reply, now))
+
+
+def poll_pause(budget: Budget, now: float, requests: float, floor_s: float, share: float = 0.5) -> float:
+    """Return how long to wait before the next poll of about `requests` requests, at least `floor_s`.
+
+    The polls until the budget's reset use at most `share` of what is left: others use the same token. With nothing left
+    it is the time until the reset.
+    """
+    left_s = budget.reset - now
+    if budget.remaining < 0 or left_s <= 0:
+        return floor_s
+    usable = budget.remaining * share
+    if usable < max(requests, 1.0):
+        return max(floor_s, left_s)
+    return max(floor_s, left_s * requests / usable)
+
+
+def _limit(reply: Reply, now: float, failures: int) -> Away | None:
+    message = str(_object(reply).get("message", "")) or reply.body[:_SHOWN_MAX]
+    after_s = _retry_after(reply, now)
+    if _SECONDARY.search(message):
+        wait_s = after_s if after_s is not None else _doubled(_SECONDARY_S, failures)
+        return Away(
+            f"GitHub asks for a pause (secondary rate limit): {message[:_SHOWN_MAX]}",
+            wait_s,
+            limit=True,
+            everywhere=True,
+        )
+    if reply.headers.get("x-ratelimit-remaining") == "0":
+        limit = reply.headers.get("x-ratelimit-limit", "")
+        why = f"The rate limit of {limit} requests an hour is used up" if limit else "The rate limit is used up"
+        wait_s = _reset_wait(reply, now)
+        return Away(why, max(wait_s, after_s or 0.0), limit=True)
+    if after_s is not None:
+        return Away(f"GitHub asks for a pause{_said(reply)}", after_s, limit=True, everywhere=True)
+    if reply.status == 429:  # noqa: PLR2004 - too many requests, without a time
+        return Away(
+            f"GitHub asks for a pause{_said(reply)}", _doubled(_SECONDARY_S, failures), limit=True, everywhere=True
+        )
+    return None
+
+
+def _doubled(seconds: float, failures: int) -> float:
+    return min(_LIMIT_S_MAX, seconds * 2.0 ** min(failures, _EXPONENT_MAX))
+
+
+def _reset_wait(reply: Reply, now: float) -> float:
+    """Return the seconds until the limit's end by the server's own clock."""
+    reset = _number(reply.headers.get("x-ratelimit-reset"))
+    if reset is None:
+        return _SECONDARY_S
+    return min(_LIMIT_S_MAX, max(1.0, reset - _server_now(reply, now)))
+
+
+def _retry_after(reply: Reply, now: float) -> float | None:
+    """Return the seconds that the server asks to wait: a number, or a date."""
+    given = reply.headers.get("retry-after", "").strip()
+    seconds = _number(given)
+    if seconds is None and given:
+        at = _date(given)
+        seconds = at - _server_now(reply, now) if at is not None else None
+    return None if seconds is None else min(_LIMIT_S_MAX, max(1.0, seconds))
+
+
+def _server_now(reply: Reply, now: float) -> float:
+    at = _date(reply.headers.get("date", ""))
+    return now if at is None else at
+
+
+def _date(text: str) -> float | None:
+    try:
+        return parsedate_to_datetime(text).timestamp()
+    except (TypeError, ValueError, IndexError, OverflowError):
+        return None
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        found = float(text or "")
+    except ValueError:
+        return None
+    return found if -1e12 < found < 1e12 else None  # noqa: PLR2004 - no infinity, no NaN
+
+
+def _refused(reply: Reply, asked: Asked) -> Refused:
+    said = _said(reply)
+    match reply.status:
+        case 401:
+            return Refused(
+                f"{asked.host} does not accept the token from {asked.token_from}{said}",
+                "It has ended, was revoked, or belongs to another host: make a new one (`gh auth login`).",
+            )
+        case 404:
+            return Refused(
+                f"{asked.host} knows nothing at {asked.what}, or does not show it to the token from {asked.token_from}",
+                f"Is {asked.repository} the repository's name ([github] repository), and may the token see it?"
+                " A fine-grained token names its repositories.",
+            )
+        case 410:
+            return Refused(
+                f"{asked.what} is gone, or turned off in {asked.repository}{said}",
+                "Issues and pull requests are turned on in the repository's settings, under Features.",
+            )
+        case 403 | 451:
+            return Refused(
+                f"{asked.host} does not allow {asked.what} with the token from {asked.token_from}{said}",
+                _permission_hint(reply, asked),
+            )
+        case _:
+            return Refused(f"{asked.host} refused {asked.what} with {reply.status}{said}")
+
+
+def _permission_hint(reply: Reply, asked: Asked) -> str:
+    """Tell which permission is missing: GitHub names what would have sufficed."""
+    sign_on = reply.headers.get("x-github-sso", "")
+    if "required" in sign_on:
+        return "The organization wants single sign-on: authorise the token for it in GitHub's settings of tokens."
+    wanted = reply.headers.get("x-accepted-github-permissions", "")
+    if wanted:
+        sets = (" and ".join(_permission(each) for each in some.split(",")) for some in wanted.split(";"))
+        return f"Give the token for {asked.repository} the permission {', or '.join(dict.fromkeys(sets))}."
+    scopes, has = (reply.headers.get(name) for name in ("x-accepted-oauth-scopes", "x-oauth-scopes"))
+    if scopes and has is not None:
+        return f"The token has the scopes {has or '(none)'}; one of these is wanted: {scopes}."
+    return f"Give the token write access to contents, issues and pull requests of {asked.repository}."
+
+
+def _permission(text: str) -> str:
+    name, _, level = text.strip().partition("=")
+    return f"{name.replace('_', ' ')}: {level}" if level else name.replace("_", " ")
+
+
+def _said(reply: Reply) -> str:
+    """Return what the server itself says, to be put behind a message."""
+    body = _object(reply)
+    message = str(body.get("message", "")).strip().rstrip(".")
+    errors = body.get("errors")
+    details = [_detail(error) for error in errors] if isinstance(errors, list) else []
+    words = "; ".join(part for part in (message, *details) if part)
+    return f": {' '.join(words.split())[:_SHOWN_MAX]}" if words else ""
+
+
+def _detail(error: object) -> str:
+    if not isinstance(error, dict):
+        return str(error)
+    if error.get("message"):
+        return str(error["message"])
+    return " ".join(str(error[key]) for key in ("resource", "field", "code") if error.get(key))
+
+
+def _object(reply: Reply) -> dict[str, Any]:
+    try:
+        body = reply.json()
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}

@@ -1,0 +1,154 @@
+"""Where a repository is on GitHub: from the URL of a git remote to host, owner, name, and REST API. Pure.
+
+`[github] repository` and `url` win over what the remote says. Hosts other than github.com and *.ghe.com are taken for
+a GitHub Enterprise Server, but for those that are known to be something else.
+"""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from noface.errors import UsageError
+
+GITHUB = "github.com"
+_ALIASES = {"ssh.github.com": GITHUB, "www.github.com": GITHUB, "api.github.com": GITHUB}
+_RESIDENCY = ".ghe.com"
+"""GitHub Enterprise Cloud with data residency: a subdomain for each enterprise."""
+_OTHERS = re.compile(
+    r"(?:.+\.)?(?:gitlab\.com|bitbucket\.org|codeberg\.org|sr\.ht|gitee\.com|azure\.com|visualstudio\.com|amazonaws\.com)"
+    r"|(?:gitlab|gitea|forgejo|gogs|bitbucket|gerrit)\..+"
+)
+_SCP_LIKE = re.compile(r"(?:[^@/:\s]+@)?(?P<host>\[[0-9a-fA-F:.]+\]|[^@/:\[\]\s]{2,}):(?P<path>[^:\s]*)")
+_OWNER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+_NAME = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,100}")
+_SCHEMES = ("https", "http", "ssh", "git", "git+ssh", "ssh+git")
+_SET_IT = 'Set [github] repository = "owner/name" in noface.toml; for GitHub Enterprise Server url as well.'
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A repository on GitHub. `host` is what the web and `gh` call it; `api` is the REST API's URL, no slash last."""
+
+    host: str
+    owner: str
+    name: str
+    api: str
+
+    @property
+    def repository(self) -> str:
+        """The name with its owner, as GitHub writes it: owner/name."""
+        return f"{self.owner}/{self.name}"
+
+
+def located(remote_url: str, repository: str = "", url: str = "") -> Location:
+    """Return where the repository of a git remote is; `repository` and `url` are the keys of [github].
+
+    `remote_url` may be "" or lead elsewhere where the keys say enough. Raises UsageError where the place cannot be told
+    or is not GitHub.
+    """
+    found = _remote(remote_url)
+    host, path, web = found or ("", "", "")
+    if url:
+        host, api = _api_given(url)
+    elif repository and (not host or "." not in host) and not is_loopback(host):
+        host, api = GITHUB, api_of(GITHUB)  # without a remote, or with a name of ~/.ssh/config for its host
+    elif not host:
+        what = f"the git remote {_shown(remote_url)} is not on GitHub" if remote_url else "there is no git remote"
+        raise UsageError(f"It is not known which repository on GitHub is meant: {what}.", _SET_IT)
+    elif _OTHERS.fullmatch(host):
+        raise UsageError(f"The git remote {_shown(remote_url)} is not on GitHub, but on {host}.", _SET_IT)
+    elif "." not in host and not web:
+        raise UsageError(
+            f"The git remote {_shown(remote_url)} does not tell its host: {host!r} is a name of ~/.ssh/config.", _SET_IT
+        )
+    else:
+        api = web or api_of(host)
+    owner, name = _owner_and_name(repository or path, f'[github] repository = "{repository}"' if repository else "")
+    return Location(host, owner, name, api)
+
+
+def api_of(host: str) -> str:
+    """Return the URL of the REST API of a host."""
+    if host == GITHUB:
+        return "https://api.github.com"
+    if host.endswith(_RESIDENCY):
+        return f"https://api.{host}"
+    return f"https://{host}/api/v3"
+
+
+def is_enterprise_server(host: str) -> bool:
+    """Tell whether a host is somebody's own GitHub, where the tokens of github.com mean nothing."""
+    return host != GITHUB and not host.endswith(_RESIDENCY) and not is_loopback(host)
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host, with or without a port, is this machine."""
+    name = urlsplit(f"//{host}").hostname or ""
+    try:
+        return name == "localhost" or ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _remote(url: str) -> tuple[str, str, str] | None:
+    """Return host, path, and the API's URL where the host alone does not tell it; None where it is no network URL."""
+    url = url.strip()
+    if "://" not in url:
+        match = _SCP_LIKE.fullmatch(url)
+        return (_host(match["host"]), match["path"], "") if match is not None else None
+    try:
+        parts = urlsplit(url)
+        name, port = parts.hostname or "", parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in _SCHEMES or not name:
+        return None
+    host = _host(name)
+    if parts.scheme == "https" and port not in (None, 443):
+        return f"{host}:{port}", parts.path, f"https://{host}:{port}/api/v3"
+    if parts.scheme == "http" and is_loopback(host):
+        place = f"{host}:{port or 80}"
+        return place, parts.path, f"http://{place}/api/v3"
+    return host, parts.path, ""
+
+
+def _host(name: str) -> str:
+    name = name.lower().rstrip(".")
+    return _ALIASES.get(name, name)
+
+
+def _api_given(url: str) -> tuple[str, str]:
+    """Return the host that `[github] url` means, and the API's URL."""
+    wrong = f'[github] url = "{_shown(url)}"'
+    try:
+        parts = urlsplit(url.strip())
+        name, port = (parts.hostname or "").rstrip("."), parts.port
+    except ValueError as error:
+        raise UsageError(f"{wrong} is no URL: {error}.", "Such as https://github.example.com/api/v3.") from error
+    if parts.scheme not in ("https", "http") or not name or parts.query or parts.fragment:
+        raise UsageError(f"{wrong} is no URL of a REST API.", "Such as https://github.example.com/api/v3.")
+    if parts.username is not None or parts.password is not None:
+        raise UsageError(
+            f"{wrong} holds a login.", "Take it out: the token comes from the environment or from `gh auth token`."
+        )
+    place = f"[{name}]" if ":" in name else name
+    place = place if port is None else f"{place}:{port}"
+    if parts.scheme == "http" and not is_loopback(place):
+        raise UsageError(f"{wrong} is not encrypted: the token would be readable on the way.", "Use https://.")
+    if name in (GITHUB, "www.github.com"):
+        raise UsageError(f"{wrong} is the website; the API is {api_of(GITHUB)}.", "Leave url out for github.com.")
+    host = place.removeprefix("api.") if place.endswith((_RESIDENCY, GITHUB)) else place
+    return host, f"{parts.scheme}://{place}{parts.path.rstrip('/')}"
+
+
+def _owner_and_name(path: str, key: str) -> tuple[str, str]:
+    parts = path.strip().strip("/").removesuffix(".git").split("/")
+    if len(parts) == 2 and _OWNER.fullmatch(parts[0]) and _NAME.fullmatch(parts[1]):  # noqa: PLR2004 - owner and name
+        return parts[0], parts[1]
+    raise UsageError(f"{key or f'The path {path!r} of the git remote'} is not owner/name.", _SET_IT)
+
+
+def _shown(url: str) -> str:
+    """Return a URL without the login that may stand in it."""
+    return re.sub(r"(?<=://)[^/@\s]*@", "", url)

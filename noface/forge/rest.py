@@ -1,0 +1,399 @@
+"""The client of GitHub's REST and GraphQL APIs: limits kept, pages followed, what is unchanged not sent again.
+
+    client = Client(location, token, clock)                          # `opened` in forge/opened.py makes one
+    client.get("/repos/acme/shop/issues/7").body                     # parsed JSON
+    client.get(client.repo("issues/7"), keep=True).changed           # by ETag: False where it is as before, and free
+    for page in client.pages(client.repo("issues"), {"state": "open"}, keep=True): ...
+    client.items(client.repo("commits", commit, "check-runs"), key="check_runs")
+    client.post(client.repo("issues/7/comments"), {"body": "…"})     # patch, put, delete
+    client.graphql("mutation($id: ID!) {…}", {"id": "…"})
+
+Every method raises ForgeAwayError where GitHub cannot answer now, with the time until which that lasts; after a rate
+limit each request before that time raises it without being sent. What GitHub refuses raises RefusedError, a ForgeError
+whose `status` tells a 404 from a 422. Requests that may be repeated are, twice, after short waits; a POST is not: its
+sender looks first whether it is there. A client may be used by several threads.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import quote, urlencode, urljoin, urlsplit
+
+from noface.errors import ForgeAwayError, ForgeError
+from noface.forge.limits import (
+    Asked,
+    Away,
+    Budget,
+    Fine,
+    Refused,
+    Reply,
+    Verdict,
+    budget_of,
+    judged,
+    judged_graphql,
+    outage_wait,
+    poll_pause,
+)
+from noface.forge.location import Location, is_loopback
+from noface.forge.token import Token
+from noface.process.clock import Clock
+from noface.process.command import Canceller
+
+if TYPE_CHECKING:
+    from noface.forge.transport import Transport
+
+Json = Any
+"""What a body holds; whoever asked takes it apart at once."""
+
+_PER_PAGE = 100
+_PAGES_MAX = 1000
+_TRIES = 3
+_AGAIN_WITHIN_S = 5.0
+_AGAIN_BASE_S = 0.5
+_HOPS_MAX = 4
+_STEP_S = 0.1
+_KEPT_MAX = 2000
+_REPEATABLE = ("GET", "PUT", "PATCH", "DELETE")
+_NOT_MODIFIED = 304
+_REDIRECTS = (301, 302, 307, 308)
+_GRAPHQL = "graphql"
+
+
+class RefusedError(ForgeError):
+    """GitHub refused a request; `status` is that of its answer."""
+
+    def __init__(self, message: str, hint: str = "", status: int = 0) -> None:
+        super().__init__(message, hint)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A body, parsed. `changed` is False where GitHub said that it is as it was when it was last kept."""
+
+    body: Json
+    changed: bool = True
+    next: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An answer that is asked for again by its ETag: the body's text, and the page after it."""
+
+    etag: str
+    body: str
+    next: str = ""
+
+
+class Cache(Protocol):
+    """Where answers are kept, by their URL. Losing one costs a request and nothing else."""
+
+    def find(self, url: str) -> Kept | None:
+        """Return what is kept of a URL."""
+
+    def keep(self, url: str, kept: Kept) -> None:
+        """Keep the newest answer of a URL."""
+
+
+class MemoryCache:
+    """Keeps the answers that were asked for last, for as long as the process runs."""
+
+    def __init__(self, entries_max: int = _KEPT_MAX) -> None:
+        self._entries: OrderedDict[str, Kept] = OrderedDict()
+        self._entries_max = entries_max
+        self._lock = threading.Lock()
+
+    def find(self, url: str) -> Kept | None:
+        """Return what is kept of a URL."""
+        with self._lock:
+            kept = self._entries.get(url)
+            if kept is not None:
+                self._entries.move_to_end(url)
+            return kept
+
+    def keep(self, url: str, kept: Kept) -> None:
+        """Keep the newest answer of a URL, and let go of the one that was not asked for the longest."""
+        with self._lock:
+            self._entries[url] = kept
+            self._entries.move_to_end(url)
+            while len(self._entries) > self._entries_max:
+                self._entries.popitem(last=False)
+
+
+@dataclass(slots=True)
+class _State:
+    """What the threads of a client share, below one lock."""
+
+    budget: Budget = field(default_factory=Budget)
+    away: dict[str, tuple[float, str]] = field(default_factory=dict)
+    failures: int = 0
+    renamed: dict[str, str] = field(default_factory=dict)
+    sent: int = 0
+
+
+class Client:
+    """The API of one host, for one repository; the module says how it is used.
+
+    `dice` returns numbers from 0 to below 1. Where `cancel` is set, waits end at once and nothing more is sent.
+    """
+
+    def __init__(
+        self,
+        location: Location,
+        token: Token,
+        clock: Clock,
+        cache: Cache | None = None,
+        cancel: Canceller | None = None,
+        dice: Callable[[], float] = lambda: 0.5,
+        transport: "Transport | None" = None,
+    ) -> None:
+        self.location = location
+        self._token = token
+        self._clock = clock
+        self._cache = cache if cache is not None else MemoryCache()
+        self._cancel = cancel
+        self._dice = dice
+        self._transport = transport if transport is not None else _transport(location, token, clock)
+        self._state = _State()
+        self._lock = threading.Lock()
+
+    @property
+    def budget(self) -> Budget:
+        """What is left of the limit, as the newest answer told it."""
+        with self._lock:
+            return self._state.budget
+
+    @property
+    def sent(self) -> int:
+        """How many requests this client has sent."""
+        with self._lock:
+            return self._state.sent
+
+    def poll_pause(self, requests: float, floor_s: float) -> float:
+        """Return how long to wait between polls of about `requests` requests so that the limit lasts."""
+        return poll_pause(self.budget, self._clock.now(), requests, floor_s)
+
+    def repo(self, *parts: object) -> str:
+        """Return a path below this repository; each part may hold slashes, all else in it is escaped."""
+        whole = (self.location.repository, *(str(part) for part in parts))
+        return "/repos/" + "/".join(quote(part, safe="/") for part in whole)
+
+    def get(self, path: str, params: Mapping[str, object] | None = None, *, keep: bool = False) -> Answer:
+        """Return what is at a path. With `keep` only where it has changed is it sent again: that costs no budget."""
+        url = _with_params(path, params)
+        kept = self._cache.find(url) if keep else None
+        reply = self._exchange("GET", url, None, {"If-None-Match": kept.etag} if kept is not None else {})
+        if reply.status == _NOT_MODIFIED and kept is not None:
+            return Answer(Reply(200, {}, kept.body).json(), changed=False, next=kept.next)
+        body = self._parsed(reply, f"GET {path}")
+        following = self._next(reply)
+        if keep and reply.headers.get("etag"):
+            self._cache.keep(url, Kept(reply.headers["etag"], reply.body, following))
+        return Answer(body, next=following)
+
+    def pages(
+        self, path: str, params: Mapping[str, object] | None = None, *, keep: bool = False, pages_max: int = _PAGES_MAX
+    ) -> Iterator[Answer]:
+        """Yield a listing's pages of up to 100 entries, each when it is asked for."""
+        answer = self.get(path, {"per_page": _PER_PAGE, **(params or {})}, keep=keep)
+        yield answer
+        for _ in range(pages_max - 1):
+            if not answer.next:
+                return
+            answer = self.get(answer.next, keep=keep)
+            yield answer
+
+    def items(
+        self, path: str, params: Mapping[str, object] | None = None, *, key: str = "", keep: bool = False
+    ) -> list[Json]:
+        """Return all entries of a listing. `key` names them where each page is an object and no list."""
+        found: list[Json] = []
+        for page in self.pages(path, params, keep=keep):
+            listed = page.body.get(key) if key and isinstance(page.body, dict) else page.body
+            if not isinstance(listed, list):
+                raise ForgeError(f"{self.location.host} answered GET {path} with no list.", _URL_HINT)
+            found += listed
+        return found
+
+    def post(self, path: str, body: Json = None) -> Json:
+        """Make something. It is sent once."""
+        return self._parsed(self._exchange("POST", path, body, {}), f"POST {path}")
+
+    def patch(self, path: str, body: Json) -> Json:
+        """Change something."""
+        return self._parsed(self._exchange("PATCH", path, body, {}), f"PATCH {path}")
+
+    def put(self, path: str, body: Json = None) -> Json:
+        """Set something."""
+        return self._parsed(self._exchange("PUT", path, body, {}), f"PUT {path}")
+
+    def delete(self, path: str, body: Json = None) -> Json:
+        """Take something away."""
+        return self._parsed(self._exchange("DELETE", path, body, {}), f"DELETE {path}")
+
+    def graphql(self, query: str, variables: Mapping[str, object]) -> Json:
+        """Return the data of a query or mutation. It is sent once."""
+        path = graphql_url(self.location.api)
+        reply = self._exchange("POST", path, {"query": query, "variables": dict(variables)}, {})
+        return self._parsed(reply, "the GraphQL query")["data"]
+
+    def text(self, path: str) -> str:
+        """Return a file that the API leads to, such as a job's log. Another host gets no token."""
+        reply = self._exchange("GET", path, None, {}, follow_away=True)
+        return reply.body
+
+    def close(self) -> None:
+        """Close the connection of this thread."""
+        self._transport.close()
+
+    # From here on: one request and what becomes of it.
+
+    def _exchange(
+        self, verb: str, url: str, body: Json, headers: Mapping[str, str], *, follow_away: bool = False
+    ) -> Reply:
+        """Send until there is an answer to give. Raises as the module says."""
+        resource = _GRAPHQL if url.endswith(f"/{_GRAPHQL}") else "core"
+        asked = Asked(f"{verb} {urlsplit(url).path}", self.location.repository, self.location.host, self._token.source)
+        for tries in range(1, _TRIES + 1):
+            self._check_may_send(resource)
+            reply, verdict = self._once(verb, url, body, headers, asked, follow_away=follow_away)
+            if isinstance(verdict, Fine):
+                return reply
+            if isinstance(verdict, Refused):
+                raise RefusedError(f"{verdict.why}.", verdict.hint, reply.status)
+            wait_s = self._wait_before_again(verb, resource, verdict, tries)
+            if wait_s is None:
+                raise ForgeAwayError(f"{verdict.why}.", self._clock.now() + verdict.wait_s, _AWAY_HINT)
+            self._pause(wait_s)
+        raise AssertionError  # the last try returns or raises
+
+    def _wait_before_again(self, verb: str, resource: str, verdict: Away, tries: int) -> float | None:
+        """Return after how many seconds a request is sent again, None where not by this call."""
+        long = verdict.limit and verdict.wait_s > _AGAIN_WITHIN_S
+        if not long and tries < _TRIES and verb in _REPEATABLE:
+            return verdict.wait_s if verdict.limit else _AGAIN_BASE_S * 2**tries * self._dice()
+        if verdict.limit:
+            until = self._clock.now() + verdict.wait_s
+            with self._lock:
+                for each in ("core", _GRAPHQL) if verdict.everywhere else (resource,):
+                    self._state.away[each] = (until, f"{verdict.why}.")
+        return None
+
+    def _once(
+        self, verb: str, url: str, body: Json, headers: Mapping[str, str], asked: Asked, *, follow_away: bool
+    ) -> tuple[Reply, Verdict]:
+        from noface.forge.transport import UnreachableError
+
+        with self._lock:
+            failures = self._state.failures
+            self._state.sent += 1
+        try:
+            reply = self._followed(verb, self._renamed(url), body, headers, follow_away=follow_away)
+        except UnreachableError as error:
+            with self._lock:
+                self._state.failures += 1
+            return Reply(0, {}), Away(str(error), outage_wait(failures, self._dice()))
+        now = self._clock.now()
+        judge = judged_graphql if asked.what.endswith(f"/{_GRAPHQL}") else judged
+        verdict = judge(reply, asked, now, failures, self._dice())
+        with self._lock:
+            self._state.failures = failures + 1 if isinstance(verdict, Away) else 0
+            if not asked.what.endswith(f"/{_GRAPHQL}"):
+                self._state.budget = budget_of(reply, now, self._state.budget)
+        return reply, verdict
+
+    def _followed(self, verb: str, url: str, body: Json, headers: Mapping[str, str], *, follow_away: bool) -> Reply:
+        """Send a request and follow redirects: within the API's host with the token, elsewhere only files, without."""
+        reply = self._transport.send(verb, url, body, dict(headers))
+        for _ in range(_HOPS_MAX):
+            if reply.status not in _REDIRECTS or not reply.headers.get("location"):
+                return reply
+            target = urljoin(self.location.api + "/", reply.headers["location"])
+            if _origin(target) == _origin(self.location.api):
+                self._note_renamed(reply, url, target)
+                url = target
+                reply = self._transport.send(verb, url, body, dict(headers))
+            elif follow_away and verb == "GET" and (target.startswith("https://") or is_loopback(_origin(target)[1])):
+                reply = self._transport.fetch(target)
+            else:
+                raise ForgeError(
+                    f"{self.location.host} leads {verb} {urlsplit(url).path} to another host, {_origin(target)[1]}:"
+                    " the token is not sent there.",
+                    _URL_HINT,
+                )
+        raise ForgeError(f"{self.location.host} answers {verb} {urlsplit(url).path} with redirects only.", _URL_HINT)
+
+    def _renamed(self, url: str) -> str:
+        with self._lock:
+            for old, new in self._state.renamed.items():
+                if url == old or url.startswith((f"{old}/", f"{old}?")):
+                    return new + url.removeprefix(old)
+        return url
+
+    def _note_renamed(self, reply: Reply, url: str, target: str) -> None:
+        """Remember where a renamed repository is, so that its requests are not sent twice."""
+        old, api = self.repo(), self.location.api
+        if reply.status in (301, 308) and url.startswith(old) and target.startswith(api):
+            rest = urlsplit(url.removeprefix(old)).path
+            new = urlsplit(target).path.removeprefix(urlsplit(api).path)
+            if new.endswith(rest) and new.count("/") == rest.count("/") + 2:
+                with self._lock:
+                    self._state.renamed[old] = new.removesuffix(rest) if rest else new
+
+    def _next(self, reply: Reply) -> str:
+        """Return the page after this one, from the header Link; only of the API itself."""
+        for part in reply.headers.get("link", "").split(","):
+            target, _, rest = part.strip().partition(">")
+            if 'rel="next"' in rest and _origin(target[1:]) == _origin(self.location.api):
+                return target[1:]
+        return ""
+
+    def _parsed(self, reply: Reply, what: str) -> Json:
+        try:
+            return reply.json()
+        except ValueError:
+            raise ForgeError(
+                f"{self.location.host} answered {what} with something that is no JSON.", _URL_HINT
+            ) from None
+
+    def _check_may_send(self, resource: str) -> None:
+        now = self._clock.now()
+        if self._cancel is not None and self._cancel.cancelled:
+            raise ForgeAwayError("The run is being stopped; nothing more is sent.", now)
+        with self._lock:
+            until, why = self._state.away.get(resource, (0.0, ""))
+        if now < until:
+            raise ForgeAwayError(why, until, _AWAY_HINT)
+
+    def _pause(self, seconds: float) -> None:
+        ends = self._clock.monotonic() + seconds
+        while (left := ends - self._clock.monotonic()) > 0 and not (self._cancel and self._cancel.cancelled):
+            self._clock.sleep(min(left, _STEP_S))
+
+
+_URL_HINT = "Is [github] url in noface.toml the URL of the REST API?"
+_AWAY_HINT = "noface asks again by itself; nothing is lost meanwhile."
+
+
+def graphql_url(api: str) -> str:
+    """Return the GraphQL API that belongs to a REST API: beside it on GitHub Enterprise Server, below it elsewhere."""
+    return f"{api.removesuffix('/v3')}/{_GRAPHQL}"
+
+
+def _transport(location: Location, token: Token, clock: Clock) -> "Transport":
+    from noface.forge.transport import Transport
+
+    return Transport(location.api, token.value, clock)
+
+
+def _with_params(path: str, params: Mapping[str, object] | None) -> str:
+    if not params:
+        return path
+    return f"{path}{'&' if '?' in path else '?'}{urlencode({name: str(value) for name, value in params.items()})}"
+
+
+def _origin(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc.lower().removesuffix(":443" if parts.scheme == "https" else ":80")
