@@ -1,0 +1,196 @@
+"""The client against a real HTTP server: what it sends again, what it waits for, and where the token never goes."""
+
+import json
+from email.utils import formatdate
+
+import pytest
+from support.scripted_http import TOKEN, Script, client_of
+
+from noface.errors import ForgeAwayError, ForgeError
+from noface.forge.rest import RefusedError, graphql_url
+from noface.process.command import Canceller
+
+PATH = "/repos/acme/shop/issues/7"
+
+
+def test_a_request_says_who_asks_and_in_which_version(script, client):
+    script.on(PATH, 200, {"number": 7})
+    assert client.get(client.repo("issues", 7)).body == {"number": 7}
+    headers = script.asked[0][2]
+    assert headers["authorization"] == f"token {TOKEN}"
+    assert headers["user-agent"].startswith("noface/")
+    assert (headers["x-github-api-version"], headers["accept"]) == ("2022-11-28", "application/vnd.github+json")
+
+
+def test_what_did_not_change_is_not_sent_again(script, client):
+    script.on(PATH, 200, {"title": "old"}, etag='W/"1"').on(PATH, 304).on(PATH, 200, {"title": "new"}, etag='W/"2"')
+    answers = [client.get(client.repo("issues/7"), keep=True) for _ in range(3)]
+    assert [(answer.body["title"], answer.changed) for answer in answers] == [
+        ("old", True), ("old", False), ("new", True),
+    ]  # fmt: skip
+    assert [asked[2].get("if-none-match") for asked in script.asked] == [None, 'W/"1"', 'W/"1"']
+
+
+def test_pages_are_followed_also_where_they_did_not_change(script, client):
+    second = f"{script.origin}/repos/acme/shop/issues?per_page=100&state=open&page=2"
+    first = "/repos/acme/shop/issues?per_page=100&state=open"
+    script.on(first, 200, [1, 2], etag='"a"', link=f'<{second}>; rel="next", <{second}>; rel="last"').on(first, 304)
+    script.on("/repos/acme/shop/issues?page=2&per_page=100&state=open", 200, [3], etag='"b"')
+    for _ in range(2):
+        assert client.items(client.repo("issues"), {"state": "open"}, keep=True) == [1, 2, 3]
+    assert len(script.asked) == 4
+
+
+def test_a_next_page_at_another_host_is_not_asked_for(script, client):
+    path = "/repos/acme/shop/issues?per_page=100"
+    script.on(path, 200, [1], link='<https://evil.example/x>; rel="next"')
+    assert client.items(client.repo("issues")) == [1]
+
+
+@pytest.mark.parametrize("drop", ["at once", "within"])
+def test_a_connection_that_breaks_is_tried_again(script, client, drop):
+    script.on(PATH, 200, None, drop=drop).on(PATH, 502).on(PATH, 200, {"number": 7})
+    assert client.get(PATH).body == {"number": 7}
+    assert len(script.asked) == 3
+
+
+def test_an_outage_that_lasts_is_told_with_a_time(script, client, clock):
+    script.on(PATH, 503, {"message": "Unicorn!"})
+    with pytest.raises(ForgeAwayError, match="answered 503 to GET /repos/acme/shop/issues/7: Unicorn!") as caught:
+        client.get(PATH)
+    assert caught.value.until > clock.now()
+    assert len(script.asked) == 3
+
+
+def test_a_server_that_does_not_answer_is_left_in_time(script, clock):
+    script.on(PATH, 200, None, stall="yes")
+    client = client_of(script, clock, read_s=0.05)
+    with pytest.raises(ForgeAwayError, match="did not answer in time"):
+        client.post(PATH)
+    client.close()
+
+
+def test_nobody_there_is_an_outage(clock):
+    client = client_of(Script("http://127.0.0.1:9"), clock)
+    with pytest.raises(ForgeAwayError, match=r"127\.0\.0\.1:9 cannot be reached"):
+        client.get(PATH)
+
+
+def test_what_makes_something_is_sent_once(script, client):
+    script.on(PATH, 502)
+    with pytest.raises(ForgeAwayError):
+        client.post(PATH, {"body": "once"})
+    assert len(script.asked) == 1
+    assert json.loads(script.asked[0][3]) == {"body": "once"}
+
+
+def test_after_a_rate_limit_nothing_is_sent_until_its_end(script, client, clock):
+    reset = int(clock.now()) + 1200
+    limited = {"x_ratelimit_remaining": 0, "x_ratelimit_limit": 5000, "x_ratelimit_reset": reset}
+    script.on(PATH, 403, {"message": "API rate limit exceeded"}, **limited, date=formatdate(clock.now(), usegmt=True))
+    script.on(PATH, 200, {"number": 7}, x_ratelimit_remaining=4999, x_ratelimit_limit=5000, x_ratelimit_reset=reset)
+    for _ in range(2):
+        with pytest.raises(ForgeAwayError, match="limit of 5000 requests an hour is used up") as caught:
+            client.get(PATH)
+        assert caught.value.until == reset
+    assert len(script.asked) == 1
+    clock.sleep(1201)
+    assert client.get(PATH).body == {"number": 7}
+    assert client.budget.remaining == 4999
+
+
+def test_a_secondary_limit_stops_the_other_api_too_and_a_short_one_is_sat_out(script, client, clock):
+    script.on(PATH, 429, {"message": "slow down"}, retry_after=2).on(PATH, 200, {"number": 7})
+    began = clock.now()
+    assert client.get(PATH).body == {"number": 7}
+    assert clock.now() - began == pytest.approx(2, abs=0.01)
+    script.on("/user", 403, {"message": "You have exceeded a secondary rate limit."})
+    with pytest.raises(ForgeAwayError) as caught:
+        client.get("/user")
+    assert caught.value.until == pytest.approx(clock.now() + 60)
+    with pytest.raises(ForgeAwayError):
+        client.graphql("query { viewer { login } }", {})
+    assert [path for path in script.paths() if "graphql" in path] == []
+
+
+def test_a_wrong_token_is_refused_and_not_tried_again(script, client):
+    script.on("/user", 401, {"message": "Bad credentials"})
+    with pytest.raises(RefusedError, match="does not accept the token from GH_TOKEN: Bad credentials") as caught:
+        client.get("/user")
+    assert (caught.value.status, len(script.asked)) == (401, 1)
+    assert TOKEN not in caught.value.message
+
+
+def test_a_renamed_repository_is_followed_with_its_query_and_then_asked_directly(script, client):
+    listed = "/repos/acme/shop/issues?state=closed"
+    script.on(listed, 301, location=f"{script.origin}/repositories/42/issues?state=closed")
+    script.on("/repositories/42/issues?state=closed", 200, [1])
+    script.on("/repositories/42/labels", 201, {"name": "x"})
+    assert client.get(client.repo("issues"), {"state": "closed"}).body == [1]
+    assert client.post(client.repo("labels"), {"name": "x"}) == {"name": "x"}
+    assert script.paths() == [
+        f"GET {listed}",
+        "GET /repositories/42/issues?state=closed",
+        "POST /repositories/42/labels",
+    ]
+
+
+def test_a_redirect_keeps_verb_and_body(script, client):
+    script.on(PATH, 307, location="/repositories/42/issues/7")
+    script.on("/repositories/42/issues/7", 200, {"state": "closed"})
+    assert client.patch(PATH, {"state": "closed"}) == {"state": "closed"}
+    assert [(verb, body) for verb, _, _, body in script.asked] == [("PATCH", b'{"state": "closed"}')] * 2
+
+
+def test_the_token_stays_at_its_host(serve, script, client):
+    other = serve()
+    other.on("/blob?sig=1", 200, b"2026-01-01T00:00:00Z line\n")
+    script.on("/repos/acme/shop/actions/jobs/1/logs", 302, location=f"{other.origin}/blob?sig=1")
+    assert client.text(client.repo("actions/jobs/1/logs")).endswith("line\n")
+    assert "authorization" not in other.asked[0][2]
+    with pytest.raises(ForgeError, match="the token is not sent there"):
+        client.get(client.repo("actions/jobs/1/logs"))
+    assert len(other.asked) == 1
+
+
+def test_redirects_in_a_circle_end(script, client):
+    script.on("/a", 302, location="/b")
+    script.on("/b", 302, location="/a")
+    with pytest.raises(ForgeError, match="with redirects only"):
+        client.get("/a")
+
+
+def test_a_page_that_is_no_json_names_the_key_of_the_url(script, client):
+    script.on("/user", 200, b"<html>Sign in to the hotel</html>")
+    with pytest.raises(ForgeError, match="no JSON") as caught:
+        client.get("/user")
+    assert "[github] url" in caught.value.hint
+
+
+def test_graphql_errors_are_refusals(script, client):
+    script.on("/graphql", 200, {"data": None, "errors": [{"type": "FORBIDDEN", "message": "not accessible"}]})
+    with pytest.raises(RefusedError, match="not accessible"):
+        client.graphql("mutation { x }", {})
+    script.answers["/graphql"] = [(200, b'{"data": {"viewer": {"login": "pat"}}}', {})]
+    assert client.graphql("query { viewer { login } }", {}) == {"viewer": {"login": "pat"}}
+
+
+@pytest.mark.parametrize(
+    ("api", "url"),
+    [
+        ("https://api.github.com", "https://api.github.com/graphql"),
+        ("https://git.acme.example/api/v3", "https://git.acme.example/api/graphql"),
+    ],
+)
+def test_the_graphql_api_is_beside_that_of_a_server_of_its_own(api, url):
+    assert graphql_url(api) == url
+
+
+def test_a_run_that_is_stopped_sends_nothing_more(script, clock):
+    cancel = Canceller()
+    client = client_of(script, clock, cancel=cancel)
+    script.on(PATH, 200)
+    cancel.cancel()
+    with pytest.raises(ForgeAwayError, match="being stopped"):
+        client.get(PATH)
+    assert script.asked == []
