@@ -63,6 +63,7 @@ class IssueState:
 
     `satisfied`: skipped because main holds already what it asks for. `wanted_model` and `wanted_attempts` are what a
     person chose at unblocking; `granted_paths` what they allowed; `needs` the issues the work turned out to depend on.
+    `pull_request` is the number of the one that shows its work.
     """
 
     id: str
@@ -77,6 +78,7 @@ class IssueState:
     wanted_attempts: int | None = None
     granted_paths: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    pull_request: int | None = None
 
     @property
     def done(self) -> bool:

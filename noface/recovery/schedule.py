@@ -16,7 +16,7 @@ Issues go on beside it whose `paths` keep them away from its own, or from what i
 when its turn is, by priority; what waits for its dependencies, or for a time, holds up nobody.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from noface.model.attempt import PastAttempt, failure_of
@@ -146,7 +146,7 @@ class Contest:
 
 _NO_CONTEST = Contest()
 _OPEN = (IssueStatus.READY, IssueStatus.WAITING)
-_FOR_A_PERSON = (IssueStatus.BLOCKED, IssueStatus.APPROVAL, IssueStatus.SKIPPED)
+_FOR_A_PERSON = (IssueStatus.BLOCKED, IssueStatus.APPROVAL, IssueStatus.SKIPPED, IssueStatus.REVIEW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,11 +216,23 @@ def _obstacle(
 ) -> Waiting | None:
     missing = [d for d in issue.depends_on if d not in states or not states[d].done]
     if missing:
-        names = ", ".join(missing)
-        return Waiting(issue.id, f"waits for {names} to be merged", hopeless=_stuck(issue, issues, states))
+        reason = _waits_to_be_merged(missing, states)
+        return Waiting(issue.id, reason, hopeless=_stuck(issue, issues, states))
     if state.until is not None and state.until > now:
         return Waiting(issue.id, state.reason or "waits for its retry time", state.until)
     return None
+
+
+def _waits_to_be_merged(missing: Sequence[str], states: Mapping[str, IssueState]) -> str:
+    """Say which issues another waits for, and of those in review by which pull request they are to be merged."""
+    reason = f"waits for {', '.join(missing)} to be merged"
+    reviewed = [states[name] for name in missing if name in states and states[name].status is IssueStatus.REVIEW]
+    shown = [
+        ("" if len(missing) == 1 else f"{state.id}: ")
+        + ("in review" if state.pull_request is None else f"pull request #{state.pull_request} in review")
+        for state in reviewed
+    ]
+    return f"{reason} ({'; '.join(shown)})" if shown else reason
 
 
 def _later(obstacle: Waiting | None, provider: Waiting | None) -> Waiting | None:

@@ -17,7 +17,7 @@ _ENDS = {
     "approval_requested": "approval",
     "issue_skipped": "skipped",
 }
-_GOES_ON = frozenset({"issue_ready", "issue_running", "issue_waiting", "issue_landing", "issue_epic"})
+_GOES_ON = frozenset({"issue_ready", "issue_running", "issue_waiting", "issue_landing", "issue_review", "issue_epic"})
 
 
 @dataclass(slots=True)

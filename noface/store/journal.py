@@ -341,8 +341,7 @@ class Journal:
                 state="intent",
                 at=at,
             )
-            for key, result in zip(gates, results, strict=False):
-                insert(connection, "gate_memo", "INSERT OR IGNORE", **_memo(key, result, at))
+            remember_results(connection, gates, results, at)
             connection.execute("INSERT OR IGNORE INTO facts (name, value) VALUES ('proofs_from', ?)", (str(landing),))
             return landing
 
@@ -378,6 +377,14 @@ class Journal:
             connection.execute("INSERT OR IGNORE INTO issues (id, present) VALUES (?, 0)", (issue_id,))
             _set(connection, issue_id, merged_commit=commit, block=None)
             self.status(at, issue_id, IssueStatus.MERGED, f"merged as {commit[:12]}{more}")
+
+
+def remember_results(
+    connection: sqlite3.Connection, keys: tuple[str, ...], results: tuple[GateResult, ...], at: float
+) -> None:
+    """Keep the results of a proof by their keys; one that is known stays as it is."""
+    for key, result in zip(keys, results, strict=False):
+        insert(connection, "gate_memo", "INSERT OR IGNORE", **_memo(key, result, at))
 
 
 def _set(connection: sqlite3.Connection, issue_id: str, **columns: object) -> None:

@@ -81,7 +81,8 @@ ORDER BY a.issue_id, MIN(a.number), MIN(gap.id) LIMIT ?;
 
 -- name: states
 SELECT id, status, reason, until, epoch, note, satisfied, wanted_model, wanted_attempts, granted_paths, needs,
-    COALESCE(NULLIF(blocked_hash, ''), content_hash) AS content_hash
+    COALESCE(NULLIF(blocked_hash, ''), content_hash) AS content_hash,
+    (SELECT number FROM pull_requests WHERE issue_id = issues.id) AS pull_request
 FROM issues;
 
 -- name: conflicts

@@ -169,6 +169,25 @@ class DecisionRow(NamedTuple):
     at: float
 
 
+class PullRow(NamedTuple):
+    """The pull request of an issue, as noface knows it. schema.sql says what each column is for."""
+
+    issue_id: str
+    attempt: int
+    branch: str
+    head: str
+    pushed: str
+    base: str
+    tree: str
+    number: int | None
+    url: str
+    state: str
+    rounds: int
+    seen: Mapping[str, Any]
+    checks: str
+    at: float
+
+
 _TABLES: Mapping[type[Any], str] = {
     IssueRow: "issues",
     AttemptRow: "attempts",
@@ -176,6 +195,7 @@ _TABLES: Mapping[type[Any], str] = {
     EventRow: "events",
     QuestionRow: "advice",
     DecisionRow: "approvals",
+    PullRow: "pull_requests",
 }
 
 
@@ -255,5 +275,6 @@ _FROM_COLUMN: Mapping[str, Callable[[Any], Any]] = {
     "resumed": _record("noface.model.worker_run:Resumed"),
     "data": lambda text: _mapping(text) or {},
     "answer": lambda text: _mapping(text) or {},
+    "seen": lambda text: _mapping(text) or {},
 }
 """How a column that is not a plain value becomes one. A column means the same in every table."""

@@ -176,6 +176,7 @@ CREATE TABLE pull_requests (
     attempt    INTEGER NOT NULL,                -- the attempt whose work it shows
     branch     TEXT NOT NULL,                   -- on the remote, without refs/heads/
     head       TEXT NOT NULL,                   -- the proven commit that noface pushed, or is about to push
+    pushed     TEXT NOT NULL DEFAULT '',        -- what noface last knew its own on that branch, '' before anything was
     base       TEXT NOT NULL,                   -- the commit of the remote's main that it was proven on
     tree       TEXT NOT NULL,                   -- the tree that passed every hard gate
     gates      TEXT NOT NULL DEFAULT '[]',      -- JSON: the memo keys that prove the tree

@@ -80,6 +80,7 @@ class JsonLines:
             "blocked": _ids(came_of_it.blocked),
             "approval": _ids(came_of_it.approval),
             "held": _ids(came_of_it.held),
+            "review": _ids(came_of_it.review),
             "waiting": _ids(came_of_it.waiting),
             "ready": _ids(came_of_it.ready),
             "faulty": [fault.source for fault in came_of_it.faults],

@@ -310,6 +310,7 @@ _STATUSES = {
     "approval": "bold yellow",
     "running": "cyan",
     "landing": "green",
+    "review": "green",
     "waiting": "yellow",
     "epic": "magenta",
     "ready": "",

@@ -287,6 +287,7 @@ UNTOLD = frozenset(
         "attempt_started",
         "issue_approval",
         "issue_epic",
+        "pull_request",
         "run_started",
         "run_ended",
         "progress",

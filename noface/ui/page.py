@@ -29,6 +29,7 @@ _ROLES: dict[str, dict[str, Any]] = {
 _STATUS_ROLES = {
     "running": "active",
     "landing": "active",
+    "review": "active",
     "merged": "good",
     "blocked": "bad",
     "faulty": "bad",

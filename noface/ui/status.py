@@ -24,7 +24,9 @@ NOT_DONE = "skipped, not done"
 """What stands for an issue that was left undone where others ask whether they may start."""
 
 _SETTLED = ("merged", "skipped")
-_STUCK = ("blocked", "approval", NOT_DONE)
+IN_REVIEW = "in review"
+"""What stands for an issue whose pull request is open where others ask whether they may start."""
+_STUCK = ("blocked", "approval", NOT_DONE, IN_REVIEW)
 
 
 class LastFailure(NamedTuple):
@@ -106,8 +108,17 @@ class Status(NamedTuple):
 
 
 def standings(rows: Iterable[IssueRow]) -> dict[str, str]:
-    """Return each issue's status by id, NOT_DONE for those that were skipped without main holding what they ask for."""
-    return {row.id: NOT_DONE if row.status == "skipped" and not row.satisfied else row.status for row in rows}
+    """Return each issue's status by id.
+
+    NOT_DONE stands for those that were skipped without main holding what they ask for, IN_REVIEW for review.
+    """
+    return {row.id: _standing(row) for row in rows}
+
+
+def _standing(row: IssueRow) -> str:
+    if row.status == "review":
+        return IN_REVIEW
+    return NOT_DONE if row.status == "skipped" and not row.satisfied else row.status
 
 
 def effective_status(row: IssueRow, statuses: Mapping[str, str]) -> tuple[str, str]:
@@ -326,6 +337,7 @@ _GAP_ISSUES_SHOWN = 5
 _TITLES = {
     "running": "running",
     "landing": "landing",
+    "review": "in review: merge their pull requests, or ask for changes there",
     "approval": "waits for approval: see `noface blocked`",
     "blocked": "blocked: see `noface blocked`",
     "epic": "divided into parts",

@@ -81,6 +81,7 @@ class RunSummary:
     blocked: tuple[LeftIssue, ...] = ()
     approval: tuple[LeftIssue, ...] = ()
     held: tuple[LeftIssue, ...] = ()
+    review: tuple[LeftIssue, ...] = ()
     waiting: tuple[LeftIssue, ...] = ()
     ready: tuple[LeftIssue, ...] = ()
     faults: tuple[FaultRow, ...] = ()
@@ -148,6 +149,7 @@ _LEFT = {
     "blocked": "blocked",
     "approval": "approval",
     "landing": "held",
+    "review": "review",
     "waiting": "waiting",
     "ready": "ready",
 }
@@ -219,6 +221,7 @@ def summary_lines(summary: RunSummary) -> list[Line]:
     lines += _part("Blocked", "■", "bold red", _left(summary.blocked))
     lines += _part("Needs your approval", "?", "bold yellow", _left(summary.approval))
     lines += _part("Cannot land", "!", "bold yellow", _left(summary.held))
+    lines += _part("In review", "⇡", "green", _left(summary.review))
     lines += _part("Waits", "…", "yellow", _left(summary.waiting))
     if summary.ready:
         names = [f"{issue.id} ({issue.why})" if issue.why else issue.id for issue in summary.ready]

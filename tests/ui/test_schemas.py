@@ -17,10 +17,12 @@ import noface
 from noface.data import table
 from noface.model.attempt import Interrupted
 from noface.model.failure import Failure
+from noface.model.pull_request import PullRequest, PullState
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.prompts.answers.forms import example_of, schema_of
 from noface.prompts.answers.report import find_report
 from noface.store.journal import Journal
+from noface.store.pull_requests import Intended, PullRequests
 from noface.ui.announcer import JsonLines
 from noface.ui.events import kinds, phases
 from noface.ui.narrate import _WORDS, UNTOLD
@@ -223,6 +225,7 @@ RARE = {
     "session_refused",
     "gate_repeated",
     "issue_review",
+    "pull_request",
 }  # told below, by the journal itself
 
 
@@ -265,7 +268,10 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "repository_changed", "7", number=1, what=["main moved"])
     story.journal.unsteady(story.tick(), "7", "unit", ("tests/test_a.py::test_a",), {})
     story.journal.event(story.tick(), "session_refused", "7", number=2, model="small", attempt=1, why="not found")
-    story.journal.status(story.tick(), "7", IssueStatus.REVIEW, "pull request 12 waits for its checks")
+    url = "https://github.example.com/acme/shop/pull/12"
+    pulls = PullRequests(story.database, story.journal)
+    pulls.intended(story.tick(), Intended("7", 1, "noface/7", head="h", pushed="", base="b", tree="t"))
+    pulls.opened(story.tick(), "7", PullRequest(12, url, PullState.OPEN, "noface/7", head="h"))
     JsonLines(story.reader).announce("unpriced", None, {"models": ["gpt-99"]})
     JsonLines(story.reader).announce("rules_changed", None, {"what": ["gates no longer get DATABASE_URL"]})
     story.close()

@@ -1,0 +1,151 @@
+"""The pull requests of the issues: the rows of `pull_requests`, each change with its event in one transaction.
+
+A row goes from `intent` over `pushed` to `open`, and from there to `merged`, `closed` or `taken`; the next attempt at
+its issue begins again with `intent`. `head` is what the present intent is about and `pushed` what noface last knew its
+own on the branch, so that a kill between the push and its record leaves two commits that may stand there, both known.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from noface.model.gate import GateResult
+from noface.model.pull_request import PullRequest
+from noface.model.taxonomy import IssueStatus
+from noface.store.database import Database, insert, update
+from noface.store.journal import Journal, remember_results
+from noface.store.records import PullRow, read, select
+from noface.store.rows import dumps
+
+
+class PullStep(StrEnum):
+    """How far the pull request of an issue has come: the column `state`."""
+
+    INTENT = "intent"
+    PUSHED = "pushed"
+    OPEN = "open"
+    MERGED = "merged"
+    CLOSED = "closed"
+    TAKEN = "taken"
+
+
+@dataclass(frozen=True, slots=True)
+class Intended:
+    """What is about to be pushed for an issue: `head`, with the proven `tree`, by the results `gates` of these keys.
+
+    `pushed` is what is known to stand on the branch, "" for no branch.
+    """
+
+    issue_id: str
+    attempt: int
+    branch: str
+    head: str
+    pushed: str
+    base: str
+    tree: str
+    gate_keys: tuple[str, ...] = ()
+    gates: tuple[GateResult, ...] = ()
+
+
+class PullRequests:
+    """Reads and writes what noface knows of its pull requests."""
+
+    def __init__(self, database: Database, journal: Journal) -> None:
+        self._db = database
+        self._journal = journal
+
+    def row(self, issue_id: str) -> PullRow | None:
+        """Return the pull request of an issue, None where none was ever intended."""
+        return next(iter(self._rows("WHERE issue_id = ?", issue_id)), None)
+
+    def rows(self, *steps: PullStep) -> list[PullRow]:
+        """Return the pull requests that have come to one of these steps; all of them without any."""
+        wanted = steps or tuple(PullStep)
+        marks = ", ".join("?" * len(wanted))
+        return self._rows(f"WHERE state IN ({marks}) ORDER BY at, issue_id", *wanted)
+
+    def intended(self, at: float, intent: Intended) -> None:
+        """Record what is about to be pushed; number, rounds and what was seen stay, for the same pull request."""
+        columns: dict[str, object] = {
+            "attempt": intent.attempt,
+            "branch": intent.branch,
+            "head": intent.head,
+            "pushed": intent.pushed,
+            "base": intent.base,
+            "tree": intent.tree,
+            "gates": dumps(intent.gate_keys),
+            "state": PullStep.INTENT,
+            "at": at,
+        }
+        with self._db.transaction() as connection:
+            if not update(connection, "pull_requests", columns, "issue_id = ?", intent.issue_id):
+                insert(connection, "pull_requests", issue_id=intent.issue_id, **columns)
+            remember_results(connection, intent.gate_keys, intent.gates, at)
+            self._tell(at, intent.issue_id)
+
+    def pushed(self, at: float, issue_id: str, head: str) -> None:
+        """Record that the branch on the remote stands at `head`."""
+        with self._db.transaction():
+            self._set(issue_id, state=PullStep.PUSHED, pushed=head, at=at)
+            self._tell(at, issue_id)
+
+    def opened(self, at: float, issue_id: str, pull: PullRequest, more: str = "") -> None:
+        """Record that the pull request is open with what was pushed, and let the issue wait for its review."""
+        with self._db.transaction():
+            self._set(issue_id, state=PullStep.OPEN, number=pull.number, url=pull.url, checks="", at=at)
+            self._tell(at, issue_id)
+            reason = f"pull request #{pull.number} is open: {pull.url}{more}"
+            self._journal.status(at, issue_id, IssueStatus.REVIEW, reason)
+
+    def found(self, at: float, issue_id: str, pull: PullRequest, attempt: int, tree: str) -> None:
+        """Record an open pull request of noface's that the database does not know: an earlier one was lost."""
+        with self._db.transaction() as connection:
+            connection.execute("INSERT OR IGNORE INTO issues (id, present) VALUES (?, 0)", (issue_id,))
+            head = {"branch": pull.branch, "head": pull.head, "pushed": pull.head, "base": pull.base, "tree": tree}
+            insert(
+                connection, "pull_requests", "REPLACE", issue_id=issue_id, attempt=attempt, state="open", at=at, **head
+            )
+            self.opened(at, issue_id, pull)
+
+    def seen(
+        self, at: float, issue_id: str, *, seen: Mapping[str, Any] | None = None, checks: str = "", rounds: int = -1
+    ) -> None:
+        """Remember how checks and reviews stand, what of them was answered, and in how many rounds.
+
+        What is left out stays as it is.
+        """
+        columns: dict[str, object] = {"seen": dumps(dict(seen))} if seen is not None else {}
+        columns |= {"checks": checks} if checks else {}
+        columns |= {"rounds": rounds} if rounds >= 0 else {}
+        if columns:
+            with self._db.transaction():
+                self._set(issue_id, **columns, at=at)
+
+    def merged(self, at: float, issue_id: str, commit: str) -> None:
+        """Record that the pull request was merged as `commit`: the issue has landed."""
+        with self._db.transaction():
+            self._set(issue_id, state=PullStep.MERGED, at=at)
+            self._tell(at, issue_id)
+            row = self.row(issue_id)
+            number = f" by pull request #{row.number}" if row is not None and row.number is not None else ""
+            self._journal.merged(at, issue_id, commit, number)
+
+    def ended(self, at: float, issue_id: str, step: PullStep) -> None:
+        """Record that it was closed without a merge, or that a person has pushed to its branch."""
+        with self._db.transaction():
+            self._set(issue_id, state=step, at=at)
+            self._tell(at, issue_id)
+
+    def _set(self, issue_id: str, **columns: object) -> None:
+        with self._db.transaction() as connection:
+            update(connection, "pull_requests", columns, "issue_id = ?", issue_id)
+
+    def _tell(self, at: float, issue_id: str) -> None:
+        row = self.row(issue_id)
+        if row is not None:
+            where = {"branch": row.branch, "head": row.head, "number": row.number, "url": row.url}
+            self._journal.event(at, "pull_request", issue_id, state=row.state, **where)
+
+    def _rows(self, which: str, *values: object) -> list[PullRow]:
+        return [read(PullRow, row) for row in self._db.rows(select(PullRow, which), *values)]
