@@ -15,11 +15,8 @@ if TYPE_CHECKING:
     from noface.store.records import IssueRow
 
 
-NOTE_CHARS_MAX = 10_000
 ATTEMPTS_MAX = 50
-_OPENABLE = ("blocked", "skipped", "approval")
 _KIND_HELP = "All that are blocked for these kinds of failures, such as AUTH."
-_GOES_ON_WITHOUT = ("ready", "waiting", "running", "landing")
 
 
 def unblock(
@@ -37,6 +34,7 @@ def unblock(
 ) -> None:
     """Unblock blocked or skipped issues. Their attempt counters start again."""
     from noface.cli.session import open_session
+    from noface.store.decisions import no_unblocking
 
     if attempts is not None and not 1 <= attempts <= ATTEMPTS_MAX:
         raise UsageError(f"--attempts takes 1 to {ATTEMPTS_MAX}, not {attempts}", "Nothing was changed.")
@@ -45,7 +43,7 @@ def unblock(
     if model is not None:
         _require_model(session.location.root, config, model)
     change = _Change(sound_note(note), "unblocked by a person", model, attempts, dry_run)
-    _show(wanted, give_back(session, wanted, _no_unblocking, change), change, as_json=as_json)
+    _show(wanted, give_back(session, wanted, no_unblocking, change), change, as_json=as_json)
 
 
 def retry(
@@ -123,12 +121,14 @@ def give_back(session: "ReadSession", wanted: _Wanted, refusal: Refusal, change:
     """
     import time
 
+    from noface.store.decisions import gone, taken_back
+
     if not session.exists:
         raise UsageError(f"nothing has run yet, so there is nothing to {wanted.verb}", "Start with: noface run")
     given: dict[str, dict[str, Any]] = {}
     with session.database.transaction():
         for row in _chosen(session, wanted):
-            problem = refusal(row) or gone(row) or _taken_back(session, row)
+            problem = refusal(row) or gone(row) or taken_back(session.reader, row)
             if problem is not None:
                 raise problem
             if not change.dry_run:
@@ -195,6 +195,8 @@ def _lines(given: Sequence[dict[str, Any]], change: _Change, width: int) -> list
 
 def sound_note(note: str) -> str:
     """Return a note as it can be kept; raise UsageError for one that is too long to be told to a worker."""
+    from noface.store.decisions import NOTE_CHARS_MAX
+
     text = note.strip().encode("utf-8", "replace").decode()
     if len(text) > NOTE_CHARS_MAX:
         raise UsageError(
@@ -202,16 +204,6 @@ def sound_note(note: str) -> str:
             "Keep the note short, and put the rest into the issue's file.",
         )
     return text
-
-
-def gone(row: "IssueRow") -> UsageError | None:
-    """Return the refusal for an issue that the backlog no longer holds, None for one that is there."""
-    if row.present:
-        return None
-    return UsageError(
-        f"issue {row.id} is not in the backlog any more: its file is gone or faulty",
-        f"Put {row.source or 'its file'} back, or see what is faulty: noface issues",
-    )
 
 
 def _require_model(root: Path, config: Path | None, model: str) -> None:
@@ -226,43 +218,12 @@ def _require_model(root: Path, config: Path | None, model: str) -> None:
 _MODELS_HINT = "All of them, with the built-in ones: noface config show"
 
 
-def _no_unblocking(row: "IssueRow") -> UsageError | None:
-    status = row.status
-    if status in _OPENABLE:
-        return None
-    hints = {
-        "merged": f"It has landed. For more work on it, add another issue; see: noface show {row.id}",
-        "running": "A worker is on it. If no noface runs any more: noface run",
-        "landing": f"What is in its way: noface show {row.id}",
-        "epic": f"Its parts do the work; unblock one of them. Which there are: noface show {row.id}",
-    }
-    hint = hints.get(status, f"It is tried by itself; to let its counters start again: noface retry {row.id}")
-    return UsageError(f"issue {row.id} is {status}, not blocked", hint)
-
-
-def _taken_back(session: "ReadSession", row: "IssueRow") -> UsageError | None:
-    """Refuse a part that its parent does without: both would do the same work."""
-    parent = session.reader.issue(row.parent) if row.parent is not None and row.status == "skipped" else None
-    if parent is None or row.satisfied:
-        return None
-    name = parent.id
-    if parent.status == "merged":
-        return UsageError(f"issue {name}, of which {row.id} was a part, has landed without it", _ADD_ANOTHER)
-    if parent.status in _GOES_ON_WITHOUT:
-        return UsageError(
-            f"issue {row.id} was withdrawn: its parent, issue {name}, goes on without it",
-            f"See: noface show {name}",
-        )
-    return None
-
-
-_ADD_ANOTHER = 'For more work on it, add another issue: noface issue add "What should be done"'
-
-
 def _no_retry(row: "IssueRow") -> UsageError | None:
+    from noface.store.decisions import ADD_ANOTHER
+
     name, status = row.id, row.status
     refusals = {
-        "merged": (f"issue {name} is merged already", _ADD_ANOTHER),
+        "merged": (f"issue {name} is merged already", ADD_ANOTHER),
         "running": (f"issue {name} is running", "Wait for its attempt to end. If no noface runs any more: noface run"),
         "landing": (f"issue {name} has passed and waits to land", f"What is in its way: noface show {name}"),
         "epic": (f"issue {name} was divided; its parts do the work", f"Retry one of them; see: noface show {name}"),

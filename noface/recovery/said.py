@@ -1,0 +1,269 @@
+"""What noface says of an issue where its tracker is, and when it says it again. Pure.
+
+There is one comment an issue. It is derived from what noface's rows say now, never from what has just happened: what
+could not be said while the tracker was away is said by whoever looks next (`digest` tells whether that is due). What
+agents, logs and issues wrote stands in it as data (model/markdown). Times are epoch seconds, shown in UTC.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from noface.model.markdown import block, bounded, code, plain, quote
+from noface.model.publication import Said
+from noface.model.quoting import in_dollars
+from noface.model.taxonomy import INTERRUPTED, IssueStatus
+
+GONE = "gone"
+"""The state of an issue that noface works on no more: closed by somebody, or its label taken off."""
+CALM_S = 120.0
+"""How long after the last time an issue is said again whose change calls for nobody."""
+_QUIET = (IssueStatus.READY, IssueStatus.WAITING, IssueStatus.RUNNING, IssueStatus.LANDING, IssueStatus.EPIC)
+_UNTOUCHED = (IssueStatus.READY, IssueStatus.WAITING)
+_ATTEMPTS_SHOWN = 20
+_PARTS_SHOWN = 50
+
+Clean = Callable[[str], str]
+"""Takes out of a text what must not leave this machine: secrets, and where its folders lie."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """An attempt, as a comment tells it; `outcome` is None while it is under way."""
+
+    number: int
+    model: str
+    began_at: float
+    outcome: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """The pull request that shows an issue's work. `checks` is how they stand: pending, passed, failed, none."""
+
+    number: int
+    url: str
+    checks: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What noface's rows say of an issue, as far as its tracker is told. Money in dollars, None for unknown.
+
+    `document` is that of an issue that waits for a person (recovery/blocked); `parts` are title and status of those
+    that a divided issue has. `pushed` tells whether main was pushed after the landing. `holder` is who has claimed the
+    issue where other machines may want it. `not_heard` says why what somebody wrote last was not acted on.
+    """
+
+    issue_id: str
+    status: str
+    reason: str = ""
+    present: bool = True
+    until: float | None = None
+    satisfied: bool = False
+    attempts: tuple[Worked, ...] = ()
+    cost_usd: float | None = None
+    document: Mapping[str, Any] = field(default_factory=dict)
+    parts: tuple[tuple[str, str], ...] = ()
+    pull: Pull | None = None
+    merged_commit: str = ""
+    pushed: bool = False
+    holder: str = ""
+    not_heard: str = ""
+
+    @property
+    def state(self) -> str:
+        """The status, or GONE. What has landed stays that where its issue is closed, and so does what may be about to.
+
+        A pull request closes its issue when it is merged, before noface has seen that.
+        """
+        settled = self.done or self.status == IssueStatus.REVIEW
+        return self.status if self.present or settled else GONE
+
+    @property
+    def done(self) -> bool:
+        """True where main holds what the issue asks for."""
+        return self.status == IssueStatus.MERGED or (self.status == IssueStatus.SKIPPED and self.satisfied)
+
+
+def said_of(standing: Standing, clean: Clean) -> Said:
+    """Return what is to be said of an issue."""
+    text = bounded((*_body(standing, standing.state, clean), _footer(standing)))
+    return Said(standing.issue_id, standing.state, text, closes=standing.done)
+
+
+def worth_saying(standing: Standing, *, said_before: bool) -> bool:
+    """Tell whether an issue's tracker is told of it at all: not of one that nothing has been done for yet."""
+    if said_before:
+        return True
+    return standing.present and (standing.status not in _UNTOUCHED or bool(standing.attempts))
+
+
+def digest(said: Said) -> str:
+    """Return the state, and a hash of all that is said: what is recorded once it has been said."""
+    text = f"{said.issue_id}\n{said.state}\n{said.closes}\n{said.text}"
+    return f"{said.state}:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:32]}"
+
+
+def due_at(said: Said, last: str, last_at: float) -> float | None:
+    """Return from when it is to be said, None where nothing has changed since: `last` is the digest of what was said.
+
+    What calls for a person, or settles the issue, is said at once, and so is the first attempt; attempts that follow
+    each other are told together.
+    """
+    if digest(said) == last:
+        return None
+    before = last.partition(":")[0]
+    both_quiet = said.state in _QUIET and before in _QUIET
+    return last_at + CALM_S if both_quiet else 0.0
+
+
+def _body(standing: Standing, state: str, clean: Clean) -> Iterator[str]:
+    """Yield the paragraphs, those first that matter most."""
+    reason = plain(clean(standing.reason))
+    match state:
+        case IssueStatus.RUNNING:
+            yield "**noface is working on this.**"
+            yield _now(standing, reason)
+        case IssueStatus.BLOCKED | IssueStatus.APPROVAL:
+            yield from _needs_person(standing, state, clean)
+        case IssueStatus.LANDING:
+            yield f"**noface is done with this, and lands it:** {reason}"
+        case IssueStatus.REVIEW:
+            yield from _in_review(standing, reason)
+        case IssueStatus.MERGED:
+            yield from _landed(standing)
+        case IssueStatus.SKIPPED if standing.satisfied:
+            yield f"**There is nothing left to do here:** {reason}"
+        case IssueStatus.SKIPPED:
+            yield f"**noface leaves this undone:** {reason}"
+            yield "To have it worked on after all, write `/noface retry` here."
+        case IssueStatus.EPIC:
+            yield "**noface has divided this issue; its parts do the work.**"
+            yield _parts(standing, clean)
+        case _ if state == GONE:
+            yield "**noface works on this no more:** it was closed, or is no longer among the issues for noface."
+            if standing.attempts:
+                yield "What was done is kept, and work goes on from there if it comes back."
+        case _:
+            until = f" It goes on after {at(standing.until)}." if standing.until is not None else ""
+            yield f"**noface goes on with this later:** {reason}.{until}"
+    yield _history(standing)
+
+
+def _now(standing: Standing, reason: str) -> str:
+    last = standing.attempts[-1] if standing.attempts else None
+    if last is None or last.outcome is not None:
+        return f"{reason}."
+    return f"Attempt {last.number} with {code(last.model)}, begun {at(last.began_at)}."
+
+
+def _needs_person(standing: Standing, state: str, clean: Clean) -> Iterator[str]:
+    """Yield the question first, then how to answer it here, then what there is to know."""
+    document = standing.document
+    needs = "needs an answer" if state == IssueStatus.BLOCKED else "needs a yes"
+    yield f"**noface {needs} to go on.** {plain(clean(_text(document, 'summary') or standing.reason))}"
+    if question := _text(document, "question"):
+        yield quote(clean(question))
+    if standing.not_heard:
+        yield f"**Not done:** {plain(clean(standing.not_heard))}"
+    yield _answers_here(state)
+    yield from _evidence(document, clean)
+    yield _options(document, clean)
+
+
+def _answers_here(state: str) -> str:
+    ways = (
+        [
+            "any other comment: it is an answer, and goes to the next attempt",
+            "`/noface retry`: try it again, after you changed something else",
+        ]
+        if state == IssueStatus.BLOCKED
+        else [
+            "`/noface approve`: yes",
+            "`/noface reject` and why: no; the next attempt is told",
+        ]
+    )
+    lines = [*ways, "`/noface skip`: leave it undone"]
+    listed = "\n".join(f"- {line}" for line in lines)
+    return f"**To answer,** write a comment below, if you may write to this repository:\n\n{listed}"
+
+
+def _evidence(document: Mapping[str, Any], clean: Clean) -> Iterator[str]:
+    failing = document.get("failing")
+    if isinstance(failing, Mapping):
+        where = f" ({code(clean(str(failing['location'])))})" if failing.get("location") else ""
+        message = plain(clean(str(failing.get("message", ""))))
+        yield f"Gate {code(clean(str(failing.get('gate', ''))))} fails{where}: {message}"
+        yield block(clean(str(line)) for line in failing.get("lines", ()))
+    if files := document.get("changed_files"):
+        changed = ", ".join(code(clean(str(path))) for path in document.get("changed", ())[:_PARTS_SHOWN])
+        yield f"It changes {files} files, {document.get('changed_lines', 0)} lines: {changed}"
+    if tried := [plain(clean(str(line))) for line in document.get("tried_in_short", ())]:
+        yield "What was tried:\n\n" + "\n".join(f"- {line}" for line in tried[-_ATTEMPTS_SHOWN:])
+
+
+def _options(document: Mapping[str, Any], clean: Clean) -> str:
+    """Return what can be done at the machine where noface runs."""
+    pairs = zip(document.get("options", ()), document.get("commands", ()), strict=False)
+    lines = [f"- {plain(clean(str(text)))}: {code(clean(str(command)))}" for text, command in pairs]
+    if not lines:
+        return ""
+    listed = "\n".join(lines)
+    return f"<details><summary>Where noface runs</summary>\n\n{listed}\n\n</details>"
+
+
+def _in_review(standing: Standing, reason: str) -> Iterator[str]:
+    pull = standing.pull
+    if pull is None:
+        yield f"**noface is done with this, and shows it for review:** {reason}"
+        return
+    yield f"**noface is done with this:** it waits for review as #{pull.number}."
+    if pull.checks and pull.checks != "none":
+        yield f"Its checks: {plain(pull.checks)}."
+
+
+def _landed(standing: Standing) -> Iterator[str]:
+    commit = f" as {standing.merged_commit[:12]}" if standing.merged_commit else ""
+    if standing.pull is not None:
+        yield f"**This has landed**{commit}, by #{standing.pull.number}."
+    elif standing.pushed:
+        yield f"**This has landed**{commit}, and main was pushed."
+    else:
+        yield f"**This has landed**{commit} on main where noface runs. noface has not pushed it."
+
+
+def _parts(standing: Standing, clean: Clean) -> str:
+    return "\n".join(f"- {plain(clean(title))}: {status}" for title, status in standing.parts[:_PARTS_SHOWN])
+
+
+def _history(standing: Standing) -> str:
+    """Return what came of the attempts; an issue that waits for a person has told it already."""
+    ended = [worked for worked in standing.attempts if worked.outcome not in (None, INTERRUPTED)]
+    if standing.state in (IssueStatus.BLOCKED, IssueStatus.APPROVAL) or not ended:
+        return ""
+    lines = [f"- attempt {each.number} with {code(each.model)}: {plain(str(each.outcome))}" for each in ended]
+    return "Attempts so far:\n\n" + "\n".join(lines[-_ATTEMPTS_SHOWN:])
+
+
+def _footer(standing: Standing) -> str:
+    facts = []
+    if many := len(standing.attempts):
+        cost = f", {in_dollars(standing.cost_usd)}" if standing.cost_usd is not None else ""
+        facts.append(f"{many} attempt{'s' if many != 1 else ''}{cost}")
+    if standing.holder and standing.state in _QUIET:
+        facts.append(f"claimed by {plain(standing.holder)}")
+    facts.append("noface keeps this comment up to date")
+    return f"<sub>{' · '.join(facts)}</sub>"
+
+
+def at(when: float) -> str:
+    """Return a time as it is told to people anywhere: in UTC, to the minute."""
+    return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _text(document: Mapping[str, Any], key: str) -> str:
+    value = document.get(key)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,152 @@
+"""What a person decides on an issue, and what that changes: the same from the command line and from a tracker.
+
+Every function is to be called in one transaction with what belongs to the decision, such as the record that a comment
+was heard. Refusals are UsageErrors that say what could be done instead.
+"""
+
+import hashlib
+from dataclasses import dataclass
+
+from noface.errors import UsageError
+from noface.model.actions import ApprovalKind
+from noface.model.attempt import PastAttempt
+from noface.model.failure import Failure
+from noface.model.history import Verdict
+from noface.model.quoting import short
+from noface.model.taxonomy import PASSED, FailureKind, IssueStatus
+from noface.store.journal import Journal
+from noface.store.questions import Questions
+from noface.store.reader import Reader
+from noface.store.records import IssueRow
+
+NOTE_CHARS_MAX = 10_000
+_MESSAGE_CHARS_MAX = 300
+_OPENABLE = (IssueStatus.BLOCKED, IssueStatus.SKIPPED, IssueStatus.APPROVAL)
+_GOES_ON_WITHOUT = (IssueStatus.READY, IssueStatus.WAITING, IssueStatus.RUNNING, IssueStatus.LANDING)
+ADD_ANOTHER = 'For more work on it, add another issue: noface issue add "What should be done"'
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a person decides on: the issue's row, the attempt, what is wanted, and which paths it is about.
+
+    `settled` is the status the issue has by now where the same has been said before.
+    """
+
+    row: IssueRow
+    attempt: PastAttempt
+    wants: ApprovalKind
+    paths: tuple[str, ...] = ()
+    settled: str | None = None
+
+
+def open_case(reader: Reader, questions: Questions, row: IssueRow, verdict: Verdict) -> Case:
+    """Return what an issue waits for. Raises UsageError where it waits for no approval, or for nothing any more."""
+    past = reader.past(row.id)
+    if row.status != IssueStatus.APPROVAL:
+        decided = questions.approvals(row.id)
+        if decided and past and (decided[-1].verdict, decided[-1].attempt) == (verdict, past[-1].number):
+            return Case(row, past[-1], ApprovalKind.LANDING, settled=str(row.status))
+        raise _no_approval(row)
+    problem = gone(row)
+    if problem is not None:
+        raise problem
+    if not past:
+        raise UsageError(f"issue {row.id} has no attempt to decide on", f"Unblock it: noface unblock {row.id}")
+    document = row.block or {}
+    otherwise = ApprovalKind.LANDING if past[-1].failure is None else ApprovalKind.GOING_ON
+    wants = next((each for each in ApprovalKind if each.value == document.get("wants")), otherwise)
+    return Case(row, past[-1], wants, tuple(str(path) for path in document.get("paths", ())))
+
+
+def approve(now: float, journal: Journal, questions: Questions, case: Case, note: str, who: str = "a person") -> None:
+    """Approve what an issue waits for: its work may land, or it may go on as proposed."""
+    row = case.row
+    questions.approve(now, row.id, case.attempt.number, epoch=row.epoch, verdict=Verdict.APPROVED, note=note)
+    if case.wants is ApprovalKind.PATHS:
+        granted = (*row.granted_paths, *case.paths)
+        journal.allowed(now, row.id, tuple(dict.fromkeys(granted)))
+    if note and case.wants is not ApprovalKind.LANDING:
+        questions.note(row.id, note)  # another worker follows, and should know
+    if case.wants is ApprovalKind.DONE:
+        journal.status(now, row.id, IssueStatus.SKIPPED, f"done already, as {who} confirmed", satisfied=True)
+        return
+    journal.status(now, row.id, IssueStatus.READY, f"approved by {who}")
+
+
+def reject(now: float, journal: Journal, questions: Questions, case: Case, note: str, who: str = "a person") -> None:
+    """Reject what an issue proposes; `note`, the reason, goes into the next prompt."""
+    name, number = case.row.id, case.attempt.number
+    questions.approve(now, name, number, epoch=case.row.epoch, verdict=Verdict.REJECTED, note=note)
+    if case.attempt.outcome == PASSED:
+        journal.attempt_overruled(now, name, number, _rejection(note, who))
+    questions.note(name, note)
+    journal.status(now, name, IssueStatus.READY, f"rejected by {who}")
+
+
+def _rejection(note: str, who: str) -> Failure:
+    """Return the failure of work that a person turned down; another note is another failure, no mere repetition."""
+    digest = hashlib.sha256(note.encode()).hexdigest()[:12]
+    return Failure(
+        FailureKind.REVIEW_REJECTED,
+        f"rejected by {who}: {short(note, _MESSAGE_CHARS_MAX)}",
+        rule="person-rejected",
+        signature=f"person-rejected:{digest}",
+        evidence=(short(note, _MESSAGE_CHARS_MAX),),
+        excerpt=note,
+    )
+
+
+def _no_approval(row: IssueRow) -> UsageError:
+    name, status = row.id, str(row.status)
+    hints = {
+        "blocked": f"It needs more than a yes or no: noface blocked. To let it go on: noface unblock {name}",
+        "merged": f"It has landed; see: noface show {name}",
+        "running": "A worker is on it; whether it needs you is not known yet. To look: noface status",
+        "landing": f"It has passed and needs no approval; what is in its way: noface show {name}",
+        "epic": f"Its parts do the work; which there are: noface show {name}",
+        "skipped": f"To let it be worked on after all: noface unblock {name}",
+    }
+    hint = hints.get(status, "It is worked on by itself: noface run")
+    return UsageError(f"issue {name} is {status}; it does not wait for approval", hint)
+
+
+def gone(row: IssueRow) -> UsageError | None:
+    """Return the refusal for an issue that the backlog no longer holds, None for one that is there."""
+    if row.present:
+        return None
+    return UsageError(
+        f"issue {row.id} is not in the backlog any more: its file is gone or faulty",
+        f"Put {row.source or 'its file'} back, or see what is faulty: noface issues",
+    )
+
+
+def no_unblocking(row: IssueRow) -> UsageError | None:
+    """Return the refusal for an issue that waits for nobody, None for one that a person can give back."""
+    status = row.status
+    if status in _OPENABLE:
+        return None
+    hints = {
+        "merged": f"It has landed. For more work on it, add another issue; see: noface show {row.id}",
+        "running": "A worker is on it. If no noface runs any more: noface run",
+        "landing": f"What is in its way: noface show {row.id}",
+        "epic": f"Its parts do the work; unblock one of them. Which there are: noface show {row.id}",
+    }
+    hint = hints.get(status, f"It is tried by itself; to let its counters start again: noface retry {row.id}")
+    return UsageError(f"issue {row.id} is {status}, not blocked", hint)
+
+
+def taken_back(reader: Reader, row: IssueRow) -> UsageError | None:
+    """Refuse a part that its parent does without: both would do the same work."""
+    parent = reader.issue(row.parent) if row.parent is not None and row.status == "skipped" else None
+    if parent is None or row.satisfied:
+        return None
+    name = parent.id
+    if parent.status == "merged":
+        return UsageError(f"issue {name}, of which {row.id} was a part, has landed without it", ADD_ANOTHER)
+    if parent.status in _GOES_ON_WITHOUT:
+        return UsageError(
+            f"issue {row.id} was withdrawn: its parent, issue {name}, goes on without it",
+            f"See: noface show {name}",
+        )
+    return None

@@ -1,0 +1,111 @@
+"""What an issue's comment says, and when it is said again."""
+
+import pytest
+
+from noface.recovery.said import CALM_S, GONE, Pull, Standing, Worked, digest, due_at, said_of, worth_saying
+
+BEGAN = 1_795_384_800.0  # 2026-11-22 22:00 UTC
+FIRST = Worked(1, "small", BEGAN, "TEST_FAILURE")
+SECOND = Worked(2, "strong", BEGAN + 600)
+QUESTION = {
+    "summary": "TEST_FAILURE after 2 attempts: no more rungs",
+    "question": "What do the workers not know that would make test_a pass? @mallory says #13",
+    "options": ["answer it"],
+    "commands": ['noface unblock 7 --note "…"'],
+    "tried_in_short": ["attempts 1 and 2 with small: TEST_FAILURE"],
+    "failing": {"gate": "unit", "location": "a.py:3", "message": "assert 1 == 2", "lines": ["E  assert @all"]},
+}
+
+
+def said(clean=lambda text: text, **values):
+    return said_of(Standing(issue_id="7", **values), clean)
+
+
+def test_a_running_issue_names_the_attempt_the_model_and_since_when():
+    text = said(status="running", reason="attempt 2 with strong", attempts=(FIRST, SECOND), cost_usd=0.5).text
+    assert "Attempt 2 with `strong`, begun 2026-11-22 22:10 UTC." in text
+    assert "attempt 1 with `small`: TEST" in text
+    assert "2 attempts, $0.50" in text
+
+
+def test_a_blocked_issue_asks_its_question_first_and_says_how_to_answer():
+    text = said(status="blocked", reason="no more rungs", document=QUESTION, attempts=(FIRST,)).text
+    assert text.index("> What do the workers") < text.index("To answer") < text.index("assert 1 == 2")
+    for way in ("any other comment", "`/noface retry`", "`/noface skip`", "`noface unblock 7 --note"):
+        assert way in text
+
+
+def test_what_needs_a_yes_names_both_answers():
+    text = said(status="approval", reason="touches migrations", document={"question": "May it land?"}).text
+    assert "`/noface approve`" in text
+    assert "`/noface reject`" in text
+
+
+def test_words_of_others_ping_nobody_and_link_nothing():
+    text = said(status="blocked", document=QUESTION).text
+    assert "@mallory" not in text
+    assert "#13" not in text
+    assert "```text\nE  assert @all\n```" in text
+
+
+def test_nothing_leaves_that_is_to_be_cleaned():
+    def clean(text):
+        return text.replace("/home/ada", "~").replace("hunter2", "***")
+
+    document = QUESTION | {"question": "Is hunter2 in /home/ada/x?"}
+    text = said(clean, status="blocked", reason="hunter2", document=document).text
+    assert "hunter2" not in text
+    assert "/home/ada" not in text
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"pushed": True}, "main was pushed"),
+        ({}, "noface has not pushed it"),
+        ({"pull": Pull(12, "https://github.com/acme/shop/pull/12")}, "by #12"),
+    ],
+)
+def test_what_has_landed_says_where_and_closes_its_issue(values, words):
+    landed = said(status="merged", merged_commit="a" * 40, **values)
+    assert landed.closes
+    assert f"landed** as {'a' * 12}" in landed.text
+    assert words in landed.text
+
+
+def test_work_in_review_names_its_pull_request_and_leaves_the_issue_open():
+    review = said(status="review", reason="open", pull=Pull(12, "", "pending"))
+    assert "#12" in review.text
+    assert not review.closes
+
+
+@pytest.mark.parametrize(("status", "state"), [("running", GONE), ("blocked", GONE), ("merged", "merged")])
+def test_an_issue_that_went_away_is_noface_s_no_more_unless_it_has_landed(status, state):
+    assert said(status=status, present=False).state == state
+
+
+def test_an_issue_that_nothing_was_done_for_is_not_mentioned():
+    fresh = Standing(issue_id="7", status="ready")
+    assert not worth_saying(fresh, said_before=False)
+    assert worth_saying(fresh, said_before=True)
+    assert worth_saying(Standing(issue_id="7", status="blocked"), said_before=False)
+
+
+def test_the_longest_of_questions_fits_a_comment():
+    many = QUESTION | {"tried_in_short": ["x" * 5_000] * 60, "failing": QUESTION["failing"] | {"lines": ["y" * 90_000]}}
+    text = said(status="blocked", document=many).text
+    assert len(text) < 65_000
+    assert "To answer" in text
+
+
+def test_it_is_said_again_only_when_it_differs():
+    one = said(status="running", reason="attempt 1 with small")
+    assert due_at(one, digest(one), BEGAN) is None
+    assert due_at(one, "", 0.0) == 0.0
+
+
+def test_attempts_that_follow_each_other_are_told_together_and_a_question_at_once():
+    before = digest(said(status="running", attempts=(FIRST,)))
+    assert due_at(said(status="running", attempts=(FIRST, SECOND)), before, BEGAN) == BEGAN + CALM_S
+    assert due_at(said(status="blocked", document=QUESTION), before, BEGAN) == 0.0
+    assert due_at(said(status="merged"), before, BEGAN) == 0.0
