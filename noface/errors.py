@@ -70,7 +70,15 @@ class ForgeAwayError(ForgeError):
 
 
 class RemoteError(GitError):
-    """A git remote cannot be fetched from, or does not take a push. Nothing is lost: the next run tries again."""
+    """A git remote cannot be fetched from, or does not take a push. Nothing is lost: the next run tries again.
+
+    `passing`: it goes by itself. `cause` is a value of `git.remote_causes.RemoteCause`.
+    """
+
+    def __init__(self, message: str, hint: str = "", *, passing: bool = False, cause: str = "unknown") -> None:
+        super().__init__(message, hint)
+        self.passing = passing
+        self.cause = cause
 
 
 class DivergedError(NofaceError):

@@ -3,7 +3,7 @@
 Every command runs as `env … git …`: GitPython copies noface's own environment, to which its `env` can add but from
 which it can take nothing out. It may hold GIT_DIR and friends when noface was started from a hook or an alias.
 
-Two kinds of git exist:
+Two kinds of git exist, and remote.py adds to the second what reaching another machine needs:
 
 * sealed: no user or system configuration, no hooks, no fsmonitor, no prompts, durable objects. Everything noface
   does on its own account (docs/facts.md, "Sealed git").
@@ -13,7 +13,7 @@ Two kinds of git exist:
 import os
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, Any, Self
 
 from noface.errors import GitError
@@ -76,7 +76,8 @@ class Identity:
 class Git:
     """A git with a fixed environment; `cwd` is where it runs, `prefix` the `env …` that makes the environment.
 
-    `inherit` are file descriptors that its processes hold open as long as they live (see guard.py).
+    `inherit` are file descriptors that its processes hold open as long as they live. `environment` are variables that
+    it is given without naming them in its arguments, which others can read: there are tokens among them.
     """
 
     cwd: str
@@ -84,6 +85,7 @@ class Git:
     options: tuple[str, ...] = ()
     seconds_max: float = GIT_SECONDS_MAX
     inherit: tuple[int, ...] = ()
+    environment: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @classmethod
     def sealed(
@@ -142,7 +144,11 @@ class Git:
 
         `-C` and not the process's folder: GitPython runs a command elsewhere where that folder is gone.
         """
-        return [*self.prefix, "git", "-C", self.cwd, *self.options, *args]
+        given = {name for name, _ in self.environment}
+        prefix = list(self.prefix)
+        for place in reversed([i for i, part in enumerate(prefix) if part == "-u" and prefix[i + 1] in given]):
+            del prefix[place : place + 2]
+        return [*prefix, "git", "-C", self.cwd, *self.options, *args]
 
     def run(self, *args: str, stdin: bytes | str | None = None) -> Output:
         """Run `git args` and return what it answered, whatever its exit code."""
@@ -174,6 +180,7 @@ class Git:
             self.argv(*args),
             istream=subprocess.PIPE,
             as_process=True,
+            env=dict(self.environment) or None,
             start_new_session=True,
             pass_fds=self.inherit,
         )

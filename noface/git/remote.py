@@ -1,0 +1,370 @@
+"""The git remote: which one, what it holds, fetching from it and pushing to it.
+
+The only git of noface's that talks to other machines, so the only one that acts with the person's own configuration on
+its own account: their credential helpers, ssh keys, proxies and rewritten addresses are how the remote is reached. It
+runs in the person's repository, whose configuration no agent can write (law 4); an agent's workspace has no remote.
+
+* Nothing is asked: no terminal, no askpass program, no window. What cannot be done without is told (remote_causes.py).
+* No hook runs, also no `pre-push`: what is pushed was proven by the gates.
+* A fetch writes below `refs/noface/` only: no branch of the person's, no remote-tracking ref, no tag, no FETCH_HEAD.
+* A push is a compare-and-swap: it names what the ref must hold now. One that was done already is no failure.
+* A token for GitHub, where one is at hand, is used after the person's own credentials were refused. It goes to git by
+  the environment: never by arguments, which every user of the machine can read.
+"""
+
+import base64
+import os
+import re
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from signal import SIGKILL
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from noface.errors import RemoteError, UsageError
+from noface.git.command import Git, Output, end_process
+from noface.git.remote_causes import Reason, RemoteCause, reason_of, server_words, without_credentials
+from noface.git.repository import Repository
+
+LOOK_SECONDS_MAX = 60.0
+"""How long a remote may take to say what it holds."""
+TRANSFER_SECONDS_MAX = 900.0
+"""How long a fetch or a push may take."""
+FETCHED = "refs/noface/remote/"
+"""Below it stands what was last fetched of the remote's main."""
+
+Token = Callable[[str], str | None]
+"""Returns the token for a host, None where there is none; asked only once the person's credentials were refused."""
+
+
+class Cancel(Protocol):
+    """Tells whether a person wants the work to end."""
+
+    @property
+    def cancelled(self) -> bool:
+        """True once cancelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """The ref holds the commit now; it may have held it before."""
+
+    ref: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The remote did not take a push of `ref`. `said` is what the server itself said, "" where it said nothing."""
+
+    ref: str
+    reason: Reason
+    said: str = ""
+
+    @property
+    def moved(self) -> bool:
+        """True where the ref did not hold what was expected: somebody else has pushed."""
+        return self.reason.cause is RemoteCause.MOVED
+
+
+PushResult = Pushed | Rejected
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """What a ref of the remote's shall hold: `commit`, or "" for nothing, if it holds `expected` now ("": nothing)."""
+
+    ref: str
+    commit: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRefs:
+    """What a remote holds, as far as was asked. `head` is the branch that its HEAD names, "" where that is unknown."""
+
+    refs: Mapping[str, str]
+    head: str = ""
+
+
+# Which remote
+
+
+def choose_remote(wanted: str, remotes: Sequence[str], upstream: str) -> str | None:
+    """Return the name of the remote to use: the one wanted, else main's, else origin, else the only one.
+
+    None where there is none. Raises UsageError where the one wanted is not there, or where it cannot be told.
+    """
+    if wanted:
+        if wanted in remotes:
+            return wanted
+        known = ", ".join(remotes) or "none"
+        raise UsageError(
+            f"[landing] remote = {wanted!r}: there is no such git remote.",
+            f"Remotes here: {known}. Add it: `git remote add {wanted} URL`.",
+        )
+    if upstream in remotes:
+        return upstream
+    if "origin" in remotes:
+        return "origin"
+    return remotes[0] if len(remotes) == 1 else None
+
+
+def find_remote(repository: Repository, wanted: str = "", token: Token | None = None) -> "Remote | None":
+    """Return the remote of a repository, None where it has none. Nothing is connected to. Raises as choose_remote."""
+    git = Git.user(str(repository.root))
+    config = _config(git)
+    remotes = tuple(git.run("remote").text.split())
+    branch = repository.main_name
+    upstream = config.get(f"branch.{branch}.remote", "")
+    name = choose_remote(wanted, remotes, upstream)
+    if name is None:
+        return None
+    tracked = config.get(f"branch.{branch}.merge", "") if upstream == name else ""
+    url = git.run("ls-remote", "--get-url", name).text
+    pushed = git.run("remote", "get-url", "--push", name).text
+    return Remote(repository, name, url, tracked or repository.main, pushed or url, token)
+
+
+def _config(git: Git) -> dict[str, str]:
+    """Return the repository's settings of branches, the last of each."""
+    output = git.run("config", "-z", "--get-regexp", r"^branch\.")
+    pairs = (entry.partition("\n") for entry in output.parts)
+    return {key: value for key, _, value in pairs}
+
+
+class Remote:
+    """A repository's remote. Its methods wait for the network, up to a limit; threads may share it.
+
+    `main` is the full ref of its main branch, `fetched` the local ref that holds what was fetched of that. `url` and
+    `push_url` may hold a password; `shown` is for people.
+    """
+
+    def __init__(
+        self, repository: Repository, name: str, url: str, main: str, push_url: str = "", token: Token | None = None
+    ) -> None:
+        self.name = name
+        self.url = url
+        self.push_url = push_url or url
+        self.main = main
+        self.fetched = FETCHED + main.removeprefix("refs/heads/")
+        self._repository = repository
+        self._token = token
+        self._header: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """The remote's address without a password."""
+        return without_credentials(self.url)
+
+    @property
+    def main_name(self) -> str:
+        """Main with the remote's name, as people write it: origin/main."""
+        return f"{self.name}/{self.main.removeprefix('refs/heads/')}"
+
+    def read(self, *patterns: str, cancel: Cancel | None = None) -> RemoteRefs:
+        """Return the remote's refs of these patterns, and its HEAD's branch. Raises RemoteError."""
+        options = ("-c", f"remote.{self.name}.followRemoteHEAD=never")
+        asked = (*options, "ls-remote", "--quiet", "--symref", self.name, "HEAD", *patterns)
+        refs, head = {}, ""
+        for line in self._reach(asked, LOOK_SECONDS_MAX, cancel).text.splitlines():
+            value, _, ref = line.partition("\t")
+            if value.startswith("ref: "):
+                head = value.removeprefix("ref: ") if ref == "HEAD" else head
+            elif ref != "HEAD" or "HEAD" in patterns:
+                refs[ref] = value
+        return RemoteRefs(refs, head)
+
+    def fetch(self, *refspecs: str, prune: bool = False, cancel: Cancel | None = None) -> None:
+        """Fetch into refs below `refs/noface/`; `prune` drops those that the remote has no more. Raises RemoteError."""
+        options = (
+            "--quiet",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-recurse-submodules",
+            "--no-auto-maintenance",
+            "--no-write-commit-graph",
+            "--refmap=",
+            "--prune" if prune else "--no-prune",
+            "--no-prune-tags",
+        )
+        follow = ("-c", f"remote.{self.name}.followRemoteHEAD=never")
+        self._reach((*follow, "fetch", *options, self.name, *refspecs), TRANSFER_SECONDS_MAX, cancel)
+
+    def fetch_main(self, cancel: Cancel | None = None) -> RemoteRefs:
+        """Bring `fetched` up to the remote's main; where that has not moved, the remote is only asked.
+
+        Without such a branch there, `fetched` stays, and the answer's refs lack it. Raises RemoteError.
+        """
+        held = self.read(self.main, cancel=cancel)
+        commit = held.refs.get(self.main)
+        if commit is not None and self._local(self.fetched) != commit:
+            self._clear()
+            self.fetch(f"+{self.main}:{self.fetched}", cancel=cancel)
+        return held
+
+    def push(self, commit: str, ref: str, expected: str, cancel: Cancel | None = None) -> PushResult:
+        """Make a ref of the remote's hold `commit`, if it holds `expected` ("": it must not exist). Raises RemoteError.
+
+        Where it holds `commit` already, that is fine. No commit ("") deletes the ref.
+        """
+        return self.push_all((Push(ref, commit, expected),), cancel)[0]
+
+    def push_all(self, pushes: Sequence[Push], cancel: Cancel | None = None) -> tuple[PushResult, ...]:
+        """Push several refs by one connection, each on its own account; the results are in their order."""
+        if not pushes:
+            return ()
+        options = ("--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--no-signed")
+        leases = tuple(f"--force-with-lease={each.ref}:{each.expected}" for each in pushes)
+        specs = tuple(f"{each.commit}:{each.ref}" for each in pushes)
+        output = self._run(("push", *options, *leases, self.name, *specs), TRANSFER_SECONDS_MAX, cancel)
+        told = dict(_porcelain(output.text))
+        missing = [each.ref for each in pushes if each.ref not in told]
+        if missing:
+            raise self._failed("pushed to", output)
+        return tuple(_result(each, *told[each.ref], output.stderr) for each in pushes)
+
+    # How git is run
+
+    def _reach(self, args: tuple[str, ...], seconds_max: float, cancel: Cancel | None) -> Output:
+        output = self._run(args, seconds_max, cancel)
+        if output.code != 0:
+            raise self._failed("reached", output)
+        return output
+
+    def _failed(self, what: str, output: Output) -> RemoteError:
+        reason = reason_of(output.stderr or output.text)
+        message = f"{self.name} ({self.shown}) cannot be {what}: {reason.line}"
+        return RemoteError(message, reason.advice, passing=reason.cause.passing, cause=reason.cause.value)
+
+    def _run(self, args: tuple[str, ...], seconds_max: float, cancel: Cancel | None) -> Output:
+        """Run git with the person's credentials; where those are refused, once more with the token at hand."""
+        output = self._execute(args, seconds_max, cancel)
+        if output.code == 0 or self._header or self._token is None:
+            return output
+        if reason_of(output.stderr).cause not in (RemoteCause.AUTH, RemoteCause.NOT_FOUND, RemoteCause.PERMISSION):
+            return output
+        header = self._authorization()
+        if not header:
+            return output
+        self._header = header
+        second = self._execute(args, seconds_max, cancel)
+        if second.code != 0:
+            self._header = ()
+        return second
+
+    def _authorization(self) -> tuple[tuple[str, str], ...]:
+        """Return the setting that lets git use the token; none for an address that is not https, or without a token."""
+        parts = urlsplit(self.push_url)
+        if self._token is None or parts.scheme not in ("https", "http") or not parts.hostname:
+            return ()
+        token = self._token(parts.hostname)
+        if not token:
+            return ()
+        port = f":{parts.port}" if parts.port is not None else ""
+        basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
+        key = f"http.{parts.scheme}://{parts.hostname}{port}/.extraHeader"
+        return (("credential.helper", ""), (key, ""), (key, f"Authorization: Basic {basic}"))
+
+    def _execute(self, args: tuple[str, ...], seconds_max: float, cancel: Cancel | None) -> Output:
+        git = replace(
+            Git.user(str(self._repository.root)), environment=environment(os.environ, self._ssh(), self._header)
+        )
+        options = (*git.options, "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", _FSYNC)
+        git = replace(git, options=options)
+        return run_within(git, args, seconds_max, cancel)
+
+    def _ssh(self) -> str:
+        return Git.user(str(self._repository.root)).run("config", "--get", "core.sshCommand").text
+
+    def _local(self, ref: str) -> str:
+        return self._repository.git().run("rev-parse", "--verify", "--quiet", ref).text
+
+    def _clear(self) -> None:
+        """Remove what was fetched of another branch: `a` and `a/b` cannot both be refs."""
+        git = self._repository.git()
+        for ref in git.ask("for-each-ref", "--format=%(refname)", FETCHED).split():
+            if ref != self.fetched:
+                git.run("update-ref", "-d", ref)
+
+
+_FSYNC = "core.fsync=committed,loose-object,reference"
+_KEPT = re.compile(
+    r"GIT_(?:SSH|SSH_COMMAND|SSH_VARIANT|SSL_\w+|PROXY_\w+|HTTP_\w+|ALLOW_PROTOCOL|CONFIG_(?:COUNT|KEY_\d+|VALUE_\d+))"
+)
+"""How a person reaches the remote, where their environment says so."""
+
+
+def environment(
+    present: Mapping[str, str], ssh_command: str = "", settings: Sequence[tuple[str, str]] = ()
+) -> tuple[tuple[str, str], ...]:
+    """Return the variables with which git reaches a remote and asks nobody; `settings` are further git settings.
+
+    `ssh_command` is what the configuration says to run for ssh. A program that is not OpenSSH keeps its arguments.
+    """
+    kept = {name: value for name, value in present.items() if _KEPT.fullmatch(name)}
+    command = kept.get("GIT_SSH_COMMAND") or ssh_command or ("" if kept.get("GIT_SSH") else "ssh")
+    if command and command.split()[0].rpartition("/")[2] == "ssh":
+        kept["GIT_SSH_COMMAND"] = f"{command} -oBatchMode=yes"
+    count = int(kept.get("GIT_CONFIG_COUNT") or 0)
+    for number, (key, value) in enumerate(settings, count):
+        kept[f"GIT_CONFIG_KEY_{number}"], kept[f"GIT_CONFIG_VALUE_{number}"] = key, value
+    if settings:
+        kept["GIT_CONFIG_COUNT"] = str(count + len(settings))
+    quiet = {"GIT_ASKPASS": "", "SSH_ASKPASS": "", "SSH_ASKPASS_REQUIRE": "never", "GCM_INTERACTIVE": "never"}
+    return tuple((kept | quiet).items())
+
+
+_LOOK_AGAIN_S = 0.2
+_CANCELLED = "it was interrupted"
+
+
+def run_within(git: Git, args: Sequence[str], seconds_max: float, cancel: Cancel | None = None) -> Output:
+    """Run a git command, and end it with all it has started after `seconds_max`, or once `cancel` says so."""
+    process = git.open(*args)
+    deadline = time.monotonic() + seconds_max
+    try:
+        while True:
+            try:
+                out, err = process.proc.communicate(timeout=_LOOK_AGAIN_S)
+            except subprocess.TimeoutExpired:
+                late = time.monotonic() > deadline
+                if not late and (cancel is None or not cancel.cancelled):
+                    continue
+                _kill(process)
+                why = f"git took longer than {seconds_max:g} s" if late else _CANCELLED
+                return Output(-SIGKILL, b"", why)
+            return Output(process.proc.returncode, out, err.decode("utf-8", "replace"))
+    finally:
+        if process.proc.poll() is None:
+            _kill(process)
+
+
+def _kill(process: Any) -> None:
+    """End a git command and what it started: it has a session of its own."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.proc.pid, SIGKILL)
+    end_process(process)
+
+
+def _porcelain(text: str) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield each ref that `git push --porcelain` tells of, with its flag and summary."""
+    for line in text.splitlines():
+        flag, _, rest = line.partition("\t")
+        spec, _, summary = rest.partition("\t")
+        if len(flag) == 1 and ":" in spec:
+            yield spec.partition(":")[2], (flag, summary)
+
+
+def _result(push: Push, flag: str, summary: str, stderr: str) -> PushResult:
+    if flag != "!":
+        return Pushed(push.ref, push.commit)
+    # What git says of this ref comes first where it tells the cause: a hook's words may be about another.
+    said, own = server_words(stderr), reason_of(summary)
+    if own.cause in (RemoteCause.HOOK, RemoteCause.PROTECTED, RemoteCause.UNKNOWN) and said:
+        server = reason_of(said)
+        return Rejected(push.ref, server if server.cause is not RemoteCause.UNKNOWN else own, said)
+    return Rejected(push.ref, own, said)

@@ -1,0 +1,91 @@
+"""Why a git remote could not be reached, or did not take a push: from git's own words to a cause and advice.
+
+Pure. git has no codes for these, so its messages are read, by data/remote_messages.toml.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+
+from noface.data import table
+
+
+class RemoteCause(StrEnum):
+    """Why a remote failed. What is `passing` goes by itself, MOVED is settled by fetching, the rest need a person."""
+
+    OFFLINE = "offline"
+    AWAY = "away"
+    AUTH = "auth"
+    CERTIFICATE = "certificate"
+    FULL = "full"
+    HOOK = "hook"
+    HOST_KEY = "host_key"
+    LARGE_FILE = "large_file"
+    MOVED = "moved"
+    NOT_FOUND = "not_found"
+    PERMISSION = "permission"
+    PROTECTED = "protected"
+    SECRET = "secret"  # noqa: S105 - the word, and none itself
+    UNKNOWN = "unknown"
+
+    @property
+    def passing(self) -> bool:
+        """True for what goes without a person's doing."""
+        return self in (RemoteCause.OFFLINE, RemoteCause.AWAY)
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A cause, the line of git's message that tells of it, and what a person can do."""
+
+    cause: RemoteCause
+    line: str
+    advice: str
+
+
+@cache
+def _causes() -> tuple[tuple[RemoteCause, re.Pattern[str], str], ...]:
+    entries = table("remote_messages")["messages"]
+    return tuple((RemoteCause(e["cause"]), re.compile("|".join(e["patterns"])), e["advice"]) for e in entries)
+
+
+_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]{1,1000}@")
+_NOISE = ("hint: ", "To ", "Everything up-to-date", "Done")
+_MARKS = ("remote:", "fatal:", "error:", "ssh:")
+_LINE_CHARS_MAX = 400
+_READ_CHARS_MAX = 20_000
+
+
+def without_credentials(text: str) -> str:
+    """Return a text in which no address holds a name or a password."""
+    return _CREDENTIALS.sub("", text)
+
+
+def reason_of(message: str) -> Reason:
+    """Return why git failed, from all it said; of several causes the first of the table that a line tells of."""
+    lines = _lines(message)
+    for cause, pattern, advice in _causes():
+        line = next((line for line in lines if pattern.search(line)), None)
+        if line is not None:
+            return Reason(cause, _plain(line), advice)
+    told = [line for line in lines if not line.startswith(_NOISE)]
+    line = _plain(told[-1]) if told else "git said nothing"
+    return Reason(RemoteCause.UNKNOWN, line, "Try by hand what it says: `git fetch`, `git push --dry-run`.")
+
+
+def server_words(message: str) -> str:
+    """Return what the server itself said: the lines that git marks as the remote's."""
+    said = (line.removeprefix("remote:").strip() for line in _lines(message) if line.startswith("remote:"))
+    return "\n".join(line for line in said if line)
+
+
+def _lines(message: str) -> list[str]:
+    text = without_credentials(message[-_READ_CHARS_MAX:])
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _plain(line: str) -> str:
+    for mark in _MARKS:
+        line = line.removeprefix(mark).strip()
+    return line[:_LINE_CHARS_MAX]

@@ -1,0 +1,301 @@
+"""The git remote: real bare repositories, fetched from and pushed to. What runs, and what must not."""
+
+import re
+import stat
+from pathlib import Path
+
+import pytest
+from support.git_ground import a_repository, git, write
+from support.processes import wait_for
+
+from noface.data import table
+from noface.errors import RemoteError, UsageError
+from noface.git.command import Git
+from noface.git.remote import (
+    FETCHED,
+    Push,
+    Pushed,
+    Rejected,
+    choose_remote,
+    environment,
+    find_remote,
+    run_within,
+)
+from noface.git.remote_causes import RemoteCause, reason_of, server_words, without_credentials
+from noface.git.repository import discover
+
+
+@pytest.fixture
+def work(tmp_path):
+    """A person's clone of a bare repository, both with one commit on main."""
+    return a_clone(tmp_path)
+
+
+def a_clone(folder, *init):
+    """Make a repository with the bare one that it is a clone of beside it."""
+    work = a_repository(folder / "work", None, *init)
+    git(folder, "clone", "-q", "--bare", "work", "bare.git")
+    git(work, "remote", "add", "origin", f"file://{folder}/bare.git")
+    git(work, "fetch", "-q")
+    git(work, "branch", "-q", "--set-upstream-to=origin/main")
+    return work
+
+
+def bare_of(work):
+    return work.parent / "bare.git"
+
+
+def commit(folder, name="new"):
+    """Commit a file; return the commit."""
+    write(folder, {f"{name}.txt": name})
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", name)
+    return git(folder, "rev-parse", "HEAD")
+
+
+def pushed_by_another(work, name="theirs"):
+    """Have another clone push a commit to the remote's main; return it."""
+    other = work.parent / f"other-{name}"
+    git(work.parent, "clone", "-q", "bare.git", other.name)
+    git(other, "config", "user.name", "Ann")
+    git(other, "config", "user.email", "ann@example.org")
+    made = commit(other, name)
+    git(other, "push", "-q")
+    return made
+
+
+def origin(work, **given):
+    return find_remote(discover(work), **given)
+
+
+def refs(folder, *prefixes):
+    return git(folder, "for-each-ref", "--format=%(refname) %(objectname)", *prefixes)
+
+
+# Which remote
+
+
+def test_the_remote_is_the_one_wanted_else_that_of_main_else_origin_else_the_only_one():
+    assert choose_remote("b", ("a", "b", "origin"), "a") == "b"
+    assert choose_remote("", ("a", "b", "origin"), "a") == "a"
+    assert choose_remote("", ("a", "b", "origin"), "") == "origin"
+    assert choose_remote("", ("a",), "gone") == "a"
+    assert choose_remote("", ("a", "b"), "") is None
+    assert choose_remote("", (), "") is None
+
+
+def test_a_wanted_remote_that_is_not_there_is_refused_with_those_that_are():
+    with pytest.raises(UsageError, match="no such git remote") as caught:
+        choose_remote("upstream", ("origin",), "")
+    assert "origin" in caught.value.hint
+    assert "git remote add upstream" in caught.value.hint
+
+
+def test_a_repository_without_a_remote_has_none(tmp_path):
+    assert origin(a_repository(tmp_path / "work")) is None
+
+
+def test_main_may_have_another_name_on_the_remote(work):
+    git(bare_of(work), "branch", "-m", "main", "trunk")
+    git(work, "fetch", "-q", "--prune")
+    git(work, "branch", "-q", "--set-upstream-to=origin/trunk")
+    remote = origin(work)
+    assert (remote.main, remote.fetched, remote.main_name) == ("refs/heads/trunk", f"{FETCHED}trunk", "origin/trunk")
+    assert remote.fetch_main().head == "refs/heads/trunk"
+    assert git(work, "rev-parse", remote.fetched) == git(work, "rev-parse", "main")
+
+
+# Fetching
+
+
+def test_a_fetch_changes_nothing_but_the_ref_below_refs_noface(work):
+    canary = work.parent / "canary"
+    write(work, {".git/hooks/reference-transaction": f"#!/bin/sh\ntouch '{canary}'\n"})
+    (work / ".git/hooks/reference-transaction").chmod(0o755)
+    git(bare_of(work), "tag", "v1", "main")
+    theirs = pushed_by_another(work)
+    before = refs(work), {p.name for p in (work / ".git").iterdir()}, (work / ".git/config").read_bytes()
+    held = origin(work).fetch_main()
+    assert held.refs == {"refs/heads/main": theirs}
+    assert git(work, "rev-parse", f"{FETCHED}main") == theirs
+    assert not canary.exists()
+    git(work, "update-ref", "-d", f"{FETCHED}main")
+    assert canary.exists()  # it sings for a person's git
+    assert (refs(work), {p.name for p in (work / ".git").iterdir()}, (work / ".git/config").read_bytes()) == before
+
+
+def test_a_branch_that_the_remote_lacks_is_told_with_the_one_its_head_names(work):
+    git(bare_of(work), "branch", "-m", "main", "trunk")
+    held = origin(work).fetch_main()
+    assert held.refs == {}
+    assert held.head == "refs/heads/trunk"
+
+
+@pytest.mark.parametrize("of_another", ["main/old", "trunk"])
+def test_what_was_fetched_of_another_branch_gives_way(work, of_another):
+    git(work, "update-ref", f"{FETCHED}{of_another}", "main")
+    origin(work).fetch_main()
+    assert refs(work, FETCHED).split()[0] == f"{FETCHED}main"
+
+
+def test_a_shallow_clone_and_sha256_are_fetched_and_pushed_to_like_others(tmp_path):
+    work = a_clone(tmp_path / "sha256", "--object-format=sha256")
+    theirs = pushed_by_another(work)
+    remote = origin(work)
+    assert remote.fetch_main().refs["refs/heads/main"] == theirs
+    assert remote.push(theirs, "refs/heads/noface/7", "") == Pushed("refs/heads/noface/7", theirs)
+    assert remote.push(git(work, "rev-parse", "main"), "refs/heads/noface/7", "").moved
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{bare_of(work)}", "shallow")
+    newer = pushed_by_another(work, "more")
+    shallow = origin(tmp_path / "shallow")
+    assert shallow.fetch_main().refs["refs/heads/main"] == newer
+    assert git(tmp_path / "shallow", "rev-list", "--count", f"{FETCHED}main") == "2"
+
+
+# Pushing
+
+
+def test_a_push_is_a_compare_and_swap_and_can_be_repeated(work):
+    remote, branch = origin(work), "refs/heads/noface/7"
+    first, second = git(work, "rev-parse", "main"), commit(work)
+    assert remote.push(first, branch, "") == Pushed(branch, first)
+    assert remote.push(first, branch, "") == Pushed(branch, first)
+    refused = remote.push(second, branch, "")
+    assert isinstance(refused, Rejected)
+    assert refused.moved
+    assert remote.push(second, branch, first) == Pushed(branch, second)
+    assert remote.push(first, branch, second) == Pushed(branch, first)
+    assert remote.push("", branch, second).moved
+    assert remote.push("", branch, first) == Pushed(branch, "")
+    assert refs(bare_of(work)) == f"refs/heads/main {first}"
+
+
+def test_several_refs_are_pushed_at_once_and_each_for_itself(work):
+    one = git(work, "rev-parse", "main")
+    git(bare_of(work), "update-ref", "refs/noface/claims/2", one)
+    pushes = tuple(Push(f"refs/noface/claims/{name}", commit(work, str(name)), "") for name in (1, 2, 3))
+    results = origin(work).push_all(pushes)
+    assert [isinstance(result, Pushed) for result in results] == [True, False, True]
+    assert results[1].moved
+
+
+def test_no_hook_of_the_person_runs_and_no_tag_is_pushed_along(work):
+    write(work, {".git/hooks/pre-push": "#!/bin/sh\nexit 1\n"})
+    (work / ".git/hooks/pre-push").chmod(0o755)
+    git(work, "config", "push.followTags", "true")
+    git(work, "tag", "-a", "-m", "v1", "v1")
+    made = git(work, "rev-parse", "main")
+    assert origin(work).push(made, "refs/heads/x", "") == Pushed("refs/heads/x", made)
+    assert refs(bare_of(work), "refs/tags") == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "cause"),
+    [
+        ("nobody pushes on Fridays", RemoteCause.HOOK),
+        ("error: GH006: Protected branch update failed for refs/heads/x.", RemoteCause.PROTECTED),
+        ("error: GH001: Large files detected.", RemoteCause.LARGE_FILE),
+        ("- GITHUB PUSH PROTECTION\n  - Push cannot contain secrets", RemoteCause.SECRET),
+    ],
+)
+def test_what_a_server_refuses_is_told_in_its_own_words(work, words, cause):
+    hook = bare_of(work) / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ncat >&2 <<'EOT'\n{words}\nEOT\nexit 1\n")
+    hook.chmod(0o755)
+    refused = origin(work).push(git(work, "rev-parse", "main"), "refs/heads/x", "")
+    assert isinstance(refused, Rejected)
+    assert refused.reason.cause is cause
+    assert refused.said.splitlines() == [line.strip() for line in words.splitlines()]
+    assert refs(bare_of(work), "refs/heads/x") == ""
+
+
+# When it cannot be reached
+
+
+@pytest.mark.parametrize(
+    ("url", "cause", "passing"),
+    [
+        ("file:///nowhere/at/all.git", RemoteCause.NOT_FOUND, False),
+        ("http://pat:hunter2@127.0.0.1:9/x.git", RemoteCause.OFFLINE, True),
+        ("ssh://127.0.0.1:9/x.git", RemoteCause.OFFLINE, True),
+    ],
+)
+def test_a_remote_that_cannot_be_reached_is_told_with_its_cause_and_no_password(work, url, cause, passing):
+    git(work, "config", "remote.origin.url", url)
+    with pytest.raises(RemoteError) as caught:
+        origin(work).fetch_main()
+    assert (caught.value.cause, caught.value.passing) == (cause, passing)
+    assert caught.value.hint
+    assert "hunter2" not in f"{caught.value} {caught.value.hint}"
+    assert refs(work, FETCHED) == ""
+
+
+def test_a_git_that_hangs_is_ended_with_all_it_started(work):
+    pids = work.parent / "pids"
+    script = work.parent / "hang"
+    script.write_text(f"#!/bin/sh\nsleep 1000 & echo $! >> '{pids}'\necho $$ >> '{pids}'\nwait\n")
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    git_hanging = Git.user(str(work))
+    output = run_within(git_hanging, ("-c", f"core.sshCommand={script}", "ls-remote", "ssh://host/x"), 1.0)
+    assert output.code < 0
+    assert reason_of(output.stderr).cause is RemoteCause.AWAY
+    wait_for(lambda: not [pid for pid in pids.read_text().split() if alive(pid)], 20.0)
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+# What git is given
+
+
+def test_git_asks_nobody_and_keeps_how_the_person_reaches_the_remote():
+    present = {
+        "GIT_DIR": "/x",
+        "GIT_INDEX_FILE": "/y",
+        "GIT_ASKPASS": "/usr/bin/window",
+        "GIT_SSL_CAINFO": "/ca.pem",
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "url.a.insteadOf",
+        "GIT_CONFIG_VALUE_0": "b",
+        "HOME": "/home/pat",
+    }
+    made = dict(environment(present, "ssh -i ~/.ssh/deploy", (("http.https://h/.extraHeader", "t"),)))
+    assert made["GIT_SSH_COMMAND"] == "ssh -i ~/.ssh/deploy -oBatchMode=yes"
+    assert (made["GIT_ASKPASS"], made["GCM_INTERACTIVE"]) == ("", "never")
+    assert (made["GIT_CONFIG_COUNT"], made["GIT_CONFIG_KEY_1"]) == ("2", "http.https://h/.extraHeader")
+    assert made["GIT_SSL_CAINFO"] == "/ca.pem"
+    assert not made.keys() & {"GIT_DIR", "GIT_INDEX_FILE"}
+    assert dict(environment({"GIT_SSH_COMMAND": "ssh -p 2"}, "plink"))["GIT_SSH_COMMAND"] == "ssh -p 2 -oBatchMode=yes"
+    assert "GIT_SSH_COMMAND" not in dict(environment({"GIT_SSH": "/opt/plink"}))
+    assert "GIT_SSH_COMMAND" not in dict(environment({}, "plink.exe -batch"))
+
+
+# What git's words mean
+
+
+ENTRIES = table("remote_messages")["messages"]
+
+
+@pytest.mark.parametrize(("cause", "line"), [(e["cause"], line) for e in ENTRIES for line in e["examples"]])
+def test_every_message_of_the_table_has_its_cause(cause, line):
+    found = reason_of(f"hint: try again\n{line}\nerror: failed to push some refs to 'x'\n")
+    assert found.cause == cause
+    assert found.advice
+
+
+def test_the_table_has_every_cause_once():
+    assert sorted(entry["cause"] for entry in ENTRIES) == sorted(set(RemoteCause) - {RemoteCause.UNKNOWN})
+    assert all(re.compile(pattern) for entry in ENTRIES for pattern in entry["patterns"])
+
+
+def test_words_that_mean_nothing_known_are_told_as_they_are():
+    found = reason_of("hint: x\nfatal: the moon is full\nDone\n")
+    assert (found.cause, found.line) == (RemoteCause.UNKNOWN, "the moon is full")
+    assert reason_of("").line == "git said nothing"
+    assert server_words("remote: a\nfatal: b\nremote:   c  \n") == "a\nc"
+    assert without_credentials("x https://pat:tok@host/y ssh://git@h/") == "x https://host/y ssh://h/"
