@@ -1,0 +1,206 @@
+"""What a pull request of noface's says: what was done, how it was proven, what it took, what to look at. Pure.
+
+Whoever reviews it has not seen the run. What workers and logs said is data: it pings nobody, links nothing, names no
+place of this machine, and is bounded. The engine takes secrets out of it.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+from noface.integrity.tampering import is_test_file
+from noface.model.attempt import PastAttempt, failure_of
+from noface.model.gate import GateResult
+from noface.model.issue import Issue
+from noface.model.markdown import bounded, code, plain
+from noface.model.markdown import quote as quotation
+from noface.model.quoting import CUT, in_dollars, short
+from noface.model.taxonomy import INTERRUPTED, PASSED
+from noface.model.worker_run import ReportStatus
+
+TITLE_CHARS_MAX = 200
+_SUMMARY_CHARS_MAX = 4_000
+_TRIED_MAX = 20
+_TRIED_CHARS_MAX = 240
+_POINTS_MAX = 12
+_POINT_CHARS_MAX = 400
+_PATHS_MAX = 10
+_GATES_MAX = 40
+_LARGE_LINES = 400
+_LARGE_FILES = 20
+_MINUTE = 60
+_HOUR = 3600
+_MARKER = re.compile(r"<!-- noface pull-request issue=(?P<issue>[^ >]{1,900}) attempt=(?P<attempt>[0-9]{1,9}) -->")
+_REFERENCE = re.compile(r"@|#|://|\bGH-", re.IGNORECASE)
+_BREAK = "\u200b"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What is known of work that is to be proposed.
+
+    `attempts` are those of the issue up to the one that is shown, the last of them. `gates` are the results that prove
+    it on `base`, a commit of the branch `main`. `number` is the issue's own on the forge, None where its tracker is
+    elsewhere; `closes` says whether the merge closes it. `note` is a sentence on a worker that did not finish,
+    `approved` says that a person has approved it. `places` are folders of this machine, which nobody is to read of.
+    """
+
+    issue: Issue
+    attempts: tuple[PastAttempt, ...]
+    gates: tuple[GateResult, ...]
+    base: str
+    main: str
+    number: str | None = None
+    closes: bool = True
+    note: str = ""
+    approved: bool = False
+    cost_usd: float | None = None
+    protected: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> PastAttempt:
+        """The attempt whose work it is."""
+        return self.attempts[-1]
+
+    def away(self, text: str) -> str:
+        """Return text without the folders of this machine."""
+        for place in sorted(filter(None, self.places), key=len, reverse=True):
+            text = text.replace(f"{place.rstrip('/')}/", "").replace(place, CUT)
+        return text
+
+
+def title(proposal: Proposal) -> str:
+    """Return the title of the pull request: the issue's. A forge shows it as it is, and makes it a commit's subject."""
+    text = short(proposal.away(proposal.issue.title), TITLE_CHARS_MAX) or f"Issue {proposal.issue.id}"
+    return _REFERENCE.sub(lambda found: f":{_BREAK}//" if found[0] == "://" else f"{found[0]}{_BREAK}", text)
+
+
+def marker(issue_id: str, attempt: int) -> str:
+    """Return the hidden line by which noface knows a pull request for its own, where its database was lost."""
+    return f"<!-- noface pull-request issue={quote(issue_id, safe='').replace('-', '%2D')} attempt={attempt} -->"
+
+
+def read_marker(body: str) -> tuple[str, int] | None:
+    """Return the issue and the attempt that a pull request's text names, None where noface did not write it."""
+    found = _MARKER.search(body)
+    return (unquote(found["issue"]), int(found["attempt"])) if found else None
+
+
+def body(proposal: Proposal) -> str:
+    """Return the text of the pull request, as Markdown: what matters most comes first, and is left out last."""
+    looks = "\n".join(f"- {point}" for point in _looks(proposal))
+    parts = [
+        marker(proposal.issue.id, proposal.shown.number),
+        _issue(proposal),
+        _done(proposal),
+        f"### What to look at\n\n{looks}" if looks else "",
+        f"### Gates\n\n{_proven(proposal)}",
+        f"### Attempts\n\n{_tried(proposal)}",
+        f"---\n{_HOW_TO_ANSWER}",
+    ]
+    return bounded(parts)
+
+
+_HOW_TO_ANSWER = (
+    "Request changes, and noface's next run answers them here. Push to this branch, and it is yours: noface leaves it"
+    " alone from then on. Close it, and noface asks what is wrong."
+)
+
+
+def _issue(proposal: Proposal) -> str:
+    issue, number = proposal.issue, proposal.number
+    if number is not None:
+        whole = proposal.closes and issue.parent is None
+        return f"{'Closes' if whole else 'Part of' if issue.parent is not None else 'For'} #{number}"
+    source = f" ({code(proposal.away(issue.source))})" if issue.source else ""
+    return f"Issue {plain(issue.id)}{source}"
+
+
+def _done(proposal: Proposal) -> str:
+    report = proposal.shown.report
+    if report is None or not report.summary.strip():
+        return "The worker gave no account of its work."
+    summary = proposal.away(report.summary)
+    cut = summary if len(summary) <= _SUMMARY_CHARS_MAX else f"{summary[:_SUMMARY_CHARS_MAX]} {CUT}"
+    return f"The worker says:\n\n{quotation(cut)}"
+
+
+def _proven(proposal: Proposal) -> str:
+    head = f"Each ran on the merge with {code(proposal.main)} at {proposal.base[:12]}; the hard ones passed.\n\n"
+    rows = ["| gate | result | took |", "|---|---|---|"]
+    rows += [f"| {plain(each.gate.name)} | {_result(each)} | {_took(each)} |" for each in proposal.gates[:_GATES_MAX]]
+    if len(proposal.gates) > _GATES_MAX:
+        rows.append(f"| {CUT} and {len(proposal.gates) - _GATES_MAX} more | | |")
+    return head + "\n".join(rows)
+
+
+def _result(result: GateResult) -> str:
+    tests = f", {result.tests_run:,} tests" if result.tests_run else ""
+    if not result.passed:
+        return f"failed{tests}; it is only reported"
+    if result.only_known_failures:
+        return f"no new failures{tests}"
+    return f"passed{' when run again' if result.flaky else ''}{tests}"
+
+
+def _took(result: GateResult) -> str:
+    seconds = result.seconds
+    if seconds >= _HOUR:
+        return f"{int(seconds // _HOUR)} h {int(seconds % _HOUR // _MINUTE)} min"
+    if seconds >= _MINUTE:
+        return f"{int(seconds // _MINUTE)} min {int(seconds % _MINUTE)} s"
+    return f"{seconds:.1f} s"
+
+
+def _tried(proposal: Proposal) -> str:
+    made, models = len(proposal.attempts), dict.fromkeys(each.model for each in proposal.attempts)
+    cost = f", {in_dollars(proposal.cost_usd)}" if proposal.cost_usd is not None else ", cost unknown"
+    by = ", ".join(plain(name) for name in models)
+    head = f"{made} attempt{'s' if made != 1 else ''} with {by}{cost}."
+    told = proposal.attempts[-_TRIED_MAX:]
+    lines = [f"- {each.number} ({plain(each.model)}): {_came_of(proposal, each)}" for each in told]
+    left = made - len(told)
+    before = [f"- {CUT} {left} before"] if left else []
+    return "\n".join([head, "", *before, *lines])
+
+
+def _came_of(proposal: Proposal, attempt: PastAttempt) -> str:
+    if attempt.outcome == PASSED:
+        return "passed every hard gate"
+    if attempt.outcome == INTERRUPTED:
+        return "interrupted"
+    message = plain(short(proposal.away(failure_of(attempt).message), _TRIED_CHARS_MAX))
+    return f"{plain(attempt.outcome)}: {message}"
+
+
+def _looks(proposal: Proposal) -> Iterator[str]:
+    """Yield what a reviewer should know: what noface doubts, and what the worker itself calls a risk."""
+    shown = proposal.shown
+    if proposal.note:
+        yield plain(short(proposal.note, _POINT_CHARS_MAX))
+    for doubt in shown.doubts[:_POINTS_MAX]:
+        yield f"it changes what judges it: {plain(short(proposal.away(doubt), _POINT_CHARS_MAX))}"
+    if proposal.protected:
+        yield f"protected files changed, as the issue allows: {_paths(proposal.protected)}"
+    if tests := tuple(path for path in shown.changed if is_test_file(path)):
+        yield f"tests changed: {_paths(tests)}"
+    files = len(shown.changed)
+    if files > _LARGE_FILES or shown.lines > _LARGE_LINES:
+        yield f"it is large: {files} files, {shown.lines:,} lines"
+    if flaky := [plain(result.gate.name) for result in proposal.gates if result.flaky]:
+        yield f"passed only when run again: {', '.join(flaky)}"
+    report = shown.report
+    if report is not None:
+        if report.status is not ReportStatus.DONE:
+            yield f"the worker calls it {report.status.value}"
+        for risk in report.risks[:_POINTS_MAX]:
+            yield f"the worker sees a risk: {plain(short(proposal.away(risk), _POINT_CHARS_MAX))}"
+    if proposal.approved:
+        yield "a person has approved it for landing"
+
+
+def _paths(paths: tuple[str, ...]) -> str:
+    more = f" and {len(paths) - _PATHS_MAX} more" if len(paths) > _PATHS_MAX else ""
+    return ", ".join(code(path) for path in paths[:_PATHS_MAX]) + more
