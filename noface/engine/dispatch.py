@@ -197,7 +197,7 @@ def apply_action(
             block(context, past, action)
         case RequestApproval():
             masked = masked_issue(issue, context.env.masker)
-            document = approval_document(masked, action, past, _branch(past), _configured(context, masked))
+            document = approval_document(masked, action, past, _branch(past), configured(context, masked))
             context.journal.approval_requested(now, issue.id, action.reason, document)
         case Skip():
             context.journal.status(now, issue.id, IssueStatus.SKIPPED, action.reason, satisfied=action.satisfied)
@@ -221,11 +221,12 @@ def apply_action(
 def block(context: RunContext, past: History, action: Block) -> None:
     """Block an issue, with what a person needs to know."""
     issue = masked_issue(past.issue, context.env.masker)
-    document = block_document(issue, action, past, _branch(past), _configured(context, issue))
+    document = block_document(issue, action, past, _branch(past), configured(context, issue))
     context.journal.blocked(context.clock.now(), issue.id, action.reason, document)
 
 
-def _configured(context: RunContext, issue: Issue) -> Configured:
+def configured(context: RunContext, issue: Issue) -> Configured:
+    """Return what noface.toml says of an issue's gates and models that a person is told of."""
     mask = context.env.masker.text
     agents = {name: spec.agent for name, spec in context.settings.models.items()}
     return Configured({gate.name: mask(gate.command) for gate in context.gates_for(issue)}, agents)

@@ -154,6 +154,10 @@ class MergeQueue:
         alone = entry.issue.id in self._context.reader.lost_to_main()
         self._entries.insert(0 if alone else len(self._entries), entry)
 
+    def drop(self, issue_id: str) -> None:
+        """Take an issue out of the queue: it has landed elsewhere, or a person decides about it."""
+        self._entries = [entry for entry in self._entries if entry.issue.id != issue_id]
+
     def step(self, *, begin: bool = True) -> list[Rejected]:
         """Land what can land now; where a proof is needed, start it if `begin`. Return the rejected ones."""
         rejected = self._collect()

@@ -16,6 +16,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from noface.model.markdown import plain
 from noface.model.pull_request import (
     Check,
     CheckState,
@@ -56,13 +57,14 @@ class Seen:
     `heads` are the commits that noface has pushed; the checks of `answered_head` and the reviews `answered` need no
     other answer. `outside` are failed checks, by `check_key`, whose cause is no worker's, with that cause. `failed` are
     the names and addresses of the checks that failed last. `since` is when the present head was first seen (epoch
-    seconds), `changed_at` when anything had last changed, `said` the digest of what noface last said there.
+    seconds), `changed_at` when what it waits for last changed, `taken` the head that a person pushed. `said` is what
+    noface last said there, `answering` what its last round was for.
     """
 
     heads: tuple[str, ...] = ()
     since: float = 0.0
     changed_at: float = 0.0
-    updated_at: float | None = None
+    taken: str = ""
     answered_head: str = ""
     answered: tuple[str, ...] = ()
     outside: Mapping[str, str] = field(default_factory=dict)
@@ -70,6 +72,7 @@ class Seen:
     waits_for: str = ""
     told: str = ""
     said: str = ""
+    answering: str = ""
 
     def with_head(self, head: str, now: float) -> "Seen":
         """Return it with the commit that noface has pushed as the present head."""
@@ -80,7 +83,11 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A pull request as noface's records have it: the head and base of its proof, and the rounds of this epoch."""
+    """A pull request as noface's records have it: the head and base of its proof, and the rounds of this epoch.
+
+    `attempt` is the one whose work it shows; `state` is "open", "closed", or "taken" where a person owns its branch.
+    `pushed` is what noface last knew its own there, `checks` how checks stood, by `standing`.
+    """
 
     issue_id: str
     number: int
@@ -88,6 +95,12 @@ class Followed:
     base: str
     rounds: int
     seen: Seen
+    branch: str = ""
+    url: str = ""
+    attempt: int = 0
+    state: str = "open"
+    pushed: str = ""
+    checks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +175,10 @@ def decide(followed: Followed, look: Look, rules: LandingRules, now: float) -> D
     """Decide what becomes of a pull request. Total; `now` is epoch seconds."""
     pull = look.pull
     if pull.state is PullState.MERGED:
-        return Merged(pull.merge_commit, f"pull request {pull.number} was merged as {pull.merge_commit[:12]}")
+        return Merged(pull.merge_commit, f"pull request #{pull.number} was merged as {pull.merge_commit[:12]}")
     if pull.state is PullState.CLOSED:
         who = f" by {pull.closed_by}" if pull.closed_by else ""
-        return ClosedUnmerged(pull.closed_by, f"pull request {pull.number} was closed{who} without a merge")
+        return ClosedUnmerged(pull.closed_by, f"pull request #{pull.number} was closed{who} without a merge")
     if pull.head != followed.head:
         return _other_head(followed, pull)
     if (running := _running(followed, look, rules, now)) is not None:
@@ -175,8 +188,8 @@ def decide(followed: Followed, look: Look, rules: LandingRules, now: float) -> D
 
 
 def _other_head(followed: Followed, pull: PullRequest) -> StillOpen | TakenByPerson:
-    if pull.head in followed.seen.heads:
-        return StillOpen(WaitsFor.CHECKS, f"the newest push has not reached pull request {pull.number} yet")
+    if pull.head in (*followed.seen.heads, followed.pushed):
+        return StillOpen(WaitsFor.CHECKS, f"the newest push has not reached pull request #{pull.number} yet")
     reason = f"a person has pushed to {pull.branch} ({pull.head[:12]}) and owns it; a retry goes on from there"
     return TakenByPerson(pull.head, reason)
 
@@ -185,10 +198,10 @@ def _running(followed: Followed, look: Look, rules: LandingRules, now: float) ->
     """Wait for the checks of a head, within limits: a push takes a while to start them."""
     since, number = followed.seen.since, look.pull.number
     if not look.checks and now < since + min(CHECKS_BEGIN_S, rules.follow_checks_s):
-        return StillOpen(WaitsFor.CHECKS, f"waits for the checks of pull request {number} to begin")
+        return StillOpen(WaitsFor.CHECKS, f"waits for the checks of pull request #{number} to begin")
     pending = tuple(check.name for check in look.checks if check.state is CheckState.PENDING)
     if pending and now < since + rules.follow_checks_s:
-        which = f"{len(pending)} of {len(look.checks)} checks of pull request {number}: {some(pending, _NAMES_MAX)}"
+        which = f"{len(pending)} of {len(look.checks)} checks of pull request #{number}: {some(pending, _NAMES_MAX)}"
         return StillOpen(WaitsFor.CHECKS, f"waits for {which}")
     return None
 
@@ -216,7 +229,7 @@ def _due(followed: Followed, look: Look, rules: LandingRules) -> RoundDue | None
     what += [f"{some(tuple(dict.fromkeys(review.author for review in reviews)), _NAMES_MAX)} asked for changes"] * bool(
         reviews
     )
-    reason = f"{' and '.join(what)} on pull request {look.pull.number}"
+    reason = f"{' and '.join(what)} on pull request #{look.pull.number}"
     if followed.rounds >= rules.rounds:
         used = f"all {rules.rounds} rounds" if rules.rounds != 1 else "the only round"
         why = f"; {used} of [landing] are used up" if rules.rounds else "; [landing] rounds = 0 answers none"
@@ -234,11 +247,11 @@ def _waiting(followed: Followed, look: Look) -> StillOpen | Outdated:
     if (person := _asks_person(followed, look)) is not None:
         return person
     if pull.mergeable is False and look.main != followed.base:
-        return Outdated(f"pull request {number} conflicts with {look.main[:12]}, to which its base has moved")
+        return Outdated(f"pull request #{number} conflicts with {look.main[:12]}, to which its base has moved")
     if pull.mergeable is False:
-        return StillOpen(WaitsFor.PERSON, f"the forge says that pull request {number} conflicts with its base")
+        return StillOpen(WaitsFor.PERSON, f"the forge says that pull request #{number} conflicts with its base")
     if late := tuple(check.name for check in look.checks if check.state is CheckState.PENDING):
-        return StillOpen(WaitsFor.CHECKS, f"the checks of pull request {number} take long: {some(late, _NAMES_MAX)}")
+        return StillOpen(WaitsFor.CHECKS, f"the checks of pull request #{number} take long: {some(late, _NAMES_MAX)}")
     checks = "its checks have passed" if look.checks else "it has no checks"
     if approved := _approved(look.reviews):
         return StillOpen(WaitsFor.MERGE, f"{checks}, {some(approved, _NAMES_MAX)} approved: waits for its merge")
@@ -251,7 +264,7 @@ def _asks_person(followed: Followed, look: Look) -> StillOpen | None:
     failed = tuple(check for check in look.checks if check.state is CheckState.FAILED)
     if failed and followed.seen.answered_head == followed.head:
         names = tuple(check.name for check in failed)
-        return StillOpen(WaitsFor.PERSON, f"{_failed(names)} on pull request {number}")
+        return StillOpen(WaitsFor.PERSON, f"{_failed(names)} on pull request #{number}")
     for check in failed:
         cause = followed.seen.outside.get(check_key(check, followed.head))
         if cause is not None:
@@ -262,7 +275,7 @@ def _asks_person(followed: Followed, look: Look) -> StillOpen | None:
     for check in look.checks:
         if check.state in states:
             word = "was cancelled: run it again" if check.state is CheckState.CANCELLED else "waits for a person"
-            return StillOpen(WaitsFor.PERSON, f"the check {check.name} of pull request {number} {word}")
+            return StillOpen(WaitsFor.PERSON, f"the check {check.name} of pull request #{number} {word}")
     return None
 
 
@@ -367,4 +380,47 @@ def answered(seen: Seen, due: RoundDue, head: str) -> Seen:
         answered=tuple(dict.fromkeys(seen.answered + keys)),
         failed=failed,
         waits_for="",
+        told=due.reason,
+        answering=due.reason,
     )
+
+
+def still_open(seen: Seen, open_: StillOpen, checks: Collection[Check], now: float) -> Seen:
+    """Return `seen` with what an open pull request waits for, and the checks that are red."""
+    failed = tuple((check.name, check.url) for check in checks if check.state is CheckState.FAILED)
+    changed_at = seen.changed_at if seen.waits_for == open_.waits_for else now
+    return replace(
+        seen, failed=failed, waits_for=open_.waits_for.value, told=open_.reason, changed_at=changed_at, taken=""
+    )
+
+
+def standing(checks: Collection[Check]) -> str:
+    """Return how checks stand, in a word: pending, failed, passed, or none."""
+    states = {check.state for check in checks}
+    return next(
+        (
+            word
+            for state, word in (
+                (CheckState.PENDING, "pending"),
+                (CheckState.FAILED, "failed"),
+                (CheckState.NEEDS_PERSON, "failed"),
+                (CheckState.CANCELLED, "failed"),
+                (CheckState.PASSED, "passed"),
+                (CheckState.SKIPPED, "passed"),
+            )
+            if state in states
+        ),
+        "none",
+    )
+
+
+def round_note(followed: Followed, *, blocked: bool, working: bool) -> str:
+    """Return what noface says on the pull request of its newest round, "" before the first; it is edited in place."""
+    seen = followed.seen
+    if not seen.answering:
+        return ""
+    if blocked:
+        return f"noface asks a person: {plain(seen.answering)}."
+    if working or seen.answered_head == followed.head:
+        return f"noface works on it: {plain(seen.answering)}."
+    return f"Answered by attempt {followed.attempt} with {followed.head[:12]}: {plain(seen.answering)}."

@@ -125,6 +125,7 @@ class Journal:
         """
         with self._db.transaction() as connection:
             connection.execute(query("unblock"), (model, attempts, note, issue_id))
+            connection.execute("UPDATE pull_requests SET rounds = 0 WHERE issue_id = ?", (issue_id,))
             self.status(at, issue_id, IssueStatus.READY, why)
 
     def give_branch(self, issue_id: str, *, given: bool) -> None:

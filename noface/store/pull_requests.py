@@ -137,6 +137,12 @@ class PullRequests:
             self._set(issue_id, state=step, at=at)
             self._tell(at, issue_id)
 
+    def adopted(self, at: float, issue_id: str, head: str) -> None:
+        """Record that a person has given noface what they had pushed to the branch: `head` is its own by now."""
+        with self._db.transaction():
+            self._set(issue_id, state=PullStep.OPEN, head=head, pushed=head, at=at)
+            self._tell(at, issue_id)
+
     def _set(self, issue_id: str, **columns: object) -> None:
         with self._db.transaction() as connection:
             update(connection, "pull_requests", columns, "issue_id = ?", issue_id)

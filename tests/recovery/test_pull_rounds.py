@@ -52,12 +52,12 @@ def look(*checks: Check, pull: PullRequest = OPEN, reviews: tuple[Review, ...] =
 @pytest.mark.parametrize(
     ("state", "expected"),
     [
-        ({"state": PullState.MERGED, "merge_commit": OLD}, Merged(OLD, f"pull request 12 was merged as {OLD[:12]}")),
+        ({"state": PullState.MERGED, "merge_commit": OLD}, Merged(OLD, f"pull request #12 was merged as {OLD[:12]}")),
         (
             {"state": PullState.CLOSED, "closed_by": "bob"},
-            ClosedUnmerged("bob", "pull request 12 was closed by bob without a merge"),
+            ClosedUnmerged("bob", "pull request #12 was closed by bob without a merge"),
         ),
-        ({"head": OLD}, StillOpen(WaitsFor.CHECKS, "the newest push has not reached pull request 12 yet")),
+        ({"head": OLD}, StillOpen(WaitsFor.CHECKS, "the newest push has not reached pull request #12 yet")),
     ],
     ids=["merged", "closed", "the forge lags behind the push"],
 )
@@ -75,7 +75,7 @@ def test_a_head_that_noface_did_not_push_is_a_persons():
 @pytest.mark.parametrize(
     ("shown", "waits_for", "words"),
     [
-        (look(RED, RUNNING), WaitsFor.CHECKS, "waits for 1 of 2 checks of pull request 12: slow"),
+        (look(RED, RUNNING), WaitsFor.CHECKS, "waits for 1 of 2 checks of pull request #12: slow"),
         (look(GREEN), WaitsFor.REVIEW, "its checks have passed: waits for a review or its merge"),
         (look(), WaitsFor.REVIEW, "it has no checks: waits for a review or its merge"),
         (look(GREEN, reviews=(APPROVED,)), WaitsFor.MERGE, "alice approved: waits for its merge"),
@@ -85,7 +85,7 @@ def test_a_head_that_noface_did_not_push_is_a_persons():
             WaitsFor.PERSON,
             f"the check ci / test failed, as on its base {BASE[:12]}: nobody is charged",
         ),
-        (look(replace(GREEN, state=CheckState.CANCELLED)), WaitsFor.PERSON, "lint of pull request 12 was cancelled"),
+        (look(replace(GREEN, state=CheckState.CANCELLED)), WaitsFor.PERSON, "lint of pull request #12 was cancelled"),
         (look(replace(GREEN, state=CheckState.NEEDS_PERSON)), WaitsFor.PERSON, "waits for a person"),
         (look(GREEN, pull=replace(OPEN, mergeable=False)), WaitsFor.PERSON, "conflicts with its base"),
     ],
@@ -114,7 +114,7 @@ def test_one_round_answers_red_checks_and_reviews_together():
     due = decide(FOLLOWED, look(RED, GREEN, reviews=(ALICE,)), RULES, NOW)
     assert isinstance(due, RoundDue)
     assert (due.checks, due.reviews, due.allowed) == ((RED,), (ALICE,), True)
-    assert due.reason == "the check ci / test failed and alice asked for changes on pull request 12 (round 1 of 3)"
+    assert due.reason == "the check ci / test failed and alice asked for changes on pull request #12 (round 1 of 3)"
 
 
 def test_what_was_answered_is_not_answered_again():

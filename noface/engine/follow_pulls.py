@@ -1,0 +1,351 @@
+"""Follows the pull requests that noface opened: what checks, reviewers and others make of them comes back to the loop.
+
+A look waits for the network in a thread of its own and comes back as a job that has ended. The loop's thread carries
+out what it led to, in one transaction: a kill leaves all of it or nothing, and the next look sees the rest.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, assert_never
+
+from noface.engine.context import RunContext
+from noface.engine.dispatch import configured, decide_and_apply, history
+from noface.engine.jobs import Job, JobKind, Jobs
+from noface.engine.landing import MergeQueue, QueueEntry
+from noface.engine.lessons import keep_lesson
+from noface.engine.outside import BacklogWatch
+from noface.engine.prompt_context import attempt_directory
+from noface.engine.pull_look import Eyes, Looked, look_at, say
+from noface.errors import ForgeAwayError, ForgeError
+from noface.model.codec import decode, encode
+from noface.model.issue import Issue
+from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.process.command import Canceller
+from noface.process.failpoints import hit
+from noface.recovery.polling import Asked, Pace, answered, is_due, next_time, refused
+from noface.recovery.pull_documents import closed_document, rounds_document, taken_pull_document
+from noface.recovery.pull_rounds import (
+    ClosedUnmerged,
+    Followed,
+    Look,
+    Merged,
+    Outdated,
+    RoundDue,
+    Seen,
+    StillOpen,
+    TakenByPerson,
+    WaitsFor,
+    round_note,
+    standing,
+    still_open,
+)
+from noface.recovery.pull_rounds import answered as answered_by
+from noface.secrets.masked_records import masked_issue
+from noface.store.pull_requests import PullRequests, PullStep
+from noface.store.records import PullRow
+
+_AT_ONCE_MAX = 10
+"""How many pull requests one thread looks at, one after the other."""
+_SETTLED = (IssueStatus.REVIEW, IssueStatus.BLOCKED)
+"""What an issue is while nobody works on it and its pull request decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Away:
+    """The forge does not answer, or refuses, until a time."""
+
+    until: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Came:
+    """What a thread came back with."""
+
+    looked: tuple[Looked, ...] = ()
+    away: _Away | None = None
+    said: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Why a run with nothing else to do goes on, and until when (epoch seconds)."""
+
+    until: float
+    reason: str
+
+
+@dataclass(slots=True)
+class PullFollower:
+    """Looks at open pull requests and carries out what comes of it; for the loop's thread."""
+
+    context: RunContext
+    jobs: Jobs
+    queue: MergeQueue
+    watch: BacklogWatch
+    pulls: PullRequests
+    eyes: Callable[[], Eyes]
+    """Makes what a look needs; it is called in the thread, since it may ask the forge who noface is."""
+    _asked: dict[str, Asked] = field(default_factory=dict)
+    _looks: dict[str, Look] = field(default_factory=dict)
+    _held: dict[str, Looked] = field(default_factory=dict)
+    _looking: bool = False
+    _away: _Away | None = None
+
+    def step(self, *, begin: bool = True) -> None:
+        """Carry out what was held back while its issue was at work; look again where it is time, if `begin`."""
+        at_work = self.jobs.issues()
+        for issue_id in [issue_id for issue_id in self._held if issue_id not in at_work]:
+            self._carry_out(self._held.pop(issue_id))
+        if begin and not self._looking and (due := self._due()):
+            self._looking = True
+            run = partial(self._look, due, tuple(self._notes(due)))
+            self.jobs.start(Job(JobKind.REMOTE, "", run, self._ended))
+
+    def patience(self) -> Patience | None:
+        """Return why a run with nothing else to do goes on for its pull requests, None where it may end."""
+        now, rules = self.context.clock.now(), self.context.settings.landing
+        followed = self._followed()
+        if self._looking and any(pull.issue_id not in self._asked for pull in followed):
+            return Patience(now, "looks at the open pull requests")  # each run does, once
+        if self._away is not None and self._away.until > now:
+            return None
+        waits = []
+        for pull in followed:
+            match pull.seen.waits_for:
+                case WaitsFor.CHECKS if pull.state == "open":
+                    waits.append(Patience(pull.seen.since + rules.follow_checks_s, pull.seen.told))
+                case WaitsFor.REVIEW | WaitsFor.MERGE if pull.state == "open":
+                    waits.append(Patience(pull.seen.changed_at + rules.follow_reviews_s, pull.seen.told))
+                case _:
+                    pass
+        wait = max(waits, key=lambda each: each.until, default=None)
+        return wait if wait is not None and wait.until > now else None
+
+    def _followed(self) -> tuple[Followed, ...]:
+        """Return the pull requests that may still change on the forge, those first that changed longest ago."""
+        rows = self.pulls.rows(PullStep.OPEN, PullStep.CLOSED, PullStep.TAKEN)
+        return tuple(_followed(row) for row in rows if row.number is not None)
+
+    def _of(self, issue_id: str) -> Followed | None:
+        return next((pull for pull in self._followed() if pull.issue_id == issue_id), None)
+
+    # Looking
+
+    def _due(self) -> tuple[Followed, ...]:
+        """Return the pull requests to look at now, those that have waited longest first."""
+        now, followed = self.context.clock.now(), self._followed()
+        if self._away is not None and self._away.until > now:
+            return ()
+        pace = Pace(self.context.settings.landing.poll_s).shared(len(followed))
+        due = [pull for pull in followed if is_due(self._asked.get(pull.issue_id), pace, now)]
+        due.sort(key=lambda pull: next_time(self._asked.get(pull.issue_id), pace))
+        return tuple(due[:_AT_ONCE_MAX])
+
+    def _notes(self, due: tuple[Followed, ...]) -> list[tuple[Followed, str]]:
+        """Return what is to be said on pull requests of their rounds, where that is not what was said last."""
+        notes = []
+        for pull in due:
+            status = self.context.reader.state(pull.issue_id).status
+            note = round_note(pull, blocked=status is IssueStatus.BLOCKED, working=status is not IssueStatus.REVIEW)
+            if note and note != pull.seen.said:
+                notes.append((pull, note))
+        return notes
+
+    def _look(self, due: tuple[Followed, ...], notes: tuple[tuple[Followed, str], ...], cancel: Canceller) -> _Came:
+        """Look at pull requests, in a thread; what was seen before the forge went away counts."""
+        context, looked, said = self.context, [], []
+        try:
+            eyes = self.eyes()
+            for pull in due:
+                if cancel.cancelled:
+                    break
+                folder = attempt_directory(context.settings.attempts_dir, pull.issue_id, pull.attempt)
+                before = self._looks.get(pull.issue_id)
+                looked.append(look_at(eyes, pull, before, context.clock.now(), Path(folder) / "checks"))
+            for pull, note in notes:
+                say(eyes, pull, note)
+                said.append((pull.issue_id, note))
+        except ForgeAwayError as error:
+            return _Came(tuple(looked), _Away(error.until, error.message), tuple(said))
+        except ForgeError as error:
+            until = context.clock.now() + Pace(context.settings.landing.poll_s).longest_s
+            return _Came(tuple(looked), _Away(until, error.message), tuple(said))
+        return _Came(tuple(looked), None, tuple(said))
+
+    def _ended(self, job: Job[_Came]) -> None:
+        self._looking = False
+        came, now = job.result, self.context.clock.now()
+        if came is None:
+            return
+        hit("pull_seen")
+        if came.away is not None:
+            self._is_away(came.away, now)
+        elif self._away is not None:
+            self._away = None
+        for looked in came.looked:
+            issue_id = looked.followed.issue_id
+            changed = self._looks.get(issue_id) != looked.look
+            self._asked[issue_id] = answered(self._asked.get(issue_id), now, changed=changed)
+            self._looks[issue_id] = looked.look
+            self._carry_out(looked)
+        for issue_id, note in came.said:
+            if (pull := self._of(issue_id)) is not None:
+                self.pulls.seen(now, issue_id, seen=encode(replace(pull.seen, said=note)))
+
+    def _is_away(self, away: _Away, now: float) -> None:
+        """Ask nothing before the time that the forge has named; tell it once."""
+        if self._away is None or self._away.why != away.why:
+            self.context.log_event("forge_away", None, until=away.until, reason=away.why)
+        self._away = away
+        for pull in self._followed():
+            if pull.issue_id in self._asked or away.until > now:
+                self._asked[pull.issue_id] = refused(self._asked.get(pull.issue_id), now, away.until)
+
+    # Carrying out
+
+    def _carry_out(self, looked: Looked) -> None:
+        """Carry out what a look led to, unless it is out of date by now."""
+        before = looked.followed
+        pull, state = self._of(before.issue_id), self.context.reader.state(before.issue_id)
+        if pull is None or (pull.head, pull.number, pull.rounds) != (before.head, before.number, before.rounds):
+            return
+        issue, decision = self.watch.issue(before.issue_id), looked.decision
+        if issue is not None and issue.id in self.jobs.issues():
+            self._hold(looked)
+            return
+        match decision:
+            case Merged():
+                self._merged(looked, decision)
+            case _ if issue is None:  # a person has closed or removed it: its pull request is left alone
+                self._remember(looked)
+            case ClosedUnmerged() if pull.state != PullStep.CLOSED:
+                self._closed(issue, looked, decision)
+            case TakenByPerson() if pull.state != PullStep.TAKEN:
+                self._taken(issue, looked, decision)
+            case StillOpen() if state.status in _SETTLED:
+                self._still_open(issue, looked, decision, pull)
+            case RoundDue() if state.status is IssueStatus.REVIEW:
+                self._round(issue, looked, decision)
+            case Outdated() if state.status is IssueStatus.REVIEW:
+                self._prove_again(issue, looked, decision)
+            case ClosedUnmerged() | TakenByPerson() | StillOpen() | RoundDue() | Outdated():
+                pass
+            case _:
+                assert_never(decision)
+
+    def _hold(self, looked: Looked) -> None:
+        """Keep what others did to a pull request until the work on its issue has ended; a merge ends that work."""
+        issue_id = looked.followed.issue_id
+        match looked.decision:
+            case Merged():
+                self._held[issue_id] = looked
+                if (attempt := self.jobs.attempt(issue_id)) is not None:
+                    attempt.cancel.cancel()
+            case ClosedUnmerged() | TakenByPerson():
+                self._held[issue_id] = looked
+            case _:
+                pass
+
+    def _merged(self, looked: Looked, merged: Merged) -> None:
+        context, before = self.context, looked.followed
+        now = context.clock.now()
+        with self.context.questions.together():
+            self._remember(looked)
+            self.pulls.merged(now, before.issue_id, merged.commit)
+        hit("pull_merged")
+        self.queue.drop(before.issue_id)
+        issue = self.watch.issue(before.issue_id)
+        if issue is not None:
+            keep_lesson(context, issue)
+        context.backlog_changed()
+
+    def _still_open(self, issue: Issue, looked: Looked, decision: StillOpen, pull: Followed) -> None:
+        """Record what it waits for; one that was closed, or a person's, and is not any more goes on."""
+        context, now = self.context, self.context.clock.now()
+        seen = still_open(looked.seen, decision, looked.look.checks, now)
+        state = context.reader.state(issue.id)
+        with self.context.questions.together():
+            if pull.state != PullStep.OPEN:
+                self.pulls.opened(now, issue.id, looked.look.pull, ", again")
+            elif state.status is IssueStatus.REVIEW and state.reason != decision.reason:
+                context.set_status(issue.id, IssueStatus.REVIEW, decision.reason)
+            if (seen, standing(looked.look.checks)) != (pull.seen, pull.checks):
+                self.pulls.seen(now, issue.id, seen=encode(seen), checks=standing(looked.look.checks))
+
+    def _remember(self, looked: Looked, *, rounds: int = -1, checks: str = "") -> None:
+        seen = encode(looked.seen)
+        self.pulls.seen(self.context.clock.now(), looked.followed.issue_id, seen=seen, checks=checks, rounds=rounds)
+
+    def _closed(self, issue: Issue, looked: Looked, closed: ClosedUnmerged) -> None:
+        past, how = history(self.context, issue), configured(self.context, issue)
+        masked = masked_issue(issue, self.context.env.masker)
+        document = closed_document(masked, closed, looked.followed, past, how)
+        self._block(looked, closed.reason, document, PullStep.CLOSED)
+
+    def _taken(self, issue: Issue, looked: Looked, taken: TakenByPerson) -> None:
+        past, how = history(self.context, issue), configured(self.context, issue)
+        masked = masked_issue(issue, self.context.env.masker)
+        document = taken_pull_document(masked, taken, looked.followed, past, how)
+        seen = replace(looked.seen, taken=taken.head)
+        self._block(replace(looked, seen=seen), taken.reason, document, PullStep.TAKEN)
+
+    def _block(self, looked: Looked, reason: str, document: dict[str, Any], step: PullStep) -> None:
+        now, issue_id = self.context.clock.now(), looked.followed.issue_id
+        with self.context.questions.together():
+            self._remember(looked)
+            self.pulls.ended(now, issue_id, step)
+            self.context.journal.blocked(now, issue_id, reason, document)
+        hit("pull_blocked")
+        self.queue.drop(issue_id)
+
+    def _round(self, issue: Issue, looked: Looked, due: RoundDue) -> None:
+        """Answer what is due as a failure of the attempt whose work it is about, or ask a person."""
+        context, before, failure = self.context, looked.followed, looked.failure
+        assert failure is not None  # noqa: S101  # a look that finds a round due has read its evidence
+        now, rounds = context.clock.now(), before.rounds + due.allowed
+        after = replace(looked, seen=answered_by(looked.seen, due, before.head))
+        with self.context.questions.together():
+            self._remember(after, rounds=rounds, checks=standing(looked.look.checks))
+            context.journal.attempt_overruled(now, issue.id, before.attempt, failure)
+            if due.allowed:
+                context.journal.status(now, issue.id, IssueStatus.READY, due.reason)
+            else:
+                masked = masked_issue(issue, context.env.masker)
+                past, kind = history(context, issue), self._asks_for_help(failure.kind)
+                document = rounds_document(masked, due, kind, before, past, configured(context, issue))
+                context.journal.blocked(now, issue.id, due.reason, document)
+        hit("round_recorded")
+        if due.allowed:
+            decide_and_apply(context, self.queue, issue)
+
+    @staticmethod
+    def _asks_for_help(kind: FailureKind) -> FailureKind:
+        """Return the kind that a person is asked about; one whose cause lies outside would lift itself."""
+        return FailureKind.REVIEW_REJECTED if kind.category.external else kind
+
+    def _prove_again(self, issue: Issue, looked: Looked, decision: Outdated) -> None:
+        """Queue the work again: it is proven on the base as it is now, and updates the same pull request."""
+        context, before = self.context, looked.followed
+        past = context.reader.past(issue.id)
+        candidate = next((attempt.candidate for attempt in past if attempt.number == before.attempt), None)
+        if candidate is None:
+            return
+        context.set_status(issue.id, IssueStatus.LANDING, decision.reason)
+        self.queue.add(QueueEntry(issue, before.attempt, candidate))
+
+
+def _followed(row: PullRow) -> Followed:
+    """Return what is decided from; what cannot be read of what an earlier noface has seen was not seen."""
+    try:
+        seen = decode(Seen, row.seen)
+    except (ValueError, TypeError, KeyError):
+        seen = Seen()
+    same = {name: getattr(row, name) for name in _SAME}
+    return Followed(number=row.number or 0, seen=seen, **same)
+
+
+_SAME = ("issue_id", "head", "base", "rounds", "branch", "url", "attempt", "state", "pushed", "checks")
+"""The columns that a followed pull request has by the same name."""

@@ -1,0 +1,147 @@
+"""Looks at one pull request: asks the forge what it must know to decide, and reads the logs of what failed.
+
+It runs in a thread of its own and writes no state: what it returns is a decision with its evidence.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from noface.diagnosis.check import check_failure, review_failure, together
+from noface.diagnosis.scan import ProjectRules
+from noface.errors import ForgeAwayError, ForgeError, GitError
+from noface.forge.base import Forge
+from noface.gates.run import log_names
+from noface.git.plumbing import Plumbing
+from noface.model.failure import Failure
+from noface.model.gate import GateSpec
+from noface.model.pull_request import Check, CheckState, LandingRules, PullState
+from noface.recovery.pull_rounds import (
+    Decision,
+    Followed,
+    Look,
+    Merged,
+    RoundDue,
+    Seen,
+    StillOpen,
+    WaitsFor,
+    check_key,
+    decide,
+    first_words,
+    points_text,
+)
+from noface.secrets.masked_records import masked_failure
+from noface.secrets.masking import Masker
+
+_LOG_CHARS_MAX = 8_000_000
+_MARKER = "<!-- noface:rounds -->"
+
+
+@dataclass(frozen=True, slots=True)
+class Eyes:
+    """What a look needs. `fetch` brings the remote's main, and a branch that is named, here; it returns that's head."""
+
+    forge: Forge
+    plumbing: Plumbing
+    rules: LandingRules
+    masker: Masker
+    fetch: Callable[[str], str]
+    gate_rules: ProjectRules | None = None
+    login: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What a look came to. `failure` is what a round answers; `look` spares the next one what has not changed."""
+
+    followed: Followed
+    look: Look
+    decision: Decision
+    seen: Seen
+    failure: Failure | None = None
+
+
+def look_at(eyes: Eyes, followed: Followed, before: Look | None, now: float, logs: Path) -> Looked:
+    """Look at a pull request; `before` is the last look of this run, `logs` the folder for the logs of failed checks.
+
+    Raises ForgeAwayError and ForgeError.
+    """
+    pull = eyes.forge.read(followed.number)
+    look = Look(pull, main=eyes.plumbing.main(), login=eyes.login)
+    known = replace(followed, seen=followed.seen.with_head(followed.head, now))
+    if pull.state is PullState.OPEN and pull.head == followed.head:
+        same = before is not None and pull.updated_at is not None and before.pull.updated_at == pull.updated_at
+        reviews = before.reviews if before is not None and same else eyes.forge.reviews(followed.number)
+        checks = eyes.forge.checks(pull.head)
+        red = any(check.state is CheckState.FAILED for check in checks)
+        look = replace(look, checks=checks, reviews=reviews, on_base=eyes.forge.checks(followed.base) if red else ())
+    decision = decide(known, look, eyes.rules, now)
+    failure: Failure | None = None
+    if isinstance(decision, RoundDue):
+        failures = _failures(eyes, decision.checks, look, logs)
+        outside = {
+            check_key(check, followed.head): found.message
+            for check, found in zip(decision.checks, failures, strict=True)
+            if not found.charged
+        }
+        if outside:
+            known = replace(known, seen=replace(known.seen, outside={**known.seen.outside, **outside}))
+            decision = decide(known, look, eyes.rules, now)
+        if isinstance(decision, RoundDue):
+            charged = [found for found in failures if found.charged]
+            failure = masked_failure(together(charged, _review(decision)), eyes.masker)
+    if isinstance(decision, Merged):
+        decision = _fetched(eyes, decision)
+    return Looked(followed, look, decision, known.seen, failure)
+
+
+def _review(due: RoundDue) -> Failure | None:
+    if not due.reviews:
+        return None
+    who = tuple(dict.fromkeys(review.author for review in due.reviews))
+    return review_failure(who, first_words(due.reviews), points_text(due.reviews))
+
+
+def _failures(eyes: Eyes, checks: tuple[Check, ...], look: Look, logs: Path) -> list[Failure]:
+    """Return the failures of failed checks, each by its own log, which is kept, masked, with the attempt."""
+    if not checks:
+        return []
+    files = eyes.plumbing.paths(look.pull.head)
+    green = {check.name for check in look.on_base if check.state is CheckState.PASSED}
+    failures = []
+    for check in checks:
+        log, why = _log(eyes, check)
+        if log:
+            logs.mkdir(parents=True, exist_ok=True)
+            stdout, _ = log_names(GateSpec(check.name, ""))
+            (logs / stdout).write_text(log, errors="replace")
+        failure = check_failure(check, log, why, files, eyes.gate_rules, passed_on_base=check.name in green)
+        failures.append(masked_failure(failure, eyes.masker))
+    return failures
+
+
+def _log(eyes: Eyes, check: Check) -> tuple[str, str]:
+    """Return the log of a check, masked; where there is none, "" and why."""
+    try:
+        return eyes.masker.text(eyes.forge.log(check)[-_LOG_CHARS_MAX:]), ""
+    except ForgeAwayError:
+        raise
+    except ForgeError as error:
+        return "", eyes.masker.text(str(error))
+
+
+def _fetched(eyes: Eyes, merged: Merged) -> Merged | StillOpen:
+    """Take a merge for one once the fetched main holds it: what comes after builds on that."""
+    missing = StillOpen(WaitsFor.MERGE, f"{merged.reason}; main as it was fetched does not hold that yet")
+    try:
+        eyes.fetch("")
+        plumbing = eyes.plumbing
+        held = bool(merged.commit) and plumbing.resolve(merged.commit) is not None
+        return merged if held and plumbing.is_ancestor(merged.commit, plumbing.main()) else missing
+    except GitError as error:
+        return replace(missing, reason=f"{missing.reason} ({error})")
+
+
+def say(eyes: Eyes, followed: Followed, text: str) -> None:
+    """Say on a pull request what its newest round is for, in one comment that is edited in place."""
+    eyes.forge.comment(followed.number, _MARKER, f"{text}\n")
