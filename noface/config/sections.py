@@ -638,7 +638,8 @@ class Config(Section):
     @property
     def tracker_settings(self) -> TrackerSettings:
         """Where the issues come from, with the defaults of the tracker filled in."""
-        tables = {"tracker": self.tracker.model_dump(), "github": self.github.model_dump()}
+        gates = [{"command": gate.command} for gate in self.gates]
+        tables = {"tracker": self.tracker.model_dump(), "github": self.github.model_dump(), "gates": gates}
         return tracker_settings(tables) or TrackerSettings(self.tracker.kind, "")
 
     def effective(self) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 class TrackerSettings(NamedTuple):
     """What noface.toml says about where issues come from. `config/sections.py` says what each key means.
 
-    `repository` and `url` are those of `[github]`; "" stands for what the git remote says.
+    `repository` and `url` are those of `[github]`; "" stands for what the git remote says. `gates` are the commands of
+    `[[gates]]`: from a text that others may write no command is taken but in their forms.
     """
 
     kind: str
@@ -21,6 +22,7 @@ class TrackerSettings(NamedTuple):
     close: bool = True
     repository: str = ""
     url: str = ""
+    gates: tuple[str, ...] = ()
 
 
 class TrackerEntry(NamedTuple):
@@ -45,6 +47,12 @@ TRACKERS = {
         "noface.trackers.folder:files_fingerprint",
         "issues",
     ),
+    "beads": TrackerEntry(
+        "issues of beads (bd)",
+        "noface.trackers.beads:open_beads",
+        "noface.trackers.beads_file:beads_fingerprint",
+        ".beads",
+    ),
 }
 DEFAULT_TRACKER = "files"
 DEFAULT_LABEL = "ready-for-agent"
@@ -60,7 +68,8 @@ def tracker_settings(tables: Mapping[str, object]) -> TrackerSettings | None:
     entry = TRACKERS.get(kind)
     if entry is None:
         return None
-    authors = tracker.get("authors")
+    authors, gates = tracker.get("authors"), tables.get("gates")
+    commands = [each.get("command") for each in map(_table, gates)] if isinstance(gates, (list, tuple)) else []
     return TrackerSettings(
         kind,
         _text(tracker, "path", entry.place),
@@ -70,6 +79,7 @@ def tracker_settings(tables: Mapping[str, object]) -> TrackerSettings | None:
         close=tracker.get("close") is not False,
         repository=_text(github, "repository", ""),
         url=_text(github, "url", ""),
+        gates=tuple(each for each in commands if isinstance(each, str)),
     )
 
 

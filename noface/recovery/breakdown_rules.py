@@ -67,7 +67,7 @@ def _runner(command: str) -> tuple[str, ...]:
         words = tuple(shlex.split(command))
     except ValueError:
         return ()
-    after = _after_runner(words)
+    after = after_runner(words)
     if after is None:
         return ()
     end = len(words)
@@ -79,7 +79,7 @@ def _runner(command: str) -> tuple[str, ...]:
     return words[:end]
 
 
-def _after_runner(words: tuple[str, ...]) -> int | None:
+def after_runner(words: tuple[str, ...]) -> int | None:
     """Return the place behind the words that name a test runner, None where none is known."""
     runners = table("runners")
     for place, word in enumerate(words):

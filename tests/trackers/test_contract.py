@@ -1,5 +1,6 @@
 """What every tracker promises, told once and asked of each of them."""
 
+import json
 import re
 from dataclasses import replace
 from pkgutil import resolve_name
@@ -14,6 +15,7 @@ from noface.data.trackers import TRACKERS, tracker_settings
 from noface.errors import UsageError
 from noface.model.issue import Issue
 from noface.trackers.base import IssueDraft, open_tracker
+from noface.trackers.beads import BeadsTracker
 from noface.trackers.files import FilesTracker
 
 PACKAGE = ROOT / "noface"
@@ -43,6 +45,32 @@ class FilesBench:
         (self.folder / f"{issue_id}.md").unlink()
 
 
+class BeadsBench:
+    """A beads folder, written as bd would; what beads has no field for stands in front matter."""
+
+    def __init__(self, root):
+        self.file = root / ".beads/issues.jsonl"
+        self.file.parent.mkdir()
+        self.lines = {}
+        self.tracker = BeadsTracker(root)
+
+    def put(self, issue):
+        names = ("paths", "accept", "model", "tier", "max_attempts", "no_escalate")
+        values = {name: getattr(issue, name) for name in names if getattr(issue, name) not in ((), None, False)}
+        front = f"+++\n{tomli_w.dumps(values)}+++\n" if values else ""
+        links = [{"issue_id": issue.id, "depends_on_id": name, "type": "blocks"} for name in issue.depends_on]
+        line = {"id": issue.id, "title": issue.title, "description": front + issue.body, "status": "open"}
+        self.lines[issue.id] = line | {"priority": issue.priority, "labels": list(issue.labels), "dependencies": links}
+        self.write()
+
+    def remove(self, issue_id):
+        del self.lines[issue_id]
+        self.write()
+
+    def write(self):
+        self.file.write_text("".join(json.dumps(line) + "\n" for line in self.lines.values()))
+
+
 class MemoryBench:
     """The tracker in memory, whose own methods are the bench."""
 
@@ -52,8 +80,14 @@ class MemoryBench:
         self.remove = self.tracker.remove
 
 
-@pytest.fixture(params=[FilesBench, MemoryBench])
+@pytest.fixture(params=[FilesBench, MemoryBench, BeadsBench])
 def bench(request, tmp_path):
+    return request.param(tmp_path)
+
+
+@pytest.fixture(params=[FilesBench, MemoryBench])
+def adding(request, tmp_path):
+    """A bench whose tracker gives out numbers of its own."""
     return request.param(tmp_path)
 
 
@@ -160,8 +194,8 @@ def test_a_dependency_on_a_landed_issue_is_met_after_the_issue_was_deleted(bench
     assert ids(bench.tracker.backlog()) == []
 
 
-def test_an_added_issue_is_in_the_backlog_as_it_was_returned(bench):
-    first = bench.tracker.add(IssueDraft(title="First", body="Do it."))
+def test_an_added_issue_is_in_the_backlog_as_it_was_returned(adding):
+    first = adding.tracker.add(IssueDraft(title="First", body="Do it."))
     draft = IssueDraft(
         title="Second",
         body="Then this.",
@@ -172,18 +206,18 @@ def test_an_added_issue_is_in_the_backlog_as_it_was_returned(bench):
         accept=("true",),
         model="strong",
     )
-    second = bench.tracker.add(draft)
+    second = adding.tracker.add(draft)
     assert (first.id, second.id) == ("001", "002")
     assert second.depends_on == ("001",)
-    assert bench.tracker.backlog().issues == (first, second)
+    assert adding.tracker.backlog().issues == (first, second)
     for name in ("title", "body", "labels", "priority", "paths", "accept", "model"):
         assert getattr(second, name) == getattr(draft, name)
 
 
-def test_adding_changes_the_fingerprint(bench):
-    before = bench.tracker.fingerprint()
-    bench.tracker.add(IssueDraft(title="t"))
-    assert bench.tracker.fingerprint() != before
+def test_adding_changes_the_fingerprint(adding):
+    before = adding.tracker.fingerprint()
+    adding.tracker.add(IssueDraft(title="t"))
+    assert adding.tracker.fingerprint() != before
 
 
 @pytest.mark.parametrize(
@@ -198,10 +232,10 @@ def test_adding_changes_the_fingerprint(bench):
         (["003"], ["8"], "009"),
     ],
 )
-def test_the_next_number_is_above_all_and_padded_as_the_others_are(bench, present, merged, expected):
+def test_the_next_number_is_above_all_and_padded_as_the_others_are(adding, present, merged, expected):
     for name in present:
-        bench.put(Issue(id=name, title="t", body="b"))
-    assert bench.tracker.add(IssueDraft(title="New"), merged).id == expected
+        adding.put(Issue(id=name, title="t", body="b"))
+    assert adding.tracker.add(IssueDraft(title="New"), merged).id == expected
 
 
 @pytest.mark.parametrize(
@@ -231,27 +265,27 @@ def test_the_next_number_is_above_all_and_padded_as_the_others_are(bench, presen
         ({"accept": ("x" * 17_000,)}, "front matter has"),
     ],
 )
-def test_a_draft_that_would_be_faulty_is_refused_and_nothing_is_added(bench, wrong, said):
-    bench.put(Issue(id="existing", title="t", body="b"))
-    before = bench.tracker.fingerprint()
+def test_a_draft_that_would_be_faulty_is_refused_and_nothing_is_added(adding, wrong, said):
+    adding.put(Issue(id="existing", title="t", body="b"))
+    before = adding.tracker.fingerprint()
     with pytest.raises(UsageError) as caught:
-        bench.tracker.add(IssueDraft(**({"title": "fine"} | wrong)))
+        adding.tracker.add(IssueDraft(**({"title": "fine"} | wrong)))
     assert said in caught.value.message
     assert caught.value.hint
-    assert bench.tracker.fingerprint() == before
+    assert adding.tracker.fingerprint() == before
 
 
-def test_all_that_is_wrong_with_a_draft_is_told_at_once(bench):
+def test_all_that_is_wrong_with_a_draft_is_told_at_once(adding):
     with pytest.raises(UsageError) as caught:
-        bench.tracker.add(IssueDraft(title="", priority=77, depends_on=("x",), paths=("/",)))
+        adding.tracker.add(IssueDraft(title="", priority=77, depends_on=("x",), paths=("/",)))
     for said in ("title", "priority", "'x'", "leads out"):
         assert said in caught.value.message
 
 
-def test_no_number_left_is_said_and_not_wrapped_around(bench):
-    bench.put(Issue(id="9" * 64, title="t", body="b"))
+def test_no_number_left_is_said_and_not_wrapped_around(adding):
+    adding.put(Issue(id="9" * 64, title="t", body="b"))
     with pytest.raises(UsageError, match="no number left"):
-        bench.tracker.add(IssueDraft(title="t"))
+        adding.tracker.add(IssueDraft(title="t"))
 
 
 def test_the_table_names_the_files_tracker(tmp_path):
@@ -262,15 +296,15 @@ def test_the_table_names_the_files_tracker(tmp_path):
     assert [issue.source for issue in backlog.issues] == ["work/1-a.md"]
 
 
-def test_a_draft_may_depend_on_an_issue_that_has_landed_and_gone(bench):
-    assert bench.tracker.add(IssueDraft(title="t", depends_on=("4",)), merged={"004"}).depends_on == ("004",)
+def test_a_draft_may_depend_on_an_issue_that_has_landed_and_gone(adding):
+    assert adding.tracker.add(IssueDraft(title="t", depends_on=("4",)), merged={"004"}).depends_on == ("004",)
 
 
 def test_a_tracker_is_one_module_and_one_entry_of_the_table():
     naming = [
         path.relative_to(PACKAGE).as_posix()
         for path in PACKAGE.rglob("*.py")
-        if re.search(r"trackers[./](files|folder)\b|FilesTracker", path.read_text("utf-8"))
+        if re.search(r"trackers[./](files|folder|beads\w*|github\w*)\b|FilesTracker", path.read_text("utf-8"))
         and path.parent.name != "trackers"
     ]
     assert naming == ["data/trackers.py"]

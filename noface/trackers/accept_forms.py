@@ -1,0 +1,76 @@
+"""Which commands an issue on a code host may name as its `accept`: those that the project's gates have already.
+
+noface runs `accept` by a shell. Whoever may write a file of the repository may choose commands; an issue's body is
+written by more people, copied from elsewhere, and read by nobody before noface runs it. So its commands are taken only
+as words: a gate's own program, and sub-command where it has one (`npm test`, `make check`, `python -m pytest`), with
+further arguments. They are quoted anew, so that no shell takes anything in them for more.
+"""
+
+import re
+import shlex
+from collections.abc import Iterable
+
+from noface.data import table
+from noface.model.quoting import literal
+from noface.recovery.breakdown_rules import AcceptForms, after_runner
+
+_SHELL = re.compile(r"[;&|<>$`\\\n\r(){}*?~#!]")
+_FILE_OR_SETTING = re.compile(r"[/.=]")
+_SHELLS = frozenset({"bash", "dash", "fish", "ksh", "sh", "zsh"})
+_FORMS_LISTED_MAX = 6
+
+
+def taken_accept(command: str, gates: Iterable[str]) -> str | None:
+    """Return the command as it may be run, None where it has the form of no gate's command."""
+    known = tuple(gates)
+    if (allowed := AcceptForms(known).allowed(command)) is not None:
+        return allowed
+    words = _words(command)
+    for gate in known:
+        form = gate_form(gate)
+        if form and words[: len(form)] == form:
+            return shlex.join(words)
+    return None
+
+
+def refused_accept(command: str, gates: Iterable[str]) -> tuple[str, str]:
+    """Word problem and hint for a command that is not taken."""
+    forms = dict.fromkeys(f"`{shlex.join(form)} …`" for gate in gates if (form := gate_form(gate)))
+    listed = ", ".join(list(forms)[:_FORMS_LISTED_MAX])
+    can = f"Commands of this project's gates are taken, with other arguments: {listed}." if listed else ""
+    why = "no command of an issue's text is run unless a gate of noface.toml begins like it"
+    if _SHELL.search(command):
+        why += ", and it holds characters that are the shell's"
+    return f"accept {literal(command)} is left out: {why}", can or "Add a gate to noface.toml that begins like it."
+
+
+def gate_form(gate: str) -> tuple[str, ...]:
+    """Return the words that a gate's command and its like begin with; () for a command that is more than one.
+
+    Behind a known runner of tests come tests and options; of any other program the words before its first option, or
+    before its first file, say what it does.
+    """
+    words = _words(gate)
+    if not words or "=" in words[0]:
+        return ()
+    if (after := after_runner(words)) is not None:
+        return words[:after]
+    starters = _SHELLS.union(table("programs")["wrappers"])
+    form = words[:1]
+    for word in words[1:]:
+        starts = form[-1].rpartition("/")[2] in starters  # what it starts says what it does
+        if word != "-m" and word.startswith("-"):
+            return () if starts else form
+        if not starts and _FILE_OR_SETTING.search(word):
+            return form
+        form += (word,)
+    return form if form[-1].rpartition("/")[2] not in starters else ()
+
+
+def _words(command: str) -> tuple[str, ...]:
+    if _SHELL.search(command) or not command.isprintable():
+        return ()
+    try:
+        return tuple(shlex.split(command))
+    except ValueError:
+        return ()

@@ -1,0 +1,38 @@
+"""The file of a beads folder: which one it is, its fingerprint, its bytes.
+
+`bd` keeps a database of its own and writes all issues to `issues.jsonl` (`beads.jsonl` in its first months) for git.
+"""
+
+import os
+import zlib
+from pathlib import Path
+
+from noface.data.trackers import TrackerSettings
+
+FILE_NAMES = ("issues.jsonl", "beads.jsonl")
+
+
+def beads_fingerprint(settings: TrackerSettings, root: Path, _state: Path) -> str:
+    """Return the fingerprint of the beads folder that the settings name."""
+    return fingerprint(root / settings.path, settings.gates)
+
+
+def fingerprint(folder: Path, gates: tuple[str, ...]) -> str:
+    """Hash name, time, size, inode and mode of the file, and the commands that its issues may name; never raises."""
+    found = find(folder)
+    mark = repr((stamp(found) if found is not None else None, gates)).encode("utf-8", "replace")
+    return f"{zlib.crc32(mark):08x}-{len(mark)}"
+
+
+def find(folder: Path) -> Path | None:
+    """Return the file that holds the issues, None where there is none."""
+    return next((folder / name for name in FILE_NAMES if os.path.lexists(folder / name)), None)
+
+
+def stamp(path: Path) -> tuple[str, int, int, int, int] | None:
+    """Return what is the same while the file has not changed; None where it cannot be looked at."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    return (path.name, status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode)

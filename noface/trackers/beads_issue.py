@@ -1,0 +1,293 @@
+"""Issues of beads: from the lines of `.beads/issues.jsonl` to issues and faults. Pure.
+
+What noface makes of them:
+
+1. Only `open` ones are worked on. `closed` ones and tombstones are done: dependencies on them are met. Those in
+   progress, blocked, deferred or set aside in another way are left alone; whatever depends on one is faulty.
+2. `blocks` and `waits-for` are dependencies. `conditional-blocks` is for work after a failure, which noface never
+   starts. `related`, `discovered-from` and all others say nothing of the order.
+3. By `parent-child` a parent waits for its open children, and a child for what its parent is blocked by. An epic with
+   children is no work of its own: what depends on it waits for its children.
+4. Messages, gates and the like are no work.
+5. Description, design, acceptance criteria and notes make the body. Front matter in the description is that of an
+   issue file, without title and `may_change`.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from noface.model.issue import Issue, IssueFault
+from noface.model.quoting import literal, some
+from noface.trackers.base import clean_title, title_problem
+from noface.trackers.issue_file import BODY_BYTES_MAX, empty_body
+
+if TYPE_CHECKING:
+    from noface.trackers.front_matter import FrontMatter
+
+DONE = {"closed", "tombstone"}
+NO_WORK = {"message", "gate", "event", "molecule", "agent", "role", "rig", "slot", "convoy", "merge-request", "wisp"}
+LINE_BYTES_MAX = 2 * BODY_BYTES_MAX
+FAULTS_MAX = 20
+"""Broken lines that are told one by one: a file after a failed merge may hold thousands."""
+
+_WAITS = {"blocks", "waits-for"}
+_PARTS = (("design", "Design"), ("acceptance_criteria", "Acceptance criteria"), ("notes", "Notes"))
+_PRIORITY_MAX = 4
+_HASH_CHARS = 16
+_LISTED_MAX = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Bead:
+    """An issue of beads as its line says it. `waits` are the ids that block it, `parents` those of its parents."""
+
+    id: str
+    place: str
+    title: str
+    body: str
+    status: str
+    kind: str
+    priority: int
+    labels: tuple[str, ...]
+    waits: tuple[str, ...]
+    parents: tuple[str, ...]
+    after_failure: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Beads:
+    """What a file holds. `done` are ids on which a dependency is met; `aside` says what those left alone are."""
+
+    issues: tuple[Issue, ...] = ()
+    faults: tuple[IssueFault, ...] = ()
+    warnings: tuple[IssueFault, ...] = ()
+    done: frozenset[str] = frozenset()
+    aside: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_beads(place: str, data: bytes, gates: Iterable[str] = ()) -> Beads:
+    """Make of the file's bytes what they say; total. `place` is the file as it stands in sources."""
+    beads: list[Bead] = []
+    faults: list[IssueFault] = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.strip():
+            read = _read_line(f"{place}:{number}", line)
+            if isinstance(read, IssueFault):
+                faults.append(read)
+            elif read is not None:
+                beads.append(read)
+    if len(faults) > FAULTS_MAX:
+        more = IssueFault(place, f"{len(faults) - FAULTS_MAX} more lines are broken", "Let bd write the file anew.")
+        faults = [*faults[:FAULTS_MAX], more]
+    return _placed(place, beads, faults, tuple(gates))
+
+
+def _read_line(place: str, line: bytes) -> Bead | IssueFault | None:
+    """Read one line; None for a line that holds something else than an issue."""
+    hint = "bd writes this file: correct the issue with bd, or let `bd export` write the file anew."
+    if len(line) > LINE_BYTES_MAX:
+        return IssueFault(place, f"the line has {len(line)} bytes, at most {LINE_BYTES_MAX} are read", hint)
+    if line.startswith((b"<<<<<<<", b"=======", b">>>>>>>", b"|||||||")):
+        return IssueFault(place, "a merge was left half done here", "Resolve it: git status names the file.")
+    try:
+        values = json.loads(line)
+    except RecursionError:
+        return IssueFault(place, "the line is nested too deeply", hint)
+    except ValueError as error:
+        return IssueFault(place, f"the line is not valid JSON: {literal(str(error))}", hint)
+    if not isinstance(values, dict):
+        return IssueFault(place, "the line holds no issue: an object is expected", hint)
+    if values.get("_type", "issue") != "issue":
+        return None
+    own_id, title = values.get("id"), values.get("title")
+    if not isinstance(own_id, str) or not own_id:
+        return IssueFault(place, "the issue has no id", hint)
+    title = clean_title(title) if isinstance(title, str) else ""
+    status = _text(values, "status") or "open"
+    body = _body(values)
+    problem = (title_problem(title) or _body_problem(body)) if status not in DONE else None
+    priority = values.get("priority", 0)  # bd leaves a zero out
+    if type(priority) is not int or not 0 <= priority <= _PRIORITY_MAX:
+        problem = problem or f"priority must be a whole number from 0 to {_PRIORITY_MAX}, not {literal(priority)}"
+    if problem:
+        return IssueFault(place, problem, hint, own_id)
+    labels = values.get("labels")
+    links = _links(values.get("dependencies"), own_id)
+    return Bead(
+        own_id,
+        place,
+        title,
+        body,
+        status,
+        _text(values, "issue_type"),
+        priority,
+        tuple(name for name in (labels if isinstance(labels, list) else ()) if isinstance(name, str) and name.strip()),
+        waits=tuple(other for other, kind in links if kind in _WAITS),
+        parents=tuple(other for other, kind in links if kind == "parent-child"),
+        after_failure=tuple(other for other, kind in links if kind == "conditional-blocks"),
+    )
+
+
+def _links(entries: object, own_id: str) -> list[tuple[str, str]]:
+    """Return the ids that an issue points to, each with the kind of the link; what has no form is no link."""
+    found = []
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict) and entry.get("issue_id", own_id) == own_id:
+            other, kind = entry.get("depends_on_id"), entry.get("type", "blocks")
+            if isinstance(other, str) and other and isinstance(kind, str):
+                found.append((other, kind))
+    return found
+
+
+def _body(values: Mapping[str, Any]) -> str:
+    parts = [_text(values, "description")]
+    parts += [f"## {heading}\n\n{text}" for key, heading in _PARTS if (text := _text(values, key).strip())]
+    return "\n\n".join(part.strip("\n") for part in parts if part.strip()).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _body_problem(body: str) -> str | None:
+    if any("\ud800" <= char <= "\udfff" or char == "\0" for char in body):
+        return "the text holds characters that no text file can (NUL or half of a surrogate pair)"
+    if (size := len(body.encode())) > BODY_BYTES_MAX:
+        return f"the text has {size} bytes, at most {BODY_BYTES_MAX} (1 MiB) are allowed"
+    return None
+
+
+def _text(values: Mapping[str, Any], key: str) -> str:
+    value = values.get(key)
+    return value if isinstance(value, str) else ""
+
+
+class _Tree:
+    """Which issue is whose child, and what an issue waits for by that."""
+
+    def __init__(self, beads: Sequence[Bead]) -> None:
+        self.by_id = {bead.id: bead for bead in beads}
+        self.children: dict[str, list[str]] = {}
+        for bead in beads:
+            for parent in bead.parents:
+                self.children.setdefault(parent, []).append(bead.id)
+
+    def container(self, bead: Bead) -> bool:
+        """Tell whether an issue only holds others."""
+        return bead.kind == "epic" and bead.id in self.children
+
+    def needs(self, bead: Bead) -> tuple[str, ...]:
+        """Return the ids that an issue waits for: its own, its children's, and its parents' blockers."""
+        named = [*bead.waits, *self.children.get(bead.id, ())]
+        for parent in self._above(bead.id):
+            inside = self._below(parent)
+            named += [other for other in self.by_id[parent].waits if other not in inside]
+        return tuple(self._opened(named))
+
+    def _opened(self, named: Iterable[str]) -> dict[str, None]:
+        """Put what an epic holds in the place of the epic."""
+        found: dict[str, None] = {}
+        left, seen = list(named)[::-1], set()
+        while left:
+            name = left.pop()
+            bead = self.by_id.get(name)
+            if bead is None or bead.status in DONE or not self.container(bead):
+                found[name] = None
+            elif name not in seen:
+                seen.add(name)
+                left.extend(reversed(self.children[name]))
+        return found
+
+    def _above(self, own_id: str) -> dict[str, None]:
+        found: dict[str, None] = {}
+        left = [*self.by_id[own_id].parents]
+        while left:
+            name = left.pop()
+            if name in self.by_id and name not in found and name != own_id:
+                found[name] = None
+                left.extend(self.by_id[name].parents)
+        return found
+
+    def _below(self, own_id: str) -> set[str]:
+        found = {own_id}
+        left = [own_id]
+        while left:
+            fresh = [child for child in self.children.get(left.pop(), ()) if child not in found]
+            found.update(fresh)
+            left.extend(fresh)
+        return found
+
+
+def _placed(place: str, beads: Sequence[Bead], faults: list[IssueFault], gates: tuple[str, ...]) -> Beads:
+    """Part the issues to work on from those that are done, left alone, or faulty."""
+    tree = _Tree(beads)
+    issues: list[Issue] = []
+    warnings: list[IssueFault] = []
+    aside = {each.id: _aside(each) for each in beads if each.status not in {"open", *DONE} or each.kind in NO_WORK}
+    for bead in beads:
+        if bead.status in DONE or bead.id in aside or tree.container(bead):
+            continue
+        if bead.after_failure:
+            problem = f"is for the case that {some(bead.after_failure, 3)} fails (conditional-blocks)"
+            faults.append(IssueFault(bead.place, problem, "Take the dependency out with bd, or close it.", bead.id))
+            continue
+        needs = tuple(name for name in tree.needs(bead) if not name.startswith("external:"))
+        made, told = _issue(bead, needs, gates)
+        warnings += told
+        if isinstance(made, IssueFault):
+            faults.append(made)
+        else:
+            issues.append(made)
+    left_alone = tuple(f"{each.id} ({each.status})" for each in beads if each.id in aside and each.kind not in NO_WORK)
+    if left_alone:
+        problem = f"noface leaves alone what is not open: {some(left_alone, _LISTED_MAX)}"
+        warnings.append(IssueFault(place, problem, "Set one to open with `bd update` to have it worked on."))
+    done = frozenset(each.id for each in beads if each.status in DONE)
+    return Beads(tuple(issues), tuple(faults), tuple(warnings), done, aside)
+
+
+def _aside(bead: Bead) -> str:
+    return f"a {bead.kind} of beads" if bead.kind in NO_WORK else f"{bead.status} in beads"
+
+
+def _issue(bead: Bead, needs: tuple[str, ...], gates: tuple[str, ...]) -> tuple[Issue | IssueFault, list[IssueFault]]:
+    """Make the issue of an open one, with what a person should know of it."""
+    from noface.trackers.github_body import read_body
+
+    body = read_body(bead.body, "")
+    matter: FrontMatter | None = None
+    problems = [body.problem] if body.problem else []
+    if body.front is not None:
+        from noface.trackers.front_matter import read_front_matter
+
+        matter, wrong = read_front_matter(body.front, body.front_line)
+        problems += wrong
+    if problems:
+        return IssueFault(bead.place, "; ".join(problems), "Correct its description with bd.", bead.id), []
+    issue = Issue(bead.id, bead.title, body.text, bead.priority, bead.labels, needs, source=bead.place)
+    warnings = [] if body.text.strip() else [empty_body(issue.source, issue.id)]
+    accept = dict.fromkeys(matter.accept if matter is not None else ())
+    for command in body.accept:
+        from noface.trackers.accept_forms import refused_accept, taken_accept
+
+        taken = taken_accept(command, gates)
+        if taken is not None:
+            accept[taken] = None
+        else:
+            warnings.append(IssueFault(issue.source, *refused_accept(command, gates), issue.id))
+    if matter is not None:
+        if matter.may_change:
+            hint = "Unprotect the files in noface.toml ([protect]), or write this issue as a file."
+            warnings.append(
+                IssueFault(issue.source, "may_change is left out: only an issue file sets it", hint, bead.id)
+            )
+        issue = replace(
+            matter.apply_to(issue),
+            title=bead.title,
+            priority=matter.priority if "priority" in matter.model_fields_set else bead.priority,
+            labels=tuple(dict.fromkeys([*bead.labels, *matter.labels])),
+            depends_on=tuple(dict.fromkeys([*needs, *matter.depends_on])),
+            may_change=(),
+        )
+    said = (bead.title, bead.body, bead.priority, bead.labels, needs)
+    digest = hashlib.sha256(repr(said).encode("utf-8", "replace")).hexdigest()[:_HASH_CHARS]
+    return replace(issue, accept=tuple(accept), content_hash=digest), warnings

@@ -1,0 +1,222 @@
+"""The body of an issue on GitHub: what of its Markdown noface reads, and nothing a person would not take for meant.
+
+- Front matter, the TOML keys of an issue file: between lines of `+++` at the top, in a comment that begins with
+  `<!-- noface`, or in a fenced block whose info string holds the word noface.
+- Lists below a heading such as "Depends on", "Paths" or "Acceptance" (`SECTIONS`), with or without check boxes.
+- "blocked by #7", "depends on #7, #8 and #9", also with addresses of issues.
+
+What stands in code, in a quotation, in a comment or is struck through says nothing. Bodies are strangers' text: every
+function here is total and takes time linear in its length.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+SECTIONS = {
+    "depends on": "depends_on",
+    "blocked by": "depends_on",
+    "dependencies": "depends_on",
+    "paths": "paths",
+    "files": "paths",
+    "accept": "accept",
+    "acceptance": "accept",
+    "acceptance commands": "accept",
+    "acceptance criteria": "accept",
+    "acceptance tests": "accept",
+}
+"""Headings of any level, in any case, and what the items below one are."""
+
+_FENCE = re.compile(r" {0,3}(?:[-*+] +)?(`{3,}|~{3,})([^`]*)$")
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)")
+_CODE = re.compile(r"`([^`]*)`")
+_STRUCK = re.compile(r"~~[^~]*~~")
+_SAYS = re.compile(r"\b(?:blocked[ \t]+by|depend(?:s|ent)?[ \t]+on)\b[ \t:*_]*", re.IGNORECASE)
+_DENIED = re.compile(r"(?:\bnot|n't|\bno longer|\bnever)[ \t]+(?:been[ \t]+|be[ \t]+)?$", re.IGNORECASE)
+_DENIED_CHARS = 40
+_REFERENCE = re.compile(
+    r"(?:https?://(?P<host>[^\s/]{1,255})/(?P<place>[\w.-]{1,100}/[\w.-]{1,100})/(?:issues|pull)/(?P<number>\d{1,10})\b"
+    r"|(?P<other>[\w.-]{1,100}/[\w.-]{1,100})?\#(?P<plain>\d{1,10})\b|\bGH-(?P<gh>\d{1,10})\b)",
+)
+_BETWEEN = re.compile(r"(?:#[\w-]+)?[ \t]*(?:,[ \t]*(?:and\b|or\b)?|;|&|\+|\band\b|\bor\b)[ \t]*", re.IGNORECASE)
+_VERDICT = re.compile(
+    r"`([^`]+)`[ \t]*(?:(?:passes|pass|succeeds|works|exits (?:with )?0|is (?:green|clean))[ \t]*)?\.?[ \t]*"
+)
+_SHELLS = {"", "sh", "bash", "shell", "console", "zsh", "text"}
+_BARE_PATH = re.compile(r"[\w@.*{}\[\],+/-]*[/.*][\w@.*{}\[\],+/-]*")
+
+
+class Reference(NamedTuple):
+    """An issue that a text names: `place` is "" for one of the same repository, else its owner/name."""
+
+    number: int
+    place: str = ""
+
+
+@dataclass(slots=True)
+class Body:
+    """What a body says. `text` is all of it but the front matter; `front_line` the line where that begins, from 1."""
+
+    text: str = ""
+    front: str | None = None
+    front_line: int = 0
+    problem: str = ""
+    depends_on: dict[Reference, None] = field(default_factory=dict)
+    paths: dict[str, None] = field(default_factory=dict)
+    accept: dict[str, None] = field(default_factory=dict)
+
+
+class _Line(NamedTuple):
+    """A line that counts. `fence` is the info string where it stands in a fenced block, None elsewhere."""
+
+    text: str
+    fence: str | None = None
+
+
+def read_body(body: str, home: str) -> Body:
+    """Read a body; `home` is the repository's address in a browser, such as https://github.com/acme/shop."""
+    found = Body()
+    lines = _without_front(body.replace("\r\n", "\n").replace("\r", "\n").split("\n"), found)
+    found.text = "\n".join(lines).strip("\n")
+    section, list_only = "", False
+    for line in _spoken(lines):
+        if line.fence is None and (heading := _HEADING.match(line.text)):
+            section, list_only = SECTIONS.get(_plain(heading[1]), ""), False
+            continue
+        item = _ITEM.match(line.text) if line.fence is None else None
+        if list_only and item is None and line.text.strip():
+            section, list_only = "", False
+        if section:
+            _read_item(section, item[1] if item else line.text, line.fence, home, found)
+        if line.fence is None:
+            if not section and SECTIONS.get(_plain(line.text)) == "depends_on":
+                section, list_only = "depends_on", True  # "Blocked by:" above a list
+            _read_prose(line.text, home, found)
+    return found
+
+
+def _without_front(lines: list[str], found: Body) -> list[str]:
+    """Take the front matter out of the lines, into `found`."""
+    start = next((at for at, line in enumerate(lines) if line.strip()), 0)
+    if lines[start].rstrip() == "+++":
+        end = next((at for at in range(start + 1, len(lines)) if lines[at].rstrip() == "+++"), None)
+        if end is None:
+            found.problem = f"line {start + 1}: the front matter opened by +++ is never closed"
+            return lines
+        return _cut(lines, start, end, found)
+    fence = ""
+    for at, line in enumerate(lines):
+        if opened := _FENCE.match(line):
+            if fence and opened[1].startswith(fence) and not opened[2].strip():
+                fence = ""
+            elif not fence:
+                fence = opened[1]
+                if "noface" in re.split(r"[^\w-]+", opened[2].lower()):
+                    return _cut(lines, at, _closing(lines, at, fence), found)
+        elif not fence and re.match(r" {0,3}<!--[ \t]*noface[ \t]*$", line):
+            end = next((after for after in range(at + 1, len(lines)) if lines[after].strip() == "-->"), None)
+            return _cut(lines, at, end if end is not None else len(lines), found)
+    return lines
+
+
+def _closing(lines: list[str], start: int, fence: str) -> int:
+    for at in range(start + 1, len(lines)):
+        bare = lines[at].strip()
+        if bare.startswith(fence) and not bare.strip(fence[0]):
+            return at
+    return len(lines)
+
+
+def _cut(lines: list[str], start: int, end: int, found: Body) -> list[str]:
+    inner = lines[start + 1 : end]
+    marks = [at for at, line in enumerate(inner) if line.rstrip() == "+++"]
+    if marks and lines[start].rstrip() != "+++":  # people write the lines of +++ inside a comment or block too
+        inner = ["" if at in (marks[0], marks[-1]) else line for at, line in enumerate(inner)]
+    found.front, found.front_line = "\n".join(inner), start + 2
+    return [*lines[:start], *lines[end + 1 :]]
+
+
+def _spoken(lines: list[str]) -> Iterator[_Line]:
+    """Yield the lines that say something, without quotations, comments, indented code and what is struck through."""
+    fence, info, commented, listed, blank = "", "", False, False, True
+    for line in lines:
+        opened = None if commented else _FENCE.match(line)
+        if opened and not fence:
+            fence, info = opened[1], opened[2].strip().lower()
+        elif opened and fence and opened[1].startswith(fence) and not opened[2].strip():
+            fence = ""
+        elif fence:
+            yield _Line(line, info)
+        else:
+            text, commented = _uncommented(line, commented)
+            indented = line.startswith(("    ", "\t"))
+            listed = bool(_ITEM.match(line)) or (listed and (indented or not line.strip()))
+            code = indented and blank and not listed
+            blank = not line.strip() or code
+            if not code and not text.lstrip().startswith(">"):
+                yield _Line(_STRUCK.sub(" ", text))
+
+
+def _uncommented(line: str, commented: bool) -> tuple[str, bool]:
+    """Return the line without its comments, and whether one goes on at its end."""
+    kept = []
+    at = 0
+    while at < len(line):
+        mark = "-->" if commented else "<!--"
+        place = line.find(mark, at)
+        if not commented:
+            kept.append(line[at:] if place < 0 else line[at:place])
+        if place < 0:
+            break
+        at = place + len(mark)
+        commented = not commented
+    return "".join(kept), commented
+
+
+def _plain(heading: str) -> str:
+    """Return a heading's words in lower case, without markup, emoji and colon."""
+    return " ".join(re.findall(r"[a-z0-9]+", heading.lower())) if len(heading) <= 80 else ""  # noqa: PLR2004 - no title is longer
+
+
+def _read_item(section: str, text: str, fence: str | None, home: str, found: Body) -> None:
+    """Read a line below one of the headings."""
+    text = text.strip()
+    if section == "depends_on" and fence is None:
+        _references(text, 0, home, found)
+    elif section == "paths":
+        spans = _CODE.findall(text) if fence is None else []
+        bare = text if _BARE_PATH.fullmatch(text) and text.lower() not in {"n/a", "..."} else ""
+        found.paths.update(dict.fromkeys(span.strip() for span in (spans or [bare]) if span.strip()))
+    elif section == "accept":
+        span = _VERDICT.fullmatch(text) if fence is None else None
+        if span:
+            found.accept[span[1].strip()] = None
+        elif fence in _SHELLS and text and not text.startswith("#"):
+            found.accept[text.removeprefix("$ ").strip()] = None
+
+
+def _read_prose(text: str, home: str, found: Body) -> None:
+    """Read "blocked by #7" wherever it stands in a line."""
+    bare = _CODE.sub(" ", text)
+    for said in _SAYS.finditer(bare):
+        if not _DENIED.search(bare[max(0, said.start() - _DENIED_CHARS) : said.start()]):
+            _references(bare, said.end(), home, found)
+
+
+def _references(text: str, at: int, home: str, found: Body) -> None:
+    """Read the issues that are named one after the other from a place on, such as "#7, #8 and #9"."""
+    while match := _REFERENCE.match(text, at):
+        number = match["number"] or match["plain"] or match["gh"]
+        place = match["other"] or (f"https://{match['host']}/{match['place']}" if match["place"] else "")
+        same = place.lower() in {"", home.lower(), home.lower().replace("http://", "https://"), _name(home)}
+        found.depends_on[Reference(int(number), "" if same else place.removeprefix("https://github.com/"))] = None
+        between = _BETWEEN.match(text, match.end())
+        if between is None:
+            return
+        at = between.end()
+
+
+def _name(home: str) -> str:
+    return "/".join(home.lower().split("/")[-2:])

@@ -1,0 +1,228 @@
+"""An issue on GitHub: from the JSON of the REST API to a record, and from that to an Issue or a fault. Pure.
+
+`github_body.py` reads the text, `accept_forms.py` decides which commands count. Front matter may set what an issue file
+may, but for `may_change` and the title; what it sets wins over labels, and lists are joined with what the text says.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from noface.model.issue import DEFAULT_PRIORITY, Issue, IssueFault
+from noface.model.quoting import literal, some
+from noface.trackers.base import clean_title, title_problem
+from noface.trackers.issue_file import BODY_BYTES_MAX, ParsedFile, empty_body
+
+OWN_LABELS = "noface:"
+"""Labels that begin so show noface's state. They say nothing of the work, and only these are ever changed."""
+DEPENDENCIES_MAX = 100
+
+_PRIORITY_WORDS = {
+    "critical": 0, "urgent": 0, "blocker": 0, "highest": 0, "high": 1, "medium": 2, "normal": 2, "low": 3, "lowest": 4,
+}  # fmt: skip
+_PRIORITY = re.compile(
+    r"p(?P<p>\d)|(?:priority|prio)[\s:/=_-]*(?:p?(?P<number>\d)|(?P<word>[a-z]+))|(?P<first>[a-z]+)[\s_-]priority"
+)
+_HASH_CHARS = 16
+_ODD = re.compile("[\0\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteIssue:
+    """An issue as the REST API shows it, as far as noface reads it.
+
+    `updated` is the API's time. `children` and `blockers` are the issues that it has as sub-issues and is blocked by;
+    `open_children` and `open_blockers` how many of these are open, by the issue's own summary.
+    """
+
+    number: int
+    title: str
+    body: str = ""
+    open: bool = True
+    labels: tuple[str, ...] = ()
+    milestone: str = ""
+    author: str = ""
+    association: str = ""
+    url: str = ""
+    updated: str = ""
+    pull: bool = False
+    open_children: int = 0
+    open_blockers: int = 0
+    children: tuple[int, ...] = ()
+    blockers: tuple[int, ...] = ()
+
+    @property
+    def home(self) -> str:
+        """The repository's address in a browser."""
+        return self.url.rsplit("/", 2)[0] if self.url.count("/") > 1 else ""
+
+
+def remote_issue(data: Any) -> RemoteIssue | None:
+    """Read an issue of the REST API; None for what is none. Total: what is of a wrong type is taken for absent."""
+    if not isinstance(data, dict) or type(number := data.get("number")) is not int or number < 1:
+        return None
+    labels = data.get("labels")
+    names = [_text(each.get("name")) if isinstance(each, dict) else _text(each) for each in _items(labels)]
+    children, blockers = _table(data.get("sub_issues_summary")), _table(data.get("issue_dependencies_summary"))
+    return RemoteIssue(
+        number,
+        _text(data.get("title")),
+        _text(data.get("body")),
+        open=data.get("state") != "closed",
+        labels=tuple(name for name in names if name),
+        milestone=_text(_table(data.get("milestone")).get("title")),
+        author=_text(_table(data.get("user")).get("login")),
+        association=_text(data.get("author_association")),
+        url=_text(data.get("html_url")),
+        updated=_text(data.get("updated_at")),
+        pull=bool(data.get("pull_request")),
+        open_children=max(0, _count(children.get("total")) - _count(children.get("completed"))),
+        open_blockers=_count(blockers.get("blocked_by")),
+    )
+
+
+def priority_of(labels: Iterable[str]) -> int:
+    """Return the most urgent priority that labels name ("P1", "priority: high", "high priority"), else the default."""
+    found = []
+    for label in labels:
+        match = _PRIORITY.fullmatch(label.strip().lower())
+        if match is None:
+            continue
+        if digit := match["p"] or match["number"]:
+            found.append(int(digit))
+        elif (word := match["word"] or match["first"]) in _PRIORITY_WORDS:
+            found.append(_PRIORITY_WORDS[word])
+    return min(found, default=DEFAULT_PRIORITY)
+
+
+def read_remote(remote: RemoteIssue, gates: Iterable[str] = ()) -> ParsedFile:
+    """Make of an issue on GitHub what it says; `gates` are the commands of the project's gates. Total."""
+    title = clean_title(remote.title)
+    if problem := title_problem(title):
+        return ParsedFile(_fault(remote, problem))
+    if odd := _ODD.search(remote.body):
+        line = remote.body.count("\n", 0, odd.start()) + 1
+        return ParsedFile(_fault(remote, f"line {line}: the body holds {odd[0]!a}, which is no text"))
+    if (size := len(remote.body.encode())) > BODY_BYTES_MAX:
+        return ParsedFile(_fault(remote, f"the body has {size} bytes, at most {BODY_BYTES_MAX} are allowed"))
+    return _build(remote, title, tuple(gates))
+
+
+def _build(remote: RemoteIssue, title: str, gates: tuple[str, ...]) -> ParsedFile:
+    # Only issues that are read again pay for these.
+    from noface.trackers.front_matter import FrontMatter, read_front_matter, validate
+    from noface.trackers.github_body import read_body
+
+    body = read_body(remote.body, remote.home)
+    matter: FrontMatter | None = None
+    problems = [body.problem] if body.problem else []
+    if body.front is not None:
+        matter, wrong = read_front_matter(body.front, body.front_line)
+        problems += wrong
+    sections, wrong_keys = validate({"paths": list(body.paths)}) if body.paths else (FrontMatter(), [])
+    problems += [f"below its heading {problem}" for _, problem in wrong_keys]
+    named = [*(matter.depends_on if matter else ()), *_own_numbers(body.depends_on), *_api_numbers(remote)]
+    depends_on = tuple(dict.fromkeys(name.removeprefix("#") for name in named))
+    elsewhere = [f"{reference.place}#{reference.number}" for reference in body.depends_on if reference.place]
+    if elsewhere:
+        problems.append(f"depends on {some(tuple(elsewhere), 5)} of another repository, which noface cannot follow")
+    if len(depends_on) > DEPENDENCIES_MAX:
+        problems.append(f"depends on {len(depends_on)} issues, at most {DEPENDENCIES_MAX} are allowed")
+    if problems or sections is None:
+        return ParsedFile(_fault(remote, "; ".join(problems)))
+    labels = tuple(name for name in remote.labels if not name.startswith(OWN_LABELS) and name.isprintable())
+    issue = Issue(
+        str(remote.number),
+        title,
+        body.text,
+        priority=priority_of(labels),
+        labels=labels,
+        source=remote.url or f"#{remote.number}",
+    )
+    warnings = [] if body.text.strip() else [empty_body(issue.source, issue.id)]
+    if matter is not None:
+        warnings += _refused_keys(matter, issue)
+        chosen = {name for name in matter.model_fields_set if name not in _JOINED | _REFUSED}
+        issue = replace(issue, **{name: getattr(matter, name) for name in chosen})
+    accept, refused = _accepted([*(matter.accept if matter else ()), *body.accept], gates, issue)
+    issue = replace(
+        issue,
+        labels=tuple(dict.fromkeys([*labels, *(matter.labels if matter else ())])),
+        depends_on=depends_on,
+        paths=tuple(dict.fromkeys([*(matter.paths if matter else ()), *sections.paths])),
+        accept=accept,
+    )
+    return ParsedFile(replace(issue, content_hash=_content_hash(remote, issue)), (*warnings, *refused))
+
+
+_JOINED = {"labels", "depends_on", "paths", "accept"}
+_REFUSED = {"title", "may_change"}
+
+
+def _own_numbers(references: Iterable[Any]) -> list[str]:
+    return [str(reference.number) for reference in references if not reference.place]
+
+
+def _api_numbers(remote: RemoteIssue) -> list[str]:
+    return [str(number) for number in (*remote.children, *remote.blockers)]
+
+
+def _refused_keys(matter: Any, issue: Issue) -> list[IssueFault]:
+    """Return a warning for each key that an issue file may set and an issue on a code host may not."""
+    warnings = []
+    if matter.may_change:
+        problem = (
+            f"may_change = {literal(list(matter.may_change))} is left out: only a file of the repository may set it"
+        )
+        hint = "Unprotect the files in noface.toml ([protect]), or write this issue as a file."
+        warnings.append(IssueFault(issue.source, problem, hint, issue.id))
+    if matter.title is not None and matter.title != issue.title:
+        hint = "Take the line out of the front matter."
+        warnings.append(IssueFault(issue.source, "title is left out: the issue has one", hint, issue.id))
+    return warnings
+
+
+def _accepted(
+    commands: Iterable[str], gates: tuple[str, ...], issue: Issue
+) -> tuple[tuple[str, ...], list[IssueFault]]:
+    """Part the commands that are taken from warnings about those that are not."""
+    from noface.trackers.accept_forms import refused_accept, taken_accept
+
+    taken: dict[str, None] = {}
+    warnings = []
+    for command in dict.fromkeys(commands):
+        allowed = taken_accept(command, gates)
+        if allowed is not None:
+            taken[allowed] = None
+        else:
+            warnings.append(IssueFault(issue.source, *refused_accept(command, gates), issue.id))
+    return tuple(taken), warnings
+
+
+def _content_hash(remote: RemoteIssue, issue: Issue) -> str:
+    """Hash what a person says of the work: a label that says nothing of it is no edit."""
+    said = (remote.title, remote.body, remote.milestone, issue.priority, issue.depends_on)
+    return hashlib.sha256(repr(said).encode("utf-8", "replace")).hexdigest()[:_HASH_CHARS]
+
+
+def _fault(remote: RemoteIssue, problem: str) -> IssueFault:
+    source = remote.url or f"#{remote.number}"
+    return IssueFault(source, problem, f"Edit {source}.", str(remote.number))
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _items(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _table(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _count(value: object) -> int:
+    return value if type(value) is int and value > 0 else 0

@@ -1,0 +1,33 @@
+"""Issues that wait for one that noface does not work on: they cannot start, and a person is told what they wait for."""
+
+from collections.abc import Collection, Iterable, Mapping
+
+from noface.model.backlog import same_id
+from noface.model.issue import Issue, IssueFault
+
+_NAMED_MAX = 3
+
+
+def part_waiting(
+    issues: Iterable[Issue], aside: Mapping[str, str], landed: Collection[str], hint: str
+) -> tuple[list[Issue], list[IssueFault]]:
+    """Part the issues that may start from faults about those that wait.
+
+    `aside` says of each id that is not worked on what it is ("open and not labelled x"); those in `landed` are met.
+    """
+    done = {same_id(name) for name in landed}
+    sound: list[Issue] = []
+    faults: list[IssueFault] = []
+    for issue in issues:
+        waits = [name for name in issue.depends_on if name in aside and same_id(name) not in done]
+        if waits:
+            named = [f"{_shown(name)}, which is {aside[name]}" for name in waits[:_NAMED_MAX]]
+            named += [f"{len(waits) - _NAMED_MAX} more"] if len(waits) > _NAMED_MAX else []
+            faults.append(IssueFault(issue.source, f"waits for {'; '.join(named)}", hint, issue.id))
+        else:
+            sound.append(issue)
+    return sound, faults
+
+
+def _shown(name: str) -> str:
+    return f"#{name}" if name.isdigit() else name
