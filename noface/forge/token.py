@@ -65,7 +65,7 @@ def how_to_make(location: Location) -> str:
     return (
         f"Run `gh auth login --hostname {location.host}`, or make a fine-grained token for {location.repository} at"
         f" https://{location.host}/settings/personal-access-tokens/new with the permissions contents, issues and pull"
-        f" requests: read and write; checks, actions and commit statuses: read; and set it as {name}."
+        f" requests: read and write; actions and commit statuses: read; and set it as {name}."
     )
 
 

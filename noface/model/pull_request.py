@@ -86,6 +86,7 @@ class PullRequest:
     `merge_commit` is the commit of the base branch that merged it; `closed_by` and `closed_at` who closed it, and when.
     `mergeable` is None while the forge has not found out. `updated_at` changes with reviews and comments, though not
     with checks: while it is the same, no review need be asked for; None where the forge does not say.
+    `notes` tell a person what of a draft could not be had when it was opened, such as a reviewer who is nobody.
     """
 
     number: int
@@ -102,6 +103,7 @@ class PullRequest:
     mergeable: bool | None = None
     draft: bool = False
     updated_at: float | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

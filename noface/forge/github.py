@@ -1,0 +1,282 @@
+"""GitHub as the forge: its pull requests, their checks, logs and reviews. What decides about them is elsewhere.
+
+Everything that makes something looks first whether it is there, so that a call which was killed half-way is repeated.
+"""
+
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from noface.errors import ForgeError
+from noface.forge import parse
+from noface.forge.job_log import failed_steps
+from noface.forge.parse import Object
+from noface.forge.people import People
+from noface.forge.rest import Client, RefusedError
+from noface.model.pull_request import Check, PullDraft, PullRequest, PullState, Review
+
+_FORBIDDEN = 403
+_MISSING = (404, 410)
+_INVALID = 422
+_NOT_FOR_THIS_TOKEN = (_FORBIDDEN, 404)
+_RUNS_MAX = 100
+_OWN_MARK = "<!-- noface"
+
+_VIEWER = "query { viewer { login } }"
+_AUTO_MERGE = """
+mutation($id: ID!, $how: PullRequestMergeMethod!) {
+  enablePullRequestAutoMerge(input: {pullRequestId: $id, mergeMethod: $how}) { clientMutationId }
+}"""
+_MERGE_METHODS = (
+    ("allow_merge_commit", "MERGE"),
+    ("allow_squash_merge", "SQUASH"),
+    ("allow_rebase_merge", "REBASE"),
+)
+
+
+class GithubForge:
+    """The protocol Forge of noface/forge/base.py for a repository on GitHub. Threads may share it."""
+
+    def __init__(self, client: Client, people: People) -> None:
+        self._client = client
+        self._people = people
+        self._lock = threading.Lock()
+        self._login = ""
+        self._home: Object = {}
+
+    def whoami(self) -> str:
+        """Return the login that the token belongs to, as comments show it."""
+        with self._lock:
+            known = self._login
+        if known:
+            return known
+        try:
+            login = parse.text(self._client.get("/user").body, "login")
+        except RefusedError as error:
+            if error.status != _FORBIDDEN:
+                raise
+            found = self._client.graphql(_VIEWER, {})  # the token of a workflow or an app has no user
+            login = parse.text(found, "viewer", "login")
+        with self._lock:
+            self._login = login
+        return login
+
+    def find(self, branch: str) -> PullRequest | None:
+        """Return the newest pull request from a branch of this repository, open ones first; None without one."""
+        found = self._found(branch)
+        return parse.pull_request(found) if found is not None else None
+
+    def open(self, draft: PullDraft) -> PullRequest:
+        """Open a pull request; where one from that branch is open already, update and return that.
+
+        What of the draft could not be had, such as a reviewer who is nobody, stands in its notes.
+        """
+        found = self._found(draft.branch)
+        if found is None or parse.text(found, "state") != "open":
+            try:
+                source, notes = self._created(draft)
+            except RefusedError as error:
+                found = self._found(draft.branch) if error.status == _INVALID else None
+                if found is None or parse.text(found, "state") != "open":
+                    raise
+                source, notes = self._updated(parse.number(found, "number"), draft), []  # somebody was faster
+        else:
+            source, notes = self._updated(parse.number(found, "number"), draft), []
+        notes += self._labelled(source, draft)
+        notes += self._reviewed(source, draft)
+        notes += self._merged_by_github(source, draft)
+        return replace(parse.pull_request(source), notes=tuple(notes))
+
+    def update(self, number: int, draft: PullDraft) -> PullRequest:
+        """Give a pull request the draft's title and text."""
+        return parse.pull_request(self._updated(number, draft))
+
+    def read(self, number: int) -> PullRequest:
+        """Return a pull request as it is now."""
+        source = self._client.get(self._client.repo("pulls", number), keep=True).body
+        pull = parse.pull_request(source)
+        if pull.state is not PullState.CLOSED:
+            return pull
+        issue = self._client.get(self._client.repo("issues", number), keep=True).body  # only there it stands
+        return parse.pull_request(source, parse.text(issue, "closed_by", "login"))
+
+    def checks(self, commit: str) -> tuple[Check, ...]:
+        """Return the checks of a commit, each once as it stands now.
+
+        Fine-grained tokens may not read the check runs of private repositories: then a workflow's jobs are asked for,
+        and those of other apps are not known.
+        """
+        jobs: list[Object] = []
+        try:
+            runs = self._client.items(self._client.repo("commits", commit, "check-runs"), key="check_runs", keep=True)
+        except RefusedError as error:
+            if error.status not in _NOT_FOR_THIS_TOKEN:
+                raise
+            runs, jobs = [], self._jobs(commit, error)
+        try:
+            statuses = self._client.items(self._client.repo("commits", commit, "status"), key="statuses", keep=True)
+        except RefusedError as error:
+            if error.status != _FORBIDDEN:
+                raise
+            statuses = []  # a token without that permission; workflows do not show as statuses
+        return parse.checks(runs, jobs, statuses)
+
+    def log(self, check: Check) -> str:
+        """Return the log of a failed check: of a workflow's job the failed step's lines, else what the check says.
+
+        Raises ForgeError, which tells why, where GitHub has a log and does not give it.
+        """
+        kind, _, number = check.id.partition(":")
+        if not number:
+            return check.summary
+        if kind != parse.JOB:
+            return self._said_by(number)
+        try:
+            return failed_steps(self._client.text(self._client.repo("actions/jobs", number, "logs")))
+        except RefusedError as error:
+            try:
+                said = self._said_by(number)
+            except RefusedError:
+                said = ""
+            if not said:
+                raise error  # noqa: TRY201 - why there is no log, not why there is nothing instead of it
+            return said
+
+    def reviews(self, number: int) -> tuple[Review, ...]:
+        """Return the reviews of a pull request with their comments, oldest first; its plain comments count as some.
+
+        noface's own comments are left out by their mark: its token may be a person's, who has a say as well.
+        """
+        client = self._client
+        given = client.items(client.repo("pulls", number, "reviews"), keep=True)
+        on_lines = client.items(client.repo("pulls", number, "comments"), keep=True)
+        plain = client.items(client.repo("issues", number, "comments"), keep=True)
+        found = []
+        for review, source in parse.reviews(given, on_lines, plain):
+            if _OWN_MARK not in review.text:
+                trusted = self._people.may_decide(review.author, bot=parse.is_bot(source))
+                found.append(replace(review, trusted=trusted))
+        return tuple(sorted(found, key=lambda review: review.at))
+
+    def comment(self, number: int, marker: str, text: str) -> None:
+        """Say something on a pull request or an issue, once: a comment of ours with `marker` is edited instead."""
+        body = text if marker in text else f"{text}\n\n{marker}"
+        path, login = self._client.repo("issues", number, "comments"), self.whoami()
+        for known in self._client.items(path, keep=True):
+            if marker in parse.text(known, "body") and parse.author_of(known) == login:
+                if parse.text(known, "body") != body:
+                    self._client.patch(self._client.repo("issues/comments", parse.number(known, "id")), {"body": body})
+                return
+        self._client.post(path, {"body": body})
+
+    # From here on: the parts of these.
+
+    def _repository(self) -> Object:
+        """Return the repository itself: it may have been renamed since its remote was set."""
+        with self._lock:
+            home = self._home
+        if not home:
+            home = self._client.get(self._client.repo(), keep=True).body
+            with self._lock:
+                self._home = home
+        return home
+
+    def _found(self, branch: str) -> Object | None:
+        owner = parse.text(self._repository(), "owner", "login") or self._client.location.owner
+        wanted = {"head": f"{owner}:{branch}", "state": "all", "sort": "created", "direction": "desc"}
+        listed = self._client.items(self._client.repo("pulls"), wanted)
+        own = [pull for pull in listed if parse.text(pull, "head", "ref") == branch and parse.is_own(pull)]
+        return next((pull for pull in own if parse.text(pull, "state") == "open"), own[0] if own else None)
+
+    def _created(self, draft: PullDraft) -> tuple[Object, list[str]]:
+        body = {"title": draft.title, "head": draft.branch, "base": draft.base, "body": draft.body}
+        path = self._client.repo("pulls")
+        try:
+            return self._client.post(path, {**body, "draft": draft.draft}), []
+        except RefusedError as error:
+            if not draft.draft or error.status != _INVALID or "draft" not in error.message.lower():
+                raise
+        return self._client.post(path, body), ["this repository has no drafts: it is open for review"]
+
+    def _updated(self, number: int, draft: PullDraft) -> Object:
+        changed: Object = self._client.patch(
+            self._client.repo("pulls", number), {"title": draft.title, "body": draft.body}
+        )
+        return changed
+
+    def _labelled(self, source: Object, draft: PullDraft) -> list[str]:
+        has = {parse.text(label, "name").lower() for label in parse.listed(source, "labels")}
+        missing = [label for label in draft.labels if label.lower() not in has]
+        if not missing:
+            return []
+        path = self._client.repo("issues", parse.number(source, "number"), "labels")
+        return _told(lambda: self._client.post(path, {"labels": missing}), f"the labels {', '.join(missing)}")
+
+    def _reviewed(self, source: Object, draft: PullDraft) -> list[str]:
+        """Ask for reviews, each reviewer alone where one of them cannot be asked: GitHub then asks nobody."""
+        asked = {parse.text(user, "login").lower() for user in parse.listed(source, "requested_reviewers")}
+        teams = {parse.text(team, "slug").lower() for team in parse.listed(source, "requested_teams")}
+        path = self._client.repo("pulls", parse.number(source, "number"))
+        wanted = [name.removeprefix("@") for name in draft.reviewers]
+        missing = [name for name in wanted if name.rpartition("/")[2].lower() not in (teams if "/" in name else asked)]
+        if not missing:
+            return []
+        gave = {parse.author_of(review).lower() for review in self._client.items(f"{path}/reviews")}
+        missing = [name for name in missing if name.lower() not in gave]
+        if not missing or not _told(lambda: self._ask(path, missing), ""):
+            return []
+        return [
+            note
+            for name in missing
+            for note in _told(lambda name=name: self._ask(path, [name]), f"a review by {name}")  # type: ignore[misc]
+        ]
+
+    def _ask(self, path: str, names: Iterable[str]) -> None:
+        people, teams = ([name for name in names if ("/" in name) is is_team] for is_team in (False, True))
+        body = {"reviewers": people, "team_reviewers": [team.rpartition("/")[2] for team in teams]}
+        self._client.post(f"{path}/requested_reviewers", {key: some for key, some in body.items() if some})
+
+    def _merged_by_github(self, source: Object, draft: PullDraft) -> list[str]:
+        """Have GitHub merge it when its checks and reviews allow it, in a way that the repository allows."""
+        if not draft.auto_merge or source.get("auto_merge"):
+            return []
+        home = self._repository()
+        how = next((method for key, method in _MERGE_METHODS if home.get(key, True) is True), "MERGE")
+        wanted = {"id": parse.text(source, "node_id"), "how": how}
+        return _told(
+            lambda: self._client.graphql(_AUTO_MERGE, wanted),
+            "auto_merge (it wants Allow auto-merge in the repository's settings, and a rule to wait for)",
+        )
+
+    def _jobs(self, commit: str, refused: RefusedError) -> list[Object]:
+        """Return the jobs of a commit's workflows. Raises `refused` where these cannot be had either."""
+        client = self._client
+        try:
+            runs = client.items(client.repo("actions/runs"), {"head_sha": commit}, key="workflow_runs", keep=True)
+            return [
+                job
+                for run in runs[:_RUNS_MAX]
+                for job in client.items(
+                    client.repo("actions/runs", parse.number(run, "id"), "jobs"), key="jobs", keep=True
+                )
+            ]
+        except RefusedError as error:
+            if error.status in _NOT_FOR_THIS_TOKEN:
+                raise refused from None
+            raise
+
+    def _said_by(self, number: str) -> str:
+        path = self._client.repo("check-runs", number)
+        run = self._client.get(path).body
+        return parse.annotations_text(run, self._client.items(f"{path}/annotations"))
+
+
+def _told(ask: Callable[[], object], what: str) -> list[str]:
+    """Do what may be refused without harm; return a note where it was."""
+    try:
+        ask()
+    except ForgeError as error:
+        if not isinstance(error, RefusedError):
+            raise
+        return [f"{what} could not be had: {error.message}"]
+    return []

@@ -1,0 +1,253 @@
+"""From the JSON of GitHub's answers to records: pull requests, checks and reviews. Pure.
+
+A field that is missing or of another type is taken for absent: GitHub leaves some out, and an Enterprise Server of some
+age has not heard of others.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from noface.model.pull_request import (
+    Check,
+    CheckState,
+    PullRequest,
+    PullState,
+    Review,
+    ReviewComment,
+    ReviewState,
+)
+from noface.model.quoting import short
+
+Object = Mapping[str, Any]
+
+_ACTIONS = "github-actions"
+JOB = "job"
+RUN = "run"
+_JOB = re.compile(r"/actions/runs/\d+/job/(?P<job>\d+)")
+_SUMMARY_CHARS_MAX = 2_000
+_GHOST = "ghost"
+"""What GitHub calls an account that is gone."""
+
+
+def text(source: object, *keys: str) -> str:
+    """Return the text at a path of keys, "" where there is none."""
+    found = _at(source, keys)
+    return found if isinstance(found, str) else ""
+
+
+def number(source: object, *keys: str) -> int:
+    """Return the whole number at a path of keys, 0 where there is none."""
+    found = _at(source, keys)
+    return found if isinstance(found, int) and not isinstance(found, bool) else 0
+
+
+def listed(source: object, *keys: str) -> list[Any]:
+    """Return the list at a path of keys, empty where there is none."""
+    found = _at(source, keys)
+    return found if isinstance(found, list) else []
+
+
+def time_of(source: object, *keys: str) -> float | None:
+    """Return the time at a path of keys, in epoch seconds."""
+    try:
+        at = datetime.fromisoformat(text(source, *keys))
+    except ValueError:
+        return None
+    return at.timestamp() if at.tzinfo is not None else None
+
+
+def author_of(source: object) -> str:
+    """Return who wrote something: a login."""
+    return text(source, "user", "login") or _GHOST
+
+
+def is_bot(source: object) -> bool:
+    """Tell whether a program wrote something, or nobody who is still there."""
+    return text(source, "user", "type") != "User"
+
+
+def _at(source: object, keys: Sequence[str]) -> object:
+    for key in keys:
+        if not isinstance(source, Mapping):
+            return None
+        source = source.get(key)
+    return source
+
+
+def pull_request(source: Object, closed_by: str = "") -> PullRequest:
+    """Return a pull request, as a listing or its own page shows it. A page alone tells whether it can be merged."""
+    merged = source.get("merged") is True or bool(text(source, "merged_at"))
+    closed = text(source, "state") == "closed"
+    mergeable = source.get("mergeable")
+    return PullRequest(
+        number=number(source, "number"),
+        url=text(source, "html_url"),
+        state=PullState.MERGED if merged else PullState.CLOSED if closed else PullState.OPEN,
+        branch=text(source, "head", "ref"),
+        head=text(source, "head", "sha"),
+        base=text(source, "base", "sha"),
+        title=text(source, "title"),
+        body=text(source, "body"),
+        merge_commit=text(source, "merge_commit_sha") if merged else "",
+        closed_by=text(source, "merged_by", "login") if merged else closed_by,
+        closed_at=time_of(source, "merged_at") if merged else time_of(source, "closed_at"),
+        mergeable=mergeable if isinstance(mergeable, bool) else None,
+        draft=source.get("draft") is True,
+        updated_at=time_of(source, "updated_at"),
+    )
+
+
+def is_own(source: Object) -> bool:
+    """Tell whether a pull request comes from a branch of the repository itself, and not from a fork."""
+    return number(source, "head", "repo", "id") == number(source, "base", "repo", "id") != 0
+
+
+_CONCLUSIONS = {
+    "success": CheckState.PASSED,
+    "neutral": CheckState.SKIPPED,
+    "skipped": CheckState.SKIPPED,
+    "failure": CheckState.FAILED,
+    "timed_out": CheckState.FAILED,
+    "startup_failure": CheckState.FAILED,
+    "cancelled": CheckState.CANCELLED,
+    "stale": CheckState.CANCELLED,
+    "action_required": CheckState.NEEDS_PERSON,
+}
+_STATUSES = {
+    "success": CheckState.PASSED,
+    "failure": CheckState.FAILED,
+    "error": CheckState.FAILED,
+    "pending": CheckState.PENDING,
+}
+_TELLING = (
+    CheckState.PENDING,
+    CheckState.FAILED,
+    CheckState.NEEDS_PERSON,
+    CheckState.PASSED,
+    CheckState.CANCELLED,
+    CheckState.SKIPPED,
+)
+"""Which of several checks of one name and one app speaks for them: two workflows may have a job of the same name."""
+
+
+def checks(runs: Iterable[Object], jobs: Iterable[Object], statuses: Iterable[Object]) -> tuple[Check, ...]:
+    """Return each check of a commit once: check runs, a workflow's jobs where those cannot be had, and statuses.
+
+    Of one suite and name the newest counts, since it was run again.
+    """
+    newest: dict[tuple[str, str, str], Object] = {}
+    for run in sorted(runs, key=lambda run: number(run, "id")):
+        app, suite = text(run, "app", "slug"), str(number(run, "check_suite", "id"))
+        newest[app, text(run, "name"), suite] = run
+    for job in sorted(jobs, key=lambda job: number(job, "id")):
+        newest[_ACTIONS, text(job, "name"), str(number(job, "run_id"))] = {**job, "app": {"slug": _ACTIONS}}
+    found: dict[tuple[str, str], Check] = {}
+    for (app, name, _), run in newest.items():
+        check = _check_run(run)
+        known = found.get((app, name))
+        if known is None or _TELLING.index(check.state) < _TELLING.index(known.state):
+            found[app, name] = check
+    seen: dict[str, Check] = {}
+    for status in statuses:  # GitHub lists the newest first
+        seen.setdefault(text(status, "context"), _status(status))
+    return tuple(sorted((*found.values(), *seen.values()), key=lambda check: check.name))
+
+
+def _check_run(run: Object) -> Check:
+    state = CheckState.PENDING
+    if text(run, "status") == "completed":
+        state = _CONCLUSIONS.get(text(run, "conclusion"), CheckState.NEEDS_PERSON)
+    words = (text(run, "output", "title"), text(run, "output", "summary"))
+    match = _JOB.search(text(run, "details_url") or text(run, "html_url"))
+    of_actions = text(run, "app", "slug") == _ACTIONS
+    job = match["job"] if match is not None and of_actions else str(number(run, "id")) if of_actions else ""
+    return Check(
+        text(run, "name"),
+        state,
+        url=text(run, "html_url") or text(run, "details_url"),
+        id=f"{JOB}:{job}" if job else f"{RUN}:{number(run, 'id')}",
+        summary=short("\n".join(filter(None, words)), _SUMMARY_CHARS_MAX),
+    )
+
+
+def _status(status: Object) -> Check:
+    return Check(
+        text(status, "context"),
+        _STATUSES.get(text(status, "state"), CheckState.NEEDS_PERSON),
+        url=text(status, "target_url"),
+        summary=text(status, "description"),
+    )
+
+
+def annotations_text(run: Object, annotations: Iterable[Object]) -> str:
+    """Return what a check run itself says of its failure: its summary, and its points with their places."""
+    parts = [text(run, "output", key).strip() for key in ("title", "summary", "text")]
+    for point in annotations:
+        if text(point, "annotation_level") == "notice":
+            continue
+        place, line = text(point, "path"), number(point, "start_line")
+        words = [word for word in (text(point, "title"), text(point, "message"), text(point, "raw_details")) if word]
+        parts.append(f"{place}:{line}: {text(point, 'annotation_level')}: {': '.join(words)}")
+    return "\n".join(part for part in parts if part)
+
+
+_STATES = {
+    "APPROVED": ReviewState.APPROVED,
+    "CHANGES_REQUESTED": ReviewState.CHANGES_REQUESTED,
+    "COMMENTED": ReviewState.COMMENTED,
+    "DISMISSED": ReviewState.DISMISSED,
+}
+
+
+def reviews(
+    given: Iterable[Object], comments: Iterable[Object], plain: Iterable[Object]
+) -> Iterator[tuple[Review, Object]]:
+    """Yield reviews, comments on lines that no review holds, and plain comments, each with what it was made of.
+
+    A review that its author has not sent yet (PENDING) is nobody else's to read.
+    """
+    by_review: dict[int, list[Object]] = {}
+    for comment in comments:
+        by_review.setdefault(number(comment, "pull_request_review_id"), []).append(comment)
+    for source in given:
+        state = _STATES.get(text(source, "state"))
+        own = by_review.pop(number(source, "id"), [])
+        if state is not None:
+            review = _review(source, state, time_of(source, "submitted_at"))
+            yield replace(review, comments=tuple(map(_comment, own))), source
+    for comment in (comment for held in by_review.values() for comment in held):
+        review = _review(comment, ReviewState.COMMENTED, time_of(comment, "created_at"))
+        yield replace(review, text="", comments=(_comment(comment),)), comment
+    for comment in plain:
+        review = _review(comment, ReviewState.COMMENTED, time_of(comment, "created_at"))
+        yield replace(review, commit=""), comment
+
+
+def _review(source: Object, state: ReviewState, at: float | None) -> Review:
+    return Review(
+        id=number(source, "id"),
+        author=author_of(source),
+        state=state,
+        text=text(source, "body"),
+        commit=text(source, "commit_id") or text(source, "original_commit_id"),
+        at=at or 0.0,
+        url=text(source, "html_url"),
+    )
+
+
+def _comment(source: Object) -> ReviewComment:
+    """Return a comment on a file. One that later pushes made outdated keeps the line that it was written for."""
+    lines = (number(source, key) for key in ("start_line", "line", "original_start_line", "original_line"))
+    start, line, first, original = lines
+    place = (start or line) if line else (first or original)
+    return ReviewComment(
+        id=number(source, "id"),
+        author=author_of(source),
+        text=text(source, "body"),
+        path=text(source, "path"),
+        line=place or None,
+        url=text(source, "html_url"),
+    )
