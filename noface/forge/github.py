@@ -122,13 +122,13 @@ class GithubForge:
         return parse.checks(runs, jobs, statuses)
 
     def log(self, check: Check) -> str:
-        """Return the log of a failed check: of a workflow's job the failed step's lines, else what the check says.
+        """Return the log of a failed check: of a workflow's job the failed steps' lines, else what the check run says.
 
-        Raises ForgeError, which tells why, where GitHub has a log and does not give it.
+        A commit status has no more to say than its summary. Raises ForgeError, which tells why, where GitHub has a log and does not give it.
         """
         kind, _, number = check.id.partition(":")
         if not number:
-            return check.summary
+            return ""
         if kind != parse.JOB:
             return self._said_by(number)
         try:

@@ -169,7 +169,7 @@ def _check_run(run: Object) -> Check:
         state,
         url=text(run, "html_url") or text(run, "details_url"),
         id=f"{JOB}:{job}" if job else f"{RUN}:{number(run, 'id')}",
-        summary=short("\n".join(filter(None, words)), _SUMMARY_CHARS_MAX),
+        summary=short(" ".join(filter(None, words)), _SUMMARY_CHARS_MAX),
     )
 
 
