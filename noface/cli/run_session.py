@@ -46,6 +46,7 @@ from noface.recovery.schedule import with_parts
 from noface.store.database import Database
 from noface.store.journal import Announce, Journal
 from noface.store.lessons import LessonStore
+from noface.store.pull_requests import PullRequests
 from noface.store.questions import Questions
 from noface.store.reader import Reader
 from noface.store.spending import Spending
@@ -169,6 +170,7 @@ def make_context(
         reader=reader,
         questions=Questions(database, journal),
         lessons=LessonStore(database),
+        pulls=PullRequests(database, journal),
         spending=Spending(database),
         env=env,
         clock=env.clock,

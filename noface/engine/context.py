@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from noface.engine.attempt_environment import AttemptEnvironment, Scope
 from noface.engine.gating import Known
+from noface.forge.base import Forge
+from noface.git.remote import Remote
 from noface.knowledge.hints import SEARCHED_CHARS_MAX, Found, HintRule, Search
 from noface.model.access import RoleAccess
 from noface.model.gate import GateResult, GateSpec
@@ -23,6 +25,7 @@ from noface.recovery.policy import Policy
 from noface.recovery.schedule import Breaker, BreakerRules, tripped
 from noface.store.journal import Announce, Journal
 from noface.store.lessons import LessonStore
+from noface.store.pull_requests import PullRequests
 from noface.store.questions import Questions
 from noface.store.reader import Reader
 from noface.store.spending import Spending
@@ -108,7 +111,8 @@ class RunContext(Planning):
     `issues` is the backlog as last read, with the parts of divided issues. `given_back` are those that were blocked for
     a provider and that this run has tried again since it answered. `suspects` may have killed an earlier noface.
     `at_first` are the ids of the issues at the start of the run. `boot` names this start of the machine. `away_since`
-    says since when this run waits for the provider of a model (epoch seconds).
+    says since when this run waits for the provider of a model (epoch seconds). `remote` is the git remote, None where
+    there is none; `forge` is where pull requests are opened, None where none are.
     """
 
     run_id: str
@@ -119,6 +123,9 @@ class RunContext(Planning):
     inbox: "queue.SimpleQueue[object]"
     memo: dict[str, GateResult]
     lessons: LessonStore
+    pulls: PullRequests
+    remote: Remote | None = None
+    forge: Forge | None = None
     search: Search = field(default_factory=patient_search)
     known: Known | None = None
     issues: tuple[Issue, ...] = ()

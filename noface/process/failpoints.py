@@ -55,7 +55,15 @@ FAILPOINTS = (
     "cleaned_up",  # branches, refs and slots that are no longer needed are gone
     *OF_PULL_REQUESTS,
 )
-_DECLARED = frozenset(FAILPOINTS)
+PUBLISHING_FAILPOINTS = (
+    "pull_intent",  # the intent to push an issue's proven commit is committed to the database
+    "branch_pushed",  # the remote has the commit, the database does not know yet
+    "push_recorded",  # the push is committed to the database
+    "pull_opened",  # the pull request is open with it, the database does not know yet
+    "pull_recorded",  # the pull request is committed to the database
+)
+"""Those that a run comes to only where its work leaves it as pull requests."""
+_DECLARED = frozenset((*FAILPOINTS, *PUBLISHING_FAILPOINTS))
 
 
 class FailpointError(RuntimeError):
