@@ -124,7 +124,8 @@ class GithubForge:
     def log(self, check: Check) -> str:
         """Return the log of a failed check: of a workflow's job the failed steps' lines, else what the check run says.
 
-        A commit status has no more to say than its summary. Raises ForgeError, which tells why, where GitHub has a log and does not give it.
+        A commit status has no more to say than its summary. Raises ForgeError, which tells why, where GitHub has a log
+        and does not give it.
         """
         kind, _, number = check.id.partition(":")
         if not number:
