@@ -14,6 +14,7 @@ from noface.cli.wiring import (
     settings,
     slots_dir,
 )
+from noface.config.remote_rules import remote_notes
 from noface.config.sections import Config
 from noface.engine.readiness import box_findings, gate_findings, ladder_findings, model_findings, price_findings
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, UsageError
@@ -47,7 +48,7 @@ def repository_of(start: Path, config: Config) -> tuple[Repository | None, tuple
 def config_findings(config: Config, repository: Repository | None, root: Path) -> tuple[Finding, ...]:
     """Return what is wrong with what the configuration names: programs, templates, workspaces, sandbox, rungs."""
     named = (*_refusals(config, repository), *_programs(config, repository, root), *_rungs(config))
-    return (*named, *_sessions(config))
+    return (*named, *_sessions(config), *remote_notes(config))
 
 
 def _refusals(config: Config, repository: Repository | None) -> Iterator[Finding]:

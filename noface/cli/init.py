@@ -9,8 +9,10 @@ import typer
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
+    from noface.cli.github_ready import Place
     from noface.config.detection import DetectedGate, DetectedSetup, Detection, Surroundings
     from noface.git.repository import Repository
+    from noface.ui.init_github import Ready
 
 _ISSUES = "issues"
 _AGENT = "claude"
@@ -20,35 +22,98 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+(?:(?:a|b|rc|\.post)\d+)?$")
 def init(
     force: bool = typer.Option(False, "--force", help="Replace the noface.toml that is there."),
     main: str = typer.Option("", "--main", help="The branch that work lands on; by default the one checked out."),
+    github: bool = typer.Option(False, "--github", help="Issues come from GitHub, work becomes pull requests."),
+    create_label: bool = typer.Option(False, "--create-label", help="With --github: make the issues' label there."),
     as_json: bool = typer.Option(False, "--json", help="What noface detected, as JSON."),
 ) -> None:
     """Write a commented noface.toml and make a folder for issues.
 
-    What the file proposes is detected in the repository.
+    What the file proposes is detected in the repository. Nothing is sent anywhere; --github looks whether GitHub is
+    ready, and --create-label alone writes there.
     """
     from noface.cli.config import replace_file
     from noface.config.detect import detect, render
     from noface.config.load import FILE_NAMES
     from noface.git.repository import discover
     from noface.ui import page
+    from noface.ui.init_github import github_lines
 
+    if create_label and not github:
+        raise UsageError("--create-label makes a label on GitHub", "Give it together with --github.")
     repository = discover(Path.cwd(), main)
     present = [repository.root / name for name in FILE_NAMES if (repository.root / name).exists()]
     if present and not force:
-        raise UsageError(
-            f"{present[0].name} is there already: {present[0]}",
-            "Check it with `noface config check`, or replace it: `noface init --force`.",
-        )
+        raise _is_there(present[0], github=github)
+    place = _place(repository) if github else None
+    labelled = place is not None and create_label and _make_label(place)
     target = present[0] if present else repository.root / FILE_NAMES[0]
     detection = detect(repository.root, _surroundings(repository))
-    replace_file(target, render(detection, repository.main_name))
+    replace_file(target, render(detection, repository.main_name, github=github))
     issues = repository.root / _ISSUES
-    made = not issues.exists()
-    issues.mkdir(exist_ok=True)
+    made = not issues.exists() and place is None
+    if made:
+        issues.mkdir(exist_ok=True)
+    ready = _github(repository, place, labelled=labelled) if place is not None else None
     if as_json:
-        page.show_json(_document(target, repository.main_name, detection))
+        page.show_json(_document(target, repository.main_name, detection, ready))
+        return
+    width = page.width()
+    lines = _lines(target, repository.main_name, detection, made=made, width=width)
+    if ready is None:
+        page.show([*lines, *_next_steps(target, detection), *_on_github(repository, width)])
     else:
-        page.show(_lines(target, repository.main_name, detection, made=made, width=page.width()))
+        page.show([*lines, *github_lines(ready, width), *_next_steps(target, detection, ready)])
+
+
+def _is_there(path: Path, *, github: bool) -> UsageError:
+    if github:
+        return UsageError(
+            f"{path.name} is there already: {path}",
+            "Switch it over: noface config set tracker.kind github, noface config set landing.how pull-request; see"
+            " it with noface doctor. Or replace it: noface init --github --force.",
+        )
+    return UsageError(
+        f"{path.name} is there already: {path}",
+        "Check it with `noface config check`, or replace it: `noface init --force`.",
+    )
+
+
+def _place(repository: "Repository") -> "Place":
+    from noface.cli.github_ready import Wanted, place_of
+
+    return place_of(repository, Wanted())
+
+
+def _make_label(place: "Place") -> bool:
+    from noface.cli.github_ready import make_label
+    from noface.data.trackers import DEFAULT_LABEL
+
+    return make_label(place.location, DEFAULT_LABEL)
+
+
+def _github(repository: "Repository", place: "Place", *, labelled: bool) -> "Ready":
+    from noface.cli.github_ready import Wanted, github_checks
+    from noface.data.trackers import DEFAULT_LABEL
+    from noface.ui.init_github import Ready
+
+    checks = github_checks(repository, Wanted(label=DEFAULT_LABEL))
+    return Ready(place.location.repository, place.location.host, DEFAULT_LABEL, checks, labelled)
+
+
+def _on_github(repository: "Repository", width: int) -> list[str]:
+    """Return the line that tells of --github where the remote is there."""
+    from noface.cli.github_ready import Wanted, place_of
+    from noface.forge.location import is_enterprise_server
+    from noface.ui.text import hanging
+
+    try:
+        place = place_of(repository, Wanted())
+    except UsageError:
+        return []
+    if is_enterprise_server(place.location.host):
+        return []  # any other host could be one
+    said = f"Issues and pull requests of {place.location.repository} on GitHub: noface init --github --force"
+    return ["", *hanging(said, width)]
 
 
 def _surroundings(repository: "Repository") -> "Surroundings":
@@ -62,7 +127,9 @@ def _surroundings(repository: "Repository") -> "Surroundings":
     return Surroundings(lambda program: shutil.which(program) is not None, version[0] if version else "")
 
 
-def _document(target: Path, main: str, detection: "Detection") -> dict[str, object]:
+def _document(target: Path, main: str, detection: "Detection", ready: "Ready | None") -> dict[str, object]:
+    from noface.ui.init_github import github_document
+
     return {
         "file": str(target),
         "main": main,
@@ -75,6 +142,7 @@ def _document(target: Path, main: str, detection: "Detection") -> dict[str, obje
             for s in detection.setups
         ],
         "notes": list(detection.notes),
+        "github": github_document(ready) if ready is not None else None,
     }
 
 
@@ -105,12 +173,16 @@ def _lines(target: Path, main: str, detection: "Detection", *, made: bool, width
                 width,
             ),
         ]
+    return lines
+
+
+def _next_steps(target: Path, detection: "Detection", ready: "Ready | None" = None) -> list[str]:
     steps = [
         f"Look over {target.name}" + ("" if detection.gates else " and say there how your project is checked"),
-        'noface issue add "What should be done"',
+        ready.issue_step if ready is not None else 'noface issue add "What should be done"',
         "noface run --dry-run, then noface run",
     ]
-    return [*lines, "", "Next:", *(f"  {number}. {step}" for number, step in enumerate(steps, 1))]
+    return ["", "Next:", *(f"  {number}. {step}" for number, step in enumerate(steps, 1))]
 
 
 def _in_comment(detection: "Detection", each: "DetectedGate | DetectedSetup") -> str:

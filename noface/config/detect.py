@@ -139,10 +139,14 @@ def _make(root: Path, detection: Detection) -> Detection:
     return Detection(tuple(gates))
 
 
-def render(detection: Detection, main_branch: str) -> str:
-    """Return a commented noface.toml that loads as it stands; `main_branch` "" leaves the branch open."""
+def render(detection: Detection, main_branch: str, *, github: bool = False) -> str:
+    """Return a commented noface.toml that loads as it stands; `main_branch` "" leaves the branch open.
+
+    With `github` issues come from there, and work becomes pull requests.
+    """
     texts = data.table("config_files")["init"]
-    parts = "\n".join(_project(detection, main_branch)), "\n".join(_gates(detection, texts))
+    parts = ["\n".join(_project(detection, main_branch)), "\n".join(_gates(detection, texts))]
+    parts += [texts["github"]] if github else []
     return "\n".join((texts["intro"], *parts, texts["rest"]))
 
 

@@ -16,6 +16,7 @@ from noface.config.access_rules import access_problems
 from noface.config.lines import KeyPath, table_of, tables_of
 from noface.config.presets import DEFAULT_MODEL, with_presets
 from noface.config.problems import Problem, did_you_mean
+from noface.config.remote_rules import remote_problems
 from noface.config.sections import HINT_CONDITIONS, ROLES, FailureHint
 from noface.config.values import NAME_EXPECTED, is_name
 from noface.model.command_line import PLACEHOLDERS, unknown_placeholders
@@ -160,6 +161,7 @@ def find_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     yield from _hint_conditions(data)
     yield from _sandbox(data)
     yield from access_problems(with_default_model(data))
+    yield from remote_problems(data)
 
 
 def _default_model(data: Mapping[str, Any]) -> Iterator[Problem]:

@@ -213,14 +213,21 @@ class Remote:
         """
         return self.push_all((Push(ref, commit, expected),), cancel)[0]
 
-    def push_all(self, pushes: Sequence[Push], cancel: Cancel | None = None) -> tuple[PushResult, ...]:
+    def rehearse(self, push: Push, cancel: Cancel | None = None) -> PushResult:
+        """Ask as for a push and send nothing: a login that is refused shows, what the rules there refuse does not."""
+        return self.push_all((push,), cancel, dry_run=True)[0]
+
+    def push_all(
+        self, pushes: Sequence[Push], cancel: Cancel | None = None, *, dry_run: bool = False
+    ) -> tuple[PushResult, ...]:
         """Push several refs by one connection, each on its own account; the results are in their order."""
         if not pushes:
             return ()
         options = ("--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--no-signed")
         leases = tuple(f"--force-with-lease={each.ref}:{each.expected}" for each in pushes)
         specs = tuple(f"{each.commit}:{each.ref}" for each in pushes)
-        output = self._run(("push", *options, *leases, self.name, *specs), TRANSFER_SECONDS_MAX, cancel)
+        dry = ("--dry-run",) if dry_run else ()
+        output = self._run(("push", *dry, *options, *leases, self.name, *specs), TRANSFER_SECONDS_MAX, cancel)
         told = dict(_porcelain(output.text))
         missing = [each.ref for each in pushes if each.ref not in told]
         if missing:

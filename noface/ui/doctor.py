@@ -291,15 +291,16 @@ def doctor_page(health: Health, width: int) -> list[str]:
     """Return the lines of the page."""
     used = [model for model in health.models if model.used_by]
     others = [model for model in health.models if not model.used_by]
-    lines = [paint("Machine", "title"), *_table(health.machine, width)]
-    lines += ["", paint("Project", "title"), *_table(health.project, width)]
+    lines = [paint("Machine", "title"), *check_rows(health.machine, width)]
+    lines += ["", paint("Project", "title"), *check_rows(health.project, width)]
     if used:
         lines += ["", paint("Models", "title"), *_models(used, width)]
     lines += _others(others, width)
     return [*lines, "", *_verdict(health, used, width)]
 
 
-def _table(findings: Sequence[Check], width: int) -> Iterator[str]:
+def check_rows(findings: Sequence[Check], width: int) -> Iterator[str]:
+    """Yield the lines of a table of checks."""
     room = max((len(each.name) for each in findings), default=0)
     for each in findings:
         yield from _row(each.state, each.name, room, each.text, width)

@@ -140,3 +140,26 @@ def test_outside_a_usable_repository_nothing_is_written(tmp_path, setup):
     assert done.returncode == 2
     assert json.loads(done.stdout)["error"]["hint"]
     assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_without_a_place_on_github_it_teaches_and_writes_nothing(fresh):
+    done = fresh.noface("init", "--github")
+    assert (done.returncode, "git remote add origin" in done.stderr) == (2, True)
+    fresh.git("remote", "add", "origin", "https://gitlab.com/acme/shop.git")
+    done = fresh.noface("init", "--github")
+    assert (done.returncode, "not on GitHub, but on gitlab.com" in done.stderr) == (2, True)
+    assert not (fresh.path / "noface.toml").exists()
+
+
+def test_a_remote_on_github_is_mentioned_in_a_line(fresh):
+    fresh.git("remote", "add", "origin", "git@github.com:acme/shop.git")
+    told = " ".join(fresh.noface("init").stdout.split())
+    assert "Issues and pull requests of acme/shop on GitHub: noface init --github --force" in told
+    assert "github" not in (fresh.path / "noface.toml").read_text()
+
+
+def test_what_is_there_is_switched_over_by_hand(fresh):
+    fresh.config()
+    fresh.git("remote", "add", "origin", "git@github.com:acme/shop.git")
+    done = fresh.noface("init", "--github")
+    assert (done.returncode, "noface config set tracker.kind github" in done.stderr) == (2, True)

@@ -1,0 +1,48 @@
+"""What noface.toml says of trackers elsewhere, pushes and pull requests: no two readings, no key that does nothing."""
+
+import pytest
+from support.cases import cases
+
+from noface.config.load import parse
+from noface.config.problems import InvalidConfigError
+from noface.config.remote_rules import remote_notes
+
+CONTRADICTIONS = {
+    "main pushed beside pull requests": (
+        "[landing]\nhow = 'pull-request'\npush = true\n", "landing.push", ["main is never pushed", 'how = "merge"'],
+    ),
+    "auto-merge without a pull request": (
+        "[landing]\nauto_merge = true\n", "landing.auto_merge", ["there is no pull request", 'how = "pull-request"'],
+    ),
+}  # fmt: skip
+IDLE = {
+    "rules of pull requests": ("[landing]\ndraft = true\nrounds = 1\n", "[landing] draft, rounds"),
+    "a lease without claims": ("[landing]\nlease = '1h'\n", "[landing] lease"),
+    "a label of files": ("[tracker]\nlabel = 'x'\n", "[tracker] label"),
+    "[github] that nobody uses": ("[github]\nrepository = 'acme/shop'\n", "[github] repository"),
+}
+QUIET = {
+    "nothing": "",
+    "pull requests": "[landing]\nhow = 'pull-request'\nlabels = ['x']\nauto_merge = true\nlease = '1h'\n",
+    "pushes of main": "[landing]\npush = true\nlease = '1h'\n",
+    "[github] for pull requests": "[github]\nrepository = 'a/b'\n[landing]\nhow = 'pull-request'\n",
+}
+
+
+@cases(("text", "key", "words"), CONTRADICTIONS.values(), CONTRADICTIONS)
+def test_keys_that_contradict_each_other_are_an_error_with_the_way_out(text, key, words):
+    with pytest.raises(InvalidConfigError) as caught:
+        parse(text, "noface.toml")
+    assert [problem.key for problem in caught.value.problems] == [key]
+    assert [word for word in words if word not in caught.value.message] == []
+
+
+@cases(("text", "where"), IDLE.values(), IDLE)
+def test_a_key_that_does_nothing_is_noted(text, where):
+    notes = list(remote_notes(parse(text, "noface.toml")))
+    assert [(note.where, note.is_note, bool(note.fix)) for note in notes] == [(where, True, True)]
+
+
+@cases("text", QUIET.values(), QUIET)
+def test_keys_that_act_are_not_noted(text):
+    assert list(remote_notes(parse(text, "noface.toml"))) == []
