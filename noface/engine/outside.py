@@ -18,9 +18,11 @@ from noface.model.issue import Backlog, Issue, IssueState
 from noface.model.scratch import LEFT, PERSON, BranchTaken, Scratch
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.recovery.blocked import taken_document
+from noface.recovery.pull_rounds import TAKEN
 from noface.recovery.retry_policy import TEXT_EDITED
 from noface.recovery.schedule import with_parts
 from noface.secrets.masked_records import masked_backlog, masked_issue
+from noface.store.pull_requests import PullStep
 from noface.store.questions import Questions
 
 _LIFTED_BY_EDITING = (IssueStatus.BLOCKED, IssueStatus.SKIPPED)
@@ -172,8 +174,11 @@ def adopt_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...
 
     A ref holds the commit from then on.
     """
-    scratch, plumbing = scratch_of(context, issue), context.env.plumbing
-    given, theirs = context.reader.given_branch(issue.id), _persons_commit(context, scratch, past)
+    given, plumbing = context.reader.given_branch(issue.id), context.env.plumbing
+    if given:
+        _adopt_pull(context, issue, past)
+    scratch = scratch_of(context, issue)
+    theirs = _persons_commit(context, scratch, past)
     if theirs is not None and not given:
         return theirs
     if theirs is not None and scratch.at is not None:
@@ -186,6 +191,27 @@ def adopt_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...
     if given:
         context.journal.give_branch(issue.id, given=False)
     return None
+
+
+def _adopt_pull(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> None:
+    """Take what a person has pushed to the branch of the pull request as the issue's own, in the same way."""
+    row, plumbing = context.pulls.row(issue.id), context.env.plumbing
+    if row is None or row.state != PullStep.TAKEN:
+        return
+    commit = plumbing.resolve(hold_ref(issue.id, TAKEN))
+    if commit is None:  # it could not be fetched: the forge's branch stays theirs, and the next look says so again
+        return
+    scratch, number = scratch_of(context, issue), past[-1].number if past else 0
+    updates = [
+        RefUpdate(hold_ref(issue.id, f"{PERSON}{number}-{commit[:12]}"), commit),
+        RefUpdate(hold_ref(issue.id, LEFT), commit),
+    ]
+    ref = scratch_branch(issue.id)
+    if not holding(plumbing.repository, ref) and _persons_commit(context, scratch, past) is None:
+        updates.append(RefUpdate(ref, commit, scratch.at or ZERO))
+    plumbing.refs.apply(*updates)
+    context.pulls.adopted(context.clock.now(), issue.id, commit)
+    context.log_event("branch_adopted", issue.id, commit=commit)
 
 
 def branch_in_the_way(context: RunContext, issue: Issue) -> BranchTaken | None:

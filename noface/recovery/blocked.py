@@ -6,6 +6,7 @@ of failure says what nobody but a person can know. The text of workers, resolver
 as theirs where it stands within a sentence of noface's. Scripts read these documents: add keys, never rename.
 """
 
+import shlex
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
@@ -283,7 +284,8 @@ def _failing(history: History, configured: Configured) -> dict[str, Any] | None:
 def _next(issue: Issue, first: str, options: tuple[Option, ...], branch: str, failing: Any = None) -> dict[str, Any]:
     look = [f"See the best work so far: git diff ...{branch}"] if branch else []
     if failing is not None:
-        look.append(f"See what the gate wrote: noface logs {issue.id} {failing['attempt']} --gate {failing['gate']}")
+        gate = shlex.quote(failing["gate"])
+        look.append(f"See what the gate wrote: noface logs {issue.id} {failing['attempt']} --gate {gate}")
     return {
         "options": [option.text for option in options],
         "commands": [option.command for option in options],

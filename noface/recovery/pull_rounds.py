@@ -41,6 +41,10 @@ CHECKS_BEGIN_S = 90.0
 _NAMES_MAX = 4
 
 
+TAKEN = "taken"
+"""Below an issue's refs, what a person has pushed to the branch of its pull request."""
+
+
 class WaitsFor(StrEnum):
     """What an open pull request waits for."""
 

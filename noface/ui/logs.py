@@ -13,7 +13,7 @@ from noface.ui.text import clean, clean_block, fit
 
 _HEAD_BYTES = 64 * 1024
 _TAIL_BYTES = 448 * 1024
-_LOG_FOLDERS = ("gates", "landing")
+_LOG_FOLDERS = ("gates", "landing", "checks")
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,6 +226,7 @@ RARE = {
     "gate_repeated",
     "issue_review",
     "pull_request",
+    "forge_away",
 }  # told below, by the journal itself
 
 
@@ -272,6 +273,7 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     pulls = PullRequests(story.database, story.journal)
     pulls.intended(story.tick(), Intended("7", 1, "noface/7", head="h", pushed="", base="b", tree="t"))
     pulls.opened(story.tick(), "7", PullRequest(12, url, PullState.OPEN, "noface/7", head="h"))
+    story.journal.event(story.tick(), "forge_away", until=story.now + 60, reason="HTTP 502")
     JsonLines(story.reader).announce("unpriced", None, {"models": ["gpt-99"]})
     JsonLines(story.reader).announce("rules_changed", None, {"what": ["gates no longer get DATABASE_URL"]})
     story.close()
