@@ -18,14 +18,6 @@ SLEEP_S = 3600.0
 KINDS = ("kill", "raise", "enospc", "sleep")
 WORDS_MAX = 3
 
-OF_PULL_REQUESTS = (
-    "pull_seen",  # what the forge shows of pull requests has come back, still in memory
-    "round_recorded",  # what checks or reviewers of a pull request ask for is committed, with what is done about it
-    "pull_merged",  # that a pull request was merged elsewhere is committed to the database
-    "pull_blocked",  # that a person must decide about a pull request is committed to the database
-)
-"""Those that only a run reaches whose work lands as pull requests."""
-
 FAILPOINTS = (
     "lock_taken",  # the repository's lock is held, nothing else is done yet
     "database_ready",  # the database is open and migrated
@@ -53,7 +45,6 @@ FAILPOINTS = (
     "landing_ref_moved",  # main is the new commit, the database does not know yet
     "landing_recorded",  # the landing is committed to the database
     "cleaned_up",  # branches, refs and slots that are no longer needed are gone
-    *OF_PULL_REQUESTS,
 )
 PUBLISHING_FAILPOINTS = (
     "pull_intent",  # the intent to push an issue's proven commit is committed to the database
@@ -61,6 +52,10 @@ PUBLISHING_FAILPOINTS = (
     "push_recorded",  # the push is committed to the database
     "pull_opened",  # the pull request is open with it, the database does not know yet
     "pull_recorded",  # the pull request is committed to the database
+    "pull_seen",  # what the forge shows of pull requests has come back, still in memory
+    "round_recorded",  # what checks or reviewers of a pull request ask for is committed, with what is done about it
+    "pull_merged",  # that a pull request was merged elsewhere is committed to the database
+    "pull_blocked",  # that a person must decide about a pull request is committed to the database
 )
 """Those that a run comes to only where its work leaves it as pull requests."""
 _DECLARED = frozenset((*FAILPOINTS, *PUBLISHING_FAILPOINTS))

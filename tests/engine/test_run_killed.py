@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support.processes import wait_for
 
-from noface.process.failpoints import FAILPOINTS, OF_PULL_REQUESTS
+from noface.process.failpoints import FAILPOINTS
 
 KILLED = -signal.SIGKILL
 DIAGNOSIS = {
@@ -64,7 +64,7 @@ def check_laws(project):
     wait_for(lambda: not project.processes())
 
 
-@pytest.mark.parametrize("name", [name for name in FAILPOINTS if name not in OF_PULL_REQUESTS])
+@pytest.mark.parametrize("name", FAILPOINTS)
 def test_a_run_killed_at_any_failpoint_goes_on(project, name):
     lay_out(project)
     killed = project.noface("run", NOFACE_FAILPOINT=name)

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import psutil
 
-from noface.process.failpoints import FAILPOINTS, OF_PULL_REQUESTS
+from noface.process.failpoints import FAILPOINTS
 
 GATES = ("test -e a.txt", "sh check.sh", "test $(cat work/*.txt 2>/dev/null | sort | uniq -d | wc -l) = 0")
 CONFIG = """
@@ -81,9 +81,7 @@ NOT_RUN = (
     "real agents (make test-agents), other ecosystems (make test-ecosystems)",
     "a reboot, a suspended machine, other users of the machine",
 )
-REACHED = tuple(
-    name for name in FAILPOINTS if not name.startswith(("question_", "answer_")) and name not in OF_PULL_REQUESTS
-)
+REACHED = tuple(name for name in FAILPOINTS if not name.startswith(("question_", "answer_")))
 ISSUES_AHEAD = 6
 REPAIR_EVERY = 4
 ENDS_WITHIN_S = 15.0
