@@ -17,6 +17,7 @@ from types import FrameType
 
 import typer
 
+from noface.cli.connections import Connections, connect
 from noface.cli.findings import check_workspaces, config_findings, fault_finding
 from noface.cli.wiring import RunOptions, attempt_environment, bubblewrap_for, settings, slots_dir
 from noface.config.load import load
@@ -80,8 +81,9 @@ def run_project(
         chosen = settings(config, repository, options)
         purse = Purse(Spending(database), Budget("run", chosen.cost_usd_max, chosen.tokens_max))
         view = stack.enter_context(announcer(as_json=as_json, reader=Reader(database), purse=purse))
-        context = make_context(repository, config, tracker, chosen, database, view.announce, stack, clock)
         cancel = Canceller()
+        connections = connect(config, repository, clock, cancel)
+        context = make_context(repository, config, tracker, chosen, database, view.announce, stack, clock, connections)
         with _signals(context, cancel):
             ended = run_session(context, cancel)
         view.finish(ended.exit_code, ended.why)
@@ -138,12 +140,13 @@ def make_context(
     announce: Announce,
     stack: ExitStack,
     clock: Clock | None = None,
+    connections: Connections = Connections(),
 ) -> RunContext:
-    """Put the parts of a run together; `stack` takes them apart."""
+    """Put the parts of a run together; `stack` takes them apart. Without `connections` nothing leaves this machine."""
     run_id = secrets.token_hex(6)
     memo: dict[str, GateResult] = {}
     given = (variable for model in config.models.values() for variable in model.env.items())
-    masking = known_secrets(given, repository.state_dir)
+    masking = known_secrets((*given, *connections.secrets), repository.state_dir)
     launcher = stack.enter_context(Launcher(masking=masking, namespaces=config.sandbox.processes == "auto"))
     launcher.warm_up()
     bubblewrap = bubblewrap_for(config)
@@ -171,6 +174,8 @@ def make_context(
         questions=Questions(database, journal),
         lessons=LessonStore(database),
         pulls=PullRequests(database, journal),
+        remote=connections.remote,
+        forge=connections.github.forge if connections.github is not None else None,
         spending=Spending(database),
         env=env,
         clock=env.clock,

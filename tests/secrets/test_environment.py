@@ -18,7 +18,8 @@ KEYS = {
     )
 }  # fmt: skip
 OTHERS = {
-    "GITHUB_TOKEN": "push", "GH_TOKEN": "push", "AWS_SECRET_ACCESS_KEY": "cloud", "AWS_ACCESS_KEY_ID": "cloud",
+    "GITHUB_TOKEN": "push", "GH_TOKEN": "push", "NOFACE_GITHUB_TOKEN": "push", "GH_ENTERPRISE_TOKEN": "push",
+    "GITHUB_ENTERPRISE_TOKEN": "push", "AWS_SECRET_ACCESS_KEY": "cloud", "AWS_ACCESS_KEY_ID": "cloud",
     "DATABASE_PASSWORD": "data", "STRIPE_SECRET": "money", "SSH_AUTH_SOCK": "/run/agent", "MY_APP": "x",
     "LD_PRELOAD": "/evil.so", "BASH_ENV": "/rc", "PROMPT_COMMAND": "x", "PYTHONSTARTUP": "x", "PWD": "/home/pat/repo",
     "GIT_DIR": "/repo/.git", "GIT_INDEX_FILE": "x", "NOFACE_FAILPOINT": "x:9", "PYTEST_CURRENT_TEST": "x",
@@ -105,7 +106,14 @@ def test_env_pass_names_what_else_goes_to_an_agent():
 
 def test_not_even_a_star_passes_on_what_would_mislead():
     found = agent("command", env_pass=("*",))
-    misleading = {"GIT_DIR", "GIT_INDEX_FILE", "NOFACE_FAILPOINT", "PYTEST_CURRENT_TEST", "MAKEFLAGS"}
+    misleading = {
+        "NOFACE_GITHUB_TOKEN",
+        "GIT_DIR",
+        "GIT_INDEX_FILE",
+        "NOFACE_FAILPOINT",
+        "PYTEST_CURRENT_TEST",
+        "MAKEFLAGS",
+    }
     assert set(EVERYTHING) - set(found) == misleading
 
 

@@ -1,0 +1,86 @@
+"""What of a run talks to other machines: the git remote, and GitHub where the configuration asks for it.
+
+Nothing is sent by being connected. The token is found once, before anything is logged, so that it is masked everywhere.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from noface.config.sections import Config
+from noface.errors import UsageError
+from noface.forge.location import Location, located
+from noface.forge.token import Token, find_token
+from noface.git.remote import Remote, find_remote
+from noface.git.repository import Repository
+from noface.process.clock import Clock
+from noface.process.command import Canceller
+
+if TYPE_CHECKING:
+    from noface.forge.opened import OpenedForge
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """The remote, None where there is none; GitHub, None where it is not asked for; `secrets` are to be masked."""
+
+    remote: Remote | None = None
+    github: "OpenedForge | None" = None
+    secrets: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+
+def talks_to_github(config: Config) -> bool:
+    """Tell whether the configuration asks for GitHub: without that no request is made, and no token looked for."""
+    return config.tracker.kind == "github" or config.landing.how == "pull-request"
+
+
+def connect(
+    config: Config,
+    repository: Repository,
+    clock: Clock | None = None,
+    cancel: Canceller | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Connections:
+    """Find the remote, and open GitHub where the configuration asks for it.
+
+    Raises UsageError where GitHub is asked for and cannot be used: no repository there, no token, no library.
+    """
+    landing, asked = config.landing, talks_to_github(config)
+    token_of = _TokenOfHost(environment)
+    remote = find_remote(repository, landing.remote, token_of) if landing.fetch or landing.push or asked else None
+    url = remote.url if remote is not None else ""
+    if not asked:
+        token_of.location = _if_on_github(url)
+        return Connections(remote)
+    from noface.forge.opened import opened
+
+    token_of.location = location = located(url, config.github.repository, config.github.url)
+    github = opened(location, config.tracker.authors, clock, cancel, environment)
+    token_of.token = github.token
+    return Connections(remote, github, ((github.token.variable, github.token.value),))
+
+
+class _TokenOfHost:
+    """Gives git the token for GitHub's host, and no other, once the person's own credentials were refused there."""
+
+    def __init__(self, environment: Mapping[str, str] | None) -> None:
+        self.location: Location | None = None
+        self.token: Token | None = None
+        self._environment = environment
+
+    def __call__(self, host: str) -> str | None:
+        if self.location is None or urlsplit(f"//{self.location.host}").hostname != host.lower():
+            return None
+        try:
+            self.token = self.token or find_token(self.location, self._environment)
+        except UsageError:
+            return None  # what git itself said is the better message
+        return self.token.value
+
+
+def _if_on_github(url: str) -> Location | None:
+    try:
+        return located(url)
+    except UsageError:
+        return None
