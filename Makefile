@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 # The tests of the rooms that decide: no process, no repository.
 FAST := $(addprefix tests/, model diagnosis integrity secrets prompts knowledge recovery config conventions)
 
-.PHONY: demo test test-fast test-agents test-ecosystems test-runners test-ways test-conflicts soak lint bench clean
+.PHONY: demo test test-fast test-agents test-ecosystems test-runners test-ways test-conflicts soak lint bench github-openapi clean
 
 demo: $(STAMP)
 	$(BIN)/noface demo
@@ -65,6 +65,10 @@ bench: $(STAMP)
 # Thirty nights as they happen, with noface and with two simple loops; NIGHTS="disk-full ctrl-c" chooses some.
 nights: $(STAMP)
 	$(BIN)/python benchmarks/nights $(NIGHTS)
+
+# Cuts what noface uses out of GitHub's description of its API (npm's @octokit/openapi), for the tests; PACKAGE=23.0.2 chooses.
+github-openapi: $(STAMP)
+	PYTHONPATH=tests $(BIN)/python -m support.github_openapi_extract $(if $(PACKAGE),--package $(PACKAGE))
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "noface needs Python 3.11 or newer; set PYTHON=/path/to/python3.11" >&2; exit 2; }

@@ -7,6 +7,7 @@ import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,6 +18,9 @@ take_ordinary_surroundings()  # before anything takes a copy of the environment
 from support.git_ground import OPENED  # noqa: E402
 from support.processes import alive  # noqa: E402
 from support.project import Project  # noqa: E402
+
+if TYPE_CHECKING:  # imported by the few tests that use it
+    from support.github_server import GitHub
 
 # The same examples each time: what a change breaks must not hide behind luck, nor fail what it did not touch.
 # `pytest --hypothesis-profile=explore` draws new ones.
@@ -98,6 +102,17 @@ def project(tmp_path: Path, _blank: Path) -> Iterator[Project]:
     made.commit("first")
     yield made
     made.end()
+
+
+@pytest.fixture
+def github(tmp_path: Path) -> Iterator["GitHub"]:
+    """A GitHub on loopback; support/github_server.py says how it is used."""
+    from support.github_server import GitHub
+
+    made = GitHub(tmp_path / "github")
+    yield made
+    made.close()
+    assert made.violations == []
 
 
 @pytest.fixture(scope="session", autouse=True)

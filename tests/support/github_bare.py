@@ -1,0 +1,92 @@
+"""The bare repository behind the server of the tests: a real one, which git reads and pushes to on its own."""
+
+import os
+import subprocess
+
+from .git_ground import ENV
+
+
+class Bare:
+    """A bare repository, and what GitHub does in one. Commits of people are made without a working tree."""
+
+    def __init__(self, path, main):
+        self.path = path
+        self.main = main
+        self._seen = None
+        path.mkdir(parents=True)
+        self.git("init", "-q", "--bare", "-b", main)
+        for key, value in {
+            "receive.hideRefs": "refs/pull",  # «deny updating a hidden ref», as GitHub has it
+            "http.receivepack": "true",
+            "uploadpack.allowAnySHA1InWant": "true",
+            "gc.auto": "0",
+        }.items():
+            self.git("config", key, value)
+
+    def git(self, *args, stdin=None, check=True, env=None):
+        ended = subprocess.run(
+            ["git", *args],
+            cwd=self.path,
+            env={**ENV, **(env or {})},
+            input=stdin,
+            capture_output=True,
+            check=False,
+            text=True,
+        )
+        if check and ended.returncode:
+            raise AssertionError(f"git {' '.join(args)}: {ended.stderr}")
+        return ended.stdout.rstrip("\n") if ended.returncode == 0 else None
+
+    def refs(self):
+        """Return every ref with its commit."""
+        lines = self.git("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
+        return dict(line.split(" ") for line in lines)
+
+    def branch(self, name):
+        return self.commit(f"refs/heads/{name}")
+
+    def commit(self, name):
+        return self.git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", check=False)
+
+    def set(self, ref, commit):
+        self.git("update-ref", ref, commit)
+
+    def delete(self, ref):
+        self.git("update-ref", "-d", ref)
+
+    def holds(self, commit, ancestor):
+        """Whether `ancestor` is in the history of `commit`."""
+        return self.git("merge-base", "--is-ancestor", ancestor, commit, check=False) is not None
+
+    def messages(self, old, new):
+        span = f"{old}..{new}" if old else new
+        return self.git("log", "--format=%B", span)
+
+    def commits(self, base, head):
+        return self.git("rev-list", "--reverse", f"{base}..{head}").split()
+
+    def merged_tree(self, ours, theirs):
+        """Return the tree of a merge without conflicts, or None."""
+        made = self.git("merge-tree", "--write-tree", ours, theirs, check=False)
+        return made.splitlines()[0] if made else None
+
+    def commit_tree(self, tree, parents, message, who, at):
+        person = {"NAME": who, "EMAIL": f"{who}@users.noreply.github.com", "DATE": f"{at} +0000"}
+        env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in person.items()}
+        options = [option for parent in parents for option in ("-p", parent)]
+        return self.git("commit-tree", tree, *options, stdin=message, env=env)
+
+    def write(self, branch, files, message, who, at):
+        """Commit files (None deletes one) on top of a branch, or on top of main for a new one; return the commit."""
+        parent = self.branch(branch) or self.branch(self.main)
+        index = {"GIT_INDEX_FILE": str(self.path / f"index-{os.getpid()}")}
+        self.git("read-tree", *([parent] if parent else ["--empty"]), env=index)
+        lines = []
+        for path, content in files.items():
+            blob = content is not None and self.git("hash-object", "-w", "--stdin", stdin=content)
+            lines.append(f"100644 {blob}\t{path}" if blob else f"0 {'0' * 40}\t{path}")
+        self.git("update-index", "--index-info", stdin="\n".join(lines) + "\n", env=index)
+        tree = self.git("write-tree", env=index)
+        made = self.commit_tree(tree, [parent] if parent else [], message, who, at)
+        self.set(f"refs/heads/{branch}", made)
+        return made

@@ -1,0 +1,117 @@
+"""People at work on the server of the tests: what they do is what noface has to hear of. Nothing here is a request."""
+
+from functools import wraps
+
+
+def _locked(act):
+    """Run an event of a person between two requests, never during one."""
+
+    @wraps(act)
+    def run(self, *args, **kwargs):
+        with self.repository.server.lock:
+            return act(self, *args, **kwargs)
+
+    return run
+
+
+class Person:
+    """Somebody in a repository. Issues, pull requests and comments are named by their numbers and ids."""
+
+    def __init__(self, repository, login):
+        self.repository = repository
+        self.login = login
+        self.user = repository.server.user(login)
+
+    def _issue(self, number):
+        return self.repository.issue(number)
+
+    def _pull(self, number):
+        self.repository.look()
+        return self.repository.pull(number)
+
+    @_locked
+    def opens_issue(self, title, body=None, *, labels=(), milestone=None):
+        """Open an issue; `milestone` is a title. Return its number."""
+        number = None if milestone is None else self._milestone(milestone).number
+        return self.repository.open_issue(self.user, title, body, labels=labels, milestone=number).number
+
+    def _milestone(self, title):
+        found = next((each for each in self.repository.milestones.values() if each.title == title), None)
+        return found or self.repository.make_milestone(self.user, title)
+
+    @_locked
+    def edits(self, number, **fields):
+        """Change an issue's or a pull request's title or body."""
+        self.repository.edit(self._issue(number), self.user, **fields)
+
+    @_locked
+    def closes(self, number, reason="completed"):
+        """Close an issue, or a pull request without merging it."""
+        self.repository.set_state(self._issue(number), self.user, "closed", reason)
+
+    closes_pull = closes
+
+    @_locked
+    def reopens(self, number):
+        self.repository.set_state(self._issue(number), self.user, "open")
+
+    @_locked
+    def labels(self, number, *names):
+        self.repository.add_labels(self._issue(number), self.user, names)
+
+    @_locked
+    def unlabels(self, number, *names):
+        for name in names:
+            self.repository.remove_label(self._issue(number), self.user, name)
+
+    @_locked
+    def blocks(self, number, by):
+        """Say that an issue is blocked by another one."""
+        self.repository.block(self._issue(number), self.user, self._issue(by))
+
+    @_locked
+    def adds_sub_issue(self, parent, child):
+        self.repository.add_sub_issue(self._issue(parent), self.user, self._issue(child))
+
+    @_locked
+    def comments(self, number, text):
+        """Comment an issue or a pull request; return the comment's id."""
+        return self.repository.comment(self._issue(number), self.user, text).id
+
+    @_locked
+    def edits_comment(self, comment, text):
+        self.repository.edit_comment(self.repository.comments[comment], text)
+
+    @_locked
+    def deletes_comment(self, comment):
+        del self.repository.comments[comment]
+
+    @_locked
+    def opens_pull(self, title, head, base="main", body=None):
+        return self.repository.open_pull(self.user, title, head, base, body).number
+
+    @_locked
+    def reviews(self, number, state, text="", comments=()):
+        """Review a pull request: "approved", "changes_requested" or "commented"; comments are (path, line, text)."""
+        return self.repository.review(self._pull(number), self.user, state.upper(), text, comments).id
+
+    @_locked
+    def dismisses(self, review):
+        self.repository.reviews[review].state = "DISMISSED"
+
+    @_locked
+    def merges(self, number, how="merge"):
+        """Merge a pull request by "merge", "squash" or "rebase"; return the commit on its base."""
+        return self.repository.merge(self._pull(number), self.user, how)
+
+    @_locked
+    def pushes(self, branch, files, message="A person's change"):
+        """Commit files on top of a branch (None deletes one); return the commit."""
+        commit = self.repository.bare.write(branch, files, message, self.login, self.repository.server.now())
+        self.repository.look()
+        return commit
+
+    @_locked
+    def deletes_branch(self, branch):
+        self.repository.bare.delete(f"refs/heads/{branch}")
+        self.repository.look()

@@ -1,0 +1,414 @@
+"""What the server of the tests answers to the operations on issues, labels, milestones and users.
+
+Each answer is a function below the operation's id in GitHub's description, with what it needs: a permission of the
+token ("issues=write") and a role of its user in the repository. One without such a function answers 501, loudly.
+"""
+
+from dataclasses import dataclass
+
+from .github_openapi import described
+from .github_state import RefusedError, User, not_found
+from .github_views import Views, stamp, user_view
+
+HANDLERS = {}
+PAGE_DEFAULT, PAGE_MAX = 30, 100
+
+
+@dataclass(frozen=True)
+class Handler:
+    answer: object
+    permission: str
+    role: str
+
+
+def operation(name, permission="metadata=read", role="read"):
+    """Register the function that answers an operation."""
+
+    def register(answer):
+        HANDLERS[name] = Handler(answer, permission, role)
+        return answer
+
+    return register
+
+
+@dataclass
+class Answer:
+    """An answer other than 200 with a JSON body."""
+
+    status: int
+    body: object = None
+    headers: dict | None = None
+
+
+@dataclass
+class Listed:
+    """A list that is answered in pages; `show` makes JSON of one element. `under` is the key that holds it, if any."""
+
+    items: list
+    show: object
+    under: str = ""
+
+
+@dataclass
+class Call:
+    """A request that was found sound: who asks for what."""
+
+    server: object
+    user: User
+    repository: object
+    views: Views
+    places: dict
+    query: dict
+    body: object
+
+    def issue(self, name="issue_number"):
+        return self.repository.issue(int(self.places[name]))
+
+    def may(self, role):
+        return self.repository.may(self.user.login, role)
+
+    def needs(self, role, message="Must have admin rights to Repository."):
+        if not self.may(role):
+            raise RefusedError(403, message)
+
+
+def _sorted(items, query, default="created_at"):
+    """Sort by `sort` and `direction`, newest first by default, and take what has changed at `since` or later."""
+    since = query.get("since")
+    key = {"created": "created_at", "updated": "updated_at"}.get(query.get("sort", ""), default)
+    found = [each for each in items if since is None or stamp(each.updated_at) >= since]
+    return sorted(
+        found, key=lambda each: (getattr(each, key), each.id), reverse=query.get("direction", "desc") == "desc"
+    )
+
+
+@operation("users/get-authenticated")
+def _me(call):
+    if call.user.type == "Bot":
+        raise RefusedError(403, "Resource not accessible by integration")
+    at = stamp(call.server.epoch)
+    user = user_view(call.user, call.views.root)
+    whole = described("private-user", **user, created_at=at, updated_at=at)
+    return {**whole, "two_factor_authentication": True}
+
+
+@operation("users/get-by-username")
+def _somebody(call):
+    at = stamp(call.server.epoch)
+    user = user_view(call.server.known_user(call.places["username"]), call.views.root)
+    return described("public-user", **user, created_at=at, updated_at=at)
+
+
+@operation("rate-limit/get")
+def _rate_limit(call):
+    rate = call.server.limits.rate(call.user)
+    return {"resources": {"core": rate, "search": rate}, "rate": rate}
+
+
+@operation("repos/get")
+def _repository(call):
+    return call.views.whole_repository(call.user.login)
+
+
+@operation("repos/get-collaborator-permission-level")
+def _permission(call):
+    call.needs("write", "Must have push access to view collaborator permission.")
+    user = call.server.known_user(call.places["username"])
+    role = call.repository.role(user.login)
+    coarse = {"triage": "read", "maintain": "write"}.get(role, role)
+    return {"permission": coarse, "role_name": role, "user": {**call.views.user(user), "role_name": role}}
+
+
+@operation("repos/list-collaborators")
+def _collaborators(call):
+    call.needs("write", "Must have push access to view repository collaborators.")
+    users = [(call.server.user(login), role) for login, role in call.repository.roles.items()]
+    return Listed(users, lambda each: {**call.views.user(each[0]), "role_name": each[1]})
+
+
+@operation("repos/check-collaborator")
+def _collaborator(call):
+    call.needs("write", "Must have push access to view repository collaborators.")
+    if call.places["username"] not in call.repository.roles:
+        raise not_found()
+    return Answer(204)
+
+
+# Issues. To the API a pull request is an issue, too.
+
+
+@operation("issues/list-for-repo", "issues=read")
+def _issues(call):
+    query = call.query
+    state, labels = query.get("state", "open"), [name.lower() for name in query.get("labels", "").split(",") if name]
+    found = _sorted(call.repository.issues.values(), query)
+    return Listed(
+        [
+            each
+            for each in found
+            if state in {"all", each.state}
+            and set(labels) <= {label.name.lower() for label in each.labels}
+            and _in_milestone(each, query.get("milestone"))
+            and query.get("creator") in {None, each.user.login}
+            and query.get("assignee") in {None, "*", *(user.login for user in each.assignees)}
+        ],
+        call.views.issue,
+    )
+
+
+def _in_milestone(issue, wanted):
+    if wanted in {None, "*"}:
+        return wanted is None or issue.milestone is not None
+    return issue.milestone is None if wanted == "none" else issue.milestone and str(issue.milestone.number) == wanted
+
+
+@operation("issues/create", "issues=write")
+def _create(call):
+    fields = {key: value for key, value in call.body.items() if key in {"body", "labels", "milestone", "assignees"}}
+    if not call.may("write"):  # what only collaborators may set is passed over
+        fields = {key: value for key, value in fields.items() if key == "body"}
+    fields["labels"] = [each if isinstance(each, str) else each["name"] for each in fields.get("labels", ())]
+    made = call.repository.open_issue(call.user, call.body["title"], **fields)
+    return Answer(201, call.views.issue(made, whole=True))
+
+
+@operation("issues/get", "issues=read")
+def _get(call):
+    return call.views.issue(call.issue(), whole=True)
+
+
+@operation("issues/update", "issues=write")
+def _update(call):
+    issue = call.issue()
+    own = {"title", "body", "state", "state_reason"}
+    if issue.user is not call.user or set(call.body) - own:
+        call.needs("triage")
+    if issue.user is not call.user and set(call.body) & {"title", "body"}:
+        call.needs("write")
+    fields = dict(call.body)
+    if "labels" in fields:
+        fields["labels"] = [each if isinstance(each, str) else each["name"] for each in fields["labels"]]
+    call.repository.edit(issue, call.user, **fields)
+    return call.views.issue(issue, whole=True)
+
+
+@operation("issues/list-events", "issues=read")
+def _events(call):
+    number = call.issue().number
+    return Listed([each for each in call.repository.events if each.number == number], call.views.event)
+
+
+# Comments: of an issue in the order they were made, of a repository as they are asked for.
+
+
+@operation("issues/list-comments", "issues=read")
+def _comments(call):
+    since = call.query.get("since", "")
+    found = call.repository.comments_of(call.issue().number)
+    return Listed([each for each in found if stamp(each.updated_at) >= since], call.views.comment)
+
+
+@operation("issues/list-comments-for-repo", "issues=read")
+def _all_comments(call):
+    direction = call.query.get("direction", "desc" if "sort" in call.query else "asc")
+    found = _sorted(call.repository.comments.values(), {**call.query, "direction": direction})
+    return Listed(found, call.views.comment)
+
+
+def _comment_of(call):
+    found = call.repository.comments.get(int(call.places["comment_id"]))
+    if found is None:
+        raise not_found()
+    return found
+
+
+@operation("issues/create-comment", "issues=write")
+def _comment(call):
+    return Answer(201, call.views.comment(call.repository.comment(call.issue(), call.user, call.body["body"])))
+
+
+@operation("issues/get-comment", "issues=read")
+def _one_comment(call):
+    return call.views.comment(_comment_of(call))
+
+
+@operation("issues/update-comment", "issues=write")
+def _edit_comment(call):
+    comment = _comment_of(call)
+    if comment.user is not call.user:
+        call.needs("write")
+    call.repository.edit_comment(comment, call.body["body"])
+    return call.views.comment(comment)
+
+
+@operation("issues/delete-comment", "issues=write")
+def _delete_comment(call):
+    comment = _comment_of(call)
+    if comment.user is not call.user:
+        call.needs("write")
+    del call.repository.comments[comment.id]
+    return Answer(204)
+
+
+# Labels.
+
+
+def _names(body):
+    given = body["labels"] if isinstance(body, dict) else body
+    given = [given] if isinstance(given, str) else given
+    return [each if isinstance(each, str) else each["name"] for each in given]
+
+
+def _labels_of(call, issue):
+    return [call.views.label(each) for each in issue.labels]
+
+
+@operation("issues/list-labels-for-repo", "issues=read")
+def _labels(call):
+    return Listed(call.repository.labels, call.views.label)
+
+
+@operation("issues/get-label", "issues=read")
+def _label(call):
+    return call.views.label(call.repository.label(call.places["name"]))
+
+
+@operation("issues/create-label", "issues=write", "write")
+def _create_label(call):
+    return Answer(201, call.views.label(call.repository.make_label(**call.body)))
+
+
+@operation("issues/update-label", "issues=write", "write")
+def _update_label(call):
+    label = call.repository.label(call.places["name"])
+    for key in ("color", "description"):
+        setattr(label, key, call.body.get(key, getattr(label, key)))
+    return call.views.label(label)
+
+
+@operation("issues/delete-label", "issues=write", "write")
+def _delete_label(call):
+    call.repository.delete_label(call.places["name"])
+    return Answer(204)
+
+
+@operation("issues/list-labels-on-issue", "issues=read")
+def _issue_labels(call):
+    return Listed(call.issue().labels, call.views.label)
+
+
+@operation("issues/add-labels", "issues=write", "triage")
+def _add_labels(call):
+    call.repository.add_labels(call.issue(), call.user, _names(call.body))
+    return _labels_of(call, call.issue())
+
+
+@operation("issues/set-labels", "issues=write", "triage")
+def _set_labels(call):
+    call.repository.set_labels(call.issue(), call.user, _names(call.body))
+    return _labels_of(call, call.issue())
+
+
+@operation("issues/remove-label", "issues=write", "triage")
+def _remove_label(call):
+    call.repository.remove_label(call.issue(), call.user, call.places["name"])
+    return _labels_of(call, call.issue())
+
+
+@operation("issues/remove-all-labels", "issues=write", "triage")
+def _remove_labels(call):
+    call.repository.set_labels(call.issue(), call.user, [])
+    return Answer(204)
+
+
+@operation("issues/add-assignees", "issues=write", "triage")
+def _assign(call):
+    issue = call.issue()
+    issue.assignees += [call.server.user(login) for login in call.body.get("assignees", ())]
+    return Answer(201, call.views.issue(issue, whole=True))
+
+
+@operation("issues/remove-assignees", "issues=write", "triage")
+def _unassign(call):
+    issue = call.issue()
+    issue.assignees = [each for each in issue.assignees if each.login not in call.body["assignees"]]
+    return call.views.issue(issue, whole=True)
+
+
+# Milestones.
+
+
+@operation("issues/list-milestones", "issues=read")
+def _milestones(call):
+    state = call.query.get("state", "open")
+    return Listed(
+        [each for each in call.repository.milestones.values() if state in {"all", each.state}], call.views.milestone
+    )
+
+
+@operation("issues/get-milestone", "issues=read")
+def _milestone(call):
+    number = int(call.places["milestone_number"])
+    if number not in call.repository.milestones:
+        raise not_found()
+    return call.views.milestone(call.repository.milestones[number])
+
+
+@operation("issues/create-milestone", "issues=write", "write")
+def _create_milestone(call):
+    body = {key: value for key, value in call.body.items() if key != "due_on"}
+    return Answer(201, call.views.milestone(call.repository.make_milestone(call.user, **body)))
+
+
+# Sub-issues and dependencies: other issues are named by their id there, not by their number.
+
+
+@operation("issues/list-sub-issues", "issues=read")
+def _sub_issues(call):
+    return Listed(call.issue().sub_issues, call.views.issue)
+
+
+@operation("issues/add-sub-issue", "issues=write", "triage")
+def _add_sub_issue(call):
+    child = call.repository.issue_of(call.body["sub_issue_id"])
+    replace = call.body.get("replace_parent", False)
+    call.repository.add_sub_issue(call.issue(), call.user, child, replace=replace)
+    return Answer(201, call.views.issue(call.issue(), whole=True))
+
+
+@operation("issues/remove-sub-issue", "issues=write", "triage")
+def _remove_sub_issue(call):
+    call.repository.remove_sub_issue(call.issue(), call.user, call.repository.issue_of(call.body["sub_issue_id"]))
+    return call.views.issue(call.issue(), whole=True)
+
+
+@operation("issues/get-parent", "issues=read")
+def _parent(call):
+    if call.issue().parent is None:
+        raise not_found()
+    return call.views.issue(call.issue().parent, whole=True)
+
+
+@operation("issues/list-dependencies-blocked-by", "issues=read")
+def _blocked_by(call):
+    return Listed(call.issue().blocked_by, call.views.issue)
+
+
+@operation("issues/list-dependencies-blocking", "issues=read")
+def _blocking(call):
+    issue = call.issue()
+    return Listed([each for each in call.repository.issues.values() if issue in each.blocked_by], call.views.issue)
+
+
+@operation("issues/add-blocked-by-dependency", "issues=write", "triage")
+def _block(call):
+    by = call.repository.issue_of(call.body["issue_id"])
+    call.repository.block(call.issue(), call.user, by)
+    return Answer(201, call.views.issue(by, whole=True))
+
+
+@operation("issues/remove-dependency-blocked-by", "issues=write", "triage")
+def _unblock(call):
+    by = call.repository.issue_of(int(call.places["issue_id"]))
+    call.repository.unblock(call.issue(), call.user, by)
+    return call.views.issue(by, whole=True)

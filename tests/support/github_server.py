@@ -1,0 +1,230 @@
+"""A GitHub on loopback: REST, the one GraphQL mutation that noface needs, and git over http, with state and limits.
+
+How to use it (the fixture `github` of conftest; nothing is patched, noface is told the address):
+
+    repo = github.repository("acme/shop")                # a real bare repository, main with one commit
+    repo.path, repo.clone_url                            # for `git clone` over file:// and over http
+    github.api                                           # [github] url; github.dotcom_api: the same without /api/v3
+    token = github.token("noface-bot")                   # login gets write access: repo.grant("noface-bot", "write")
+    github.token("robot", "issues=write contents=read")  # only these permissions: else 403 with what is missing
+    alice = repo.person("alice", "write")                # roles: none read triage write maintain admin; None: a stranger
+    n = alice.opens_issue("Title", "body", labels=["ready-for-agent"], milestone="v1")
+    alice.comments(n, "yes"); alice.labels(n, "x"); alice.closes(n); alice.edits(n, body="…"); alice.blocks(n, by=3)
+    alice.pushes("main", {"a.txt": "new\n"}); alice.opens_pull("T", "branch")
+    alice.reviews(n, "changes_requested", "why", [("a.txt", 1, "rename it")]); alice.merges(n, "squash"); alice.closes(n)
+    repo.check(sha_or_pull, "tests", "failure", log="…\n", annotations=[{…}])   # no conclusion: it runs; None log: 404
+    repo.status(sha_or_pull, "ci/x", "failure", description="…", target_url="https://…")
+    repo.issue(n), repo.pull(n), repo.comments_of(n), repo.bare.refs()           # look at the state itself
+    github.requests, github.count("GET", "/repos/*/issues*"), github.requests.clear()   # what was asked, 304s too
+    github.breaks(502, times=2, path="/repos/*/issues*"); github.secondary_limit(retry_after_s=60); github.drops()
+    github.drops(before=False, path="*/pulls", method="POST")                    # made, but the answer is lost
+    with github.away(): …                                                        # each connection ends without an answer
+    with github.holding("*/comments") as held: held.entered.wait(); …            # answers wait until the block ends
+    github.limits.leave(token.user, 3)                                           # all but 3 of the hour are used up
+    github.later(3600)                                                           # GitHub's clock goes on; or GitHub(now=…)
+
+Requests and answers that do not fit GitHub's published description fail the test at its end (`violations`).
+"""
+
+import itertools
+import threading
+import time
+from contextlib import contextmanager
+
+from .github_http import Listener, basic_password
+from .github_limits import ALL, SECONDARY, Fault, Limits, Token, permissions
+from .github_people import Person
+from .github_pulls import Hosted
+from .github_state import User, not_found
+
+
+class HostedRepository(Hosted):
+    """A repository as the tests handle it."""
+
+    @property
+    def path(self):
+        return self.bare.path
+
+    @property
+    def clone_url(self):
+        return f"{self.server.web}/{self.full_name}.git"
+
+    def grant(self, login, role):
+        """Give a login a role; "none" makes a stranger of it again."""
+        if role == "none":
+            self.roles.pop(login, None)
+        else:
+            self.roles[login] = role
+
+    def person(self, login, role=None):
+        """Return somebody, with a role in this repository."""
+        if role is not None:
+            self.grant(login, role)
+        return Person(self, login)
+
+    def _head(self, where):
+        if isinstance(where, int):
+            self.look()
+            return self.pull(where).pull.head_sha
+        return where
+
+    def check(self, where, name, conclusion=None, **fields):
+        """Set a check of a commit or of a pull request's head; `app` other than github-actions has no job and no log."""
+        with self.server.lock:
+            return super().check(self._head(where), name, conclusion, **fields)
+
+    def status(self, where, context, state, *, by="ci-bot", description=None, target_url=None):
+        """Set a commit status: error, failure, pending or success."""
+        with self.server.lock:
+            given = (self.server.user(by), context, state, description, target_url)
+            return self.set_status(self._head(where), *given)
+
+
+class GitHub:
+    """The server: its users, tokens and repositories, its clock, its faults, and the log of requests."""
+
+    def __init__(self, folder, now=time.time):
+        self._folder = folder
+        self._now = now
+        self._ahead_s = 0
+        self.lock = threading.RLock()
+        self.epoch = self.now()
+        self.repositories = {}
+        self.limits = Limits(self.now)
+        self.requests = []
+        self.violations = []
+        self._users, self._tokens, self._faults = {}, {}, []
+        self._ids = itertools.count(3_000_000_001)  # above what 32 bits hold, as GitHub's are
+        self._listener = Listener(self)
+        self.web = f"http://127.0.0.1:{self._listener.server_port}"
+        self.api = f"{self.web}/api/v3"
+        self.dotcom_api = self.web
+        self._thread = threading.Thread(target=self._listener.serve_forever, args=(0.02,), daemon=True)
+        self._thread.start()
+
+    def close(self):
+        """End the server, and every answer that is held."""
+        for fault in self._faults:
+            fault.gate.set()
+        self._listener.shutdown()
+        self._thread.join()
+        self._listener.server_close()
+
+    def now(self):
+        """Return GitHub's time, in whole epoch seconds."""
+        return int(self._now() + self._ahead_s)
+
+    def later(self, seconds):
+        self._ahead_s += seconds
+
+    def new_id(self):
+        return next(self._ids)
+
+    def user(self, login):
+        """Return the user of that name, who exists from now on."""
+        if login not in self._users:
+            kind = "Bot" if login.endswith("[bot]") else "User"
+            self._users[login] = User(self.new_id(), login, kind)
+        return self._users[login]
+
+    def known_user(self, login):
+        if login not in self._users:
+            raise not_found()
+        return self._users[login]
+
+    def token(self, login, allowed=ALL, text=""):
+        """Make a token of a login; that of a "…[bot]" is one of an app, such as GITHUB_TOKEN of a workflow."""
+        user = self.user(login)
+        prefix = "ghs_" if user.type == "Bot" else "ghp_"
+        made = Token(text or f"{prefix}{login.encode().hex()}{len(self._tokens)}", user, permissions(allowed))
+        self._tokens[made.text] = made
+        return made
+
+    def token_of(self, headers):
+        """Return the known token that a request brings, or None."""
+        token = self._tokens.get(basic_password(headers) or "")
+        return None if token is None or token.revoked else token
+
+    def repository(self, full_name, *, private=False, main="main", files=None):
+        """Make a repository; `files` are those of the first commit on main, {} for a repository without commits."""
+        owner, name = full_name.split("/")
+        path = self._folder / owner / f"{name}.git"
+        made = HostedRepository(self, owner, name, path, private=private, main=main)
+        self.repositories[full_name] = made
+        files = {"README.md": f"# {name}\n"} if files is None else files
+        if files:
+            made.bare.write(main, files, "first", owner, self.now())
+        made.look()
+        return made
+
+    # What goes wrong.
+
+    def fault(self, kind, **fields):
+        """Let requests go wrong: github_limits.Fault says how."""
+        made = Fault(kind, **fields)
+        with self.lock:
+            self._faults.append(made)
+        return made
+
+    def fault_for(self, method, path):
+        with self.lock:
+            return next((each for each in self._faults if each.takes(method, path)), None)
+
+    def breaks(self, status=502, times=1, path="*", method="", message="Server Error"):
+        return self.fault("answer", status=status, times=times, path=path, method=method, message=message)
+
+    def drops(self, times=1, path="*", method="", *, before=True):
+        """End connections without an answer: `before` the request has had an effect, or after."""
+        return self.fault("drop", times=times, path=path, method=method, before=before)
+
+    def secondary_limit(self, times=1, retry_after_s=60, status=403, path="*", method=""):
+        """Answer that a secondary limit is exceeded; without a Retry-After where `retry_after_s` is None."""
+        headers = {} if retry_after_s is None else {"Retry-After": str(retry_after_s)}
+        where = {"path": path, "method": method}
+        return self.fault("answer", status=status, times=times, message=SECONDARY, headers=headers, **where)
+
+    @contextmanager
+    def away(self, path="*"):
+        """Be out of reach for the time of a block."""
+        fault = self.drops(times=None, path=path)
+        try:
+            yield
+        finally:
+            fault.times = 0
+
+    @contextmanager
+    def holding(self, path="*", method="", times=None):
+        """Hold matching answers until the block ends; `entered` of the fault is set when one waits."""
+        fault = self.fault("hold", times=times, path=path, method=method)
+        try:
+            yield fault
+        finally:
+            fault.times = 0
+            fault.gate.set()
+
+    # What was asked.
+
+    def noted(self, method, path, query, status):
+        with self.lock:
+            self.requests.append((method, f"{path}?{query}" if query else path, status))
+
+    def count(self, method="", path="*", status=None):
+        """Count the requests of the API that match: a glob of the path without its query."""
+        probe = Fault("", times=None, path=path, method=method)
+        with self.lock:
+            asked = list(self.requests)
+        return sum(probe.takes(each[0], each[1].partition("?")[0]) and status in {None, each[2]} for each in asked)
+
+    def limit_headers(self, headers):
+        token = self.token_of(headers)
+        return self.limits.headers(token.user) if token else {}
+
+    # Logs of jobs lie on another host at GitHub; here they have an address that needs no token.
+
+    def log_url(self, repository, job):
+        return f"{self.web}/_logs/{repository.full_name}/{job.id}"
+
+    def log_answer(self, path):
+        _, _, owner, name, job = path.split("/")
+        log = self.repositories[f"{owner}/{name}"].check_runs[int(job)].log
+        return 200, {"Content-Type": "text/plain; charset=utf-8"}, log.encode()

@@ -1,0 +1,326 @@
+"""What the server of the tests keeps of a repository: issues, labels, milestones, comments, and who may do what.
+
+Persons' events and the REST API change it by the same methods, so that a label that alice sets in a test and one that
+noface sets differ in nothing but their author. Times are epoch seconds, whole as GitHub's are.
+"""
+
+import itertools
+import re
+from dataclasses import dataclass, field
+
+ROLES = ("none", "read", "triage", "write", "maintain", "admin")
+CLOSES = re.compile(r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+#(\d+)", re.IGNORECASE)
+BODY_CHARS_MAX = 65_536
+LABEL_CHARS_MAX = 50
+
+
+class RefusedError(Exception):
+    """GitHub refuses what was asked for: `status`, its message, and for 422 the errors by field."""
+
+    def __init__(self, status, message, errors=(), headers=None):
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.errors = list(errors)
+        self.headers = headers or {}
+
+
+def invalid(resource, fieldname, code="invalid", message=None):
+    """Return the refusal of one field's value."""
+    error = {"resource": resource, "field": fieldname, "code": code}
+    return RefusedError(422, "Validation Failed", [error if message is None else {**error, "message": message}])
+
+
+def not_found():
+    return RefusedError(404, "Not Found")
+
+
+@dataclass
+class User:
+    id: int
+    login: str
+    type: str = "User"
+
+
+@dataclass
+class Label:
+    id: int
+    name: str
+    color: str = "ededed"
+    description: str | None = None
+
+
+@dataclass
+class Milestone:
+    id: int
+    number: int
+    title: str
+    creator: User
+    created_at: int
+    updated_at: int
+    state: str = "open"
+    description: str | None = None
+    closed_at: int | None = None
+
+
+@dataclass
+class Comment:
+    id: int
+    number: int
+    user: User
+    body: str
+    created_at: int
+    updated_at: int
+
+
+@dataclass
+class Event:
+    id: int
+    number: int
+    kind: str
+    actor: User
+    at: int
+    label: Label | None = None
+    commit: str | None = None
+
+
+@dataclass
+class Issue:
+    """An issue, or the issue's side of a pull request: then `pull` is what only that has."""
+
+    id: int
+    number: int
+    title: str
+    body: str | None
+    user: User
+    created_at: int
+    updated_at: int
+    labels: list[Label] = field(default_factory=list)
+    assignees: list[User] = field(default_factory=list)
+    milestone: Milestone | None = None
+    state: str = "open"
+    state_reason: str | None = None
+    closed_at: int | None = None
+    closed_by: User | None = None
+    blocked_by: list["Issue"] = field(default_factory=list)
+    sub_issues: list["Issue"] = field(default_factory=list)
+    parent: "Issue | None" = None
+    pull: object = None
+
+
+class Tracked:
+    """The issues of one repository, and the rights of people in it."""
+
+    def __init__(self, server, owner, name, *, private=False):
+        self.server = server
+        self.owner = server.user(owner)
+        self.name = name
+        self.private = private
+        self.id = server.new_id()
+        self.created_at = server.now()
+        self.roles = {owner: "admin"}
+        self.issues: dict[int, Issue] = {}
+        self.comments: dict[int, Comment] = {}
+        self.milestones: dict[int, Milestone] = {}
+        self.events: list[Event] = []
+        self._labels: dict[str, Label] = {}
+        self._numbers = itertools.count(1)
+
+    @property
+    def full_name(self):
+        return f"{self.owner.login}/{self.name}"
+
+    def role(self, login):
+        """What a login may do: read is what everybody may do in a public repository."""
+        return self.roles.get(login, "none" if self.private else "read")
+
+    def may(self, login, role):
+        return ROLES.index(self.role(login)) >= ROLES.index(role)
+
+    def association(self, user):
+        """What GitHub calls the author of something: a collaborator need not have write access."""
+        if user.login == self.owner.login:
+            return "OWNER"
+        if user.login in self.roles:
+            return "COLLABORATOR"
+        return "NONE"
+
+    def issue(self, number):
+        if number not in self.issues:
+            raise not_found()
+        return self.issues[number]
+
+    def issue_of(self, issue_id):
+        found = next((each for each in self.issues.values() if each.id == issue_id), None)
+        if found is None:
+            raise not_found()
+        return found
+
+    def open_issue(self, user, title, body=None, *, labels=(), milestone=None, assignees=()):
+        if not title:
+            raise invalid("Issue", "title", "missing_field")
+        _short(body, "Issue")
+        now = self.server.now()
+        made = Issue(self.server.new_id(), next(self._numbers), title, body, user, now, now)
+        self.issues[made.number] = made
+        made.labels = [self.label(name, make=True) for name in dict.fromkeys(labels)]
+        made.assignees = [self.server.user(login) for login in assignees]
+        made.milestone = self.milestone(milestone) if milestone is not None else None
+        return made
+
+    def edit(self, issue, user, **fields):
+        """Change title, body, milestone (its number), assignees, labels, or the state with its reason."""
+        if "labels" in fields:
+            self.set_labels(issue, user, fields.pop("labels") or [])
+        if "milestone" in fields:
+            number = fields.pop("milestone")
+            issue.milestone = None if number is None else self.milestone(number)
+        if "assignees" in fields:
+            issue.assignees = [self.server.user(login) for login in fields.pop("assignees")]
+        state, reason = fields.pop("state", None), fields.pop("state_reason", None)
+        _short(fields.get("body"), "Issue")
+        for name, value in fields.items():
+            setattr(issue, name, value)
+        if state and state != issue.state:
+            self.set_state(issue, user, state, reason)
+        self._touch(issue)
+
+    def set_state(self, issue, user, state, reason=None, commit=None):
+        closed = state == "closed"
+        issue.state = state
+        issue.state_reason = None if issue.pull else (reason or "completed") if closed else "reopened"
+        issue.closed_at = self.server.now() if closed else None
+        issue.closed_by = user if closed else None
+        self.happened(issue, "closed" if closed else "reopened", user, commit=commit)
+
+    def happened(self, issue, kind, user, label=None, commit=None):
+        self.events.append(Event(self.server.new_id(), issue.number, kind, user, self.server.now(), label, commit))
+        self._touch(issue)
+
+    def _touch(self, issue):
+        issue.updated_at = self.server.now()
+
+    # Labels: their names differ by more than case.
+
+    @property
+    def labels(self):
+        return list(self._labels.values())
+
+    def label(self, name, *, make=False):
+        if name.lower() not in self._labels:
+            if not make:
+                raise not_found()
+            self.make_label(name)
+        return self._labels[name.lower()]
+
+    def make_label(self, name, color="ededed", description=None):
+        if name.lower() in self._labels:
+            raise invalid("Label", "name", "already_exists")
+        if not name.strip() or len(name) > LABEL_CHARS_MAX:
+            raise invalid("Label", "name", "custom", f"name is too long (maximum is {LABEL_CHARS_MAX} characters)")
+        if not re.fullmatch(r"[0-9a-fA-F]{6}", color):
+            raise invalid("Label", "color")
+        made = Label(self.server.new_id(), name, color, description)
+        self._labels[name.lower()] = made
+        return made
+
+    def delete_label(self, name):
+        gone = self.label(name)
+        del self._labels[name.lower()]
+        for issue in self.issues.values():
+            issue.labels = [each for each in issue.labels if each is not gone]
+
+    def add_labels(self, issue, user, names):
+        """Label an issue; GitHub makes labels that the repository does not have."""
+        for label in [self.label(name, make=True) for name in names]:
+            if label not in issue.labels:
+                issue.labels.append(label)
+                self.happened(issue, "labeled", user, label)
+
+    def remove_label(self, issue, user, name):
+        label = next((each for each in issue.labels if each.name.lower() == name.lower()), None)
+        if label is None:
+            raise RefusedError(404, "Label does not exist")
+        issue.labels.remove(label)
+        self.happened(issue, "unlabeled", user, label)
+
+    def set_labels(self, issue, user, names):
+        wanted = {name.lower() for name in names}
+        for label in list(issue.labels):
+            if label.name.lower() not in wanted:
+                self.remove_label(issue, user, label.name)
+        self.add_labels(issue, user, names)
+
+    # Milestones.
+
+    def milestone(self, number):
+        if number not in self.milestones:
+            raise invalid("Issue", "milestone")
+        return self.milestones[number]
+
+    def make_milestone(self, user, title, state="open", description=None):
+        if any(each.title == title for each in self.milestones.values()):
+            raise invalid("Milestone", "title", "already_exists")
+        now, number = self.server.now(), len(self.milestones) + 1
+        made = Milestone(self.server.new_id(), number, title, user, now, now, state, description)
+        self.milestones[number] = made
+        return made
+
+    # Comments of issues and, beside those of reviews, of pull requests.
+
+    def comment(self, issue, user, body):
+        if not body.strip():
+            raise invalid("IssueComment", "body", "missing_field")
+        _short(body, "IssueComment")
+        now = self.server.now()
+        made = Comment(self.server.new_id(), issue.number, user, body, now, now)
+        self.comments[made.id] = made
+        self._touch(issue)
+        return made
+
+    def edit_comment(self, comment, body):
+        """Change a comment: the issue's own time of change stays, so that `since` finds it among comments only."""
+        _short(body, "IssueComment")
+        comment.body = body
+        comment.updated_at = self.server.now()
+
+    def comments_of(self, number):
+        return [each for each in self.comments.values() if each.number == number]
+
+    # Dependencies.
+
+    def block(self, issue, user, by):
+        if by is issue or by in issue.blocked_by:
+            raise invalid("Issue", "issue_id", "custom", "cannot be blocked by this issue")
+        issue.blocked_by.append(by)
+        self.happened(issue, "blocked_by_added", user)
+        self.happened(by, "blocking_added", user)
+
+    def unblock(self, issue, user, by):
+        if by not in issue.blocked_by:
+            raise not_found()
+        issue.blocked_by.remove(by)
+        self.happened(issue, "blocked_by_removed", user)
+
+    def add_sub_issue(self, parent, user, child, *, replace=False):
+        if child.parent is not None and not replace:
+            raise invalid("Issue", "sub_issue_id", "custom", "Sub issue may only have one parent")
+        if child.parent is not None:
+            self.remove_sub_issue(child.parent, user, child)
+        parent.sub_issues.append(child)
+        child.parent = parent
+        self.happened(parent, "sub_issue_added", user)
+        self.happened(child, "parent_issue_added", user)
+
+    def remove_sub_issue(self, parent, user, child):
+        if child not in parent.sub_issues:
+            raise not_found()
+        parent.sub_issues.remove(child)
+        child.parent = None
+        self.happened(parent, "sub_issue_removed", user)
+
+
+def _short(body, resource):
+    if body is not None and len(body) > BODY_CHARS_MAX:
+        message = f"body is too long (maximum is {BODY_CHARS_MAX} characters)"
+        raise invalid(resource, "body", "custom", message)
