@@ -235,6 +235,8 @@ def landing_rules(config: Config) -> LandingRules:
         follow_checks_s=landing.follow_checks,
         follow_reviews_s=landing.follow_reviews,
         poll_s=config.github.poll,
+        numbered=config.tracker.kind == "github",
+        closes=config.tracker.close,
     )
 
 

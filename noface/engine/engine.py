@@ -31,6 +31,7 @@ from noface.engine.main_checks import AcceptChecks, Epics
 from noface.engine.outages import answers_again, notice_waits, provider_answered, too_long
 from noface.engine.outside import BacklogWatch, OutsideChanges, asks_otherwise
 from noface.engine.preflight import announce_new_rules, preflight
+from noface.engine.publishing import Publishing
 from noface.engine.recover import as_configured, recover, with_work, without_end
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
@@ -152,6 +153,9 @@ class Engine:
         self._checks = AcceptChecks(context, self._jobs, self._watch)
         self._epics = Epics(context, self._jobs)
         self._landing = MergeQueue(context, self._jobs)
+        self._publishing = Publishing(context, self._jobs, self._landing.add)
+        if context.settings.landing.pull_request:
+            self._landing.publisher = self._publishing
         self._limits = RunLimits(context)
         self._guard = BudgetGuard(context, self._jobs, self._limits)
         self._dispatch = Dispatch(context, self._jobs, self._landing, self._limits, self._attempt_ended)
@@ -299,6 +303,7 @@ class Engine:
             self._context.journal.attempt_overruled(now, entry.issue.id, entry.number, rejected.failure)
             decide_and_apply(self._context, self._landing, self._present(entry.issue))
             self._stop_without_room(entry.issue, rejected.failure)
+        self._publishing.step(begin=self._drain_until is None)
 
     def _start(self) -> Plan:
         planned = self._plan()
@@ -381,13 +386,16 @@ class Engine:
 
     def _idle(self) -> bool:
         landing = self._landing.busy if self._drain_until is None else self._landing.working
-        return not self._jobs.issues() and not landing
+        publishing = self._publishing.busy if self._drain_until is None else self._publishing.working
+        return not self._jobs.issues() and not landing and not publishing
 
     def _settle_unfinished(self) -> None:
         """Decide on the issues that an earlier run left unfinished: attempts without an action, landings."""
         for issue in self._watch.backlog.issues:
             row = self._context.reader.issue(issue.id)
             if row is None or issue.id in self._jobs.issues(JobKind.ATTEMPT):
+                continue
+            if row.status == IssueStatus.LANDING and self._publishing.resume(issue):
                 continue
             if row.status in (IssueStatus.RUNNING, IssueStatus.LANDING):
                 decide_and_apply(self._context, self._landing, issue)

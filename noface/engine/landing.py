@@ -7,6 +7,7 @@ worthless.
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from noface.engine.attempt_environment import LANDING_SLOT, landing_message
 from noface.engine.context import RunContext
@@ -41,6 +42,17 @@ PATIENCE_S = 30.0
 
 An editor's git, or a commit with slow hooks, holds one for seconds; a lock that stays longer usually has no holder.
 """
+
+
+class Publisher(Protocol):
+    """Takes what is proven where it does not land here: it is pushed, and a pull request is opened."""
+
+    def add(self, entry: "QueueEntry", proof: Proof) -> None:
+        """Publish the work of an entry."""
+
+    def drop(self, issue_id: str) -> None:
+        """Leave an issue's work alone."""
+
 
 Proven = Proof | Failure | None
 """A proof, the failure of the merge result, or None where a cancel ended the proving."""
@@ -131,6 +143,7 @@ class MergeQueue:
         self._jobs = jobs
         self._entries: list[QueueEntry] = []
         self._job: tuple[QueueEntry, Job[Proven]] | None = None
+        self.publisher: Publisher | None = None
 
     @property
     def working(self) -> bool:
@@ -157,6 +170,8 @@ class MergeQueue:
     def drop(self, issue_id: str) -> None:
         """Take an issue out of the queue: it has landed elsewhere, or a person decides about it."""
         self._entries = [entry for entry in self._entries if entry.issue.id != issue_id]
+        if self.publisher is not None:
+            self.publisher.drop(issue_id)
 
     def step(self, *, begin: bool = True) -> list[Rejected]:
         """Land what can land now; where a proof is needed, start it if `begin`. Return the rejected ones."""
@@ -214,6 +229,10 @@ class MergeQueue:
 
     def _land(self, entry: QueueEntry, proof: Proof) -> None:
         context = self._context
+        if self.publisher is not None:
+            self._remove(entry)
+            self.publisher.add(entry, proof)
+            return
         plumbing, journal, clock = context.env.plumbing, context.journal, context.clock
         parents = (proof.main,) if context.settings.squash else (proof.main, entry.candidate)
         named = masked_issue(entry.issue, context.env.masker)

@@ -253,6 +253,11 @@ class Plumbing:
         """Tell whether main's history holds work of an agent: a commit with noface's trailer, on whatever side."""
         return bool(self.git.ask("log", "-1", "--format=%H", "--grep=^Noface-Issue: ", self.repository.main, "--"))
 
+    def trailer(self, commit: str, name: str) -> str:
+        """Return the value of a trailer of a commit's message, "" where it has none."""
+        form = f"--format=%(trailers:key={name},valueonly,separator=%x2C)"
+        return self.git.ask("log", "-1", "--no-show-signature", form, commit, "--").strip()
+
     def references(self, prefix: str) -> dict[str, str]:
         """Return the refs below `prefix` with the objects they name."""
         text = self.git.ask("for-each-ref", "--format=%(refname) %(objectname)", prefix)

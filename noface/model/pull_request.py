@@ -122,7 +122,10 @@ class PullDraft:
 
 @dataclass(frozen=True, slots=True)
 class LandingRules:
-    """How proven work leaves noface: the keys of [landing] that config/sections.py describes. Durations in seconds."""
+    """How proven work leaves noface: the keys of [landing] that config/sections.py describes. Durations in seconds.
+
+    `numbered`: the ids of issues are their numbers on the forge; `closes`: a merge closes the issue there.
+    """
 
     pull_request: bool = False
     push: bool = False
@@ -137,6 +140,8 @@ class LandingRules:
     follow_checks_s: float = 3600.0
     follow_reviews_s: float = 0.0
     poll_s: float = 60.0
+    numbered: bool = False
+    closes: bool = True
 
     @property
     def publishes(self) -> bool:

@@ -15,6 +15,9 @@ PERSON = "person-"
 LEFT = "branch"
 """Below an issue's refs, where noface left the scratch branch."""
 
+SEEN = "seen"
+"""Below an issue's refs, what was last seen on its branch on the remote."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
@@ -52,30 +55,43 @@ def needed_until_landed(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class BranchTaken:
-    """Why noface may not move a scratch branch: commits of a person's, or where they have it checked out."""
+    """Why noface may not move a scratch branch: commits of a person's, or where they have it checked out.
+
+    `remote` is the git remote where the branch is, "" for this repository.
+    """
 
     branch: str
     commit: str = ""
     place: str = ""
+    remote: str = ""
 
     @property
     def reason(self) -> str:
         """Say why the issue waits."""
         if self.place:
             return f"{self.branch} is checked out in {self.place}, so it cannot be moved to the newest work"
+        if self.remote:
+            return f"{self.branch} on {self.remote} holds what noface did not push ({self.commit[:12]})"
         return f"a person has committed to {self.branch} ({self.commit[:12]}); a retry starts from that"
 
     def question(self, issue: Issue) -> str:
         """Return what a person is asked."""
         if self.place:
             return f"May issue {issue.id} have {self.branch} back? It is checked out in {self.place}."
-        return f"Shall the next attempt of issue {issue.id} start from the commits on {self.branch}?"
+        where = f" on {self.remote}" if self.remote else ""
+        return f"Shall the next attempt of issue {issue.id} start from the commits on {self.branch}{where}?"
 
     def ways(self, issue: Issue) -> tuple[tuple[str, str], ...]:
         """Return what a person can do, each with its command."""
         retry = f"noface retry {issue.id}"
         if self.place:
             return (("leave the branch where it is checked out, then go on", f"git switch --detach && {retry}"),)
+        if self.remote:
+            delete = f"git push {self.remote} --delete {self.branch}"
+            return (
+                ("yes: start the next attempt from these commits", retry),
+                ("no: they are not needed; remove the branch there", f"{delete} && {retry}"),
+            )
         mine = f"by-hand-{issue.id}"
         return (
             ("yes: start the next attempt from these commits", retry),

@@ -204,6 +204,8 @@ def taken_document(issue: Issue, action: Block, history: History, why: BranchTak
     """Return what `noface blocked --json` shows of an issue whose scratch branch is a person's for now."""
     options = tuple(Option(*option) for option in why.ways(issue))
     first = f"See what is on it: git log ..{why.branch}"
+    if why.remote:
+        first = f"See what is on it: git fetch {why.remote} {why.branch} && git log ..FETCH_HEAD"
     document = block_document(issue, action, history, "")
     more = {"task": "Say what becomes of your work on an issue's branch", "failing": None}
     return document | {"question": why.question(issue), **_next(issue, first, options, why.branch), **more}

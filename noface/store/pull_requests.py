@@ -5,17 +5,19 @@ its issue begins again with `intent`. `head` is what the present intent is about
 own on the branch, so that a kill between the push and its record leaves two commits that may stand there, both known.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from noface.model.codec import decode
 from noface.model.gate import GateResult
 from noface.model.pull_request import PullRequest
 from noface.model.taxonomy import IssueStatus
 from noface.store.database import Database, insert, update
 from noface.store.journal import Journal, remember_results
-from noface.store.records import PullRow, read, select
+from noface.store.records import PullRow, query, read, select
 from noface.store.rows import dumps
 
 
@@ -64,6 +66,11 @@ class PullRequests:
         wanted = steps or tuple(PullStep)
         marks = ", ".join("?" * len(wanted))
         return self._rows(f"WHERE state IN ({marks}) ORDER BY at, issue_id", *wanted)
+
+    def results(self, issue_id: str) -> tuple[GateResult, ...]:
+        """Return the gates' results that prove what was last to be pushed, in the order in which they ran."""
+        rows = self._db.rows(query("pull_results"), issue_id)
+        return tuple(decode(GateResult, json.loads(row["result"])) for row in rows)
 
     def intended(self, at: float, intent: Intended) -> None:
         """Record what is about to be pushed; number, rounds and what was seen stay, for the same pull request."""
@@ -135,6 +142,15 @@ class PullRequests:
         """Record that it was closed without a merge, or that a person has pushed to its branch."""
         with self._db.transaction():
             self._set(issue_id, state=step, at=at)
+            self._tell(at, issue_id)
+
+    def taken(self, at: float, issue_id: str, branch: str, head: str) -> None:
+        """Record that the branch of an issue that has no pull request yet holds `head`, which is not noface's."""
+        columns = {"branch": branch, "state": PullStep.TAKEN, "at": at}
+        with self._db.transaction() as connection:
+            if not update(connection, "pull_requests", columns, "issue_id = ?", issue_id):
+                fresh = {"attempt": 0, "head": head, "base": "", "tree": ""}
+                insert(connection, "pull_requests", issue_id=issue_id, **fresh, **columns)
             self._tell(at, issue_id)
 
     def adopted(self, at: float, issue_id: str, head: str) -> None:

@@ -90,6 +90,11 @@ FROM issues;
 SELECT DISTINCT i.id, i.epoch FROM attempts AS a JOIN issues AS i ON i.id = a.issue_id AND i.epoch = a.epoch
 WHERE a.outcome = 'MERGE_CONFLICT' AND i.status IN ('ready', 'waiting', 'running', 'landing');
 
+-- name: pull_results
+-- The results that prove an issue's pull request, in the order of the keys that it holds.
+SELECT m.result FROM pull_requests AS p, json_each(p.gates) AS key JOIN gate_memo AS m ON m.key = key.value
+WHERE p.issue_id = ? ORDER BY key.key;
+
 -- name: open_attempts
 SELECT token, issue_id, number, slot, main, start, directory, record FROM attempts
 WHERE outcome IS NULL ORDER BY started_at, token;

@@ -1,0 +1,101 @@
+"""What is pushed and proposed for an issue: the proven commit, and the draft of its pull request."""
+
+from dataclasses import replace
+
+from noface.engine.attempt_environment import landing_message
+from noface.engine.context import RunContext
+from noface.git.plumbing import make_and_hold
+from noface.git.refs import hold_ref, scratch_branch
+from noface.model.attempt import unfinished
+from noface.model.gate import Proof
+from noface.model.history import Verdict
+from noface.model.issue import Issue
+from noface.model.patterns import matches_any
+from noface.model.pull_request import PullDraft
+from noface.recovery.proposal import Proposal, body, title
+from noface.secrets.masked_records import masked_issue
+from noface.store.records import PullRow
+
+
+def branch_of(issue_id: str) -> str:
+    """Return the name of the branch on the remote that an issue's pull request comes from."""
+    return scratch_branch(issue_id).removeprefix("refs/heads/")
+
+
+def proven_commit(context: RunContext, issue: Issue, number: int, proof: Proof, tip: str) -> str:
+    """Return a commit with the proven tree, held by a ref; `tip` is what stands on the remote's branch, "" for none.
+
+    On a branch that is there already it follows the tip, so that reviewers see what has changed since they looked.
+    """
+    plumbing = context.env.plumbing
+    if tip:
+        parents = (tip,) if plumbing.is_ancestor(proof.main, tip) else (tip, proof.main)
+    else:
+        parents = (proof.main,) if context.settings.squash else (proof.main, proof.candidate)
+    named = replace(masked_issue(issue, context.env.masker), title=_title(context, issue))
+    message = landing_message(named, number, _note(context, issue.id, number))
+    return make_and_hold(
+        plumbing,
+        hold_ref(issue.id, "landing"),
+        proof.main,
+        lambda: plumbing.commit_tree(proof.tree, parents, message),
+        str,
+    )
+
+
+def draft_of(context: RunContext, row: PullRow, issue: Issue) -> PullDraft:
+    """Return what the pull request of an issue is to say, without secrets; `row` is what was pushed for it."""
+    rules, mask = context.settings.landing, context.env.masker.text
+    proposal = _proposal(context, row, issue)
+    return PullDraft(
+        branch=row.branch,
+        base=_main_of(context),
+        title=mask(title(proposal)),
+        body=mask(body(proposal)),
+        draft=rules.draft,
+        labels=rules.labels,
+        reviewers=rules.reviewers,
+        auto_merge=rules.auto_merge,
+    )
+
+
+def _title(context: RunContext, issue: Issue) -> str:
+    return title(Proposal(masked_issue(issue, context.env.masker), (), (), "", "", places=_places(context)))
+
+
+def _proposal(context: RunContext, row: PullRow, issue: Issue) -> Proposal:
+    env, rules = context.env, context.settings.landing
+    past = tuple(each for each in context.reader.past(issue.id) if each.number <= row.attempt)
+    shown, known = past[-1].changed if past else (), context.reader.issue(issue.id)
+    number = (issue.parent or issue.id) if rules.numbered else None
+    verdicts = context.questions.approvals(issue.id)
+    return Proposal(
+        issue=masked_issue(issue, env.masker),
+        attempts=past,
+        gates=context.pulls.results(issue.id),
+        base=row.base,
+        main=_main_of(context),
+        number=number if number is not None and number.isdecimal() else None,
+        closes=rules.closes,
+        note=_note(context, issue.id, row.attempt),
+        approved=any(each.attempt == row.attempt and each.verdict is Verdict.APPROVED for each in verdicts),
+        cost_usd=known.cost_usd if known is not None else None,
+        protected=tuple(path for path in shown if matches_any(path, issue.may_change)),
+        places=_places(context),
+    )
+
+
+def _main_of(context: RunContext) -> str:
+    remote = context.remote
+    main = remote.main if remote is not None else context.env.plumbing.repository.main
+    return main.removeprefix("refs/heads/")
+
+
+def _places(context: RunContext) -> tuple[str, ...]:
+    repository = context.env.plumbing.repository
+    return tuple(map(str, (context.env.slots_dir, repository.state_dir, repository.common_dir, repository.root)))
+
+
+def _note(context: RunContext, issue_id: str, number: int) -> str:
+    rows = context.reader.attempts(issue_id)
+    return next((unfinished(row.notes) for row in rows if row.number == number), "")
