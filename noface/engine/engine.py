@@ -24,6 +24,7 @@ from noface.engine.dispatch import (
     record_attempt,
     why_over,
 )
+from noface.engine.follow_pulls import PullFollower
 from noface.engine.jobs import Job, JobEnded, JobKind, Jobs
 from noface.engine.landing import MergeQueue, release_merged
 from noface.engine.lessons import count_lessons
@@ -160,6 +161,8 @@ class Engine:
         self._guard = BudgetGuard(context, self._jobs, self._limits)
         self._dispatch = Dispatch(context, self._jobs, self._landing, self._limits, self._attempt_ended)
         self._outside = OutsideChanges(context)
+        forge = context.forge
+        self._pulls = PullFollower(context, self._jobs, self._landing, self._watch, forge) if forge else None
         self._limit = ""
         self._first_wave: set[str] | None = None
         self._waves = False
@@ -177,6 +180,7 @@ class Engine:
                 self._dispatch.submit(as_configured(context, order))
             self._settle_unfinished()
             while True:
+                self._follow_pulls()
                 self._land()
                 self._close_epics()
                 planned = self._start()
@@ -305,6 +309,10 @@ class Engine:
             self._stop_without_room(entry.issue, rejected.failure)
         self._publishing.step(begin=self._drain_until is None)
 
+    def _follow_pulls(self) -> None:
+        if self._pulls is not None:
+            self._pulls.step(begin=self._drain_until is None)
+
     def _start(self) -> Plan:
         planned = self._plan()
         self._limit = self._limit or self._limits.reached()
@@ -409,6 +417,8 @@ class Engine:
             return False
         if any(self._in_this_wave(issue) for issue in planned.start):
             return True
+        if self._pulls is not None and (patience := self._pulls.patience(once=context.settings.once)) is not None:
+            return self._wait(patience.until, patience.reason)
         timed = [] if context.settings.once else [each for each in planned.waiting if each.until is not None]
         refused = {each.issue_id: too_long(context, each) for each in timed}
         timed = [each for each in timed if not refused[each.issue_id]]
@@ -416,12 +426,17 @@ class Engine:
             self._limit = next((why for why in (*self._limits.refused.values(), *refused.values()) if why), "")
             return False
         waiting = min(timed, key=lambda each: each.until or 0.0)
-        now, until = context.clock.now(), waiting.until or 0.0
+        until = waiting.until or 0.0
         if self._limits.too_late(until):
             self._limit = f"stopped at the limit max_hours, which waiting would pass: {waiting.reason}"
             return False
-        data = {"until": until, "seconds": max(0.0, until - now), "model": waiting.model or None}
-        context.announce("waiting", None, {**data, "reason": waiting.reason})
+        return self._wait(until, waiting.reason, waiting.model)
+
+    def _wait(self, until: float, reason: str, model: str = "") -> bool:
+        """Say what is waited for, and wait a tick of it."""
+        context, now = self._context, self._context.clock.now()
+        data = {"until": until, "seconds": max(0.0, until - now), "model": model or None}
+        context.announce("waiting", None, {**data, "reason": reason})
         context.clock.sleep(min(_TICK_S, max(0.0, until - now)))
         return True
 

@@ -4,7 +4,6 @@ A look waits for the network in a thread of its own and comes back as a job that
 out what it led to, in one transaction: a kill leaves all of it or nothing, and the next look sees the rest.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -17,16 +16,20 @@ from noface.engine.landing import MergeQueue, QueueEntry
 from noface.engine.lessons import keep_lesson
 from noface.engine.outside import BacklogWatch
 from noface.engine.prompt_context import attempt_directory
-from noface.engine.pull_look import Eyes, Looked, look_at, say
+from noface.engine.pull_look import Eyes, Looked, look_at, not_shown, say
 from noface.errors import ForgeAwayError, ForgeError
+from noface.forge.base import Forge
+from noface.git.refs import hold_ref
 from noface.model.codec import decode, encode
 from noface.model.issue import Issue
+from noface.model.pull_request import LandingRules
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
-from noface.recovery.polling import Asked, Pace, answered, is_due, next_time, refused
+from noface.recovery.polling import Asked, Pace, answered, is_due, next_time
 from noface.recovery.pull_documents import closed_document, rounds_document, taken_pull_document
 from noface.recovery.pull_rounds import (
+    TAKEN,
     ClosedUnmerged,
     Followed,
     Look,
@@ -37,19 +40,24 @@ from noface.recovery.pull_rounds import (
     StillOpen,
     TakenByPerson,
     WaitsFor,
+    asking,
     round_note,
     standing,
     still_open,
 )
 from noface.recovery.pull_rounds import answered as answered_by
 from noface.secrets.masked_records import masked_issue
-from noface.store.pull_requests import PullRequests, PullStep
+from noface.store.pull_requests import PullStep
 from noface.store.records import PullRow
 
 _AT_ONCE_MAX = 10
 """How many pull requests one thread looks at, one after the other."""
+_LOOK_S = 1.0
+"""How far off the end of a look is said to be: it is the network's, and nobody knows."""
 _SETTLED = (IssueStatus.REVIEW, IssueStatus.BLOCKED)
 """What an issue is while nobody works on it and its pull request decides."""
+_DONE_WITH = (IssueStatus.MERGED, IssueStatus.SKIPPED, IssueStatus.EPIC)
+"""What an issue is whose pull request decides nothing any more, unless it is merged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +93,12 @@ class PullFollower:
     jobs: Jobs
     queue: MergeQueue
     watch: BacklogWatch
-    pulls: PullRequests
-    eyes: Callable[[], Eyes]
-    """Makes what a look needs; it is called in the thread, since it may ask the forge who noface is."""
-    _asked: dict[str, Asked] = field(default_factory=dict)
+    forge: Forge
+    _asked: dict[str, tuple[str, Asked]] = field(default_factory=dict)
     _looks: dict[str, Look] = field(default_factory=dict)
     _held: dict[str, Looked] = field(default_factory=dict)
     _looking: bool = False
+    _first: float = 0.0
     _away: _Away | None = None
 
     def step(self, *, begin: bool = True) -> None:
@@ -104,29 +111,23 @@ class PullFollower:
             run = partial(self._look, due, tuple(self._notes(due)))
             self.jobs.start(Job(JobKind.REMOTE, "", run, self._ended))
 
-    def patience(self) -> Patience | None:
-        """Return why a run with nothing else to do goes on for its pull requests, None where it may end."""
+    def patience(self, *, once: bool = False) -> Patience | None:
+        """Return why a run with nothing else to do goes on for its pull requests, None where it may end.
+
+        Each run looks at all of them at least once; with `once` it waits for nothing more.
+        """
         now, rules = self.context.clock.now(), self.context.settings.landing
         followed = self._followed()
-        if self._looking and any(pull.issue_id not in self._asked for pull in followed):
-            return Patience(now, "looks at the open pull requests")  # each run does, once
-        if self._away is not None and self._away.until > now:
-            return None
-        waits = []
-        for pull in followed:
-            match pull.seen.waits_for:
-                case WaitsFor.CHECKS if pull.state == "open":
-                    waits.append(Patience(pull.seen.since + rules.follow_checks_s, pull.seen.told))
-                case WaitsFor.REVIEW | WaitsFor.MERGE if pull.state == "open":
-                    waits.append(Patience(pull.seen.changed_at + rules.follow_reviews_s, pull.seen.told))
-                case _:
-                    pass
+        if not self._is_resting(now) and any(self._last(pull) is None for pull in followed):
+            self._first = self._first or now
+            return Patience(self._first + _LOOK_S, "looks at the open pull requests")
+        waits = [] if once else [_patience(pull, rules) for pull in followed if pull.state == PullStep.OPEN]
         wait = max(waits, key=lambda each: each.until, default=None)
         return wait if wait is not None and wait.until > now else None
 
     def _followed(self) -> tuple[Followed, ...]:
         """Return the pull requests that may still change on the forge, those first that changed longest ago."""
-        rows = self.pulls.rows(PullStep.OPEN, PullStep.CLOSED, PullStep.TAKEN)
+        rows = self.context.pulls.rows(PullStep.OPEN, PullStep.CLOSED, PullStep.TAKEN)
         return tuple(_followed(row) for row in rows if row.number is not None)
 
     def _of(self, issue_id: str) -> Followed | None:
@@ -137,12 +138,21 @@ class PullFollower:
     def _due(self) -> tuple[Followed, ...]:
         """Return the pull requests to look at now, those that have waited longest first."""
         now, followed = self.context.clock.now(), self._followed()
-        if self._away is not None and self._away.until > now:
+        if self._is_resting(now):
             return ()
         pace = Pace(self.context.settings.landing.poll_s).shared(len(followed))
-        due = [pull for pull in followed if is_due(self._asked.get(pull.issue_id), pace, now)]
-        due.sort(key=lambda pull: next_time(self._asked.get(pull.issue_id), pace))
+        due = [pull for pull in followed if is_due(self._last(pull), pace, now)]
+        due.sort(key=lambda pull: next_time(self._last(pull), pace))
         return tuple(due[:_AT_ONCE_MAX])
+
+    def _last(self, pull: Followed) -> Asked | None:
+        """Return what came of the last look at a pull request, None where there was none since its newest push."""
+        head, asked = self._asked.get(pull.issue_id, ("", None))
+        return asked if head == pull.head else None
+
+    def _is_resting(self, now: float) -> bool:
+        """Tell whether the forge has said not to be asked yet."""
+        return self._away is not None and self._away.until > now
 
     def _notes(self, due: tuple[Followed, ...]) -> list[tuple[Followed, str]]:
         """Return what is to be said on pull requests of their rounds, where that is not what was said last."""
@@ -158,13 +168,18 @@ class PullFollower:
         """Look at pull requests, in a thread; what was seen before the forge went away counts."""
         context, looked, said = self.context, [], []
         try:
-            eyes = self.eyes()
+            eyes = self._eyes(cancel)
             for pull in due:
                 if cancel.cancelled:
                     break
                 folder = attempt_directory(context.settings.attempts_dir, pull.issue_id, pull.attempt)
                 before = self._looks.get(pull.issue_id)
-                looked.append(look_at(eyes, pull, before, context.clock.now(), Path(folder) / "checks"))
+                try:
+                    looked.append(look_at(eyes, pull, before, context.clock.now(), Path(folder) / "checks"))
+                except ForgeAwayError:
+                    raise
+                except ForgeError as error:
+                    looked.append(not_shown(pull, error.message))
             for pull, note in notes:
                 say(eyes, pull, note)
                 said.append((pull.issue_id, note))
@@ -175,6 +190,28 @@ class PullFollower:
             return _Came(tuple(looked), _Away(until, error.message), tuple(said))
         return _Came(tuple(looked), None, tuple(said))
 
+    def _eyes(self, cancel: Canceller) -> Eyes:
+        context, env, remote = self.context, self.context.env, self.context.remote
+
+        def fetch_main() -> None:
+            if remote is not None:
+                remote.fetch_main(cancel)
+
+        def fetch_branch(pull: Followed) -> None:
+            if remote is not None:
+                remote.fetch(f"+refs/heads/{pull.branch}:{hold_ref(pull.issue_id, TAKEN)}", cancel=cancel)
+
+        return Eyes(
+            self.forge,
+            env.plumbing,
+            context.settings.landing,
+            env.masker,
+            fetch_main,
+            fetch_branch,
+            env.gate_rules,
+            self.forge.whoami(),
+        )
+
     def _ended(self, job: Job[_Came]) -> None:
         self._looking = False
         came, now = job.result, self.context.clock.now()
@@ -182,27 +219,24 @@ class PullFollower:
             return
         hit("pull_seen")
         if came.away is not None:
-            self._is_away(came.away, now)
+            self._is_away(came.away)
         elif self._away is not None:
             self._away = None
         for looked in came.looked:
             issue_id = looked.followed.issue_id
             changed = self._looks.get(issue_id) != looked.look
-            self._asked[issue_id] = answered(self._asked.get(issue_id), now, changed=changed)
+            self._asked[issue_id] = looked.followed.head, answered(self._last(looked.followed), now, changed=changed)
             self._looks[issue_id] = looked.look
             self._carry_out(looked)
         for issue_id, note in came.said:
             if (pull := self._of(issue_id)) is not None:
-                self.pulls.seen(now, issue_id, seen=encode(replace(pull.seen, said=note)))
+                self.context.pulls.seen(now, issue_id, seen=encode(replace(pull.seen, said=note)))
 
-    def _is_away(self, away: _Away, now: float) -> None:
+    def _is_away(self, away: _Away) -> None:
         """Ask nothing before the time that the forge has named; tell it once."""
         if self._away is None or self._away.why != away.why:
             self.context.log_event("forge_away", None, until=away.until, reason=away.why)
         self._away = away
-        for pull in self._followed():
-            if pull.issue_id in self._asked or away.until > now:
-                self._asked[pull.issue_id] = refused(self._asked.get(pull.issue_id), now, away.until)
 
     # Carrying out
 
@@ -221,10 +255,14 @@ class PullFollower:
                 self._merged(looked, decision)
             case _ if issue is None:  # a person has closed or removed it: its pull request is left alone
                 self._remember(looked)
+            case _ if state.status in _DONE_WITH:
+                self._remember(looked)
             case ClosedUnmerged() if pull.state != PullStep.CLOSED:
                 self._closed(issue, looked, decision)
             case TakenByPerson() if pull.state != PullStep.TAKEN:
                 self._taken(issue, looked, decision)
+            case StillOpen() if looked.refused and pull.state != PullStep.OPEN:
+                pass
             case StillOpen() if state.status in _SETTLED:
                 self._still_open(issue, looked, decision, pull)
             case RoundDue() if state.status is IssueStatus.REVIEW:
@@ -254,7 +292,7 @@ class PullFollower:
         now = context.clock.now()
         with self.context.questions.together():
             self._remember(looked)
-            self.pulls.merged(now, before.issue_id, merged.commit)
+            self.context.pulls.merged(now, before.issue_id, merged.commit)
         hit("pull_merged")
         self.queue.drop(before.issue_id)
         issue = self.watch.issue(before.issue_id)
@@ -269,15 +307,17 @@ class PullFollower:
         state = context.reader.state(issue.id)
         with self.context.questions.together():
             if pull.state != PullStep.OPEN:
-                self.pulls.opened(now, issue.id, looked.look.pull, ", again")
-            elif state.status is IssueStatus.REVIEW and state.reason != decision.reason:
+                self.context.pulls.opened(now, issue.id, looked.look.pull, ", again")
+            elif state.reason != decision.reason and (state.status is IssueStatus.REVIEW or _mended(looked)):
                 context.set_status(issue.id, IssueStatus.REVIEW, decision.reason)
             if (seen, standing(looked.look.checks)) != (pull.seen, pull.checks):
-                self.pulls.seen(now, issue.id, seen=encode(seen), checks=standing(looked.look.checks))
+                self.context.pulls.seen(now, issue.id, seen=encode(seen), checks=standing(looked.look.checks))
 
     def _remember(self, looked: Looked, *, rounds: int = -1, checks: str = "") -> None:
         seen = encode(looked.seen)
-        self.pulls.seen(self.context.clock.now(), looked.followed.issue_id, seen=seen, checks=checks, rounds=rounds)
+        self.context.pulls.seen(
+            self.context.clock.now(), looked.followed.issue_id, seen=seen, checks=checks, rounds=rounds
+        )
 
     def _closed(self, issue: Issue, looked: Looked, closed: ClosedUnmerged) -> None:
         past, how = history(self.context, issue), configured(self.context, issue)
@@ -296,7 +336,7 @@ class PullFollower:
         now, issue_id = self.context.clock.now(), looked.followed.issue_id
         with self.context.questions.together():
             self._remember(looked)
-            self.pulls.ended(now, issue_id, step)
+            self.context.pulls.ended(now, issue_id, step)
             self.context.journal.blocked(now, issue_id, reason, document)
         hit("pull_blocked")
         self.queue.drop(issue_id)
@@ -345,6 +385,24 @@ def _followed(row: PullRow) -> Followed:
         seen = Seen()
     same = {name: getattr(row, name) for name in _SAME}
     return Followed(number=row.number or 0, seen=seen, **same)
+
+
+def _mended(looked: Looked) -> bool:
+    """Tell whether what a person was asked about is gone: the checks have passed after all, and nobody asks more."""
+    followed, decision = looked.followed, looked.decision
+    waits = isinstance(decision, StillOpen) and decision.waits_for in (WaitsFor.REVIEW, WaitsFor.MERGE)
+    return waits and followed.seen.answered_head == followed.head and not asking(looked.look.reviews, ())
+
+
+def _patience(pull: Followed, rules: LandingRules) -> Patience:
+    """Return until when a run waits for an open pull request: for its checks, and then for its review."""
+    match pull.seen.waits_for:
+        case WaitsFor.REVIEW | WaitsFor.MERGE:
+            return Patience(pull.seen.changed_at + rules.follow_reviews_s, pull.seen.told)
+        case WaitsFor.PERSON:
+            return Patience(0.0, pull.seen.told)
+        case _:
+            return Patience(pull.seen.since + rules.follow_checks_s, pull.seen.told or "waits for checks")
 
 
 _SAME = ("issue_id", "head", "base", "rounds", "branch", "url", "attempt", "state", "pushed", "checks")

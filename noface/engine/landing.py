@@ -220,9 +220,11 @@ class MergeQueue:
         match job.future.result():
             case Proof() as proof:
                 entry.proof = proof
-            case Failure() as failure:
+            case Failure() as failure if any(each is entry for each in self._entries):
                 self._remove(entry)
                 return [Rejected(entry, failure)]
+            case Failure():  # it has landed elsewhere, or a person decides about it
+                pass
             case None:
                 pass
         return []

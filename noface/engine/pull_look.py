@@ -4,6 +4,7 @@ It runs in a thread of its own and writes no state: what it returns is a decisio
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from noface.gates.run import log_names
 from noface.git.plumbing import Plumbing
 from noface.model.failure import Failure
 from noface.model.gate import GateSpec
-from noface.model.pull_request import Check, CheckState, LandingRules, PullState
+from noface.model.pull_request import Check, CheckState, LandingRules, PullRequest, PullState
 from noface.recovery.pull_rounds import (
     Decision,
     Followed,
@@ -24,6 +25,7 @@ from noface.recovery.pull_rounds import (
     RoundDue,
     Seen,
     StillOpen,
+    TakenByPerson,
     WaitsFor,
     check_key,
     decide,
@@ -39,26 +41,41 @@ _MARKER = "<!-- noface:rounds -->"
 
 @dataclass(frozen=True, slots=True)
 class Eyes:
-    """What a look needs. `fetch` brings the remote's main, and a branch that is named, here; it returns that's head."""
+    """What a look needs. `fetch_main` brings the remote's main here, `fetch_branch` the head of a pull request.
+
+    Both raise GitError where that cannot be done now.
+    """
 
     forge: Forge
     plumbing: Plumbing
     rules: LandingRules
     masker: Masker
-    fetch: Callable[[str], str]
+    fetch_main: Callable[[], object]
+    fetch_branch: Callable[[Followed], object]
     gate_rules: ProjectRules | None = None
     login: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What a look came to. `failure` is what a round answers; `look` spares the next one what has not changed."""
+    """What a look came to. `failure` is what a round answers; `look` spares the next one what has not changed.
+
+    `refused`: the forge did not show it.
+    """
 
     followed: Followed
     look: Look
     decision: Decision
     seen: Seen
     failure: Failure | None = None
+    refused: bool = False
+
+
+def not_shown(followed: Followed, why: str) -> Looked:
+    """Return the look at a pull request that the forge refuses to show."""
+    stays = PullRequest(followed.number, followed.url, PullState.OPEN, followed.branch, followed.head)
+    waits = StillOpen(WaitsFor.PERSON, f"pull request #{followed.number} cannot be read: {why}")
+    return Looked(followed, Look(stays), waits, followed.seen, refused=True)
 
 
 def look_at(eyes: Eyes, followed: Followed, before: Look | None, now: float, logs: Path) -> Looked:
@@ -92,6 +109,9 @@ def look_at(eyes: Eyes, followed: Followed, before: Look | None, now: float, log
             failure = masked_failure(together(charged, _review(decision)), eyes.masker)
     if isinstance(decision, Merged):
         decision = _fetched(eyes, decision)
+    if isinstance(decision, TakenByPerson):
+        with suppress(GitError):  # the next look tries again; a retry takes what is here by then
+            eyes.fetch_branch(followed)
     return Looked(followed, look, decision, known.seen, failure)
 
 
@@ -134,7 +154,7 @@ def _fetched(eyes: Eyes, merged: Merged) -> Merged | StillOpen:
     """Take a merge for one once the fetched main holds it: what comes after builds on that."""
     missing = StillOpen(WaitsFor.MERGE, f"{merged.reason}; main as it was fetched does not hold that yet")
     try:
-        eyes.fetch("")
+        eyes.fetch_main()
         plumbing = eyes.plumbing
         held = bool(merged.commit) and plumbing.resolve(merged.commit) is not None
         return merged if held and plumbing.is_ancestor(merged.commit, plumbing.main()) else missing
