@@ -190,7 +190,10 @@ class Views:
         )
 
     def simple_pull(self, issue):
-        return described("pull-request-simple", **self._pull(issue))
+        """Show a pull request as listings do; their description says that each label has a text."""
+        fields = self._pull(issue)
+        labels = [{**label, "description": label["description"] or ""} for label in fields["labels"]]
+        return described("pull-request-simple", **{**fields, "labels": labels})
 
     def _pull(self, issue):
         pull, url = issue.pull, f"{self.api}/pulls/{issue.number}"
