@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 import socket
+import threading
 import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -23,11 +24,12 @@ from .github_views import Views
 _GIT = re.compile(
     r"/(?P<owner>[^/]+)/(?P<name>[^/]+?)(?:\.git)?(?P<inner>/(?:info/refs|git-upload-pack|git-receive-pack))\Z"
 )
+_GRAPHQL = frozenset({"/graphql", "/api/graphql"})
 _API = re.compile(r"/api/v3(?=/|\Z)")
 
 
 class Listener(ThreadingHTTPServer):
-    """Listens on loopback for one GitHub."""
+    """Listens on loopback for one GitHub, in a thread of its own."""
 
     daemon_threads = True
     request_queue_size = 64
@@ -35,6 +37,17 @@ class Listener(ThreadingHTTPServer):
     def __init__(self, github):
         self.github = github
         super().__init__(("127.0.0.1", 0), Handling)
+        self._thread = threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True)
+        self._thread.start()
+
+    @property
+    def origin(self):
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def close(self):
+        self.shutdown()
+        self._thread.join()
+        self.server_close()
 
     def server_bind(self):
         """Bind without asking what the machine is called, which may take seconds."""
@@ -116,14 +129,14 @@ class Handling(BaseHTTPRequestHandler):
         with github.lock:
             if git := _GIT.match(path):
                 return self._git(git, query, body)
-            if path.startswith("/_logs/"):
-                return github.log_answer(path)
+            if self.server is github.files:
+                return github.file_answer(path, self.headers)
             return answer(github, self.command, path, query, body, self.headers)
 
     def _git(self, found, query, body):
         github = self.server.github
         token = github.token_of(self.headers)
-        repository = github.repositories.get(f"{found['owner']}/{found['name']}")
+        repository = github.hosted(f"{found['owner']}/{found['name']}")
         challenge = {"WWW-Authenticate": 'Basic realm="GitHub"'}
         if token is None and (self.headers.get("Authorization") or repository is None or repository.private):
             return 401, challenge, b"Invalid username or token.\n"
@@ -153,11 +166,21 @@ def answer(github, method, path, query, body, headers):
     token = github.token_of(headers)
     if token is None:
         return _refusal(RefusedError(401, "Bad credentials"), {}, None)
+    resource = "graphql" if path in _GRAPHQL else "core"
     try:
         if path != "/rate_limit":
-            github.limits.count(token.user)
+            github.limits.count(token.user, resource)
     except RefusedError as refused:
-        return _refusal(refused, github.limits.headers(token.user), None)
+        return _refusal(refused, github.limits.headers(token.user, resource), None)
+    if moved := github.moved(path):
+        status = 301 if method == "GET" else 307
+        where = {"Location": f"{github.api}{moved}", **github.limits.headers(token.user)}
+        return (
+            status,
+            where,
+            _json({"message": "Moved Permanently", "url": where["Location"], "documentation_url": DOCS}),
+        )
+    path = github.by_name(path)
     try:
         status, extra, content, operation = _answered(github, token, method, path, query, body)
     except RefusedError as refused:
@@ -178,7 +201,7 @@ def answer(github, method, path, query, body, headers):
         faults = answer_faults(operation, status, content)
         if faults:
             return _violated(github, f"GitHub never answers {method} {path} so: {'; '.join(faults)}")
-    return status, {**extra, **github.limits.headers(token.user)}, raw
+    return status, {**extra, **github.limits.headers(token.user, resource)}, raw
 
 
 def _violated(github, what):
@@ -187,8 +210,7 @@ def _violated(github, what):
 
 
 def _answered(github, token, method, path, query, body):
-    if path in {"/graphql", "/api/graphql"}:
-        token.check("pull_requests=write")
+    if path in _GRAPHQL:
         return 200, {}, github_rest_pulls.graphql(github, token.user, json.loads(body)), None
     found = find(method, path)
     given = dict(parse_qsl(query, keep_blank_values=True))

@@ -59,15 +59,16 @@ class Limits:
         self.per_hour = per_hour
         self._windows = {}
 
-    def _window(self, user):
-        window = self._windows.get(user.login)
+    def _window(self, user, resource="core"):
+        key = (user.login, resource)
+        window = self._windows.get(key)
         if window is None or window.reset <= self._now():
-            window = self._windows[user.login] = Window(0, self._now() + 3600)
+            window = self._windows[key] = Window(0, self._now() + 3600)
         return window
 
-    def count(self, user):
-        """Count a request; raise RefusedError where the hour's are used up."""
-        window = self._window(user)
+    def count(self, user, resource="core"):
+        """Count a request; raise RefusedError where the hour's are used up. GraphQL has a limit of its own."""
+        window = self._window(user, resource)
         if window.used >= self.per_hour:
             raise RefusedError(403, f"API rate limit exceeded for user ID {user.id}.")
         window.used += 1
@@ -80,14 +81,14 @@ class Limits:
         """Use up all but so many of the hour's requests."""
         self._window(user).used = self.per_hour - remaining
 
-    def rate(self, user):
-        window = self._window(user)
+    def rate(self, user, resource="core"):
+        window = self._window(user, resource)
         left = self.per_hour - window.used
         return {"limit": self.per_hour, "remaining": left, "reset": window.reset, "used": window.used}
 
-    def headers(self, user):
-        named = {f"X-RateLimit-{key.capitalize()}": str(value) for key, value in self.rate(user).items()}
-        return {**named, "X-RateLimit-Resource": "core"}
+    def headers(self, user, resource="core"):
+        named = {f"X-RateLimit-{key.capitalize()}": str(value) for key, value in self.rate(user, resource).items()}
+        return {**named, "X-RateLimit-Resource": resource}
 
 
 @dataclass

@@ -54,6 +54,7 @@ OPERATIONS = """
     repos/list-commit-statuses-for-ref repos/create-commit-status
     actions/get-job-for-workflow-run actions/list-jobs-for-workflow-run actions/list-jobs-for-workflow-run-attempt
     actions/download-job-logs-for-workflow-run actions/get-workflow-run
+    actions/list-workflow-runs-for-repo
     git/get-ref git/list-matching-refs git/create-ref git/update-ref git/delete-ref git/get-commit
     repos/list-branches repos/get-branch repos/get-commit repos/list-pull-requests-associated-with-commit
     repos/get-content

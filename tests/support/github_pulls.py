@@ -93,6 +93,7 @@ class Hosted(Tracked):
         self.bare = Bare(path, main)
         self.main = main
         self.allow_auto_merge = True
+        self.merge_methods = {"merge", "squash", "rebase"}
         self.reviews: dict[int, Review] = {}
         self.review_comments: dict[int, ReviewComment] = {}
         self.check_runs: dict[int, CheckRun] = {}
@@ -186,6 +187,8 @@ class Hosted(Tracked):
         pull = issue.pull
         if sha and sha != pull.head_sha:
             raise RefusedError(409, "Head branch was modified. Review and try the merge again.")
+        if how not in self.merge_methods:
+            raise RefusedError(405, f"{how.capitalize()} merges are not allowed on this repository.")
         tree = self.bare.merged_tree(pull.base_sha, pull.head_sha)
         if issue.state != "open" or pull.draft or tree is None:
             raise RefusedError(405, "Pull Request is not mergeable")
@@ -276,7 +279,7 @@ class Hosted(Tracked):
         return checks and all(each.state == "success" for each in newest.values())
 
     def enable_auto_merge(self, issue, user, how):
-        if not self.allow_auto_merge:
+        if not self.allow_auto_merge or how not in self.merge_methods:
             raise RefusedError(200, "Pull request Auto merge is not allowed for this repository")
         if issue.state != "open" or (self.green(issue.pull.head_sha) and self.checks_of(issue.pull.head_sha)):
             raise RefusedError(200, "Pull request Pull request is in clean status")

@@ -3,6 +3,8 @@
 Of GraphQL it knows the one mutation that REST lacks: enablePullRequestAutoMerge.
 """
 
+import re
+
 from .github_openapi import NOWHERE, described
 from .github_rest import Answer, Listed, operation
 from .github_state import RefusedError, not_found
@@ -205,6 +207,13 @@ def _job(call):
     return call.views.job(_job_of(call))
 
 
+@operation("actions/list-workflow-runs-for-repo", "actions=read")
+def _runs(call):
+    wanted = call.query.get("head_sha")
+    found = [each for each in call.repository.check_runs.values() if each.app == "github-actions"]
+    return Listed([each for each in found if wanted in {None, each.sha}], call.views.run, under="workflow_runs")
+
+
 @operation("actions/list-jobs-for-workflow-run", "actions=read")
 def _jobs(call):
     run = int(call.places["run_id"])
@@ -292,21 +301,23 @@ def _pulls_of(call):
 
 
 def graphql(server, user, body):
-    """Answer a GraphQL request: errors come with status 200 there."""
-    variables = body.get("variables", {})
-    given = variables.get("input", variables)
-    if "enablePullRequestAutoMerge" not in body.get("query", ""):
+    """Answer a GraphQL request: errors come with status 200 there. An app's token has no user but this one."""
+    query, variables = body["query"], body.get("variables", {})
+    if "viewer" in query:
+        return {"data": {"viewer": {"login": user.login}}}
+    found = {key: re.search(rf"\b{key}:\s*\$(\w+)", query) for key in ("pullRequestId", "mergeMethod")}
+    given = {key: variables[name[1]] for key, name in found.items() if name} or variables.get("input", {})
+    if "enablePullRequestAutoMerge" not in query or "pullRequestId" not in given:
         raise AssertionError(f"the server of the tests does not know this GraphQL: {body}")
-    wanted = given.get("pullRequestId") or given.get("id") or given.get("pull")
+    wanted = given["pullRequestId"]
     for repository in server.repositories.values():
         for issue in repository.pulls:
             if wanted == f"PR_{issue.id}" and repository.may(user.login, "write"):
-                how = (given.get("mergeMethod") or given.get("method") or "MERGE").lower()
                 try:
-                    repository.enable_auto_merge(issue, user, how)
+                    repository.enable_auto_merge(issue, user, given.get("mergeMethod", "MERGE").lower())
                 except RefusedError as refused:
                     return _error("UNPROCESSABLE", refused.message)
-                return {"data": {"enablePullRequestAutoMerge": {"pullRequest": {"id": wanted, "number": issue.number}}}}
+                return {"data": {"enablePullRequestAutoMerge": {"clientMutationId": None}}}
     return _error("NOT_FOUND", f"Could not resolve to a node with the global id of '{wanted}'.")
 
 

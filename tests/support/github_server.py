@@ -21,6 +21,7 @@ How to use it (the fixture `github` of conftest; nothing is patched, noface is t
     with github.away(): …                                                        # each connection ends without an answer
     with github.holding("*/comments") as held: held.entered.wait(); …            # answers wait until the block ends
     github.limits.leave(token.user, 3)                                           # all but 3 of the hour are used up
+    token.revoked = True; github.rename("acme/shop", "acme/store"); repo.merge_methods = {"squash"}
     github.later(3600)                                                           # GitHub's clock goes on; or GitHub(now=…)
 
 Requests and answers that do not fit GitHub's published description fail the test at its end (`violations`).
@@ -93,22 +94,20 @@ class GitHub:
         self.limits = Limits(self.now)
         self.requests = []
         self.violations = []
-        self._users, self._tokens, self._faults = {}, {}, []
+        self._users, self._tokens, self._faults, self._renamed = {}, {}, [], {}
         self._ids = itertools.count(3_000_000_001)  # above what 32 bits hold, as GitHub's are
         self._listener = Listener(self)
-        self.web = f"http://127.0.0.1:{self._listener.server_port}"
+        self.files = Listener(self)  # job's logs lie on another host, which is to get no token
+        self.web = self._listener.origin
         self.api = f"{self.web}/api/v3"
         self.dotcom_api = self.web
-        self._thread = threading.Thread(target=self._listener.serve_forever, args=(0.02,), daemon=True)
-        self._thread.start()
 
     def close(self):
         """End the server, and every answer that is held."""
         for fault in self._faults:
             fault.gate.set()
-        self._listener.shutdown()
-        self._thread.join()
-        self._listener.server_close()
+        self._listener.close()
+        self.files.close()
 
     def now(self):
         """Return GitHub's time, in whole epoch seconds."""
@@ -219,12 +218,42 @@ class GitHub:
         token = self.token_of(headers)
         return self.limits.headers(token.user) if token else {}
 
-    # Logs of jobs lie on another host at GitHub; here they have an address that needs no token.
-
     def log_url(self, repository, job):
-        return f"{self.web}/_logs/{repository.full_name}/{job.id}"
+        return f"{self.files.origin}/{repository.full_name}/{job.id}"
 
-    def log_answer(self, path):
-        _, _, owner, name, job = path.split("/")
+    def file_answer(self, path, headers):
+        """Answer a request for a log, which its address alone opens."""
+        if headers.get("Authorization"):
+            self.violations.append(f"a token was sent to another host than the API's: {path}")
+        _, owner, name, job = path.split("/")
         log = self.repositories[f"{owner}/{name}"].check_runs[int(job)].log
         return 200, {"Content-Type": "text/plain; charset=utf-8"}, log.encode()
+
+    # A repository that was renamed answers below its id, to which the old name leads.
+
+    def rename(self, old, new):
+        """Give a repository another full name: requests to the old one are sent on, and git is served there still."""
+        repository = self.repositories.pop(old)
+        owner, repository.name = new.split("/")
+        repository.owner = self.user(owner)
+        self.repositories[new] = repository
+        self._renamed[old] = repository
+
+    def hosted(self, full_name):
+        """Return the repository that has that name or had it, or None."""
+        return self.repositories.get(full_name) or self._renamed.get(full_name)
+
+    def moved(self, path):
+        """Return where a request to a renamed repository is sent, "" for others."""
+        for old, repository in self._renamed.items():
+            if path == f"/repos/{old}" or path.startswith(f"/repos/{old}/"):
+                return f"/repositories/{repository.id}{path.removeprefix(f'/repos/{old}')}"
+        return ""
+
+    def by_name(self, path):
+        """Return the path of a request below the repository's name where it came below its id."""
+        start, _, rest = path.removeprefix("/repositories/").partition("/")
+        named = next((each.full_name for each in self.repositories.values() if start == str(each.id)), None)
+        if not path.startswith("/repositories/") or named is None:
+            return path
+        return f"/repos/{named}/{rest}".rstrip("/")

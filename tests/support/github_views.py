@@ -179,6 +179,10 @@ class Views:
             "topics": [],
         }
 
+    def _small_repository(self):
+        small, own = ("id", "name", "full_name", "owner", "private", "url", "html_url"), self._repository()
+        return described("minimal-repository", **{key: own[key] for key in small})
+
     def whole_repository(self, login):
         """Return the repository as one login sees it: with what it may do there."""
         may = {"pull": "read", "triage": "triage", "push": "write", "maintain": "maintain", "admin": "admin"}
@@ -186,6 +190,9 @@ class Views:
             "full-repository",
             **self._repository(),
             allow_auto_merge=self.repository.allow_auto_merge,
+            allow_merge_commit="merge" in self.repository.merge_methods,
+            allow_squash_merge="squash" in self.repository.merge_methods,
+            allow_rebase_merge="rebase" in self.repository.merge_methods,
             permissions={name: self.repository.may(login, role) for name, role in may.items()},
         )
 
@@ -343,6 +350,31 @@ class Views:
         fields = {"annotation_level": "failure", "title": None, "raw_details": None, "blob_href": NOWHERE}
         return described("check-annotation", **{**fields, **annotation})
 
+    def run(self, check):
+        """Return the workflow's run that a check of GitHub Actions is a job of; each run has one."""
+        url, own = f"{self.api}/actions/runs/{check.run}", self._small_repository()
+        return described(
+            "workflow-run",
+            id=check.run,
+            name="CI",
+            display_title=check.name,
+            path=".github/workflows/ci.yml",
+            event="pull_request",
+            workflow_id=1,
+            run_number=1,
+            run_attempt=1,
+            status=check.status,
+            conclusion=check.conclusion,
+            head_sha=check.sha,
+            url=url,
+            html_url=f"{self.web}/actions/runs/{check.run}",
+            jobs_url=f"{url}/jobs",
+            created_at=stamp(check.at),
+            updated_at=stamp(check.at),
+            repository=own,
+            head_repository=own,
+        )
+
     def job(self, check):
         done, at = check.status == "completed", stamp(check.at)
         failed = check.conclusion in {"failure", "timed_out", "cancelled"}
@@ -399,15 +431,13 @@ class Views:
         states = {each.state for each in newest}
         state = "failure" if states & {"failure", "error"} else "success" if states == {"success"} else "pending"
         statuses = [{key: value for key, value in self.status(each).items() if key != "creator"} for each in newest]
-        small = ("id", "name", "full_name", "owner", "private", "url", "html_url")
-        own = self._repository()
         return described(
             "combined-commit-status",
             sha=sha,
             state=state,
             statuses=[described("simple-commit-status", **each) for each in statuses],
             total_count=len(newest),
-            repository=described("minimal-repository", **{key: own[key] for key in small}),
+            repository=self._small_repository(),
             commit_url=f"{self.api}/commits/{sha}",
             url=f"{self.api}/commits/{sha}/status",
         )
