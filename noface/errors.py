@@ -87,5 +87,17 @@ class DivergedError(NofaceError):
     exit_code = EXIT_ATTENTION
 
 
+class UnpushedError(NofaceError):
+    """Main has commits that the remote lacks, and a push would publish them though nobody has asked for that."""
+
+    exit_code = EXIT_ATTENTION
+
+
+class FollowError(NofaceError):
+    """Main cannot be moved to what was fetched: something of the person's is in the way."""
+
+    exit_code = EXIT_ATTENTION
+
+
 class StoreError(NofaceError):
     """The state database cannot be used; it is never overwritten."""

@@ -25,6 +25,7 @@ from noface.engine.dispatch import (
     why_over,
 )
 from noface.engine.follow_pulls import PullFollower
+from noface.engine.ground import GroundWatch, follow, settle_following, take_ground
 from noface.engine.jobs import Job, JobEnded, JobKind, Jobs
 from noface.engine.landing import MergeQueue, release_merged
 from noface.engine.lessons import count_lessons
@@ -78,6 +79,8 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
     hit("run_started")
     resumed = recover(context)
     try:
+        settle_following(context)
+        decided = take_ground(context, cancel)
         sandbox = context.env.sandbox
         if sandbox.announced:
             context.announce(
@@ -94,6 +97,7 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
                 context.env.gate_facts.counts[result.gate.command] = result.tests_run
             if result.failure is None:
                 context.memo[context.env.key(result.tree, result.gate)] = result
+        follow(context, decided)
         external = tuple(kind.value for kind in FailureKind if kind.category.external)
         lift_blocks(context, external, "its cause lay outside it; tried again")
         result_of_run = Engine(context).run(resumed)
@@ -157,6 +161,7 @@ class Engine:
         self._publishing = Publishing(context, self._jobs, self._landing.add)
         if context.settings.landing.pull_request:
             self._landing.publisher = self._publishing
+        self._ground = GroundWatch(context, self._jobs)
         self._limits = RunLimits(context)
         self._guard = BudgetGuard(context, self._jobs, self._limits)
         self._dispatch = Dispatch(context, self._jobs, self._landing, self._limits, self._attempt_ended)
@@ -181,6 +186,7 @@ class Engine:
             self._settle_unfinished()
             while True:
                 self._follow_pulls()
+                self._ground.step(begin=self._drain_until is None)
                 self._land()
                 self._close_epics()
                 planned = self._start()

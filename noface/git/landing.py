@@ -64,7 +64,7 @@ class Advance:
 
     def outcome(self, message: str) -> MoveResult:
         """Return what came of a move that was refused with `message`, or that nobody confirmed."""
-        now = self.plumbing.main()
+        now = self.plumbing.local_main()
         if now == self.new:
             return Landed(self.new)
         lock = lock_in_the_way(message)
@@ -260,7 +260,7 @@ def settle(plumbing: Plumbing, old: str, new: str, note: str) -> MoveResult:
             if blocked is not None:
                 return blocked
         follow_switches(plumbing, descriptor)
-        main = plumbing.main()
+        main = plumbing.local_main()
         if plumbing.is_ancestor(new, main):
             return Landed(new)
         if main != old:

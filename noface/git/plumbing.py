@@ -44,9 +44,21 @@ class Plumbing:
         """Return the commit `name` stands for, or None."""
         return self._names.resolve(f"{name}^{{commit}}")
 
+    def work_from(self, base: str) -> None:
+        """Start work from a ref in main's place, or from main again (""); see Repository.base."""
+        self.repository = replace(self.repository, base=base)
+
     def main(self) -> str:
-        """Return main's commit, or that of the base in its place; raise UsageError where the branch is gone."""
-        commit = self.resolve(self.repository.base or self.repository.main)
+        """Return the commit that work starts from: main's, or that of the base. Raises UsageError where it is gone."""
+        base = self.repository.base
+        commit = self.resolve(base) if base else self.local_main()
+        if commit is None:
+            raise UsageError(f"{base}, what was fetched of the remote's main, is gone.", "Run again: it is fetched.")
+        return commit
+
+    def local_main(self) -> str:
+        """Return main's commit; raise UsageError where the branch is gone."""
+        commit = self.resolve(self.repository.main)
         if commit is None:
             raise UsageError(
                 f"The branch {self.repository.main_name} is gone.", "Restore it, or set [project] main to another."
@@ -55,7 +67,12 @@ class Plumbing:
 
     def main_anew(self) -> str:
         """Return main's commit as a git process of its own reads it; raise GitError where that does not tell."""
-        return self.git.ask("rev-parse", "--verify", "--quiet", self.repository.base or self.repository.main)
+        return self.git.ask("rev-parse", "--verify", "--quiet", self.repository.main)
+
+    def apart(self, ours: str, theirs: str) -> tuple[int, int]:
+        """Return how many commits each of two has that the other lacks."""
+        counts = self.git.ask("rev-list", "--count", "--left-right", f"{ours}...{theirs}", "--").split()
+        return int(counts[0]), int(counts[1])
 
     def tree(self, commit: str) -> str:
         """Return a commit's tree."""
@@ -233,11 +250,11 @@ class Plumbing:
             mode, _, oid = meta.split(" ")
             yield path, mode, oid
 
-    def landings(self) -> tuple[LandedCommit, ...]:
-        """Return the first-parent commits of main with a Noface-Issue trailer, oldest first."""
+    def landings(self, name: str = "") -> tuple[LandedCommit, ...]:
+        """Return the first-parent commits with a Noface-Issue trailer, oldest first: of main, or of a range."""
         options = ("--first-parent", "--reverse", "--no-show-signature", "--grep=^Noface-Issue: ", _LANDED)
         landings = []
-        for line in self.git.ask("log", *options, self.repository.main, "--").split("\n"):
+        for line in self.git.ask("log", *options, name or self.repository.main, "--").split("\n"):
             commit, _, rest = line.partition("\0")
             if rest:
                 parents, tree, at, *names = rest.split("\0")

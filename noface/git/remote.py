@@ -264,9 +264,10 @@ class Remote:
         return second
 
     def _authorization(self) -> tuple[tuple[str, str], ...]:
-        """Return the setting that lets git use the token; none for an address that is not https, or without a token."""
+        """Return the settings by which git uses the token; none without one, or where others could read it underway."""
         parts = urlsplit(self.push_url)
-        if self._token is None or parts.scheme not in ("https", "http") or not parts.hostname:
+        encrypted = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _HERE)
+        if self._token is None or not encrypted or not parts.hostname:
             return ()
         token = self._token(parts.hostname)
         if not token:
@@ -298,6 +299,7 @@ class Remote:
                 git.run("update-ref", "-d", ref)
 
 
+_HERE = ("127.0.0.1", "::1", "localhost")
 _FSYNC = "core.fsync=committed,loose-object,reference"
 _KEPT = re.compile(
     r"GIT_(?:SSH|SSH_COMMAND|SSH_VARIANT|SSL_\w+|PROXY_\w+|HTTP_\w+|ALLOW_PROTOCOL|CONFIG_(?:COUNT|KEY_\d+|VALUE_\d+))"

@@ -56,7 +56,7 @@ def repair_interrupted(plumbing: Plumbing, tree: Worktree, descriptor: int) -> B
     if forwards:
         try:
             forth = plumbing.is_ancestor(move.old, move.new)
-            if forth and plumbing.main() == move.old and checked_out(tree) == plumbing.repository.main:
+            if forth and plumbing.local_main() == move.old and checked_out(tree) == plumbing.repository.main:
                 plumbing.refs.apply(RefUpdate(plumbing.repository.main, move.new, move.old))
         except GitError as error:
             return Blocked(f"a landing was cut off in {tree.path}, and main cannot be moved: {error}")

@@ -58,7 +58,13 @@ PUBLISHING_FAILPOINTS = (
     "pull_blocked",  # that a person must decide about a pull request is committed to the database
 )
 """Those that a run comes to only where its work leaves it as pull requests."""
-_DECLARED = frozenset((*FAILPOINTS, *PUBLISHING_FAILPOINTS))
+REMOTE_FAILPOINTS = (
+    "ground_fetched",  # the remote's main is fetched, nothing is decided yet
+    "follow_recorded",  # the intent to move main to what was fetched is committed to the database
+    "followed",  # main is what was fetched, the database still holds the intent
+)
+"""Those that only a run reaches whose main is behind a git remote's, or that pushes there."""
+_DECLARED = frozenset((*FAILPOINTS, *PUBLISHING_FAILPOINTS, *REMOTE_FAILPOINTS))
 
 
 class FailpointError(RuntimeError):

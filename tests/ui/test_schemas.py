@@ -225,6 +225,8 @@ RARE = {
     "session_refused",
     "gate_repeated",
     "issue_review",
+    "remote_main",
+    "main_followed",
     "pull_request",
     "forge_away",
 }  # told below, by the journal itself
@@ -274,6 +276,10 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     pulls.intended(story.tick(), Intended("7", 1, "noface/7", head="h", pushed="", base="b", tree="t"))
     pulls.opened(story.tick(), "7", PullRequest(12, url, PullState.OPEN, "noface/7", head="h"))
     story.journal.event(story.tick(), "forge_away", until=story.now + 60, reason="HTTP 502")
+    JsonLines(story.reader).announce("remote_main", None, {"state": "ahead", "text": "main has 3 commits that ..."})
+    JsonLines(story.reader).announce(
+        "main_followed", None, {"main": "main", "remote": "origin/main", "commit": "c" * 40}
+    )
     JsonLines(story.reader).announce("unpriced", None, {"models": ["gpt-99"]})
     JsonLines(story.reader).announce("rules_changed", None, {"what": ["gates no longer get DATABASE_URL"]})
     story.close()

@@ -1,0 +1,153 @@
+"""The ground that a run works on: main, or with pushes and pull requests what was fetched of the remote's main.
+
+Every run begins by asking the remote; `recovery/ground.py` decides what follows. Where the remote's main is ahead, the
+gates run on it first, and main is then moved there as a landing moves it: by compare-and-swap, with the person's files
+safe (laws 1 and 3). The intent is recorded before, so that a run that was killed meanwhile is brought to an end.
+"""
+
+from dataclasses import replace
+
+from noface.engine.context import RunContext
+from noface.engine.jobs import Job, JobKind, Jobs
+from noface.errors import FollowError, NofaceError, RemoteError
+from noface.git.fast_forward import Blocked, Landed
+from noface.git.landing import settle
+from noface.git.remote import Remote
+from noface.model.taxonomy import IssueStatus
+from noface.process.failpoints import hit
+from noface.process.supervise import Canceller
+from noface.recovery.ground import Apart, Course, Mode, Seen, course, mode_of
+
+_FOLLOWING = "following"
+"""The fact that holds the move of main to what was fetched, while it is under way."""
+
+
+def take_ground(context: RunContext, cancel: Canceller) -> Course:
+    """Fetch, tell how main stands to the remote's main, and have work start where it should.
+
+    Raises DivergedError, UnpushedError, UsageError where no work makes sense; KeyboardInterrupt where `cancel` ends it.
+    """
+    rules, remote = context.settings.landing, context.remote
+    seen = None if remote is None else _look(context, remote, cancel)
+    if cancel.cancelled:
+        raise KeyboardInterrupt
+    hit("ground_fetched")
+    decided = course(seen, mode_of(rules))
+    if isinstance(decided, NofaceError):
+        raise decided
+    for told in decided.told:
+        context.announce("remote_main", None, {"state": told.state, "text": told.text})
+    if decided.fetched and remote is not None:
+        context.env.plumbing.work_from(remote.fetched)
+    return decided
+
+
+def _look(context: RunContext, remote: Remote, cancel: Canceller) -> Seen:
+    plumbing = context.env.plumbing
+    seen = Seen(plumbing.repository.main_name, remote.name, remote.main_name)
+    try:
+        held = remote.fetch_main(cancel)
+    except RemoteError as error:
+        seen = replace(seen, away=error.message, hint=error.hint)
+    else:
+        if remote.main not in held.refs:
+            return replace(seen, lacks=True, head=held.head.removeprefix("refs/heads/"))
+    fetched = plumbing.resolve(remote.fetched)
+    return seen if fetched is None else replace(seen, apart=Apart(*plumbing.apart(plumbing.local_main(), fetched)))
+
+
+# Main follows
+
+
+def follow(context: RunContext, decided: Course) -> None:
+    """Move main to the fetched commit on which the gates have just passed; FollowError where that is not possible."""
+    remote, plumbing = context.remote, context.env.plumbing
+    if not decided.follows or remote is None:
+        return
+    old, new = plumbing.local_main(), plumbing.main()
+    context.journal.fact(_FOLLOWING, f"{old} {new}")
+    hit("follow_recorded")
+    _settle(context, remote.main_name, old, new)
+    if mode_of(context.settings.landing) is Mode.MERGE:
+        plumbing.work_from("")
+
+
+def settle_following(context: RunContext) -> None:
+    """Bring a move of main to what was fetched to an end, which a kill has cut off; harmless to repeat."""
+    ends = (context.reader.fact(_FOLLOWING) or "").split()
+    if ends:
+        _settle(context, "what was fetched", *ends)
+
+
+def _settle(context: RunContext, remote: str, old: str, new: str) -> None:
+    plumbing = context.env.plumbing
+    result = settle(plumbing, old, new, f"noface: follow {remote}")
+    hit("followed")
+    context.journal.fact(_FOLLOWING, "")
+    name = plumbing.repository.main_name
+    if isinstance(result, Landed):
+        mark_landed_elsewhere(context, f"{old}..{new}")
+        context.announce("main_followed", None, {"main": name, "remote": remote, "commit": new})
+        return
+    paths = f": {', '.join(result.paths)}" if isinstance(result, Blocked) and result.paths else ""
+    why = result.reason if isinstance(result, Blocked) else f"{name} was moved meanwhile"
+    raise FollowError(
+        f"{name} cannot follow {remote}: {why}{paths}.",
+        "Clear the way, then run again. To work on main as it is here: [landing] fetch = false.",
+    )
+
+
+def mark_landed_elsewhere(context: RunContext, commits: str) -> None:
+    """Record as merged what another machine has landed: issues that the trailers of fetched commits name."""
+    states = context.reader.states()
+    for landing in context.env.plumbing.landings(commits):
+        state = states.get(landing.issue)
+        if state is None or state.status not in (IssueStatus.MERGED, IssueStatus.RUNNING):
+            context.journal.merged(context.clock.now(), landing.issue, landing.commit)
+
+
+# While the run goes on
+
+
+class GroundWatch:
+    """Fetches again and again while noface publishes, in threads; for the loop's thread."""
+
+    def __init__(self, context: RunContext, jobs: Jobs) -> None:
+        self._context = context
+        self._jobs = jobs
+        self._asked_at = context.clock.now()
+        self._asking = False
+
+    def step(self, *, begin: bool = True) -> None:
+        """Fetch where it is time to, if `begin`."""
+        rules, now = self._context.settings.landing, self._context.clock.now()
+        due = rules.publishes and now >= self._asked_at + rules.poll_s
+        if begin and due and not self._asking and self._context.remote is not None:
+            self._asking, self._asked_at = True, now
+            self._jobs.start(Job(JobKind.REMOTE, "", self._fetch, self._ended))
+
+    def _fetch(self, cancel: Canceller) -> str:
+        return fetch_again(self._context, cancel)
+
+    def _ended(self, job: Job[str]) -> None:
+        self._asking = False
+        if job.result:
+            mark_landed_elsewhere(self._context, job.result)
+            self._context.backlog_changed()
+
+
+def fetch_again(context: RunContext, cancel: Canceller) -> str:
+    """Fetch the remote's main, in a thread; return what it has gained, as a range of commits, "" for nothing.
+
+    Where the remote cannot be asked work goes on with what was fetched before.
+    """
+    remote, plumbing = context.remote, context.env.plumbing
+    if remote is None or not context.settings.landing.publishes:
+        return ""
+    before = plumbing.resolve(remote.fetched)
+    try:
+        remote.fetch_main(cancel)
+    except RemoteError:
+        return ""
+    now = plumbing.resolve(remote.fetched)
+    return f"{before}..{now}" if before is not None and now != before else ""

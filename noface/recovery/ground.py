@@ -1,0 +1,161 @@
+"""How main stands to the remote's main, and what a run does about it. Pure.
+
+    mode            same    ahead              behind                    diverged    remote unreachable
+    merge           –       told               gated, then main follows  stops       told, goes on
+    merge and push  –       stops              gated, then main follows  stops       told, goes on from what was fetched
+    pull request    –       told               –                         told        told, goes on from what was fetched
+
+With pushes and pull requests work starts from the remote's main and is proven on it: what only main has would be
+published by accident. So a push stops where main is ahead, and pull requests leave such commits out. Main itself moves
+by pushes and merges only to commits that contain it, and with pull requests not at all.
+"""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from noface.errors import DivergedError, NofaceError, UnpushedError, UsageError
+from noface.model.pull_request import LandingRules
+
+
+class Mode(Enum):
+    """How work leaves noface: onto main here, the same pushed at once, or as pull requests."""
+
+    MERGE = auto()
+    PUSH = auto()
+    PULL_REQUEST = auto()
+
+
+def mode_of(rules: LandingRules) -> Mode:
+    """Return the mode that the rules ask for."""
+    if rules.pull_request:
+        return Mode.PULL_REQUEST
+    return Mode.PUSH if rules.push else Mode.MERGE
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """How many commits main has that the remote's main lacks (`ours`), and the other way round (`theirs`)."""
+
+    ours: int = 0
+    theirs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What asking the remote led to. The names are as people write them: main, origin, origin/main.
+
+    `apart` is None where nothing was ever fetched. `away` says why the remote could not be asked, "" where it was.
+    `lacks` is set where the remote has no such branch; `head` names the one it calls its default then.
+    """
+
+    main: str
+    remote: str
+    remote_main: str
+    apart: Apart | None = None
+    away: str = ""
+    hint: str = ""
+    lacks: bool = False
+    head: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a person should know before work begins. `state` is a word for programs."""
+
+    state: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How the run goes on. `fetched`: work starts from the remote's main; `follows`: main moves there once it is green.
+
+    Main follows only where its gates are green on it.
+    """
+
+    fetched: bool = False
+    follows: bool = False
+    told: tuple[Told, ...] = ()
+
+
+def course(seen: Seen | None, mode: Mode) -> Course | NofaceError:
+    """Return how the run goes on, or the error that ends it before any work. `seen` is None without a remote.
+
+    A repository without a remote is told nothing where nothing is to be published.
+    """
+    if seen is None:
+        return Course() if mode is Mode.MERGE else _no_remote(mode)
+    if seen.lacks:
+        return _lacking(seen, mode)
+    told = (Told("unreachable", _unreachable(seen)),) if seen.away else ()
+    if seen.apart is None:
+        return Course(told=told) if mode is Mode.MERGE else _never_fetched(seen)
+    if seen.away and mode is Mode.MERGE:
+        return Course(told=told)
+    return _standing(seen, seen.apart, mode, told)
+
+
+def _standing(seen: Seen, apart: Apart, mode: Mode, told: tuple[Told, ...]) -> Course | NofaceError:
+    ahead = f"{seen.main} has {_commits(apart.ours)} that {seen.remote_main} lacks"
+    match mode:
+        case Mode.PULL_REQUEST:
+            without = Told("ahead", f"{ahead}; they are in no pull request, and noface does not push them")
+            return Course(fetched=True, told=(*told, without) if apart.ours else told)
+        case _ if apart.ours and apart.theirs:
+            return _diverged(seen, apart)
+        case Mode.PUSH if apart.ours:
+            return UnpushedError(
+                f"{ahead}: the push of a landing would take them along.",
+                f"Push them yourself where they should be there: `git push {seen.remote} {seen.main}`. Or move them"
+                f" aside: `git branch mine && git reset --keep {seen.remote_main}` after a `git fetch`.",
+            )
+        case Mode.PUSH | Mode.MERGE:
+            behind = f"{seen.remote_main} has {_commits(apart.theirs)} that {seen.main} lacks"
+            if apart.theirs:
+                told = (*told, Told("behind", f"{behind}: its gates run first, then {seen.main} follows"))
+            elif apart.ours:
+                told = (*told, Told("ahead", f"{ahead}; noface pushes nothing"))
+            return Course(fetched=mode is Mode.PUSH or apart.theirs > 0, follows=apart.theirs > 0, told=told)
+
+
+def _diverged(seen: Seen, apart: Apart) -> DivergedError:
+    return DivergedError(
+        f"{seen.main} and {seen.remote_main} went different ways: {seen.main} has {_commits(apart.ours)} that"
+        f" {seen.remote_main} lacks, and lacks {_commits(apart.theirs)} of it.",
+        f"Bring them together: `git pull --rebase {seen.remote} {seen.remote_main.partition('/')[2]}`, or merge."
+        " Nothing was started. To work without looking at the remote: [landing] fetch = false.",
+    )
+
+
+def _lacking(seen: Seen, mode: Mode) -> Course | NofaceError:
+    branch = seen.remote_main.partition("/")[2]
+    default = f"; its default branch is {seen.head}" if seen.head and seen.head != branch else ""
+    text = f"{seen.remote} has no branch {branch}{default}"
+    if mode is Mode.MERGE:
+        return Course(told=(Told("missing", f"{text}; noface works on {seen.main} as it is here"),))
+    track = (
+        f" Or say which it is: `git branch --set-upstream-to={seen.remote}/{seen.head} {seen.main}`." if default else ""
+    )
+    return UsageError(
+        f"{text}: there is nothing to start from.", f"Push it once: `git push -u {seen.remote} {seen.main}`.{track}"
+    )
+
+
+def _no_remote(mode: Mode) -> UsageError:
+    key = 'how = "pull-request"' if mode is Mode.PULL_REQUEST else "push = true"
+    return UsageError(
+        f"[landing] {key} needs a git remote, and there is none, or several of which none is called origin.",
+        "Add it: `git remote add origin URL`. Or name it: `noface config set landing.remote NAME`.",
+    )
+
+
+def _never_fetched(seen: Seen) -> UsageError:
+    return UsageError(f"{seen.away}. Nothing was ever fetched of it, so there is nothing to start from.", seen.hint)
+
+
+def _unreachable(seen: Seen) -> str:
+    return f"{seen.away}; the run goes on with what is here"
+
+
+def _commits(number: int) -> str:
+    return "1 commit" if number == 1 else f"{number} commits"

@@ -1,0 +1,195 @@
+"""Every run begins with the remote's main: real bare repositories, real runs (laws 1, 3 and 7)."""
+
+import json
+import signal
+
+import pytest
+from support.processes import wait_for
+from support.remotes import a_remote
+
+from noface.process.failpoints import REMOTE_FAILPOINTS
+
+KILLED = -signal.SIGKILL
+PULLS = '[landing]\nhow = "pull-request"\n[github]\nrepository = "acme/shop"\n'
+FOLLOWING = ("ground_fetched", "follow_recorded", "followed")
+
+
+def a_project(project, landing=""):
+    """A project with one issue and a remote that has all of its main."""
+    project.issue(7)
+    project.config(landing)
+    project.commit()
+    return a_remote(project)
+
+
+def told(output):
+    return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+
+
+def of(lines, event):
+    return [line for line in lines if line.get("event") == event]
+
+
+# Nothing is sent anywhere without being asked
+
+
+def test_without_the_keys_nothing_is_pushed_ever(project):
+    remote = a_project(project)
+    before = remote.refs, remote.main
+    assert "lacks" not in project.run()
+    assert project.statuses() == {"7": "merged"}
+    project.issue(8)
+    project.play(("8", 0, [{"write": "c.txt", "text": "c"}]))
+    project.commit()
+    output = project.run()
+    assert "main has 3 commits that origin/main lacks; noface pushes nothing" in " ".join(output.split())
+    assert (remote.refs, remote.main, remote.pushes) == (*before, [])
+
+
+def test_with_fetch_off_the_remote_is_not_even_asked(project):
+    a_project(project, "[landing]\nfetch = false\n")
+    canary = project.folder / "asked"
+    program = project.folder / "upload-pack"
+    program.write_text(f"#!/bin/sh\ntouch '{canary}'\nexec git-upload-pack \"$@\"\n")
+    program.chmod(0o755)
+    project.git("config", "remote.origin.uploadpack", str(program))
+    project.run()
+    assert not canary.exists()
+    project.config()
+    project.commit()
+    project.run()
+    assert canary.exists()
+
+
+def test_a_run_leaves_the_refs_and_the_configuration_of_the_person_as_they_are(project):
+    remote = a_project(project)
+    remote.git("tag", "v1")
+    theirs = remote.commit(new_txt="n")
+    tracking = project.git("for-each-ref", "refs/remotes", "refs/tags")
+    config = (project.path / ".git/config").read_bytes()
+    project.run()
+    assert project.git("for-each-ref", "refs/remotes", "refs/tags") == tracking
+    assert (project.path / ".git/config").read_bytes() == config
+    assert not (project.path / ".git/FETCH_HEAD").exists() or theirs not in project.git("cat-file", "-p", "FETCH_HEAD")
+    assert project.git("rev-parse", "refs/noface/remote/main") == theirs
+
+
+# Behind
+
+
+def test_a_main_that_is_behind_follows_after_its_gates_have_run_there(project):
+    remote = a_project(project)
+    theirs = remote.commit(new_txt="n")
+    project.write("a.txt", "one\nmine\n")
+    lines = told(project.run("--json"))
+    (followed,) = of(lines, "main_followed")
+    assert (followed["remote"], followed["commit"]) == ("origin/main", theirs)
+    assert [line["state"] for line in of(lines, "remote_main")] == ["behind"]
+    assert project.git("merge-base", "main", theirs) == theirs
+    assert (project.path / "new.txt").read_text() == "n"
+    assert project.git("status", "--porcelain") == "M a.txt"
+    assert remote.pushes == []
+
+
+def test_a_remote_main_that_is_red_stops_the_run_and_main_stays(project):
+    remote = a_project(project)
+    remote.commit(bad="x")
+    before = project.git("rev-parse", "main")
+    output = project.run(code=3)
+    assert "BASELINE_RED" in output
+    assert project.git("rev-parse", "main") == before
+    assert not (project.path / "bad").exists()
+
+
+def test_local_changes_in_the_way_of_what_was_fetched_are_named_and_kept(project):
+    remote = a_project(project)
+    remote.commit(a_txt="two\n")
+    project.write("a.txt", "mine\n")
+    before = project.git("rev-parse", "main")
+    output = " ".join(project.run(code=3).split())
+    assert "main cannot follow origin/main" in output
+    assert "a.txt" in output
+    assert (project.path / "a.txt").read_text() == "mine\n"
+    assert project.git("rev-parse", "main") == before
+
+
+@pytest.mark.parametrize("name", FOLLOWING)
+def test_a_run_killed_while_main_follows_is_brought_to_an_end(project, name):
+    remote = a_project(project)
+    theirs = remote.commit(new_txt="n")
+    assert project.noface("run", NOFACE_FAILPOINT=name).returncode == KILLED
+    wait_for(lambda: not project.processes())
+    newer = remote.commit(newer_txt="n")
+    project.run()
+    assert project.statuses() == {"7": "merged"}
+    assert project.git("rev-list", "--count", f"main..{newer}") == "0"
+    assert project.git("merge-base", "main", theirs) == theirs
+    assert project.git("status", "--porcelain") == ""
+    assert set(FOLLOWING) <= set(REMOTE_FAILPOINTS)
+
+
+@pytest.mark.parametrize("place", ["landing_files_updated", "landing_ref_locked"])
+def test_a_run_killed_between_files_and_ref_of_following_is_mended(project, place):
+    remote = a_project(project)
+    remote.commit(new_txt="n")
+    assert project.noface("run", NOFACE_FAILPOINT=place).returncode == KILLED
+    remote.commit(newer_txt="n")
+    project.run()
+    assert project.git("status", "--porcelain") == ""
+    assert (project.path / "newer.txt").exists()
+
+
+def test_what_another_machine_has_landed_is_merged_here_too(project):
+    remote = a_project(project)
+    remote.commit("Issue 7\n\nNoface-Issue: 7\nNoface-Attempt: 1\n", b_txt="b")
+    lines = told(project.run("--json"))
+    assert project.statuses() == {"7": "merged"}
+    assert not of(lines, "attempt_started")
+
+
+# Diverged, unreachable, missing
+
+
+def test_mains_that_went_different_ways_stop_the_run_before_any_worker(project):
+    remote = a_project(project)
+    remote.commit(new_txt="n")
+    project.write("mine.txt", "m")
+    project.commit()
+    output = " ".join(project.run(code=3).split())
+    assert "main and origin/main went different ways: main has 1 commit that origin/main lacks" in output
+    assert "git pull --rebase origin main" in output
+    assert project.shown("show", "7")["attempts"] == []
+
+
+def test_a_remote_that_cannot_be_reached_is_told_and_the_run_goes_on(project):
+    a_project(project)
+    project.git("config", "remote.origin.url", "http://pat:hunter2@127.0.0.1:9/x.git")
+    lines = told(project.run("--json"))
+    (line,) = of(lines, "remote_main")
+    assert line["state"] == "unreachable"
+    assert "hunter2" not in json.dumps(lines)
+    assert project.statuses() == {"7": "merged"}
+
+
+def test_a_shallow_clone_follows_like_any_other(project):
+    remote = a_project(project)
+    project.git("clone", "-q", "--depth=1", f"file://{remote.path}", str(project.folder / "shallow"))
+    project.git("-C", str(project.folder / "shallow"), "config", "user.email", "a@example.org")
+    project.path = project.folder / "shallow"
+    theirs = remote.commit(new_txt="n")
+    project.run()
+    assert project.git("merge-base", "main", theirs) == theirs
+
+
+# Pull requests start from what was fetched
+
+
+def test_a_pull_request_needs_a_remote_and_one_fetch(project):
+    remote = a_project(project, PULLS)
+    project.env["GH_TOKEN"] = "nobody-asks-for-it"
+    project.git("config", "remote.origin.url", "http://127.0.0.1:9/x.git")
+    output = " ".join(project.run(code=2).split())
+    assert "Nothing was ever fetched of it" in output
+    project.git("remote", "remove", "origin")
+    assert "git remote add origin" in " ".join(project.run(code=2).split())
+    assert remote.pushes == []
