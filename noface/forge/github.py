@@ -164,7 +164,7 @@ class GithubForge:
         body = text if marker in text else f"{text}\n\n{marker}"
         path, login = self._client.repo("issues", number, "comments"), self.whoami()
         for known in self._client.items(path, keep=True):
-            if marker in parse.text(known, "body") and parse.author_of(known) == login:
+            if marker in parse.text(known, "body") and _plain_login(parse.author_of(known)) == _plain_login(login):
                 if parse.text(known, "body") != body:
                     self._client.patch(self._client.repo("issues/comments", parse.number(known, "id")), {"body": body})
                 return
@@ -270,6 +270,11 @@ class GithubForge:
         path = self._client.repo("check-runs", number)
         run = self._client.get(path).body
         return parse.annotations_text(run, self._client.items(f"{path}/annotations"))
+
+
+def _plain_login(login: str) -> str:
+    """Return a login without what REST, and not always GraphQL, puts behind an app's."""
+    return login.removesuffix("[bot]")
 
 
 def _told(ask: Callable[[], object], what: str) -> list[str]:

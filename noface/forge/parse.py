@@ -27,6 +27,8 @@ _ACTIONS = "github-actions"
 JOB = "job"
 RUN = "run"
 _JOB = re.compile(r"/actions/runs/\d+/job/(?P<job>\d+)")
+_EXITED = re.compile(r"Process completed with exit code \d+\.\Z")
+"""What GitHub puts on every job that failed: it says nothing."""
 _SUMMARY_CHARS_MAX = 2_000
 _GHOST = "ghost"
 """What GitHub calls an account that is gone."""
@@ -186,7 +188,7 @@ def annotations_text(run: Object, annotations: Iterable[Object]) -> str:
     """Return what a check run itself says of its failure: its summary, and its points with their places."""
     parts = [text(run, "output", key).strip() for key in ("title", "summary", "text")]
     for point in annotations:
-        if text(point, "annotation_level") == "notice":
+        if text(point, "annotation_level") == "notice" or _EXITED.match(text(point, "message")):
             continue
         place, line = text(point, "path"), number(point, "start_line")
         words = [word for word in (text(point, "title"), text(point, "message"), text(point, "raw_details")) if word]

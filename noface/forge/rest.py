@@ -15,13 +15,13 @@ sender looks first whether it is there. A client may be used by several threads.
 """
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from noface.errors import ForgeAwayError, ForgeError
+from noface.forge.kept import Cache, Kept, MemoryCache
 from noface.forge.limits import (
     Asked,
     Away,
@@ -54,7 +54,6 @@ _AGAIN_WITHIN_S = 5.0
 _AGAIN_BASE_S = 0.5
 _HOPS_MAX = 4
 _STEP_S = 0.1
-_KEPT_MAX = 2000
 _REPEATABLE = ("GET", "PUT", "PATCH", "DELETE")
 _NOT_MODIFIED = 304
 _REDIRECTS = (301, 302, 307, 308)
@@ -76,50 +75,6 @@ class Answer:
     body: Json
     changed: bool = True
     next: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """An answer that is asked for again by its ETag: the body's text, and the page after it."""
-
-    etag: str
-    body: str
-    next: str = ""
-
-
-class Cache(Protocol):
-    """Where answers are kept, by their URL. Losing one costs a request and nothing else."""
-
-    def find(self, url: str) -> Kept | None:
-        """Return what is kept of a URL."""
-
-    def keep(self, url: str, kept: Kept) -> None:
-        """Keep the newest answer of a URL."""
-
-
-class MemoryCache:
-    """Keeps the answers that were asked for last, for as long as the process runs."""
-
-    def __init__(self, entries_max: int = _KEPT_MAX) -> None:
-        self._entries: OrderedDict[str, Kept] = OrderedDict()
-        self._entries_max = entries_max
-        self._lock = threading.Lock()
-
-    def find(self, url: str) -> Kept | None:
-        """Return what is kept of a URL."""
-        with self._lock:
-            kept = self._entries.get(url)
-            if kept is not None:
-                self._entries.move_to_end(url)
-            return kept
-
-    def keep(self, url: str, kept: Kept) -> None:
-        """Keep the newest answer of a URL, and let go of the one that was not asked for the longest."""
-        with self._lock:
-            self._entries[url] = kept
-            self._entries.move_to_end(url)
-            while len(self._entries) > self._entries_max:
-                self._entries.popitem(last=False)
 
 
 @dataclass(slots=True)
@@ -245,7 +200,7 @@ class Client:
         return reply.body
 
     def close(self) -> None:
-        """Close the connection of this thread."""
+        """Close the connections that no thread uses just now."""
         self._transport.close()
 
     # From here on: one request and what becomes of it.

@@ -6,7 +6,8 @@ answers of any size; and its timeout starts again with each byte. The connection
 size and to a time.
 """
 
-import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import requests
@@ -36,7 +37,7 @@ class UnreachableError(Exception):
 
 
 class Transport:
-    """Sends one request and returns one answer. May be used by several threads: each has connections of its own."""
+    """Sends one request and returns one answer. Threads may share it: each request has a connection to itself."""
 
     def __init__(self, api: str, token: str, clock: Clock, read_s: float = _READ_S) -> None:
         self._auth = TokenAuth(token)
@@ -54,17 +55,17 @@ class Transport:
             pool_size=None,
             api_version=API_VERSION,
         )
-        self._local = threading.local()
+        self._free: list[_Connection] = []
 
     def send(self, verb: str, url: str, body: object = None, headers: dict[str, str] | None = None) -> Reply:
         """Send a request to the API. `url` is a path below it, or one of its own whole URLs. Redirects are answers.
 
         Raises UnreachableError, and ForgeError for a certificate that cannot be trusted.
         """
-        connection = self._connection()
         given = {"Accept": "application/vnd.github+json", **(headers or {})}
         try:
-            status, found, text = self._requester.requestJson(verb, url, None, given, body, connection)
+            with self._connection() as connection:
+                status, found, text = self._requester.requestJson(verb, url, None, given, body, connection)
         except requests.RequestException as error:
             raise _unreachable(error, self._requester.hostname_and_port) from None
         except ValueError as error:  # Requester takes the limits' headers for numbers
@@ -79,33 +80,28 @@ class Transport:
         """
         host = urlsplit(url).netloc
         try:
-            connection = self._connection()
-            found = connection.read(
-                connection.session.get(
-                    url,
-                    headers={"User-Agent": f"noface/{__version__}"},
-                    timeout=(_CONNECT_S, self._read_s),
-                    allow_redirects=False,
-                    stream=True,
-                ),
-                keep_end=True,
-            )
+            with self._connection() as connection:
+                found = connection.fetch(url)
         except requests.RequestException as error:
             raise _unreachable(error, host) from None
         return Reply(found.status, {name.lower(): value for name, value in found.getheaders()}, found.read(), host)
 
     def close(self) -> None:
-        """Close this thread's connection."""
-        connection = getattr(self._local, "connection", None)
-        if connection is not None:
-            connection.close()
+        """Close the connections that no request uses."""
+        while self._free:
+            self._free.pop().close()
 
-    def _connection(self) -> "_Connection":
-        connection: _Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
+    @contextmanager
+    def _connection(self) -> Iterator["_Connection"]:
+        """Lend a connection that stays open for the next request, of whichever thread."""
+        try:
+            connection = self._free.pop()
+        except IndexError:
             connection = _Connection(self._api, self._clock, self._read_s)
-            self._local.connection = connection
-        return connection
+        try:
+            yield connection
+        finally:
+            self._free.append(connection)
 
 
 class _Answer(RequestsResponse):
@@ -144,6 +140,17 @@ class _Connection(HTTPSRequestsConnectionClass):
             stream=True,
         )
         return self.read(response)
+
+    def fetch(self, url: str) -> _Answer:
+        """Get a file of another host, without what was said to the API."""
+        response = self.session.get(
+            url,
+            headers={"User-Agent": f"noface/{__version__}"},
+            timeout=(_CONNECT_S, self._read_s),
+            allow_redirects=False,
+            stream=True,
+        )
+        return self.read(response, keep_end=True)
 
     def read(self, response: requests.Response, *, keep_end: bool = False) -> _Answer:
         """Read an answer to its end, or keep only the last part of one that is too long."""

@@ -15,6 +15,7 @@ def serve():
     def start():
         server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         server.daemon_threads = True
+        server.handle_error = lambda *_: None  # a client that left in the middle
         server.released = threading.Event()
         server.script = Script(f"http://127.0.0.1:{server.server_address[1]}")
         thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)

@@ -109,6 +109,12 @@ def test_what_a_check_run_says_is_its_words_and_its_points():
         [
             {"path": "shop.py", "start_line": 3, "annotation_level": "failure", "message": "bad", "title": "R1"},
             {"path": ".github", "start_line": 1, "annotation_level": "notice", "message": "Node 20 is deprecated"},
+            {
+                "path": ".github",
+                "start_line": 9,
+                "annotation_level": "failure",
+                "message": "Process completed with exit code 1.",
+            },
         ],
     )
     assert said == "Scan\n1 finding\nshop.py:3: failure: R1: bad"

@@ -1,12 +1,16 @@
 """The client against a real HTTP server: what it sends again, what it waits for, and where the token never goes."""
 
 import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
 
 import pytest
 from support.scripted_http import TOKEN, Script, client_of
 
 from noface.errors import ForgeAwayError, ForgeError
+from noface.forge.kept import Kept, MemoryCache
 from noface.forge.rest import RefusedError, graphql_url
 from noface.process.command import Canceller
 
@@ -194,3 +198,39 @@ def test_a_run_that_is_stopped_sends_nothing_more(script, clock):
     with pytest.raises(ForgeAwayError, match="being stopped"):
         client.get(PATH)
     assert script.asked == []
+
+
+def test_the_answers_that_were_not_asked_for_the_longest_are_let_go():
+    cache = MemoryCache(chars_max=10)
+    cache.keep("a", Kept("1", "aaaa"))
+    cache.keep("b", Kept("1", "bbbb"))
+    assert cache.find("a") is not None
+    cache.keep("c", Kept("1", "cccc"))
+    cache.keep("c", Kept("2", "cc"))
+    assert [cache.find(url) for url in "abc"] == [Kept("1", "aaaa"), None, Kept("2", "cc")]
+
+
+def test_threads_share_a_client_and_its_connections(script, client):
+    script.on(PATH, 200, {"number": 7})
+    with ThreadPoolExecutor(4) as pool:
+        assert {answer.body["number"] for answer in pool.map(lambda _: client.get(PATH), range(20))} == {7}
+    assert client.sent == len(script.asked) == 20
+
+
+@pytest.mark.parametrize("module", ["noface.cli.run_session", "noface.cli.connections", "noface.forge.rest"])
+def test_the_library_is_imported_only_by_what_talks_to_github(module):
+    code = f"import sys, {module}; print([name for name in ('github', 'requests', 'urllib3') if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_without_the_library_a_person_is_told_how_to_install_it():
+    code = (
+        "import sys; sys.modules['requests'] = None\n"
+        "from noface.forge.opened import check_installed\n"
+        "from noface.errors import UsageError\n"
+        "try: check_installed()\n"
+        "except UsageError as error: print(error.message, error.hint)\n"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "not installed (requests)" in said
+    assert "noface-loop[github]" in said
