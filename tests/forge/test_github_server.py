@@ -57,16 +57,29 @@ def ask(github, token):
     return Asking(github, token)
 
 
-def test_issues_come_in_pages_of_at_most_a_hundred_that_link_to_the_next(alice, ask):
+def test_issues_come_in_pages_of_at_most_a_hundred_whose_links_hold_a_cursor(alice, ask):
     for number in range(1, 106):
         alice.opens_issue(f"Issue {number}")
     status, headers, first = ask("issues?per_page=100")
     assert (status, len(first)) == (200, 100)
-    following, rel = headers["Link"].split(", ")[0].split("; ")
-    assert rel == 'rel="next"'
+    following, rel = headers["Link"].split("; ")
+    assert (rel, "after=" in following) == ('rel="next"', True)
+    alice.opens_issue("made while they are read")
+    alice.closes(105)
     _, headers, rest = ask(following.strip("<>"))
-    assert len(rest) == 5
-    assert 'rel="next"' not in headers["Link"]
+    assert [each["number"] for each in rest] == [5, 4, 3, 2, 1]
+    assert headers["Link"] is None
+    assert ask("issues?per_page=1&page=11")[0] == 422
+
+
+def test_other_lists_link_to_numbered_pages_below_the_id_of_the_repository(repo, alice, ask):
+    number = alice.opens_issue("One")
+    for text in ("a", "b", "c"):
+        alice.comments(number, text)
+    links = ask(f"issues/{number}/comments?per_page=1&page=2")[1]["Link"].split(", ")
+    assert [link.partition("; ")[2] for link in links] == ['rel="prev"', 'rel="first"', 'rel="next"', 'rel="last"']
+    assert f"/repositories/{repo.id}/issues/{number}/comments?" in links[2]
+    assert ask(links[2].partition(">")[0].strip("<"))[2][0]["body"] == "c"
 
 
 def test_since_finds_what_has_changed_at_that_second_or_later_pull_requests_among_issues(github, alice, ask):
@@ -79,12 +92,14 @@ def test_since_finds_what_has_changed_at_that_second_or_later_pull_requests_amon
     assert [(each["title"], "pull_request" in each) for each in found] == [("new", True)]
 
 
-def test_an_answer_that_has_not_changed_is_304_and_costs_nothing_of_the_limit(alice, ask):
+def test_an_answer_that_has_not_changed_is_304_and_costs_nothing_of_the_limit(github, alice, ask):
     number = alice.opens_issue("One")
     _, headers, _ = ask(f"issues/{number}")
     etag, left = headers["ETag"], headers["X-RateLimit-Remaining"]
     status, headers, body = ask(f"issues/{number}", If_None_Match=etag)
     assert (status, body, headers["X-RateLimit-Remaining"]) == (304, None, left)
+    other = Asking(github, github.token("noface-bot"))
+    assert other(f"issues/{number}", If_None_Match=etag)[0] == 200  # each token has ETags of its own
     alice.comments(number, "changed")
     assert ask(f"issues/{number}", If_None_Match=etag)[0] == 200
 

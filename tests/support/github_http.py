@@ -193,7 +193,7 @@ def answer(github, method, path, query, body, headers):
     raw = b"" if content is None else _json(content)
     extra = {"Content-Type": "application/json; charset=utf-8", **extra}
     if method == "GET" and status == 200:
-        extra["ETag"] = f'W/"{hashlib.sha256(raw + repr(extra.get("Link")).encode()).hexdigest()}"'
+        extra["ETag"] = f'W/"{hashlib.sha256(raw + repr((extra.get("Link"), token.text)).encode()).hexdigest()}"'
         if extra["ETag"] in headers.get("If-None-Match", "") or headers.get("If-None-Match") == "*":
             github.limits.free(token.user)
             return 304, {"ETag": extra["ETag"], **github.limits.headers(token.user)}, b""
@@ -231,7 +231,8 @@ def _answered(github, token, method, path, query, body):
     if isinstance(made, Answer):
         return made.status, made.headers or {}, made.body, operation
     if isinstance(made, Listed):
-        content, link = _page(made, given, f"{call.views.root}{path}")
+        named, own = f"/repos/{call.repository.full_name}", f"/repositories/{call.repository.id}"
+        content, link = _page(made, given, f"{call.views.root}{path.replace(named, own, 1)}")  # GitHub links by id
         return 200, link, content, operation
     return 200, {}, made, operation
 
@@ -249,20 +250,29 @@ def _call(github, token, places, query, body):
 
 def _page(listed, query, url):
     """Return one page of a list, and the header that says where the others are."""
-    size = min(int(query.get("per_page", PAGE_DEFAULT)), PAGE_MAX)
-    page, last = int(query.get("page", 1)), max(1, -(-len(listed.items) // size))
-    links = {"prev": page - 1, "next": page + 1, "last": last, "first": 1}
-    wanted = ("next", "last") if page < last else ()
-    wanted = ("prev", *wanted, "first") if page > 1 else wanted
-    shown = [listed.show(each) for each in listed.items[(page - 1) * size : page * size]]
-    link = ", ".join(f'<{url}?{urlencode({**query, "page": links[rel]})}>; rel="{rel}"' for rel in wanted)
-    content = {"total_count": len(listed.items), listed.under: shown} if listed.under else shown
+    size, page = min(int(query.get("per_page", PAGE_DEFAULT)), PAGE_MAX), int(query.get("page", 1))
+    items, start = listed.items, (page - 1) * size
+    if "after" in query:
+        after, newest_first = query["after"], query.get("direction", "desc") == "desc"
+        places = [(each, listed.cursor(each)) for each in items]
+        items = [each for each, place in places if place != after and (place < after) is newest_first]
+        start = 0
+    shown, more = items[start : start + size], start + size < len(items)
+    if listed.cursor is not None:
+        links = {"next": {"after": listed.cursor(shown[-1]), "page": page + 1}} if more else {}
+    else:
+        links = {"prev": {"page": page - 1}, "first": {"page": 1}} if page > 1 else {}
+        links |= {"next": {"page": page + 1}, "last": {"page": -(-len(items) // size)}} if more else {}
+    link = ", ".join(f'<{url}?{urlencode({**query, **changed})}>; rel="{rel}"' for rel, changed in links.items())
+    made = [listed.show(each) for each in shown]
+    content = {"total_count": len(listed.items), listed.under: made} if listed.under else made
     return content, {"Link": link} if link else {}
 
 
 def _refusal(refused, headers, operation, github=None):
-    body = {"message": refused.message, "documentation_url": DOCS}
-    body |= {"errors": refused.errors} if refused.errors else {"status": str(refused.status)}
+    body = {"message": refused.message, "documentation_url": DOCS, "status": str(refused.status)}
+    if refused.errors:
+        body["errors"] = refused.errors
     if operation is not None and github is not None:
         faults = answer_faults(operation, refused.status, body)
         github.violations += [f"the refusal of {operation.id}: {each}" for each in faults]

@@ -50,6 +50,12 @@ def description():
     for name in ("pull-request-review-comment", "review-comment"):  # null for a file, and for lines that have changed
         for key in ("line", "original_line"):
             whole["schemas"][name]["properties"][key] = {"type": ["integer", "null"]}
+    for name in ("validation-error", "validation-error-simple"):  # every refusal repeats its status as a text
+        whole["schemas"][name]["properties"]["status"] = {"type": "string"}
+    # Issues come in pages by a cursor, which the header Link holds; numbers of pages end with 422 in large repositories.
+    for key in ("after", "before"):
+        cursor = {"required": False, "schema": {"type": "string"}}
+        whole["operations"]["issues/list-for-repo"]["query"][key] = cursor
     # Closing and merging are events of an issue, too.
     whole["operations"]["issues/list-events"]["answers"]["200"]["items"] = {"$ref": "#/components/schemas/issue-event"}
     return whole
