@@ -5,7 +5,16 @@ import re
 from support import TESTS
 from support.defined_tests import missing
 
-GROUPS = ("Crash", "Storage", "The user's repository", "Agent against git", "Agent as a process", "Gate", "Input")
+GROUPS = (
+    "Crash",
+    "Storage",
+    "The user's repository",
+    "Agent against git",
+    "Agent as a process",
+    "Gate",
+    "Input",
+    "GitHub",
+)
 ROWS_MIN = 100
 CELLS = 3
 NAMED = re.compile(r"((?:\w+/)?test_\w+\.py)::(test_\w+)(?:\[[^\]]*\])?")

@@ -229,3 +229,20 @@ def test_a_permission_that_is_missing_is_named(github, repo, open_forge):
     with pytest.raises(RefusedError) as caught:
         forge.open(DRAFT)
     assert "Give the token for acme/shop the permission pull requests: write." in caught.value.hint
+
+
+def test_a_repository_that_is_renamed_meanwhile_keeps_its_pull_request(github, repo, forge):
+    number = forge.open(DRAFT).number
+    github.rename("acme/shop", "acme/store")
+    assert forge.find("noface/1").number == number
+    assert forge.open(DRAFT).number == number
+    forge.comment(number, MARK, "round 1")
+    assert len(repo.comments_of(number)) == 1
+
+
+def test_a_fine_grained_token_reads_checks_by_way_of_the_workflows(github, repo, open_forge):
+    forge = open_forge(github.token("noface-bot", "contents=write pull_requests=write actions=read").text)
+    head = repo.bare.branch("noface/1")
+    repo.check(head, "tests", "failure", log="2026-11-22T10:00:00.0000000Z FAILED\n")
+    (check,) = forge.checks(head)
+    assert (check.name, check.state, forge.log(check)) == ("tests", CheckState.FAILED, "FAILED\n")
