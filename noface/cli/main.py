@@ -16,6 +16,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     "Work": {
         "run": "run",
         "issue": "issues.group",
+        "fetch": "fetch",
         "demo": "demo",
     },
     "Look": {

@@ -19,13 +19,14 @@ import typer
 
 from noface.cli.connections import Connections, connect
 from noface.cli.findings import check_workspaces, config_findings, fault_finding
-from noface.cli.wiring import RunOptions, attempt_environment, bubblewrap_for, settings, slots_dir
+from noface.cli.wiring import RunOptions, attempt_environment, bubblewrap_for, remote_issues, settings, slots_dir
 from noface.config.load import load
 from noface.config.sections import Config
 from noface.engine.context import Planning, RunContext, RunSettings
 from noface.engine.dispatch import decide, history, plan_tick
 from noface.engine.engine import Stop, run_session
 from noface.engine.outside import as_agreed
+from noface.engine.tracker_calls import fetch_first
 from noface.errors import UsageError
 from noface.git.locate import locate
 from noface.git.repository import Repository, discover
@@ -47,6 +48,7 @@ from noface.recovery.schedule import with_parts
 from noface.store.database import Database
 from noface.store.journal import Announce, Journal
 from noface.store.lessons import LessonStore
+from noface.store.publications import Publications
 from noface.store.pull_requests import PullRequests
 from noface.store.questions import Questions
 from noface.store.reader import Reader
@@ -68,12 +70,17 @@ def run_project(
     before anything was started.
     """
     repository, config, tracker = open_project(start, config_path, options)
-    options = replace(options, issues=named_issues(options.issues, tracker))
+    issues = remote_issues(config, tracker)
+    if issues is None:
+        options = replace(options, issues=named_issues(options.issues, tracker))
     _make_workspaces(slots_dir(config, repository))
     hide_memory()
     with ExitStack() as stack:
         stack.enter_context(RepositoryLock(repository.state_dir / "lock"))
         hit("lock_taken")
+        if issues is not None:
+            fetch_first(issues, clock or Clock())
+            options = replace(options, issues=named_issues(options.issues, tracker))
         database = Database.open(repository.state_dir / "state.db")
         stack.callback(database.close)
         database.check()
@@ -84,6 +91,7 @@ def run_project(
         cancel = Canceller()
         connections = connect(config, repository, clock, cancel)
         context = make_context(repository, config, tracker, chosen, database, view.announce, stack, clock, connections)
+        context.remote_issues = issues
         with _signals(context, cancel):
             ended = run_session(context, cancel)
         view.finish(ended.exit_code, ended.why)
@@ -171,6 +179,7 @@ def make_context(
         tracker=tracker,
         journal=journal,
         reader=reader,
+        publications=Publications(database),
         questions=Questions(database, journal),
         lessons=LessonStore(database),
         pulls=PullRequests(database, journal),

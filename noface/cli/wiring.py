@@ -6,12 +6,15 @@ import shutil
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import cast
 
 from noface.config.presets import presets
 from noface.config.sections import MB, Config, Model
+from noface.data.trackers import TRACKERS
 from noface.engine.attempt_environment import AttemptEnvironment, SandboxRules, Setup
 from noface.engine.context import RunSettings
 from noface.engine.prompt_context import load_templates
+from noface.engine.tracker_calls import RemoteIssues
 from noface.errors import UsageError
 from noface.gates.run import project_rules
 from noface.git.plumbing import Plumbing
@@ -32,7 +35,7 @@ from noface.prompts.data import EarlierForm
 from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, Roles, Rung
 from noface.recovery.schedule import BreakerRules
 from noface.secrets.logins import login_id
-from noface.trackers.base import open_tracker
+from noface.trackers.base import RemoteTracker, Tracker, open_tracker
 
 _BREAKDOWN_NAMES = {"max_children": "children_max", "max_depth": "depth_max"}
 
@@ -216,6 +219,14 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         roles=RoleAccess(config.roles.tools, config.roles.permissions),
         landing=landing_rules(config),
     )
+
+
+def remote_issues(config: Config, tracker: Tracker) -> RemoteIssues | None:
+    """Return the tracker as one on another machine, None where the issues lie in the repository."""
+    chosen = config.tracker_settings
+    if not TRACKERS[chosen.kind].remote:
+        return None
+    return RemoteIssues(cast("RemoteTracker", tracker), f"{chosen.kind} {chosen.url} {chosen.repository}")
 
 
 def landing_rules(config: Config) -> LandingRules:

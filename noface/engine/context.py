@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from noface.engine.attempt_environment import AttemptEnvironment, Scope
 from noface.engine.gating import Known
+from noface.engine.tracker_calls import RemoteIssues
 from noface.forge.base import Forge
 from noface.git.remote import Remote
 from noface.knowledge.hints import SEARCHED_CHARS_MAX, Found, HintRule, Search
@@ -25,6 +26,7 @@ from noface.recovery.policy import Policy
 from noface.recovery.schedule import Breaker, BreakerRules, tripped
 from noface.store.journal import Announce, Journal
 from noface.store.lessons import LessonStore
+from noface.store.publications import Publications
 from noface.store.pull_requests import PullRequests
 from noface.store.questions import Questions
 from noface.store.reader import Reader
@@ -112,7 +114,8 @@ class RunContext(Planning):
     a provider and that this run has tried again since it answered. `suspects` may have killed an earlier noface.
     `at_first` are the ids of the issues at the start of the run. `boot` names this start of the machine. `away_since`
     says since when this run waits for the provider of a model (epoch seconds). `remote` is the git remote, None where
-    there is none; `forge` is where pull requests are opened, None where none are.
+    there is none; `forge` is where pull requests are opened, None where none are; `remote_issues` is the tracker where
+    that is on another machine.
     """
 
     run_id: str
@@ -123,8 +126,10 @@ class RunContext(Planning):
     inbox: "queue.SimpleQueue[object]"
     memo: dict[str, GateResult]
     lessons: LessonStore
+    publications: Publications
     pulls: PullRequests
     remote: Remote | None = None
+    remote_issues: RemoteIssues | None = None
     forge: Forge | None = None
     search: Search = field(default_factory=patient_search)
     known: Known | None = None

@@ -35,6 +35,7 @@ from noface.engine.outside import BacklogWatch, OutsideChanges, asks_otherwise
 from noface.engine.preflight import announce_new_rules, preflight
 from noface.engine.publishing import Publishing
 from noface.engine.recover import as_configured, recover, with_work, without_end
+from noface.engine.tracker_sync import BEGINNING_S, WITHDRAWN, TrackerSync
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
 from noface.model.budget import EndedFor
@@ -135,7 +136,7 @@ def run_result(
     if faulty or any(row.present and not _settled(row) for row in rows):
         return RunResult(EXIT_ATTENTION, once or "finished; some issues need a person")
     gone = [row.id for row in rows if row.id in (context.at_first or ()) and not row.present and not _settled(row)]
-    if gone:
+    if gone and context.remote_issues is None:
         names = ", ".join(gone[:_GONE_MAX]) + (" …" if len(gone) > _GONE_MAX else "")
         why = f"finished, but issues went away while it ran: {names}; was a branch switched, or work stashed?"
         return RunResult(EXIT_ATTENTION, why)
@@ -168,6 +169,8 @@ class Engine:
         self._outside = OutsideChanges(context)
         forge = context.forge
         self._pulls = PullFollower(context, self._jobs, self._landing, self._watch, forge) if forge else None
+        self._tracker = TrackerSync(context, self._jobs)
+        self._withdrawn: set[str] = set()
         self._limit = ""
         self._first_wave: set[str] | None = None
         self._waves = False
@@ -179,6 +182,7 @@ class Engine:
         context = self._context
         try:
             self._watch.refresh()
+            self._tracker.settle(self._take, BEGINNING_S)
             lift_raised(context)
             notice_waits(context)
             for order in resumed:
@@ -195,6 +199,8 @@ class Engine:
                 self._receive()
                 self._hold_budgets()
                 self._watch.refresh()
+                self._end_withdrawn()
+                self._tracker.step()
                 if self._drain_until is not None and context.clock.now() >= self._drain_until:
                     self._stop(urgent=False)
         finally:
@@ -259,6 +265,8 @@ class Engine:
         if job.error is not None and job.kind is not JobKind.LANDING:  # the merge queue raises its own
             self._break(job.error)
         job.done(job)
+        if job.issue_id in self._withdrawn and job.issue_id not in self._jobs.issues():
+            self._withdraw(job.issue_id)
 
     def _attempt_ended(self, order: AttemptOrder, job: Job[AttemptReport]) -> None:
         context, report, over, notes = self._context, job.result, job.over, self._outside.after_attempt(order)
@@ -273,7 +281,10 @@ class Engine:
         over = why_over(order, report, over)
         if over is not None and over.ended_for is EndedFor.RUN:
             self._limit = self._limit or over.passed.reason
-        if not record_attempt(context, order, report, *notes, over=over):
+        withdrawn = order.issue.id in self._withdrawn
+        if not record_attempt(context, order, report, *notes, *((WITHDRAWN,) if withdrawn else ()), over=over):
+            return
+        if withdrawn:
             return
         if cut_off and over is None and (self._drain_until is not None or self._limit):
             context.set_status(order.issue.id, IssueStatus.READY, "interrupted; goes on with the next run")
@@ -286,6 +297,21 @@ class Engine:
         decide_and_apply(context, self._landing, self._present(order.issue), proof)
         self._stop_without_room(order.issue, report.failure if not isinstance(report, Interrupted) else None)
         self._watch.lift_edited()  # a person may have edited it while the worker was at it
+
+    def _end_withdrawn(self) -> None:
+        """End the work on issues that people have closed, or taken from noface, where the tracker is."""
+        for issue_id in self._jobs.issues() | self._landing.waiting:
+            if issue_id not in self._withdrawn and self._tracker.withdrew(issue_id, self._watch.backlog):
+                self._withdrawn.add(issue_id)
+                self._context.log_event("issue_withdrawn", issue_id)
+                self._jobs.withdraw(issue_id)
+                if self._landing.withdraw(issue_id):
+                    self._withdraw(issue_id)
+
+    def _withdraw(self, issue_id: str) -> None:
+        """Leave an issue alone whose work has ended; it goes on from there where it comes back."""
+        self._withdrawn.discard(issue_id)
+        self._context.set_status(issue_id, IssueStatus.READY, WITHDRAWN)
 
     def _overrule_edited(self, order: AttemptOrder) -> None:
         """Send work that passed back, where a person changed meanwhile what its issue asks for."""
@@ -447,6 +473,8 @@ class Engine:
         return True
 
     def _ended(self, planned: Plan) -> RunResult:
+        if self._broken is None:
+            self._tracker.last_words(self._take)
         return run_result(
             self._context,
             broken=self._broken,

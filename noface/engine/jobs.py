@@ -156,6 +156,12 @@ class Jobs:
                 job.over = over
                 job.cancel.cancel()
 
+    def withdraw(self, issue_id: str) -> None:
+        """End all work on an issue, also where it is being judged: nobody wants it any more."""
+        for job in self._jobs:
+            if job.issue_id == issue_id:
+                job.cancel.cancel()
+
     def stop(self, *, everything: bool, urgent: bool) -> None:
         """End what is under way; what is being judged or landed may finish, unless it is `urgent` or `everything`."""
         for job in self._jobs:

@@ -156,6 +156,17 @@ class MergeQueue:
         return frozenset(entry.issue.id for entry in self._entries if not entry.held)
 
     @property
+    def waiting(self) -> frozenset[str]:
+        """All issues whose work waits to land."""
+        return frozenset(entry.issue.id for entry in self._entries)
+
+    def withdraw(self, issue_id: str) -> bool:
+        """Take an issue's work out of the queue; False where none waits."""
+        kept = [entry for entry in self._entries if entry.issue.id != issue_id]
+        found, self._entries = len(kept) < len(self._entries), kept
+        return found
+
+    @property
     def busy(self) -> bool:
         """True while something can land without a person's doing."""
         now = self._context.clock.now()
@@ -217,6 +228,9 @@ class MergeQueue:
             return []
         entry, job = self._job
         self._job = None
+        if entry not in self._entries:  # withdrawn while its proof was made
+            job.future.exception()
+            return []
         match job.future.result():
             case Proof() as proof:
                 entry.proof = proof

@@ -64,7 +64,13 @@ REMOTE_FAILPOINTS = (
     "followed",  # main is what was fetched, the database still holds the intent
 )
 """Those that only a run reaches whose main is behind a git remote's, or that pushes there."""
-_DECLARED = frozenset((*FAILPOINTS, *PUBLISHING_FAILPOINTS, *REMOTE_FAILPOINTS))
+TRACKER_FAILPOINTS = (
+    "tracker_told",  # the tracker has been told of an issue, the database does not know yet
+    "tracker_told_recorded",  # what it was told is committed to the database
+    "answer_heard",  # what a person has written there is committed, with all that follows from it
+)
+"""Those that a run comes to only where its issues lie on another machine."""
+_DECLARED = frozenset((*FAILPOINTS, *PUBLISHING_FAILPOINTS, *REMOTE_FAILPOINTS, *TRACKER_FAILPOINTS))
 
 
 class FailpointError(RuntimeError):

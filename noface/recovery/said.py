@@ -20,8 +20,9 @@ GONE = "gone"
 """The state of an issue that noface works on no more: closed by somebody, or its label taken off."""
 CALM_S = 120.0
 """How long after the last time an issue is said again whose change calls for nobody."""
+ASKING = (IssueStatus.BLOCKED, IssueStatus.APPROVAL)
+"""In these states an issue waits for what people write about it."""
 _QUIET = (IssueStatus.READY, IssueStatus.WAITING, IssueStatus.RUNNING, IssueStatus.LANDING, IssueStatus.EPIC)
-_UNTOUCHED = (IssueStatus.READY, IssueStatus.WAITING)
 _ATTEMPTS_SHOWN = 20
 _PARTS_SHOWN = 50
 
@@ -63,6 +64,7 @@ class Standing:
     present: bool = True
     until: float | None = None
     satisfied: bool = False
+    epoch: int = 0
     attempts: tuple[Worked, ...] = ()
     cost_usd: float | None = None
     document: Mapping[str, Any] = field(default_factory=dict)
@@ -83,6 +85,13 @@ class Standing:
         return self.status if self.present or settled else GONE
 
     @property
+    def question(self) -> str:
+        """A name of what a person is asked, another one for each question; "" where nobody is asked."""
+        if self.state not in ASKING:
+            return ""
+        return f"{self.status}:{self.epoch}:{len(self.attempts)}"
+
+    @property
     def done(self) -> bool:
         """True where main holds what the issue asks for."""
         return self.status == IssueStatus.MERGED or (self.status == IssueStatus.SKIPPED and self.satisfied)
@@ -92,13 +101,6 @@ def said_of(standing: Standing, clean: Clean) -> Said:
     """Return what is to be said of an issue."""
     text = bounded((*_body(standing, standing.state, clean), _footer(standing)))
     return Said(standing.issue_id, standing.state, text, closes=standing.done)
-
-
-def worth_saying(standing: Standing, *, said_before: bool) -> bool:
-    """Tell whether an issue's tracker is told of it at all: not of one that nothing has been done for yet."""
-    if said_before:
-        return True
-    return standing.present and (standing.status not in _UNTOUCHED or bool(standing.attempts))
 
 
 def digest(said: Said) -> str:
@@ -242,7 +244,7 @@ def _parts(standing: Standing, clean: Clean) -> str:
 def _history(standing: Standing) -> str:
     """Return what came of the attempts; an issue that waits for a person has told it already."""
     ended = [worked for worked in standing.attempts if worked.outcome not in (None, INTERRUPTED)]
-    if standing.state in (IssueStatus.BLOCKED, IssueStatus.APPROVAL) or not ended:
+    if standing.state in ASKING or not ended:
         return ""
     lines = [f"- attempt {each.number} with {code(each.model)}: {plain(str(each.outcome))}" for each in ended]
     return "Attempts so far:\n\n" + "\n".join(lines[-_ATTEMPTS_SHOWN:])

@@ -195,3 +195,24 @@ WHERE kind_before = ?
 
 -- name: lessons_without_text
 SELECT id, message, cause, advice FROM lessons WHERE id NOT IN (SELECT rowid FROM lessons_text)
+
+-- name: to_say
+-- The issues of which their tracker may have to be told something: what is new, or has been mentioned and not settled.
+SELECT issues.* FROM issues LEFT JOIN publications ON publications.issue_id = issues.id
+WHERE issues.parent IS NULL
+    AND CASE
+        WHEN publications.digest LIKE ? THEN issues.status != 'merged'
+        WHEN publications.digest LIKE ? THEN issues.present = 1
+        WHEN publications.issue_id IS NOT NULL THEN 1
+        WHEN issues.status = 'merged' THEN EXISTS (
+            SELECT 1 FROM events
+            WHERE events.issue_id = issues.id AND events.kind = 'issue_merged' AND events.at >= ?
+        )
+        ELSE issues.present = 1 AND (issues.status NOT IN ('ready', 'waiting') OR EXISTS (
+            SELECT 1 FROM attempts WHERE attempts.issue_id = issues.id
+        ))
+    END
+ORDER BY issues.position, issues.id;
+
+-- name: worked
+SELECT number, model, started_at, outcome FROM attempts WHERE issue_id = ? ORDER BY number;

@@ -137,6 +137,17 @@ def _rules(event: EventFacts) -> Line:
     return Line("!", "new in this version", "; ".join(changes), "yellow")
 
 
+def _heard(event: EventFacts) -> Line:
+    command, who = event.text("command"), f"{event.issue} {event.text('author')}"
+    said = f"{who} writes /{command}" if command else f"{who} answers"
+    return Line("»", said, event.text("text"))
+
+
+def _refused(event: EventFacts) -> Line:
+    about = f" for {event.issue}" if event.issue else ""
+    return Line("!", f"the tracker refuses{about}", f"{event.text('why')} {event.text('hint')}".strip(), "yellow")
+
+
 def _swept(event: EventFacts) -> Line:
     many = count(int(event.number("count") or 0), "process", "processes")
     return Line("·", f"ended {many} that a killed run had left", style="yellow")
@@ -267,6 +278,8 @@ _WORDS: dict[str, Words] = {
     "unpriced": _unpriced,
     "sandbox": _sandbox,
     "processes_swept": _swept,
+    "heard": _heard,
+    "tracker_refused": _refused,
     "logs_masked": _masked,
     "issue_running": _running,
     "issue_waiting": _waiting,

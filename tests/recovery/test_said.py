@@ -2,7 +2,7 @@
 
 import pytest
 
-from noface.recovery.said import CALM_S, GONE, Pull, Standing, Worked, digest, due_at, said_of, worth_saying
+from noface.recovery.said import CALM_S, GONE, Pull, Standing, Worked, digest, due_at, said_of
 
 BEGAN = 1_795_384_800.0  # 2026-11-22 22:00 UTC
 FIRST = Worked(1, "small", BEGAN, "TEST_FAILURE")
@@ -82,13 +82,6 @@ def test_work_in_review_names_its_pull_request_and_leaves_the_issue_open():
 @pytest.mark.parametrize(("status", "state"), [("running", GONE), ("blocked", GONE), ("merged", "merged")])
 def test_an_issue_that_went_away_is_noface_s_no_more_unless_it_has_landed(status, state):
     assert said(status=status, present=False).state == state
-
-
-def test_an_issue_that_nothing_was_done_for_is_not_mentioned():
-    fresh = Standing(issue_id="7", status="ready")
-    assert not worth_saying(fresh, said_before=False)
-    assert worth_saying(fresh, said_before=True)
-    assert worth_saying(Standing(issue_id="7", status="blocked"), said_before=False)
 
 
 def test_the_longest_of_questions_fits_a_comment():

@@ -229,6 +229,12 @@ RARE = {
     "main_followed",
     "pull_request",
     "forge_away",
+    "issue_withdrawn",
+    "heard",
+    "tracker_away",
+    "tracker_back",
+    "tracker_refused",
+    "tracker_unsaid",
 }  # told below, by the journal itself
 
 
@@ -270,6 +276,12 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "noface_died", "7", number=1, epoch=0, deaths=1)
     story.journal.event(story.tick(), "repository_changed", "7", number=1, what=["main moved"])
     story.journal.unsteady(story.tick(), "7", "unit", ("tests/test_a.py::test_a",), {})
+    story.journal.event(story.tick(), "issue_withdrawn", "7")
+    story.journal.event(story.tick(), "heard", "7", author="alice", command="", text="Take it.", url="")
+    story.journal.event(story.tick(), "tracker_away", until=story.tick(), why="503")
+    story.journal.event(story.tick(), "tracker_back")
+    story.journal.event(story.tick(), "tracker_refused", None, why="403", hint="")
+    story.journal.event(story.tick(), "tracker_unsaid", issues=["7"])
     story.journal.event(story.tick(), "session_refused", "7", number=2, model="small", attempt=1, why="not found")
     url = "https://github.example.com/acme/shop/pull/12"
     pulls = PullRequests(story.database, story.journal)

@@ -1,0 +1,39 @@
+"""`noface fetch`: bring the copy of a tracker's issues up to date without a run. Nothing is written there."""
+
+from pathlib import Path
+
+import typer
+
+
+def fetch(
+    as_json: bool = typer.Option(False, "--json", help="What was fetched, as JSON."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
+) -> None:
+    """Fetch the issues from the tracker. A run does so by itself.
+
+    Exit code 3 where some are faulty.
+    """
+    from noface.cli.wiring import remote_issues
+    from noface.config.load import load
+    from noface.engine.tracker_calls import has_copy
+    from noface.errors import EXIT_ATTENTION, UsageError
+    from noface.git.locate import locate
+    from noface.model.issue import Backlog
+    from noface.process.lock import RepositoryLock
+    from noface.trackers.base import open_tracker
+    from noface.ui import page
+    from noface.ui.fetch import fetch_document, fetch_page
+
+    location = locate(Path.cwd())
+    loaded = load(location.root, config)
+    tracker = open_tracker(loaded.tracker_settings, location.root, location.state_dir)
+    remote = remote_issues(loaded, tracker)
+    if remote is None:
+        raise UsageError("the issues lie in the repository: there is nothing to fetch", "See them: noface issues")
+    with RepositoryLock(location.state_dir / "lock"):
+        before = tracker.backlog() if has_copy(remote.tracker) else Backlog()
+        remote.tracker.refresh()
+    document = fetch_document(before, tracker.backlog())
+    page.show_either(document, fetch_page, as_json=as_json)
+    if document.faults:
+        raise typer.Exit(EXIT_ATTENTION)

@@ -1,0 +1,128 @@
+"""Calls to a tracker on another machine: in threads, one at a time, each of which may be repeated after a kill."""
+
+import queue
+import threading
+from dataclasses import dataclass, field
+
+from noface.errors import ForgeAwayError, ForgeError, NofaceError, UsageError
+from noface.model.publication import Heard, Said
+from noface.process.clock import Clock
+from noface.process.failpoints import hit
+from noface.recovery.polling import Asked, answered, refused
+from noface.recovery.tracker_round import Round
+from noface.trackers.base import RemoteTracker
+
+FIRST_COPY_S = 600.0
+"""How long a run waits for its first copy of the issues: 5,000 of them take about a minute."""
+FIRST_LOOK_S = 60.0
+"""How long a run that has a copy waits at its beginning for a newer one."""
+
+
+@dataclass(slots=True)
+class RemoteIssues:
+    """A tracker on another machine. `name` tells it from others that this repository's issues came from before.
+
+    `fetched` is what came of the fetch before the run, and `away` why that was not answered.
+    """
+
+    tracker: RemoteTracker
+    name: str
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    fetched: Asked | None = None
+    away: ForgeAwayError | None = None
+
+
+@dataclass(slots=True)
+class RoundEnd:
+    """What came of a round. What it did not come to is None; `marked` is the newest comment at an issue, by its id.
+
+    `error` ended it: the tracker is away, or refuses everybody everything.
+    """
+
+    changed: bool | None = None
+    marked: dict[str, int] | None = None
+    said: list[tuple[Said, int | None]] = field(default_factory=list)
+    refused: list[tuple[Said, ForgeError]] = field(default_factory=list)
+    heard: tuple[Heard, ...] | None = None
+    error: ForgeError | None = None
+
+
+def carry_out(remote: RemoteIssues, due: Round) -> RoundEnd:
+    """Make the calls of a round; what one issue is refused keeps nobody from the others."""
+    end, tracker = RoundEnd(), remote.tracker
+    with remote.lock:
+        try:
+            if due.refresh:
+                end.changed = tracker.refresh()
+            if due.marks:
+                ids = [standing.issue_id for standing in due.marks]
+                before = tracker.hear(ids, due.after)
+                known = {issue_id: due.after.get(issue_id, 0) for issue_id in ids}
+                end.marked = {
+                    name: max([at, *(h.id for h in before if h.issue_id == name)]) for name, at in known.items()
+                }
+            for said, comment in due.says:
+                _say(tracker, said, comment, end)
+            if due.hears:
+                end.heard = tracker.hear(due.hears, due.after)
+        except ForgeError as error:
+            end.error = error
+    return end
+
+
+def _say(tracker: RemoteTracker, said: Said, comment: int | None, end: RoundEnd) -> None:
+    try:
+        found = tracker.say(said, comment)
+    except ForgeAwayError:
+        raise
+    except ForgeError as error:
+        end.refused.append((said, error))
+        return
+    hit("tracker_told")
+    end.said.append((said, found))
+
+
+def fetch_first(remote: RemoteIssues, clock: Clock) -> None:
+    """Bring the copy up to date before a run; what came of it stands in `remote`.
+
+    Where the tracker is away, the run goes on with the copy that it has. Raises ForgeError where there is none, and
+    where the tracker refuses: nothing that follows would get further.
+    """
+    copied = has_copy(remote.tracker)
+    outcome: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
+
+    def refresh() -> None:
+        try:
+            with remote.lock:
+                remote.tracker.refresh()
+        except BaseException as error:  # noqa: BLE001 - raised by whoever waits
+            outcome.put(error)
+        else:
+            outcome.put(None)
+
+    seconds = FIRST_LOOK_S if copied else FIRST_COPY_S
+    threading.Thread(target=refresh, name="remote", daemon=True).start()
+    try:
+        error = outcome.get(timeout=seconds)
+    except queue.Empty:
+        error = ForgeAwayError(f"it has not answered within {seconds:.0f} s", clock.now() + seconds)
+    if error is None:
+        remote.fetched = answered(None, clock.now(), changed=False)
+        return
+    if not isinstance(error, ForgeAwayError):
+        raise error
+    if not copied:
+        raise NofaceError(f"there is no copy of the issues yet, and they cannot be fetched: {error.message}", _NO_COPY)
+    remote.fetched, remote.away = refused(None, clock.now(), error.until), error
+
+
+_NO_COPY = "Try again once the host answers: noface run"
+
+
+def has_copy(tracker: RemoteTracker) -> bool:
+    """Tell whether the issues were ever fetched."""
+    try:
+        tracker.backlog()
+    except UsageError:
+        return False
+    return True

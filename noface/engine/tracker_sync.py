@@ -1,0 +1,177 @@
+"""Keeps the backlog and its tracker on another machine in step while a run works.
+
+Threads make the calls; the loop's thread decides what is due, and records what came of it. Nothing waits in a queue to
+be sent: what is to be said is what the rows say now, compared with what was said last. So nothing is lost while the
+tracker is away, and a kill between a call and its record repeats the call, which changes nothing (law 7).
+"""
+
+import queue
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from noface.engine.context import RunContext
+from noface.engine.jobs import Job, JobKind, Jobs
+from noface.engine.tracker_answers import act_on
+from noface.engine.tracker_calls import RemoteIssues, RoundEnd, carry_out
+from noface.errors import ForgeAwayError, ForgeError
+from noface.model.issue import Backlog
+from noface.process.command import Canceller
+from noface.process.failpoints import hit
+from noface.recovery.polling import Asked, Pace, answered, refused
+from noface.recovery.said import ASKING, Standing, digest, said_of
+from noface.recovery.tracker_round import Candidate, Round, Told, Topics, next_round
+
+BEGINNING_S = 30.0
+"""How long a run waits at its beginning for what people have answered since the last one."""
+ENDING_S = 30.0
+"""How long it takes at its end for the last words; what is not said by then is said by the next run."""
+WITHDRAWN = "closed, or taken from noface, by somebody at the tracker; its work is kept"
+_REFUSED_AGAIN_S = 600.0
+
+
+class TrackerSync:
+    """What a run does with a tracker on another machine; nothing at all where it has none. For the loop's thread."""
+
+    def __init__(self, context: RunContext, jobs: Jobs) -> None:
+        self._context = context
+        self._jobs = jobs
+        self._remote: RemoteIssues | None = context.remote_issues
+        self._pace = Pace(context.settings.landing.poll_s)
+        self._job: Job[RoundEnd] | None = None
+        self._refused: dict[str, str] = {}
+        self._read: tuple[int, list[Candidate]] | None = None
+        self._topics, self._told_away = Topics(), False
+        if self._remote is None:
+            return
+        self._publications = context.publications
+        self._since = self._publications.since(self._remote.name, context.clock.now())
+        self._topics = Topics(issues=self._remote.fetched)
+        if self._remote.away is not None:
+            self._away(self._remote.away)
+
+    def step(self, *, last: bool = False) -> bool:
+        """Begin what is due; tell whether calls are under way."""
+        remote = self._remote
+        if remote is None or self._job is not None:
+            return self._job is not None
+        due = self._due(last=last)
+        if not due:
+            return False
+
+        def run(_cancel: Canceller) -> RoundEnd:
+            return carry_out(remote, due)
+
+        self._job = self._jobs.start(Job(JobKind.REMOTE, "", run, lambda job: self._ended(due, job)))
+        return True
+
+    def settle(self, take: Callable[[object], object], seconds: float, *, last: bool = False) -> None:
+        """Make the calls that are due, and wait for them, at most so long; `take` gets the messages meanwhile."""
+        deadline = time.monotonic() + seconds
+        while self.step(last=last):
+            try:
+                take(self._context.inbox.get(timeout=max(0.0, deadline - time.monotonic())))
+            except queue.Empty:
+                break
+
+    def last_words(self, take: Callable[[object], object]) -> None:
+        """Say at the end of a run how everything stands; what cannot be said now is announced."""
+        if self._remote is None:
+            return
+        self.settle(take, ENDING_S, last=True)
+        unsaid = [each.said.issue_id for each in self._candidates() if each.due_at is not None]
+        if unsaid:
+            self._context.log_event("tracker_unsaid", issues=unsaid)
+
+    def withdrew(self, issue_id: str, backlog: Backlog) -> bool:
+        """Tell whether people have closed an issue, or taken it from noface, at the tracker."""
+        if self._remote is None:
+            return False
+        there = any(issue.id == issue_id for issue in backlog.issues)
+        return not there and all(fault.id != issue_id for fault in backlog.faults)
+
+    def _due(self, *, last: bool) -> Round:
+        candidates = [each for each in self._candidates() if self._refused.get(each.said.issue_id) != digest(each.said)]
+        return next_round(candidates, self._topics, self._pace, self._context.clock.now(), last=last)
+
+    def _candidates(self) -> list[Candidate]:
+        """Return the issues that may have to be told; they are read again only when something has happened."""
+        version = self._publications.version()
+        if self._read is None or self._read[0] != version:
+            standings = self._publications.standings(self._since)
+            self._read = version, [self._candidate(standing) for standing in standings]
+        return self._read[1]
+
+    def _candidate(self, standing: Standing) -> Candidate:
+        known, said = self._publications.get(standing.issue_id), said_of(standing, self._clean)
+        if known is None:
+            return Candidate(standing, said)
+        return Candidate(
+            standing, said, Told(known.digest, known.at, known.comment, known.heard.after, known.heard.question)
+        )
+
+    def _clean(self, text: str) -> str:
+        """Take secrets out of a text, and where this machine keeps the project."""
+        env = self._context.env
+        repository = env.plumbing.repository
+        places = {
+            str(env.slots_dir): "<workspaces>",
+            str(repository.state_dir): "<state>",
+            str(repository.root): ".",
+            str(Path.home()): "~",
+        }
+        text = env.masker.text(text)
+        for place, name in sorted(places.items(), key=lambda item: -len(item[0])):
+            text = text.replace(place, name) if len(place) > 1 else text
+        return text
+
+    # What came of it
+
+    def _ended(self, due: Round, job: Job[RoundEnd]) -> None:
+        self._job, self._read = None, None
+        end = job.result
+        if end is None:
+            return  # noface itself broke, and the loop ends the run
+        now = self._context.clock.now()
+        for standing in due.marks:
+            if end.marked is not None:
+                self._publications.marked(standing.issue_id, standing.question, end.marked[standing.issue_id])
+        for said, comment in end.said:
+            self._publications.said(now, said.issue_id, digest(said), comment)
+            hit("tracker_told_recorded")
+            if said.state in ASKING:
+                self._topics = replace(self._topics, answers=Asked(now))  # somebody may answer soon
+        for said, refusal in end.refused:
+            self._refused[said.issue_id] = digest(said)
+            self._tell_refusal(refusal, said.issue_id)
+        if end.changed is not None:
+            self._topics = replace(self._topics, issues=answered(self._topics.issues, now, changed=end.changed))
+        if end.heard is not None:
+            changed = bool(end.heard)
+            self._topics = replace(self._topics, answers=answered(self._topics.answers, now, changed=changed))
+            for heard in end.heard:
+                act_on(self._context, self._publications, heard)
+        if isinstance(end.error, ForgeAwayError):
+            self._away(end.error)
+        elif end.error is not None:
+            self._tell_refusal(end.error, None)
+            self._topics = replace(self._topics, issues=refused(self._topics.issues, now, now + _REFUSED_AGAIN_S))
+        elif self._told_away:
+            self._told_away = False
+            self._context.log_event("tracker_back")
+
+    def _away(self, error: ForgeAwayError) -> None:
+        """Ask no more until the tracker is back; told once, and not at each try."""
+        now = self._context.clock.now()
+        until = max(error.until, now + self._pace.base_s / 2)
+        self._topics = replace(self._topics, issues=refused(self._topics.issues, now, until))
+        if not self._told_away:
+            self._told_away = True
+            self._context.log_event("tracker_away", until=until, why=error.message)
+
+    def _tell_refusal(self, error: ForgeError, issue_id: str | None) -> None:
+        key = f"{issue_id}: {error.message}"
+        if self._refused.get("told") != key:
+            self._refused["told"] = key
+            self._context.log_event("tracker_refused", issue_id, why=error.message, hint=error.hint)

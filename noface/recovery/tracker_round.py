@@ -1,0 +1,96 @@
+"""What is asked of and told to a tracker on another machine next: one round of calls. Pure.
+
+A question is put in two steps. First noface looks up what people had written before (`Round.marks`), so that nothing
+older is taken for an answer; once that is recorded, the question is said. A kill between two steps repeats the last.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from noface.model.publication import Said
+from noface.recovery.polling import Asked, Pace, is_due
+from noface.recovery.said import ASKING, Standing, due_at
+
+SAID_AT_ONCE_MAX = 10
+"""So many issues are told in one round, so that little is said again after a kill."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the tracker was told of an issue last: its digest, when, in which comment, and what was heard until then."""
+
+    digest: str = ""
+    at: float = 0.0
+    comment: int | None = None
+    heard: int = 0
+    question: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An issue that its tracker may have to be told of: how it stands, what that comes to, and what it was told."""
+
+    standing: Standing
+    said: Said
+    told: Told = field(default_factory=Told)
+
+    @property
+    def marked(self) -> bool:
+        """True where nothing is asked, or what had been written before the question is known."""
+        return not self.standing.question or self.told.question == self.standing.question
+
+    @property
+    def due_at(self) -> float | None:
+        """From when it is to be said, None where nothing has changed since the last time."""
+        return due_at(self.said, self.told.digest, self.told.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Calls for one thread, in this order. `after` is the last comment at each issue that is known already."""
+
+    refresh: bool = False
+    marks: tuple[Standing, ...] = ()
+    says: tuple[tuple[Said, int | None], ...] = ()
+    hears: tuple[str, ...] = ()
+    after: Mapping[str, int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.refresh or self.marks or self.says or self.hears)
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """What came of the last calls for the issues, and for what people have written."""
+
+    issues: Asked | None = None
+    answers: Asked | None = None
+
+    def away_until(self, now: float) -> float | None:
+        """Return until when the tracker is away; None where it answers, as far as is known."""
+        times = [each.away_until for each in (self.issues, self.answers) if each is not None and each.away_until]
+        return max((until for until in times if until > now), default=None)
+
+
+def next_round(
+    candidates: Collection[Candidate], topics: Topics, pace: Pace, now: float, *, last: bool = False
+) -> Round:
+    """Return what is due now; nothing while the tracker is away.
+
+    `last`: the run ends. Then everything is said that differs, however short a time ago it was said before, and nothing
+    is asked that only a run could act on.
+    """
+    if topics.away_until(now) is not None:
+        return Round()
+    due = [each for each in candidates if (at := each.due_at) is not None and (last or at <= now or each.told.at > now)]
+    marks = [each for each in due if not each.marked][:SAID_AT_ONCE_MAX]
+    says = [each for each in due if each.marked][:SAID_AT_ONCE_MAX]
+    asking = [each for each in candidates if each.due_at is None and each.standing.state in ASKING and each.marked]
+    hears = asking if not last and is_due(topics.answers, pace, now) else []
+    return Round(
+        refresh=not last and is_due(topics.issues, pace, now),
+        marks=tuple(each.standing for each in marks),
+        says=tuple((each.said, each.told.comment) for each in says),
+        hears=tuple(each.standing.issue_id for each in hears),
+        after={each.standing.issue_id: each.told.heard for each in (*marks, *hears)},
+    )

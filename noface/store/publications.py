@@ -1,0 +1,138 @@
+"""What was said of issues where their tracker is, and what was heard there: the rows of `publications`.
+
+A row is there from the moment something is to be said. `digest` is "" until it has been said for the first time.
+"""
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from noface.model.taxonomy import IssueStatus
+from noface.recovery.said import GONE, Pull, Standing, Worked
+from noface.store.database import Database, insert
+from noface.store.records import IssueRow, query, read
+from noface.store.rows import dumps
+
+_SINCE = "tracker_since:"
+
+
+@dataclass(frozen=True, slots=True)
+class HeardSoFar:
+    """What people have written at an issue up to the comment `after`, which has been acted on or needed no action.
+
+    `question` names what was asked when that was noted (see Publications.marked), and `problem` says why the last one
+    could not be acted on.
+    """
+
+    after: int = 0
+    question: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What was last said of an issue, by its digest (recovery/said), when, and in which comment."""
+
+    issue_id: str
+    digest: str = ""
+    comment: int | None = None
+    heard: HeardSoFar = field(default_factory=HeardSoFar)
+    at: float = 0.0
+
+
+class Publications:
+    """Reads and writes what was said and heard; each write is one transaction, or part of one that is open."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def get(self, issue_id: str) -> Publication | None:
+        """Return what was said of an issue, None where nothing was."""
+        rows = self._db.rows("SELECT * FROM publications WHERE issue_id = ?", issue_id)
+        return _publication(rows[0]) if rows else None
+
+    def all(self) -> dict[str, Publication]:
+        """Return what was said, by issue."""
+        return {row["issue_id"]: _publication(row) for row in self._db.rows("SELECT * FROM publications")}
+
+    def said(self, at: float, issue_id: str, digest: str, comment: int | None) -> None:
+        """Record that what has this digest has been said, in a comment."""
+        self._put(replace(self._known(issue_id), digest=digest, comment=comment, at=at))
+
+    def marked(self, issue_id: str, question: str, after: int) -> None:
+        """Record, before a question is put, what had been written until then: only later comments answer it."""
+        self._put(replace(self._known(issue_id), heard=HeardSoFar(after, question)))
+
+    def heard(self, issue_id: str, after: int, problem: str = "") -> None:
+        """Record that a comment has been acted on, or why it could not be."""
+        known = self._known(issue_id)
+        self._put(replace(known, heard=replace(known.heard, after=after, problem=problem)))
+
+    def since(self, tracker: str, now: float) -> float:
+        """Return since when the issues come from a tracker, now where that is new: remembered from then on.
+
+        What had landed before came from elsewhere, and another issue may bear its id here.
+        """
+        rows = self._db.rows("SELECT value FROM facts WHERE name = ?", _SINCE + tracker)
+        if rows:
+            return float(rows[0][0])
+        with self._db.transaction() as connection:
+            insert(connection, "facts", name=_SINCE + tracker, value=str(now))
+        return now
+
+    def standings(self, since: float) -> list[Standing]:
+        """Return how the issues stand of which the tracker may have to be told something.
+
+        Not those that have been settled and told, nor those that landed before `since` and were never told.
+        """
+        rows = self._db.rows(query("to_say"), f"{IssueStatus.MERGED}:%", f"{GONE}:%", since)
+        return [self._standing(read(IssueRow, row)) for row in rows]
+
+    def version(self) -> int:
+        """Return a number that grows whenever something has happened that may have to be said."""
+        return int(self._db.rows("SELECT COALESCE(MAX(id), 0) FROM events")[0][0])
+
+    def _standing(self, row: IssueRow) -> Standing:
+        attempts = self._db.rows(query("worked"), row.id)
+        parts = self._db.rows("SELECT title, status FROM issues WHERE parent = ? ORDER BY position", row.id)
+        pulls = self._db.rows("SELECT number, url, checks FROM pull_requests WHERE issue_id = ?", row.id)
+        pull = next((Pull(*each) for each in pulls if each["number"] is not None), None)
+        known = self.get(row.id)
+        return Standing(
+            issue_id=row.id,
+            status=row.status,
+            reason=row.reason,
+            present=row.present,
+            until=row.until,
+            satisfied=row.satisfied,
+            epoch=row.epoch,
+            attempts=tuple(Worked(*each) for each in attempts),
+            cost_usd=row.cost_usd,
+            document=row.block or {},
+            parts=tuple((str(each["title"]), str(each["status"])) for each in parts),
+            pull=pull,
+            merged_commit=row.merged_commit or "",
+            not_heard=known.heard.problem if known is not None else "",
+        )
+
+    def _known(self, issue_id: str) -> Publication:
+        return self.get(issue_id) or Publication(issue_id)
+
+    def _put(self, publication: Publication) -> None:
+        with self._db.transaction() as connection:
+            insert(
+                connection,
+                "publications",
+                "REPLACE",
+                issue_id=publication.issue_id,
+                digest=publication.digest,
+                comment=publication.comment,
+                heard=dumps(publication.heard),
+                at=publication.at,
+            )
+
+
+def _publication(row: Any) -> Publication:
+    heard = json.loads(row["heard"] or "{}")
+    known = HeardSoFar(int(heard.get("after", 0)), str(heard.get("question", "")), str(heard.get("problem", "")))
+    return Publication(row["issue_id"], row["digest"], row["comment"], known, row["at"])
