@@ -36,13 +36,11 @@ class EitherEvent(TypedDict):
 
 
 _ABOUT: dict[str, type[Any]] = {"run": RunEvent, "issue": IssueEvent, "either": EitherEvent}
-_BY_PEOPLE = "person"
-"""What an event is about that another command records, and no run prints."""
 
 
 def kinds() -> tuple[str, ...]:
     """Return the kinds of events that a run prints."""
-    return tuple(kind for kind, entry in table("events").items() if entry["about"] != _BY_PEOPLE)
+    return tuple(table("events"))
 
 
 def phases() -> tuple[str, ...]:

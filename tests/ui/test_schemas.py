@@ -17,18 +17,19 @@ import noface
 from noface.data import table
 from noface.model.attempt import Interrupted
 from noface.model.failure import Failure
+from noface.model.history import Verdict
 from noface.model.pull_request import PullRequest, PullState
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.prompts.answers.forms import example_of, schema_of
 from noface.prompts.answers.report import find_report
 from noface.store.journal import Journal
 from noface.store.pull_requests import Intended, PullRequests
+from noface.store.questions import Questions
 from noface.ui.announcer import JsonLines
 from noface.ui.events import kinds, phases
 from noface.ui.narrate import _WORDS, UNTOLD
 from noface.ui.published import SCHEMAS, published
 
-BY_PEOPLE = {"approved", "rejected", "paths_allowed"}  # recorded by commands of a person's; no run tells them
 ENVELOPE = {"schema", "at", "event", "issue"}
 EVENTS = published("events")["$defs"]
 SECRET = "sk-0123456789abcdef0123456789abcdef"
@@ -230,6 +231,9 @@ RARE = {
     "pull_request",
     "forge_away",
     "issue_withdrawn",
+    "approved",
+    "rejected",
+    "paths_allowed",
     "heard",
     "tracker_away",
     "tracker_back",
@@ -276,6 +280,9 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "noface_died", "7", number=1, epoch=0, deaths=1)
     story.journal.event(story.tick(), "repository_changed", "7", number=1, what=["main moved"])
     story.journal.unsteady(story.tick(), "7", "unit", ("tests/test_a.py::test_a",), {})
+    for verdict in Verdict:
+        Questions(story.database, story.journal).approve(story.tick(), "7", 1, epoch=0, verdict=verdict, note="")
+    story.journal.allowed(story.tick(), "7", ("docs/**",))
     story.journal.event(story.tick(), "issue_withdrawn", "7")
     story.journal.event(story.tick(), "heard", "7", author="alice", command="", text="Take it.", url="")
     story.journal.event(story.tick(), "tracker_away", until=story.tick(), why="503")
@@ -354,27 +361,17 @@ def test_every_call_that_tells_of_an_event_gives_the_fields_of_its_schema():
     wrong = [
         f"{where}: {kind} with {sorted(given)}"
         for known, given, where in found
-        for kind in known - BY_PEOPLE
+        for kind in known
         if kind not in EVENTS or fields(EVENTS[kind]) != given
     ]
     assert wrong == []
-    assert set().union(*(known for known, _, _ in found)) == set(kinds()) | BY_PEOPLE
+    assert set().union(*(known for known, _, _ in found)) == set(kinds())
 
 
 def test_the_views_know_the_events_of_the_schema_and_no_others():
     with_words = {kind for kind, entry in table("events").items() if "line" in entry}
     assert set(_WORDS).isdisjoint(with_words)
-    assert set(_WORDS) | with_words | UNTOLD == set(kinds()) | BY_PEOPLE
-
-
-def test_what_people_decide_is_recorded_by_commands_and_by_no_run():
-    recorded = {"questions.approve", "journal.allowed"}
-    places = set()
-    for path in Path(noface.__file__).parent.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and ".".join(ast.unparse(node.func).split(".")[-2:]) in recorded:
-                places.add(path.parent.name)
-    assert places == {"cli"}
+    assert set(_WORDS) | with_words | UNTOLD == set(kinds())
 
 
 def test_the_phases_of_progress_are_those_that_the_code_names():
