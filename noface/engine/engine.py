@@ -450,7 +450,10 @@ class Engine:
         if any(self._in_this_wave(issue) for issue in planned.start):
             return True
         if self._pulls is not None and (patience := self._pulls.patience(once=context.settings.once)) is not None:
-            return self._wait(patience.until, patience.reason)
+            if patience.reason:
+                self._say_waiting(patience.until, patience.reason)
+            context.clock.sleep(_TICK_S)
+            return True
         timed = [] if context.settings.once else [each for each in planned.waiting if each.until is not None]
         refused = {each.issue_id: too_long(context, each) for each in timed}
         timed = [each for each in timed if not refused[each.issue_id]]
@@ -462,15 +465,13 @@ class Engine:
         if self._limits.too_late(until):
             self._limit = f"stopped at the limit max_hours, which waiting would pass: {waiting.reason}"
             return False
-        return self._wait(until, waiting.reason, waiting.model)
-
-    def _wait(self, until: float, reason: str, model: str = "") -> bool:
-        """Say what is waited for, and wait a tick of it."""
-        context, now = self._context, self._context.clock.now()
-        data = {"until": until, "seconds": max(0.0, until - now), "model": model or None}
-        context.announce("waiting", None, {**data, "reason": reason})
-        context.clock.sleep(min(_TICK_S, max(0.0, until - now)))
+        self._say_waiting(until, waiting.reason, waiting.model)
+        context.clock.sleep(min(_TICK_S, max(0.0, until - context.clock.now())))
         return True
+
+    def _say_waiting(self, until: float, reason: str, model: str = "") -> None:
+        data = {"until": until, "seconds": max(0.0, until - self._context.clock.now()), "model": model or None}
+        self._context.announce("waiting", None, {**data, "reason": reason})
 
     def _ended(self, planned: Plan) -> RunResult:
         if self._broken is None:

@@ -52,8 +52,6 @@ from noface.store.records import PullRow
 
 _AT_ONCE_MAX = 10
 """How many pull requests one thread looks at, one after the other."""
-_LOOK_S = 1.0
-"""How far off the end of a look is said to be: it is the network's, and nobody knows."""
 _SETTLED = (IssueStatus.REVIEW, IssueStatus.BLOCKED)
 """What an issue is while nobody works on it and its pull request decides."""
 _DONE_WITH = (IssueStatus.MERGED, IssueStatus.SKIPPED, IssueStatus.EPIC)
@@ -79,10 +77,10 @@ class _Came:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Why a run with nothing else to do goes on, and until when (epoch seconds)."""
+    """Until when a run with nothing else to do goes on (epoch seconds), and why, "" where that is not worth a word."""
 
     until: float
-    reason: str
+    reason: str = ""
 
 
 @dataclass(slots=True)
@@ -98,7 +96,6 @@ class PullFollower:
     _looks: dict[str, Look] = field(default_factory=dict)
     _held: dict[str, Looked] = field(default_factory=dict)
     _looking: bool = False
-    _first: float = 0.0
     _away: _Away | None = None
 
     def step(self, *, begin: bool = True) -> None:
@@ -119,8 +116,7 @@ class PullFollower:
         now, rules = self.context.clock.now(), self.context.settings.landing
         followed = self._followed()
         if not self._is_resting(now) and any(self._last(pull) is None for pull in followed):
-            self._first = self._first or now
-            return Patience(self._first + _LOOK_S, "looks at the open pull requests")
+            return Patience(now)
         waits = [] if once else [_patience(pull, rules) for pull in followed if pull.state == PullStep.OPEN]
         wait = max(waits, key=lambda each: each.until, default=None)
         return wait if wait is not None and wait.until > now else None
@@ -396,13 +392,14 @@ def _mended(looked: Looked) -> bool:
 
 def _patience(pull: Followed, rules: LandingRules) -> Patience:
     """Return until when a run waits for an open pull request: for its checks, and then for its review."""
+    told = pull.seen.told.removeprefix("waits for ")
     match pull.seen.waits_for:
         case WaitsFor.REVIEW | WaitsFor.MERGE:
-            return Patience(pull.seen.changed_at + rules.follow_reviews_s, pull.seen.told)
+            return Patience(pull.seen.changed_at + rules.follow_reviews_s, told)
         case WaitsFor.PERSON:
-            return Patience(0.0, pull.seen.told)
+            return Patience(0.0, told)
         case _:
-            return Patience(pull.seen.since + rules.follow_checks_s, pull.seen.told or "waits for checks")
+            return Patience(pull.seen.since + rules.follow_checks_s, told)
 
 
 _SAME = ("issue_id", "head", "base", "rounds", "branch", "url", "attempt", "state", "pushed", "checks")
