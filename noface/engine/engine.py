@@ -162,7 +162,7 @@ class Engine:
         self._publishing = Publishing(context, self._jobs, self._landing.add)
         if context.settings.landing.pull_request:
             self._landing.publisher = self._publishing
-        self._ground = GroundWatch(context, self._jobs)
+        self._ground = GroundWatch(context, self._jobs, self._landing.drop)
         self._limits = RunLimits(context)
         self._guard = BudgetGuard(context, self._jobs, self._limits)
         self._dispatch = Dispatch(context, self._jobs, self._landing, self._limits, self._attempt_ended)

@@ -5,6 +5,7 @@ gates run on it first, and main is then moved there as a landing moves it: by co
 safe (laws 1 and 3). The intent is recorded before, so that a run that was killed meanwhile is brought to an end.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from noface.engine.context import RunContext
@@ -97,24 +98,33 @@ def _settle(context: RunContext, remote: str, old: str, new: str) -> None:
     )
 
 
-def mark_landed_elsewhere(context: RunContext, commits: str) -> None:
-    """Record as merged what another machine has landed: issues that the trailers of fetched commits name."""
-    states = context.reader.states()
+def mark_landed_elsewhere(context: RunContext, commits: str) -> tuple[str, ...]:
+    """Record as merged what another machine has landed; return those issues: the trailers of fetched commits name them.
+
+    One that is being worked on here is left alone.
+    """
+    states, marked = context.reader.states(), []
     for landing in context.env.plumbing.landings(commits):
         state = states.get(landing.issue)
         if state is None or state.status not in (IssueStatus.MERGED, IssueStatus.RUNNING):
             context.journal.merged(context.clock.now(), landing.issue, landing.commit)
+            marked.append(landing.issue)
+    return tuple(marked)
 
 
 # While the run goes on
 
 
 class GroundWatch:
-    """Fetches again and again while noface publishes, in threads; for the loop's thread."""
+    """Fetches again and again while noface publishes, in threads; for the loop's thread.
 
-    def __init__(self, context: RunContext, jobs: Jobs) -> None:
+    `drop` takes an issue that has landed elsewhere out of the merge queue.
+    """
+
+    def __init__(self, context: RunContext, jobs: Jobs, drop: Callable[[str], None]) -> None:
         self._context = context
         self._jobs = jobs
+        self._drop = drop
         self._asked_at = context.clock.now()
         self._asking = False
 
@@ -132,7 +142,8 @@ class GroundWatch:
     def _ended(self, job: Job[str]) -> None:
         self._asking = False
         if job.result:
-            mark_landed_elsewhere(self._context, job.result)
+            for issue_id in mark_landed_elsewhere(self._context, job.result):
+                self._drop(issue_id)
             self._context.backlog_changed()
 
 

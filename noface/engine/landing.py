@@ -6,23 +6,28 @@ worthless.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from noface.engine.attempt_environment import LANDING_SLOT, landing_message
 from noface.engine.context import RunContext
 from noface.engine.gating import Task, main_is_red, run_gates
+from noface.engine.ground import fetch_again
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.judge import conflict, gates_failure, missing_gates, proof_of
 from noface.engine.judges import CutShort, Judges
 from noface.engine.lessons import keep_lesson
 from noface.engine.outside import branch_in_the_way, wait_for_person
 from noface.engine.prompt_context import attempt_directory, history_of
+from noface.engine.pushed_landing import NotPushed, follow_push, push_landing, was_pushed
 from noface.errors import RefLockedError
 from noface.git.fast_forward import Blocked, Landed, Moved
 from noface.git.landing import advance
 from noface.git.plumbing import make_and_hold, merge_and_hold
 from noface.git.refs import ZERO, RefUpdate, hold_ref
+from noface.git.remote import Pushed, PushResult
+from noface.git.remote import Rejected as PushRejected
 from noface.model.attempt import unfinished
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, Proof, worst
@@ -37,6 +42,7 @@ from noface.secrets.masked_records import masked_issue
 
 _HELD_RETRY_S = 5.0
 _PASSING_RETRY_S = 0.5
+_REFUSED_RETRY_S = 60.0
 PATIENCE_S = 30.0
 """How long a run with nothing else to do waits for another git's lock before it ends with the issue in landing.
 
@@ -63,7 +69,8 @@ class QueueEntry:
     """A passed attempt that waits to land. `not_before` is set while something of the person's is in the way.
 
     `held` says what that is; `cause` distinguishes it from the next, and `passing_since` is set where such a thing
-    usually goes by itself. Both times are the clock's.
+    usually goes by itself. Both times are the clock's. `intended` is a landing of which it is not known whether it was
+    pushed.
     """
 
     issue: Issue
@@ -74,10 +81,21 @@ class QueueEntry:
     held: str = ""
     cause: tuple[str, bool] = ("", False)
     passing_since: float | None = None
+    intended: "Intended | None" = None
 
     def worth_waiting(self, now: float) -> bool:
         """Tell whether a run should go on for this entry alone."""
         return not self.held or (self.passing_since is not None and now < self.passing_since + PATIENCE_S)
+
+
+@dataclass(frozen=True, slots=True)
+class Intended:
+    """A landing whose intent is recorded, as row `landing`: to `commit`, by `proof`. `note`: what was left undone."""
+
+    landing: int
+    commit: str
+    proof: Proof
+    note: str
 
 
 def prove(context: RunContext, entry: QueueEntry, cancel: Canceller, *, approved: bool) -> Proven:
@@ -88,6 +106,8 @@ def prove(context: RunContext, entry: QueueEntry, cancel: Canceller, *, approved
     """
     scope, issue, gates = context.scope(cancel), entry.issue, context.gates_for(entry.issue)
     plumbing = scope.env.plumbing
+    if context.settings.landing.push:
+        fetch_again(context, cancel)
     main = plumbing.main()
     merge = merge_and_hold(plumbing, hold_ref(issue.id, "merge"), main, entry.candidate)
     if merge.tree is None:
@@ -143,12 +163,13 @@ class MergeQueue:
         self._jobs = jobs
         self._entries: list[QueueEntry] = []
         self._job: tuple[QueueEntry, Job[Proven]] | None = None
+        self._push: tuple[QueueEntry, Job[PushResult | NotPushed]] | None = None
         self.publisher: Publisher | None = None
 
     @property
     def working(self) -> bool:
-        """True while a proof is being made."""
-        return self._job is not None
+        """True while a proof is being made, or one is pushed."""
+        return self._job is not None or self._push is not None
 
     @property
     def due(self) -> frozenset[str]:
@@ -170,7 +191,7 @@ class MergeQueue:
     def busy(self) -> bool:
         """True while something can land without a person's doing."""
         now = self._context.clock.now()
-        return self._job is not None or any(entry.worth_waiting(now) for entry in self._entries)
+        return self.working or any(entry.worth_waiting(now) for entry in self._entries)
 
     def add(self, entry: QueueEntry) -> None:
         """Queue a passed attempt; an entry of the same issue is replaced. What has worked alone lands first."""
@@ -187,16 +208,21 @@ class MergeQueue:
     def step(self, *, begin: bool = True) -> list[Rejected]:
         """Land what can land now; where a proof is needed, start it if `begin`. Return the rejected ones."""
         rejected = self._collect()
-        while self._job is None and (entry := self._next()) is not None:
+        self._collect_push()
+        while not self.working and (entry := self._next()) is not None:
             main = self._context.env.plumbing.main()
             if (why := branch_in_the_way(self._context, entry.issue)) is not None:
                 self._remove(entry)
                 context = self._context
                 state = context.reader.state(entry.issue.id)
                 wait_for_person(context, history_of(context.reader, context.questions, entry.issue, state), why)
+            elif entry.intended is not None and was_pushed(self._context, entry.intended.commit):
+                self._pushed(entry, entry.intended)
             elif entry.proof is not None and entry.proof.main == main:
                 self._land(entry, entry.proof)
             elif begin:
+                if entry.intended is not None:
+                    self._drop_intent(entry, entry.intended)
                 self._start_proof(entry)
             else:
                 break
@@ -249,7 +275,31 @@ class MergeQueue:
             self._remove(entry)
             self.publisher.add(entry, proof)
             return
-        plumbing, journal, clock = context.env.plumbing, context.journal, context.clock
+        if entry.intended is None:
+            entry.intended = self._intend(entry, proof)
+            hit("landing_intent")
+        intended = entry.intended
+        if context.settings.landing.push:
+            run = partial(push_landing, context, proof.main, intended.commit)
+            job = Job(JobKind.LANDING, entry.issue.id, run, lambda _: None)
+            self._push = entry, self._jobs.start(job)
+            return
+        entry.intended = None
+        result = advance(context.env.plumbing, proof.main, intended.commit, f"noface: land issue {entry.issue.id}")
+        match result:
+            case Landed():
+                self._landed(entry, intended)
+            case Moved():
+                context.journal.landing_dropped(intended.landing)
+                entry.proof = None
+            case Blocked():
+                context.journal.landing_dropped(intended.landing)
+                self._hold(entry, result)
+
+    def _intend(self, entry: QueueEntry, proof: Proof) -> Intended:
+        """Make the commit that is to be main, and record the intent."""
+        context = self._context
+        plumbing = context.env.plumbing
         parents = (proof.main,) if context.settings.squash else (proof.main, entry.candidate)
         named = masked_issue(entry.issue, context.env.masker)
         rows = context.reader.attempts(entry.issue.id)
@@ -262,8 +312,8 @@ class MergeQueue:
             lambda: plumbing.commit_tree(proof.tree, parents, message),
             str,
         )
-        landing = journal.landing_intent(
-            clock.now(),
+        landing = context.journal.landing_intent(
+            context.clock.now(),
             entry.issue.id,
             entry.number,
             old=proof.main,
@@ -272,22 +322,47 @@ class MergeQueue:
             gates=proof.gate_keys,
             results=proof.gates,
         )
-        hit("landing_intent")
-        result = advance(plumbing, proof.main, commit, f"noface: land issue {entry.issue.id}")
-        match result:
-            case Landed():
-                journal.landed(clock.now(), landing, entry.issue.id, commit, proof.flaky, unfinished=bool(note))
-                hit("landing_recorded")
-                keep_lesson(context, entry.issue)
-                self._remove(entry)
-                if context.known is not None:
-                    context.known = tuple((result.gate.name, result.failing_tests) for result in proof.gates)
-            case Moved():
-                journal.landing_dropped(landing)
+        return Intended(landing, commit, proof, note)
+
+    def _landed(self, entry: QueueEntry, intended: Intended) -> None:
+        context, proof = self._context, intended.proof
+        now, undone = context.clock.now(), bool(intended.note)
+        context.journal.landed(now, intended.landing, entry.issue.id, intended.commit, proof.flaky, unfinished=undone)
+        hit("landing_recorded")
+        keep_lesson(context, entry.issue)
+        self._remove(entry)
+        if context.known is not None:
+            context.known = tuple((result.gate.name, result.failing_tests) for result in proof.gates)
+
+    def _collect_push(self) -> None:
+        """Take in what came of a push; one of which nothing is known stays intended, and is repeated as it is."""
+        if self._push is None or not self._push[1].future.done():
+            return
+        entry, job = self._push
+        self._push, intended = None, entry.intended
+        if intended is None:
+            return
+        match job.future.result():
+            case Pushed():
+                self._pushed(entry, intended)
+            case NotPushed(reason, passing):
+                self._hold(entry, Blocked(reason, passing=reason if passing else ""))
+            case PushRejected() as refused if refused.moved:
+                self._drop_intent(entry, intended)
                 entry.proof = None
-            case Blocked():
-                journal.landing_dropped(landing)
-                self._hold(entry, result)
+            case PushRejected(reason=why, said=said):
+                self._drop_intent(entry, intended)
+                self._hold(entry, Blocked(f"main cannot be pushed: {said or why.line}. {why.advice}"))
+                entry.not_before = self._context.clock.now() + _REFUSED_RETRY_S
+
+    def _pushed(self, entry: QueueEntry, intended: Intended) -> None:
+        hit("landing_pushed")
+        follow_push(self._context, intended.proof.main, intended.commit, f"noface: land issue {entry.issue.id}")
+        self._landed(entry, intended)
+
+    def _drop_intent(self, entry: QueueEntry, intended: Intended) -> None:
+        self._context.journal.landing_dropped(intended.landing)
+        entry.intended = None
 
     def _hold(self, entry: QueueEntry, held: Blocked) -> None:
         paths = f": {', '.join(held.paths)}" if held.paths else ""

@@ -20,8 +20,10 @@ from noface.engine.attempt_environment import attempt_message
 from noface.engine.context import RunContext
 from noface.engine.dispatch import block, history
 from noface.engine.examine import own_values
+from noface.engine.ground import fetch_again
 from noface.engine.landing import release_merged
 from noface.engine.protected_files import protection_for
+from noface.engine.pushed_landing import was_pushed
 from noface.errors import GitError, StoreError
 from noface.git.fast_forward import Blocked, Landed, Moved
 from noface.git.landing import landing, remove_own_ref_locks, settle, settle_forgotten
@@ -38,6 +40,7 @@ from noface.model.budget import ESTIMATED
 from noface.model.issue import Issue
 from noface.model.taxonomy import INTERRUPTED, FailureKind, IssueStatus
 from noface.model.worker_run import ModelSpec, Usage
+from noface.process.command import Canceller
 from noface.process.files import read_regular
 from noface.process.lock import holder_of
 from noface.process.process_tree import carriers, sweep
@@ -141,12 +144,25 @@ def _with_variables(context: RunContext, model: ModelSpec) -> ModelSpec:
 
 
 def _settle_landings(context: RunContext) -> None:
-    for intent in context.reader.open_landings():
+    """Bring landings to an end that were cut off. With pushes those have landed that the remote's main holds."""
+    intents, pushing = context.reader.open_landings(), context.settings.landing.push
+    if intents and pushing:
+        fetch_again(context, Canceller())
+        settle_forgotten(context.env.plumbing)
+    for intent in intents:
+        pushed = pushing and was_pushed(context, intent.new)
+        if (
+            pushing
+            and not pushed
+            and not context.env.plumbing.is_ancestor(intent.new, context.env.plumbing.local_main())
+        ):
+            context.journal.landing_dropped(intent.id)
+            continue
         result = settle(context.env.plumbing, intent.old, intent.new, f"noface: land issue {intent.issue_id}")
         now = context.clock.now()
         match result:
-            case Landed(commit):
-                context.journal.landed(now, intent.id, intent.issue_id, commit)
+            case Landed() | Moved() | Blocked() if pushed or isinstance(result, Landed):
+                context.journal.landed(now, intent.id, intent.issue_id, intent.new)
             case Moved():
                 context.journal.landing_dropped(intent.id)
             case Blocked(reason, paths):

@@ -1,0 +1,65 @@
+"""Landings that are pushed at once (`[landing] push = true`): the remote's main first, main after it.
+
+The push is the compare-and-swap: from the commit that the proof was made on to the proven one. Where somebody else was
+faster it is refused, and the work is proven anew on what is there by then, so main here never goes another way than
+there. What was pushed has landed, even where the person's files keep main from following: then that is told, and main
+follows at a later landing or at the next run.
+
+A run that was killed may have pushed without having recorded it: the remote's main tells, and where it cannot be asked
+the landing is tried again, which finds that out.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from noface.engine.context import RunContext
+from noface.errors import GitError, RemoteError
+from noface.git.fast_forward import Blocked, Landed
+from noface.git.landing import advance
+from noface.git.refs import RefUpdate
+from noface.git.remote import PushResult
+from noface.process.supervise import Canceller
+
+
+@dataclass(frozen=True, slots=True)
+class NotPushed:
+    """Whether the remote took the push is not known, or it refused; `passing` where that goes by itself."""
+
+    reason: str
+    passing: bool
+
+
+def push_landing(context: RunContext, old: str, new: str, cancel: Canceller) -> PushResult | NotPushed:
+    """Move the remote's main from `old` to `new`, in a thread; harmless to repeat."""
+    remote = context.remote
+    assert remote is not None  # noqa: S101 - the start of the run has seen to it
+    try:
+        return remote.push(new, remote.main, old, cancel)
+    except RemoteError as error:
+        return NotPushed(f"{error.message}. {error.hint}".strip(), error.passing)
+
+
+def follow_push(context: RunContext, old: str, new: str, note: str) -> None:
+    """Have main follow what was pushed, and remember that the remote has it; tell where something is in the way."""
+    remote, plumbing = context.remote, context.env.plumbing
+    assert remote is not None  # noqa: S101 - the start of the run has seen to it
+    with suppress(GitError):  # a fetch may have been faster
+        plumbing.refs.apply(RefUpdate(remote.fetched, new, old))
+    main, name = plumbing.local_main(), plumbing.repository.main_name
+    if plumbing.is_ancestor(new, main):
+        return
+    if not plumbing.is_ancestor(main, new):
+        why = f"{name} has commits that {remote.main_name} lacks: bring them together"
+    else:
+        result = advance(plumbing, main, new, note if main == old else f"noface: follow {remote.main_name}")
+        if isinstance(result, Landed):
+            return
+        why = result.reason if isinstance(result, Blocked) else f"{name} was moved meanwhile"
+        why += f": {', '.join(result.paths)}" if isinstance(result, Blocked) and result.paths else ""
+    context.announce("remote_main", None, {"state": "behind", "text": f"{name} stays behind {remote.main_name}: {why}"})
+
+
+def was_pushed(context: RunContext, commit: str) -> bool:
+    """Tell whether the remote's main holds a commit, as far as was fetched."""
+    fetched = context.env.plumbing.resolve(context.remote.fetched) if context.remote is not None else None
+    return fetched is not None and context.env.plumbing.is_ancestor(commit, fetched)

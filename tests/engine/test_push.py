@@ -1,0 +1,120 @@
+"""`[landing] push = true`: the remote's main moves first, by compare-and-swap, and main here never goes another way."""
+
+import signal
+
+import pytest
+from support.processes import wait_for
+from support.remotes import a_remote
+
+KILLED = -signal.SIGKILL
+PUSH = "[landing]\npush = true\n"
+KILLS = ("landing_intent", "landing_pushed", "landing_files_updated", "landing_ref_moved", "landing_recorded")
+
+
+@pytest.fixture
+def remote(project):
+    """The remote of a project with one issue, whose landings are pushed."""
+    project.issue(7)
+    project.config(PUSH)
+    project.commit()
+    return a_remote(project)
+
+
+def main(project):
+    return project.git("rev-parse", "main")
+
+
+def landings(project):
+    """The issues that main's history names, each as often as it landed."""
+    return project.git("log", "--first-parent", "--format=%(trailers:key=Noface-Issue,valueonly)", "main").split()
+
+
+def test_each_landing_is_pushed_and_nothing_else(project, remote):
+    project.issue(8)
+    project.play(("7", 0, [{"write": "b.txt", "text": "b"}]), ("8", 0, [{"write": "c.txt", "text": "c"}]))
+    project.commit()
+    project.git("push", "-q", "origin", "main")
+    (remote.path / "pushes").unlink()
+    project.run()
+    assert remote.pushes == ["refs/heads/main"] * 2
+    assert remote.main == main(project)
+    assert [ref for ref in remote.refs if not ref.startswith("refs/noface/claims/")] == ["refs/heads/main"]
+    assert project.git("status", "--porcelain") == ""
+    assert project.noface("fsck").returncode == 0
+
+
+def test_a_push_that_comes_too_late_is_proven_anew_on_what_is_there(project, remote):
+    theirs = remote.path.parent / "theirs.sh"
+    other = project.folder / "other"
+    project.git("clone", "-q", str(remote.path), str(other))
+    theirs.write_text(
+        f"cd '{other}' && git config user.email a@b && git config user.name Ann && echo t > theirs.txt"
+        " && git add -A && git commit -qm theirs && git push -q\n"
+    )
+    project.play(("7", 0, [{"write": "b.txt", "text": "b"}, {"shell": f"env -u GIT_DIR sh '{theirs}'"}]))
+    project.run()
+    assert remote.main == main(project)
+    assert (project.path / "theirs.txt").exists()
+    assert landings(project) == ["7"]
+    assert project.noface("fsck").returncode == 0
+
+
+def test_commits_of_the_person_are_not_pushed_along(project, remote):
+    project.write("mine.txt", "m")
+    project.commit()
+    before = remote.main
+    output = " ".join(project.run(code=3).split())
+    assert "main has 1 commit that origin/main lacks: the push of a landing would take them along" in output
+    assert "git push origin main" in output
+    assert (remote.main, remote.pushes) == (before, [])
+    assert project.shown("show", "7")["attempts"] == []
+
+
+@pytest.mark.parametrize("name", KILLS)
+def test_a_run_killed_anywhere_around_the_push_lands_once(project, remote, name):
+    assert project.noface("run", NOFACE_FAILPOINT=name).returncode == KILLED, name
+    wait_for(lambda: not project.processes())
+    project.run()
+    assert landings(project) == ["7"]
+    assert remote.main == main(project)
+    assert project.git("status", "--porcelain") == ""
+    assert project.statuses() == {"7": "merged"}
+    assert project.noface("fsck").returncode == 0
+
+
+def test_what_the_server_refuses_stays_in_landing_with_its_words(project, remote):
+    before = main(project)
+    remote.refuse("error: GH006: Protected branch update failed for refs/heads/main.\n")
+    project.run(code=3)
+    (issue,) = project.shown("status")["issues"]
+    assert issue["status"] == "landing"
+    assert "GH006: Protected branch" in issue["reason"]
+    assert "pull-request" in issue["reason"]
+    assert main(project) == before
+    remote.refuse("")
+    project.run()
+    assert remote.main == main(project) != before
+    assert landings(project) == ["7"]
+
+
+def test_files_in_the_way_keep_main_behind_and_what_was_pushed_has_landed(project, remote):
+    project.play(("7", 0, [{"write": "a.txt", "text": "theirs\n"}]))
+    project.write("a.txt", "mine\n")
+    output = " ".join(project.run().split())
+    assert "main stays behind origin/main" in output
+    assert project.statuses() == {"7": "merged"}
+    assert (project.path / "a.txt").read_text() == "mine\n"
+    project.git("checkout", "-q", "--", "a.txt")
+    project.run()
+    assert remote.main == main(project)
+
+
+def test_a_remote_that_went_away_leaves_the_work_in_landing(project, remote):
+    project.run("--issue", "7", NOFACE_FAILPOINT="landing_intent:1:raise", code=1)
+    project.git("config", "remote.origin.url", "http://127.0.0.1:9/x.git")
+    before = main(project)
+    process = project.start("run")
+    wait_for(lambda: "127.0.0.1" in str(project.shown("status")["issues"][0]["reason"]))
+    project.git("config", "remote.origin.url", f"file://{remote.path}")
+    assert process.wait() == 0
+    assert remote.main == main(project) != before
