@@ -279,10 +279,11 @@ class Tracked:
         return made
 
     def edit_comment(self, comment, body):
-        """Change a comment: the issue's own time of change stays, so that `since` finds it among comments only."""
+        """Change a comment, which is a change of its issue as well."""
         _short(body, "IssueComment")
         comment.body = body
         comment.updated_at = self.server.now()
+        self._touch(self.issues[comment.number])
 
     def comments_of(self, number):
         return [each for each in self.comments.values() if each.number == number]
