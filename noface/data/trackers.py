@@ -10,7 +10,8 @@ from typing import NamedTuple
 class TrackerSettings(NamedTuple):
     """What noface.toml says about where issues come from. `config/sections.py` says what each key means.
 
-    `repository` and `url` are those of `[github]`; "" stands for what the git remote says. `gates` are the commands of
+    `repository` and `url` are those of `[github]`; "" stands for what the git remote says, whose URL is `remote` where
+    the caller has asked git for it. `gates` are the commands of
     `[[gates]]`: from a text that others may write no command is taken but in their forms.
     """
 
@@ -23,6 +24,7 @@ class TrackerSettings(NamedTuple):
     repository: str = ""
     url: str = ""
     gates: tuple[str, ...] = ()
+    remote: str = ""
 
 
 class TrackerEntry(NamedTuple):
@@ -46,6 +48,13 @@ TRACKERS = {
         "noface.trackers.files:open_files",
         "noface.trackers.folder:files_fingerprint",
         "issues",
+    ),
+    "github": TrackerEntry(
+        "issues of the repository on GitHub",
+        "noface.trackers.github:open_github",
+        "noface.trackers.github_files:github_fingerprint",
+        "",
+        remote=True,
     ),
     "beads": TrackerEntry(
         "issues of beads (bd)",

@@ -9,10 +9,11 @@ further arguments. They are quoted anew, so that no shell takes anything in them
 import re
 import shlex
 from collections.abc import Iterable
+from functools import cache
 
 from noface.data import table
 from noface.model.quoting import literal
-from noface.recovery.breakdown_rules import AcceptForms, after_runner
+from noface.recovery.breakdown_rules import after_runner
 
 _SHELL = re.compile(r"[;&|<>$`\\\n\r(){}*?~#!]")
 _FILE_OR_SETTING = re.compile(r"[/.=]")
@@ -23,8 +24,8 @@ _FORMS_LISTED_MAX = 6
 def taken_accept(command: str, gates: Iterable[str]) -> str | None:
     """Return the command as it may be run, None where it has the form of no gate's command."""
     known = tuple(gates)
-    if (allowed := AcceptForms(known).allowed(command)) is not None:
-        return allowed
+    if command in known:
+        return command
     words = _words(command)
     for gate in known:
         form = gate_form(gate)
@@ -44,6 +45,7 @@ def refused_accept(command: str, gates: Iterable[str]) -> tuple[str, str]:
     return f"accept {literal(command)} is left out: {why}", can or "Add a gate to noface.toml that begins like it."
 
 
+@cache
 def gate_form(gate: str) -> tuple[str, ...]:
     """Return the words that a gate's command and its like begin with; () for a command that is more than one.
 
@@ -70,6 +72,8 @@ def gate_form(gate: str) -> tuple[str, ...]:
 def _words(command: str) -> tuple[str, ...]:
     if _SHELL.search(command) or not command.isprintable():
         return ()
+    if "'" not in command and '"' not in command:
+        return tuple(command.split())
     try:
         return tuple(shlex.split(command))
     except ValueError:

@@ -31,9 +31,13 @@ SECTIONS = {
 _FENCE = re.compile(r" {0,3}(?:[-*+] +)?(`{3,}|~{3,})([^`]*)$")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)")
+_BULLETS = frozenset("-*+0123456789")
 _CODE = re.compile(r"`([^`]*)`")
 _STRUCK = re.compile(r"~~[^~]*~~")
 _SAYS = re.compile(r"\b(?:blocked[ \t]+by|depend(?:s|ent)?[ \t]+on)\b[ \t:*_]*", re.IGNORECASE)
+_LEADS = re.compile(r"[\s*_]*(?:blocked[ \t]+by|depends[ \t]+on)[\s*_:]*", re.IGNORECASE)
+_TITLED = re.compile(r"^ {0,3}#{1,6}[ \t].*(?:depend|block|path|file|accept)", re.IGNORECASE | re.MULTILINE)
+_HINT = re.compile(r"blocked|depend", re.IGNORECASE)
 _DENIED = re.compile(r"(?:\bnot|n't|\bno longer|\bnever)[ \t]+(?:been[ \t]+|be[ \t]+)?$", re.IGNORECASE)
 _DENIED_CHARS = 40
 _REFERENCE = re.compile(
@@ -78,23 +82,33 @@ class _Line(NamedTuple):
 def read_body(body: str, home: str) -> Body:
     """Read a body; `home` is the repository's address in a browser, such as https://github.com/acme/shop."""
     found = Body()
-    lines = _without_front(body.replace("\r\n", "\n").replace("\r", "\n").split("\n"), found)
+    lines = body.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if "noface" in body.lower() or body.lstrip().startswith("+++"):
+        lines = _without_front(lines, found)
     found.text = "\n".join(lines).strip("\n")
+    says = _SAYS.search(found.text) is not None
+    if says or _TITLED.search(found.text):
+        _read_lines(lines, home, found, says=says)
+    return found
+
+
+def _read_lines(lines: list[str], home: str, found: Body, *, says: bool) -> None:
+    """Read sections and, where the body `says` something in its prose, that."""
     section, list_only = "", False
     for line in _spoken(lines):
-        if line.fence is None and (heading := _HEADING.match(line.text)):
+        if line.fence is None and "#" in line.text and (heading := _HEADING.match(line.text)):
             section, list_only = SECTIONS.get(_plain(heading[1]), ""), False
             continue
-        item = _ITEM.match(line.text) if line.fence is None else None
-        if list_only and item is None and line.text.strip():
-            section, list_only = "", False
         if section:
-            _read_item(section, item[1] if item else line.text, line.fence, home, found)
-        if line.fence is None:
-            if not section and SECTIONS.get(_plain(line.text)) == "depends_on":
+            item = _ITEM.match(line.text) if line.fence is None else None
+            if list_only and item is None and line.text.strip():
+                section, list_only = "", False
+            else:
+                _read_item(section, item[1] if item else line.text, line.fence, home, found)
+        if says and line.fence is None and _HINT.search(line.text):
+            if not section and _LEADS.fullmatch(line.text):
                 section, list_only = "depends_on", True  # "Blocked by:" above a list
             _read_prose(line.text, home, found)
-    return found
 
 
 def _without_front(lines: list[str], found: Body) -> list[str]:
@@ -140,9 +154,11 @@ def _cut(lines: list[str], start: int, end: int, found: Body) -> list[str]:
 
 def _spoken(lines: list[str]) -> Iterator[_Line]:
     """Yield the lines that say something, without quotations, comments, indented code and what is struck through."""
+    whole = "\n".join(lines)
+    fences, comments, struck = "```" in whole or "~~~" in whole, "<!--" in whole, "~~" in whole
     fence, info, commented, listed, blank = "", "", False, False, True
     for line in lines:
-        opened = None if commented else _FENCE.match(line)
+        opened = _FENCE.match(line) if fences and not commented and ("```" in line or "~~~" in line) else None
         if opened and not fence:
             fence, info = opened[1], opened[2].strip().lower()
         elif opened and fence and opened[1].startswith(fence) and not opened[2].strip():
@@ -150,16 +166,19 @@ def _spoken(lines: list[str]) -> Iterator[_Line]:
         elif fence:
             yield _Line(line, info)
         else:
-            text, commented = _uncommented(line, commented)
-            indented = line.startswith(("    ", "\t"))
-            listed = bool(_ITEM.match(line)) or (listed and (indented or not line.strip()))
+            text = line
+            if comments:
+                text, commented = uncommented(line, commented)
+            bare = text.lstrip()
+            indented = len(text) - len(bare) > 3 or text[:1] == "\t"  # noqa: PLR2004 - CommonMark's indented code
+            listed = (bare[:1] in _BULLETS and bool(_ITEM.match(line))) or (listed and (indented or not bare))
             code = indented and blank and not listed
-            blank = not line.strip() or code
-            if not code and not text.lstrip().startswith(">"):
-                yield _Line(_STRUCK.sub(" ", text))
+            blank = not bare or code
+            if not code and not bare.startswith(">"):
+                yield _Line(_STRUCK.sub(" ", text) if struck else text)
 
 
-def _uncommented(line: str, commented: bool) -> tuple[str, bool]:
+def uncommented(line: str, commented: bool) -> tuple[str, bool]:
     """Return the line without its comments, and whether one goes on at its end."""
     kept = []
     at = 0
@@ -199,7 +218,7 @@ def _read_item(section: str, text: str, fence: str | None, home: str, found: Bod
 
 def _read_prose(text: str, home: str, found: Body) -> None:
     """Read "blocked by #7" wherever it stands in a line."""
-    bare = _CODE.sub(" ", text)
+    bare = _CODE.sub(" ", text) if "`" in text else text
     for said in _SAYS.finditer(bare):
         if not _DENIED.search(bare[max(0, said.start() - _DENIED_CHARS) : said.start()]):
             _references(bare, said.end(), home, found)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from noface.model.backlog import number_of
 from noface.model.issue import DEFAULT_PRIORITY, Issue, IssueFault
 from noface.model.quoting import literal, some
 from noface.trackers.base import clean_title, title_problem
@@ -34,7 +35,8 @@ class RemoteIssue:
     """An issue as the REST API shows it, as far as noface reads it.
 
     `updated` is the API's time. `children` and `blockers` are the issues that it has as sub-issues and is blocked by;
-    `open_children` and `open_blockers` how many of these are open, by the issue's own summary.
+    `open_children` and `open_blockers` how many of these are open, by the issue's own summary; `elsewhere` names those
+    of other repositories.
     """
 
     number: int
@@ -52,6 +54,7 @@ class RemoteIssue:
     open_blockers: int = 0
     children: tuple[int, ...] = ()
     blockers: tuple[int, ...] = ()
+    elsewhere: tuple[str, ...] = ()
 
     @property
     def home(self) -> str:
@@ -124,8 +127,10 @@ def _build(remote: RemoteIssue, title: str, gates: tuple[str, ...]) -> ParsedFil
     sections, wrong_keys = validate({"paths": list(body.paths)}) if body.paths else (FrontMatter(), [])
     problems += [f"below its heading {problem}" for _, problem in wrong_keys]
     named = [*(matter.depends_on if matter else ()), *_own_numbers(body.depends_on), *_api_numbers(remote)]
-    depends_on = tuple(dict.fromkeys(name.removeprefix("#") for name in named))
-    elsewhere = [f"{reference.place}#{reference.number}" for reference in body.depends_on if reference.place]
+    bare = (name.removeprefix("#") for name in named)
+    depends_on = tuple(dict.fromkeys(number_of(name) or name for name in bare))
+    outside = [f"{reference.place}#{reference.number}" for reference in body.depends_on if reference.place]
+    elsewhere = dict.fromkeys([*outside, *remote.elsewhere])
     if elsewhere:
         problems.append(f"depends on {some(tuple(elsewhere), 5)} of another repository, which noface cannot follow")
     if len(depends_on) > DEPENDENCIES_MAX:

@@ -17,6 +17,9 @@ from noface.model.issue import Issue
 from noface.trackers.base import IssueDraft, open_tracker
 from noface.trackers.beads import BeadsTracker
 from noface.trackers.files import FilesTracker
+from noface.trackers.github import GithubTracker
+from noface.trackers.github_copy import Copy, save_copy
+from noface.trackers.github_issue import RemoteIssue
 
 PACKAGE = ROOT / "noface"
 
@@ -71,6 +74,30 @@ class BeadsBench:
         self.file.write_text("".join(json.dumps(line) + "\n" for line in self.lines.values()))
 
 
+class GithubBench:
+    """A copy of issues on GitHub, as a refresh leaves it. Their ids are numbers."""
+
+    def __init__(self, root):
+        self.folder = root / "state"
+        self.copy = Copy(("api", "acme/shop", "", ""), writers={"ann": True})
+        settings = tracker_settings({"tracker": {"kind": "github", "label": ""}, "gates": [{"command": "pytest -q"}]})
+        self.tracker = GithubTracker(settings, self.folder, lambda: None)
+        save_copy(self.folder, self.copy)
+
+    def put(self, issue):
+        names = ("priority", "depends_on", "paths", "accept", "model", "tier", "max_attempts", "no_escalate")
+        values = {name: getattr(issue, name) for name in names if getattr(issue, name) not in ((), None)}
+        body = f"{issue.body}\n```toml noface\n{tomli_w.dumps(values)}```\n"
+        url = f"https://github.com/acme/shop/issues/{issue.id}"
+        remote = RemoteIssue(int(issue.id), issue.title, body, labels=issue.labels, author="ann", url=url)
+        self.copy.issues[remote.number] = remote
+        save_copy(self.folder, self.copy)
+
+    def remove(self, issue_id):
+        del self.copy.issues[int(issue_id)]
+        save_copy(self.folder, self.copy)
+
+
 class MemoryBench:
     """The tracker in memory, whose own methods are the bench."""
 
@@ -80,8 +107,14 @@ class MemoryBench:
         self.remove = self.tracker.remove
 
 
-@pytest.fixture(params=[FilesBench, MemoryBench, BeadsBench])
+@pytest.fixture(params=[FilesBench, MemoryBench, BeadsBench, GithubBench])
 def bench(request, tmp_path):
+    return request.param(tmp_path)
+
+
+@pytest.fixture(params=[FilesBench, MemoryBench, BeadsBench])
+def naming(request, tmp_path):
+    """A bench whose issues have any id."""
     return request.param(tmp_path)
 
 
@@ -125,11 +158,11 @@ def test_an_empty_tracker_has_an_empty_backlog(bench):
     assert (backlog.issues, backlog.faults) == ((), ())
 
 
-def test_issues_come_in_a_stable_order(bench):
+def test_issues_come_in_a_stable_order(naming):
     for name in ("zeta", "10", "9", "alpha"):
-        bench.put(Issue(id=name, title="t", body="b"))
-    assert ids(bench.tracker.backlog()) == ["9", "10", "alpha", "zeta"]
-    assert bench.tracker.backlog() == bench.tracker.backlog()
+        naming.put(Issue(id=name, title="t", body="b"))
+    assert ids(naming.tracker.backlog()) == ["9", "10", "alpha", "zeta"]
+    assert naming.tracker.backlog() == naming.tracker.backlog()
 
 
 def test_the_fingerprint_stays_while_nothing_changes(bench):
@@ -168,7 +201,7 @@ def test_an_empty_body_is_allowed_with_a_warning(bench):
     assert [(warning.id, warning.problem) for warning in backlog.warnings] == [("1", "the body is empty")]
 
 
-def test_faulty_issues_stand_beside_the_sound_ones(bench):
+def test_faulty_issues_stand_beside_the_sound_ones(naming):
     for issue in (
         Issue(id="1", title="t", body="b", depends_on=("nowhere",)),
         Issue(id="2", title="t", body="b", depends_on=("3",)),
@@ -180,8 +213,8 @@ def test_faulty_issues_stand_beside_the_sound_ones(bench):
         Issue(id="6", title="t", body="b", depends_on=("1",)),
         Issue(id="7", title="t", body="b"),
     ):
-        bench.put(issue)
-    backlog = bench.tracker.backlog()
+        naming.put(issue)
+    backlog = naming.tracker.backlog()
     assert ids(backlog) == ["7"]
     assert {fault.id for fault in backlog.faults} == {"1", "2", "3", "4", "5", "05", None, "6"}
     assert all(fault.problem and fault.hint and fault.source for fault in backlog.faults)

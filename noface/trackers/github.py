@@ -1,0 +1,227 @@
+"""Issues on GitHub. The backlog is made of a copy in noface's state; only `refresh`, `say`, `hear` and `add` wait.
+
+`github_refresh.py` keeps the copy, `github_backlog.py` says whose issues count, `github_talk.py` answers on them.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from noface.data.trackers import TrackerSettings
+from noface.errors import ForgeError, NofaceError, UsageError
+from noface.model.backlog import number_of
+from noface.model.issue import Backlog, Issue, IssueFault
+from noface.model.publication import Heard, Said
+from noface.process.clock import Clock
+from noface.trackers.accept_forms import refused_accept, taken_accept
+from noface.trackers.base import IssueDraft
+from noface.trackers.github_backlog import Readings, backlog_of
+from noface.trackers.github_copy import Copy, Sync, load_copy, load_sync, same, save_copy, save_sync
+from noface.trackers.github_files import FOLDER, fingerprint
+from noface.trackers.github_issue import read_remote, remote_issue
+from noface.trackers.issue_file import checked_draft
+
+if TYPE_CHECKING:
+    from noface.forge.opened import OpenedForge
+    from noface.trackers.github_refresh import Refresh
+
+_MISSING = (404, 410)
+_WRITTEN = ("priority", "depends_on", "paths", "accept", "model")
+
+
+def open_github(settings: TrackerSettings, _root: Path, state: Path) -> "GithubTracker":
+    """Return the tracker over the copy in the state folder; GitHub is opened by what the settings say, once asked."""
+
+    def connect() -> "OpenedForge":
+        from noface.forge.location import located
+        from noface.forge.opened import opened
+
+        return opened(located(settings.remote, settings.repository, settings.url), settings.authors)
+
+    return GithubTracker(settings, state / FOLDER, connect)
+
+
+class GithubTracker:
+    """The tracker over GitHub's issues; it is a RemoteTracker.
+
+    `folder` is where the copy lies. `connect` opens GitHub when it is needed, unless `use` has given what a run has
+    opened already. `backlog` and `fingerprint` may be called by another thread than the rest.
+    """
+
+    def __init__(
+        self,
+        settings: TrackerSettings,
+        folder: Path,
+        connect: Callable[[], "OpenedForge"],
+        clock: Clock | None = None,
+    ) -> None:
+        self._settings = settings
+        self._folder = folder
+        self._connect = connect
+        self._clock = clock if clock is not None else Clock()
+        self._opened: OpenedForge | None = None
+        self._readings = Readings(settings.gates)
+        self._work: tuple[Copy, Sync] | None = None
+        self._seen: tuple[str, Copy] | None = None
+
+    def use(self, opened: "OpenedForge") -> None:
+        """Talk to GitHub by what a run has opened: all of it then keeps one budget."""
+        self._opened = opened
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """Nothing: no file of the repository holds an issue."""
+        return ()
+
+    def fingerprint(self) -> str:
+        """Hash time, size and inode of the copy, and the settings; opens nothing."""
+        return fingerprint(self._settings, self._folder)
+
+    def backlog(self, merged: Collection[str] = ()) -> Backlog:
+        """Make the backlog of the copy. Raises UsageError where there is none of these settings yet."""
+        mark = self.fingerprint()
+        if self._seen is None or self._seen[0] != mark:
+            copy = load_copy(self._folder)
+            if copy is None or copy.of[2:] != self._of("", "")[2:]:
+                name = self._settings.repository or "this repository"
+                raise UsageError(f"there is no copy of {name}'s issues yet", "`noface run` fetches it from GitHub.")
+            self._seen = (mark, copy)
+        return backlog_of(self._seen[1], self._settings, self._readings, merged)
+
+    def refresh(self) -> bool:
+        """Bring the copy up to date; see RemoteTracker.refresh."""
+        opened = self._open()
+        location = opened.location
+        of = self._of(location.api, location.repository)
+        copy, sync = self._loaded()
+        if copy.of != of:
+            copy, sync = self._work = (Copy(), Sync())
+        before = replace(copy, issues=dict(copy.issues), missing=set(copy.missing), writers=dict(copy.writers))
+        try:
+            self._refresh(copy, sync).run()
+            copy.of = of
+        finally:
+            changed = self._save(before)
+        return changed
+
+    def say(self, said: Said, comment: int | None = None) -> int | None:
+        """Make the issue on GitHub say it; see RemoteTracker.say. What is not there any more is passed over."""
+        if number_of(said.issue_id) is None:
+            return None  # a part of a divided issue, which GitHub knows nothing of
+        from noface.forge.rest import RefusedError
+        from noface.trackers.github_talk import say
+
+        copy, sync = self._loaded()
+        before = replace(copy, issues=dict(copy.issues), missing=set(copy.missing))
+        try:
+            return say(self._open(), self._settings, copy, sync, said, comment)
+        except RefusedError as error:
+            if error.status not in _MISSING or self._refresh(copy, sync).read_one(int(said.issue_id)) is not None:
+                raise
+            copy.issues.pop(int(said.issue_id), None)
+            copy.missing.add(int(said.issue_id))
+            return None
+        finally:
+            self._save(before)
+
+    def hear(self, issue_ids: Collection[str], after: Mapping[str, int]) -> tuple[Heard, ...]:
+        """Return what trusted people have written; see RemoteTracker.hear."""
+        from noface.trackers.github_talk import hear
+
+        copy, sync = self._loaded()
+        before = replace(copy, unheard=dict(copy.unheard), writers=dict(copy.writers))
+        numbers = [issue_id for issue_id in issue_ids if number_of(issue_id) is not None]
+        try:
+            refresh = self._refresh(copy, sync)
+            heard = hear(self._open(), self._settings, copy, sync, refresh, numbers, after)
+            return tuple(sorted(heard, key=lambda each: each.id))
+        finally:
+            self._save(before)
+
+    def add(self, draft: IssueDraft, merged: Collection[str] = ()) -> Issue:
+        """Make the issue on GitHub, with the label; see Tracker.add. Raises ForgeError where that is refused."""
+        self.refresh()
+        copy, sync = self._loaded()
+        sound = checked_draft(draft, [*map(str, copy.issues), *merged])
+        for command in sound.accept:
+            if taken_accept(command, self._settings.gates) is None:
+                raise UsageError(*refused_accept(command, self._settings.gates))
+        client = self._open().client
+        wanted: dict[str, Any] = {"title": sound.title, "body": _text_of(sound)}
+        wanted["labels"] = list(dict.fromkeys([*filter(None, [self._settings.label]), *sound.labels]))
+        if self._settings.milestone:
+            wanted["milestone"] = self._milestone()
+        remote = remote_issue(client.post(client.repo("issues"), wanted))
+        if remote is None:
+            raise ForgeError("GitHub answered with no issue.", "See there whether it was made.")
+        before = replace(copy, issues=dict(copy.issues), writers=dict(copy.writers))
+        refresh = self._refresh(copy, sync)
+        refresh.put(remote)
+        with suppress(ForgeError):  # the next refresh asks again
+            refresh.look_up_writer(remote.author)
+        self._save(before)
+        result = read_remote(remote, self._settings.gates).result
+        if isinstance(result, IssueFault):
+            raise NofaceError(f"{result.source} was added but is faulty: {result.problem}", result.hint)
+        if self._settings.label and self._settings.label not in remote.labels:
+            problem = f"{result.source} was added without the label {self._settings.label}"
+            raise NofaceError(problem, "The token's account may not set labels: have somebody set it who may.")
+        return result
+
+    def _milestone(self) -> int:
+        client = self._open().client
+        for entry in client.items(client.repo("milestones"), {"state": "all"}):
+            if entry.get("title", "").lower() == self._settings.milestone.lower():
+                return int(entry["number"])
+        raise UsageError(f"there is no milestone {self._settings.milestone!r}", "Make it on GitHub; nothing was added.")
+
+    def _open(self) -> "OpenedForge":
+        if self._opened is None:
+            self._opened = self._connect()
+        return self._opened
+
+    def _of(self, api: str, repository: str) -> tuple[str, ...]:
+        return (api, repository.lower(), self._settings.label.lower(), self._settings.milestone.lower())
+
+    def _refresh(self, copy: Copy, sync: Sync) -> "Refresh":
+        from noface.trackers.github_refresh import Refresh
+
+        return Refresh(self._open().client, self._settings, copy, sync, self._readings, self._clock.now())
+
+    def _loaded(self) -> tuple[Copy, Sync]:
+        """Return what the working thread knows: read once, and written whenever it changes."""
+        if self._work is None:
+            copy = load_copy(self._folder)
+            sync = load_sync(self._folder) if copy is not None else Sync()
+            copy = copy if copy is not None else Copy()
+            for number, remote in copy.issues.items():
+                copy.issues[number] = replace(remote, updated=sync.updated.get(number, ""))
+            self._work = (copy, sync)
+        return self._work
+
+    def _save(self, before: Copy) -> bool:
+        """Store what was learned, once there is a whole copy; tell whether it makes another backlog."""
+        copy, sync = self._loaded()
+        if not copy.of:
+            return False
+        changed = not same(before, copy)
+        try:
+            if changed:
+                save_copy(self._folder, copy)
+            save_sync(self._folder, sync)
+        except OSError as error:
+            hint = "Check that noface's state can be written and the disk has room."
+            raise NofaceError(f"cannot store the copy of the issues: {error.strerror}", hint) from error
+        return changed
+
+
+def _text_of(draft: IssueDraft) -> str:
+    """Write what GitHub has no field for as front matter below the text."""
+    import tomli_w
+
+    defaults = asdict(IssueDraft(draft.title))
+    values = {name: getattr(draft, name) for name in _WRITTEN if getattr(draft, name) != defaults[name]}
+    lists = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+    return f"{draft.body}\n\n```toml noface\n{tomli_w.dumps(lists)}```\n".lstrip("\n") if lists else draft.body

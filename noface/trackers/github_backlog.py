@@ -1,0 +1,131 @@
+"""The backlog that a copy of GitHub's issues makes. Pure.
+
+1. Worked on are open issues with the label, and of the milestone, of the settings, whose author may write to the
+   repository or is named in `[tracker] authors`: an issue's text becomes a prompt. Others are told in a warning.
+2. What is closed is done: a dependency on it is met.
+3. An issue that waits for an open one which is not worked on is a fault that says for which, and why.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from noface.data.trackers import TrackerSettings
+from noface.model.backlog import check, number_of
+from noface.model.issue import Backlog, Issue, IssueFault
+from noface.model.quoting import some
+from noface.trackers.github_copy import Copy
+from noface.trackers.github_issue import RemoteIssue, read_remote
+from noface.trackers.issue_file import ParsedFile
+from noface.trackers.waiting import part_waiting
+
+ANYONE = "*"
+_LISTED_MAX = 8
+
+
+class Readings:
+    """What issues said when they were last read: only a changed one is read again."""
+
+    def __init__(self, gates: tuple[str, ...]) -> None:
+        self._gates = gates
+        self._read: dict[int, tuple[RemoteIssue, ParsedFile]] = {}
+
+    def of(self, remote: RemoteIssue) -> ParsedFile:
+        """Return what an issue says."""
+        known = self._read.get(remote.number)
+        if known is not None and (known[0] is remote or replace(known[0], updated=remote.updated) == remote):
+            return known[1]
+        parsed = read_remote(remote, self._gates)
+        self._read[remote.number] = (remote, parsed)
+        return parsed
+
+
+def wanted(remote: RemoteIssue, settings: TrackerSettings) -> bool:
+    """Tell whether an issue is one to work on, whoever wrote it."""
+    labels = {label.lower() for label in remote.labels}
+    return (
+        remote.open
+        and not remote.pull
+        and (not settings.label or settings.label.lower() in labels)
+        and (not settings.milestone or settings.milestone.lower() == remote.milestone.lower())
+    )
+
+
+def trusted(login: str, copy: Copy, settings: TrackerSettings) -> bool:
+    """Tell whether what somebody writes counts."""
+    named = {name.lower().removeprefix("@") for name in settings.authors}
+    return bool(login) and (ANYONE in named or login.lower() in named or copy.writers.get(login.lower(), False))
+
+
+def backlog_of(copy: Copy, settings: TrackerSettings, readings: Readings, merged: Collection[str] = ()) -> Backlog:
+    """Make the backlog of a copy."""
+    issues: list[Issue] = []
+    faults: list[IssueFault] = []
+    warnings: list[IssueFault] = []
+    strangers: dict[str, list[RemoteIssue]] = {}
+    aside: dict[str, str] = {}
+    closed: set[str] = set()
+    for remote in copy.issues.values():
+        own_id = str(remote.number)
+        if not remote.open:
+            closed.add(own_id)
+        elif not wanted(remote, settings):
+            aside[own_id] = _unwanted(remote, settings)
+        elif not trusted(remote.author, copy, settings):
+            aside[own_id] = f"open and by {_login(remote)}, whose issues are not worked on"
+            strangers.setdefault(remote.author.lower(), []).append(remote)
+        else:
+            parsed = readings.of(remote)
+            warnings += parsed.warnings
+            if isinstance(parsed.result, IssueFault):
+                faults.append(parsed.result)
+            else:
+                issues.append(parsed.result)
+    for number in {int(each) for issue in issues for name in issue.depends_on if (each := number_of(name))}:
+        if number not in copy.issues and number not in copy.missing:
+            aside[str(number)] = "not looked up yet"
+    landed = frozenset(merged) | closed
+    label = f"Label it {settings.label}, close it" if settings.label else "Close it"
+    sound, waiting = part_waiting(issues, aside, landed, f"{label}, or take the dependency out.")
+    warnings += _stranger_warnings(strangers, copy, settings)
+    warnings += _unheard(copy)
+    return replace(check(sound, [*faults, *waiting], landed), warnings=tuple(warnings))
+
+
+def _unwanted(remote: RemoteIssue, settings: TrackerSettings) -> str:
+    if remote.pull:
+        return "an open pull request"
+    if settings.label and settings.label.lower() not in {label.lower() for label in remote.labels}:
+        return f"open and not labelled {settings.label}"
+    return f"open and not of the milestone {settings.milestone}"
+
+
+def _login(remote: RemoteIssue) -> str:
+    return remote.author or "an account that is gone"
+
+
+def _stranger_warnings(
+    strangers: dict[str, list[RemoteIssue]], copy: Copy, settings: TrackerSettings
+) -> Iterable[IssueFault]:
+    """Yield a warning for each author whose issues are left out."""
+    repository = copy.of[1] if len(copy.of) > 1 else settings.repository or "the repository"
+    for login, remotes in sorted(strangers.items()):
+        numbers = some(tuple(f"#{remote.number}" for remote in remotes), _LISTED_MAX)
+        if login not in copy.writers:
+            why = "the token may not read who can write" if copy.blind else "whose access is not looked up yet"
+        else:
+            why = f"who has no write access to {repository}"
+        problem = f"{numbers} by {_login(remotes[0])}, {why}: not worked on, since an issue's text becomes a prompt"
+        hint = (
+            f'Where you trust them with that: [tracker] authors = ["{login or "NAME"}"] in noface.toml; or write an'
+            " issue of your own."
+        )
+        yield IssueFault(remotes[0].url or f"#{remotes[0].number}", problem, hint, str(remotes[0].number))
+
+
+def _unheard(copy: Copy) -> Iterable[IssueFault]:
+    for number, logins in sorted(copy.unheard.items()):
+        remote = copy.issues.get(number)
+        if remote is not None and remote.open:
+            problem = f"a comment by {some(logins, 3)} is not taken for an answer: they have no write access"
+            hint = f'Answer yourself, or: [tracker] authors = ["{logins[0]}"] in noface.toml.'
+            yield IssueFault(remote.url or f"#{number}", problem, hint, str(number))

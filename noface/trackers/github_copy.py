@@ -1,0 +1,131 @@
+"""The copy of GitHub's issues in noface's state: what the backlog is made of, and beside it how far it was read.
+
+`issues.jsonl` holds what the backlog depends on and is replaced only when that changes; `sync.json` holds what only the
+next request needs. The first is written before the second: after a kill between them something is read once more.
+A copy that cannot be read, or is of other settings, is as good as none, and is fetched anew.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from noface.process.files import write_atomic
+from noface.trackers.github_files import ISSUES, SYNC
+from noface.trackers.github_issue import RemoteIssue
+
+_VERSION = 1
+_STORED = tuple(each.name for each in fields(RemoteIssue) if each.name != "updated")
+
+
+@dataclass(slots=True)
+class Copy:
+    """What is known of the repository's issues.
+
+    `of` says what was fetched: API, repository, label and milestone. `issues` are those to work on, and, without their
+    text, those on which one depends; noface's own labels are left out. `missing` are numbers that name no issue.
+    `writers` says of logins, in lower case, whether they may write to the repository; `blind`: GitHub does not tell
+    that to the token. `unheard` are people whose comments on an issue do not count.
+    """
+
+    of: tuple[str, ...] = ()
+    issues: dict[int, RemoteIssue] = field(default_factory=dict)
+    missing: set[int] = field(default_factory=set)
+    writers: dict[str, bool] = field(default_factory=dict)
+    blind: bool = False
+    unheard: dict[int, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Sync:
+    """How far GitHub was read, and what noface did there. Times of GitHub are its own texts, others epoch seconds.
+
+    `cursor` is the newest change that was read, `listed` when all issues were last listed, on `pages` pages. `asked`
+    tells when a login's permission was read; `updated` is each issue's last change, `heard` the one up to which its
+    comments were read; `own` are noface's labels on it, `said` the digest of its comment.
+    """
+
+    cursor: str = ""
+    listed: float = 0.0
+    pages: int = 0
+    asked: dict[str, float] = field(default_factory=dict)
+    updated: dict[int, str] = field(default_factory=dict)
+    heard: dict[int, str] = field(default_factory=dict)
+    own: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    said: dict[int, str] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
+
+
+def load_copy(folder: Path) -> Copy | None:
+    """Return the stored copy; None where there is none that can be read."""
+    try:
+        lines = (folder / ISSUES).read_bytes().split(b"\n")
+        head = json.loads(lines[0])
+        if head.pop("version") != _VERSION:
+            return None
+        issues = [_issue(json.loads(line)) for line in lines[1:] if line]
+        return Copy(
+            tuple(head["of"]),
+            {issue.number: issue for issue in issues},
+            set(head["missing"]),
+            dict(head["writers"]),
+            bool(head["blind"]),
+            {int(number): tuple(logins) for number, logins in head["unheard"].items()},
+        )
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def load_sync(folder: Path) -> Sync:
+    """Return how far the copy was read; nothing where that cannot be told."""
+    try:
+        stored = json.loads((folder / SYNC).read_bytes())
+        if stored.pop("version") != _VERSION:
+            return Sync()
+        for name in ("updated", "heard", "said"):
+            stored[name] = {int(number): str(value) for number, value in stored[name].items()}
+        stored["own"] = {int(number): tuple(value) for number, value in stored["own"].items()}
+        stored["labels"] = tuple(stored["labels"])
+        return Sync(**stored)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return Sync()
+
+
+def save_copy(folder: Path, copy: Copy) -> None:
+    """Replace the stored copy. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    head: Mapping[str, Any] = {
+        "version": _VERSION,
+        "of": copy.of,
+        "missing": sorted(copy.missing),
+        "writers": copy.writers,
+        "blind": copy.blind,
+        "unheard": copy.unheard,
+    }
+    rows = ([getattr(issue, name) for name in _STORED] for _, issue in sorted(copy.issues.items()))
+    lines = [json.dumps(head), *(json.dumps(row, separators=(",", ":")) for row in rows)]
+    write_atomic(folder / ISSUES, "\n".join(lines) + "\n")
+
+
+def save_sync(folder: Path, sync: Sync) -> None:
+    """Replace how far the copy was read. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomic(folder / SYNC, json.dumps({"version": _VERSION, **asdict(sync)}), durable=False)
+
+
+def same(first: Copy, second: Copy) -> bool:
+    """Tell whether two copies make the same backlog, whenever their issues were changed."""
+    if replace(first, issues={}) != replace(second, issues={}) or first.issues.keys() != second.issues.keys():
+        return False
+    return all(_row(first.issues[number]) == _row(second.issues[number]) for number in first.issues)
+
+
+def _row(issue: RemoteIssue) -> RemoteIssue:
+    return replace(issue, updated="")
+
+
+def _issue(row: list[Any]) -> RemoteIssue:
+    values = dict(zip(_STORED, row, strict=True))
+    lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+    return RemoteIssue(**{**values, **lists})

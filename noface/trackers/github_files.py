@@ -1,0 +1,27 @@
+"""Where the copy of GitHub's issues lies in noface's state, and its fingerprint: many commands need no more of it."""
+
+import zlib
+from pathlib import Path
+
+from noface.data.trackers import TrackerSettings
+
+FOLDER = "github"
+ISSUES = "issues.jsonl"
+SYNC = "sync.json"
+
+
+def github_fingerprint(settings: TrackerSettings, _root: Path, state: Path) -> str:
+    """Return the fingerprint of the copy in the state folder."""
+    return fingerprint(settings, state / FOLDER)
+
+
+def fingerprint(settings: TrackerSettings, folder: Path) -> str:
+    """Hash time, size and inode of the copy, which is only ever replaced, and what makes a backlog of it."""
+    try:
+        status = (folder / ISSUES).stat()
+        seen = (status.st_mtime_ns, status.st_size, status.st_ino)
+    except OSError:
+        seen = None
+    made_of = (settings.label, settings.milestone, settings.authors, settings.gates)
+    mark = repr((seen, made_of)).encode("utf-8", "replace")
+    return f"{zlib.crc32(mark):08x}-{len(mark)}"

@@ -1,0 +1,260 @@
+"""Bringing the copy of GitHub's issues up to date with few requests.
+
+1. The first time, after other settings, and now and then, all open issues with the label are listed: by then also those
+   that were deleted or moved to another repository are found to be gone. The more pages that takes, the rarer it is.
+2. Each time, what has changed since the newest change known is listed, of all issues and without the label, since one
+   that has lost its label or was closed must be seen. Idle, that is one request, answered by "as before".
+3. Then what these lead to is looked up: sub-issues and blockers where an issue's own summary says that some are open,
+   issues that others depend on, and whether authors may write.
+
+Whatever is not looked up when GitHub stops answering is looked up the next time: an issue waits until then.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from noface.data.trackers import TrackerSettings
+from noface.forge.rest import Client, RefusedError
+from noface.model.backlog import number_of
+from noface.model.issue import Issue
+from noface.trackers.github_backlog import Readings, trusted, wanted
+from noface.trackers.github_copy import Copy, Sync
+from noface.trackers.github_issue import OWN_LABELS, RemoteIssue, remote_issue
+
+OVERLAP_S = 60
+"""Changes are asked for from this long before the newest one known: GitHub may show one late."""
+LIST_EVERY_S = 600.0
+LIST_PAGE_S = 300.0
+"""All issues are listed again after the first, or after the second for each page that it takes: 12 requests an hour."""
+WRITER_EVERY_S = 3 * 3600.0
+STRANGER_EVERY_S = 24 * 3600.0
+"""How long a login's permission counts: what was taken away acts sooner than what was given."""
+LOOKED_UP_MAX = 300
+"""Issues and logins that one refresh looks up: more wait for the next."""
+
+_MISSING = (404, 410)
+_UNTOLD = (403, 404)
+_WRITERS = {"admin", "maintain", "write"}
+
+
+class Refresh:
+    """One refresh of a copy, which it changes. `now` is in epoch seconds."""
+
+    def __init__(
+        self, client: Client, settings: TrackerSettings, copy: Copy, sync: Sync, readings: Readings, now: float
+    ) -> None:
+        self._client = client
+        self._settings = settings
+        self._copy = copy
+        self._sync = sync
+        self._readings = readings
+        self._now = now
+        self._left = LOOKED_UP_MAX
+
+    def run(self) -> None:
+        """Bring the copy up to date. Raises ForgeError; what was learned before stands in the copy."""
+        every = max(LIST_EVERY_S, LIST_PAGE_S * self._sync.pages)
+        if not self._sync.cursor or not self._sync.listed <= self._now < self._sync.listed + every:
+            self._list_all()
+        self._list_changes()
+        self._look_up_relations()
+        self._look_up_writers()
+        self._look_up_dependencies()
+
+    # Listing
+
+    def _list_all(self) -> None:
+        """List the open issues with the label: what is not among them is not worked on."""
+        if not self._sync.cursor:
+            self._sync.cursor = self._newest_change()
+        params = {"state": "open", "sort": "created", "direction": "asc"}
+        if self._settings.label:
+            params["labels"] = self._settings.label
+        seen: set[int] = set()
+        pages = 0
+        for page in self._client.pages(self._client.repo("issues"), params, keep=True):
+            pages += 1
+            for remote in _issues(page.body):
+                seen.add(remote.number)
+                self._take(remote)
+        for number, remote in list(self._copy.issues.items()):
+            if number not in seen and wanted(remote, self._settings):
+                self._forget(number)  # deleted, moved, or changed so that the changes show it
+        self._copy.missing.clear()
+        self._prune()
+        self._sync.pages, self._sync.listed = pages, self._now
+
+    def _newest_change(self) -> str:
+        """Return the time of the newest change of any issue: what happens from now on is later."""
+        params = {"state": "all", "sort": "updated", "direction": "desc", "per_page": 1}
+        newest = _issues(self._client.get(self._client.repo("issues"), params).body)
+        return max((remote.updated for remote in newest), default="") or _stamp(datetime(2008, 1, 1, tzinfo=UTC))
+
+    def _list_changes(self) -> None:
+        since = _earlier(self._sync.cursor)
+        params = {"state": "all", "since": since, "sort": "updated", "direction": "asc"}
+        for page in self._client.pages(self._client.repo("issues"), params, keep=True):
+            for remote in _issues(page.body):
+                self._take(remote)
+                self._sync.cursor = max(self._sync.cursor, remote.updated)
+
+    def _take(self, remote: RemoteIssue) -> None:
+        """Put an issue as it is now into the copy, where it belongs there."""
+        number = remote.number
+        known = self._copy.issues.get(number)
+        newer = known is None or remote.updated >= known.updated
+        if not newer:
+            return  # a page that was listed before the change
+        self._copy.missing.discard(number)
+        if known is not None or wanted(remote, self._settings):
+            self.put(remote)
+
+    def put(self, remote: RemoteIssue) -> None:
+        """Put an issue as it is now into the copy, with its text only where it is one to work on."""
+        number = remote.number
+        known = self._copy.issues.get(number)
+        own = tuple(label for label in remote.labels if label.startswith(OWN_LABELS))
+        self._sync.own.pop(number, None)
+        if own:
+            self._sync.own[number] = own
+        self._sync.updated[number] = remote.updated
+        plain = replace(remote, labels=tuple(label for label in remote.labels if label not in own))
+        if known is not None and _relations(known) == _relations(plain):
+            plain = replace(plain, children=known.children, blockers=known.blockers, elsewhere=known.elsewhere)
+        self._copy.issues[number] = plain if wanted(plain, self._settings) else _without_text(plain)
+
+    def _forget(self, number: int) -> None:
+        self._copy.issues.pop(number, None)
+        for table in (self._sync.updated, self._sync.own, self._sync.heard, self._sync.said):
+            table.pop(number, None)
+
+    def _prune(self) -> None:
+        """Let go of issues that nobody depends on any more and that noface has not marked."""
+        needed = set(self._needed())
+        for number, remote in list(self._copy.issues.items()):
+            if number not in needed and number not in self._sync.own and not wanted(remote, self._settings):
+                self._forget(number)
+
+    # Looking up what issues lead to
+
+    def _look_up_relations(self) -> None:
+        for number, remote in list(self._copy.issues.items()):
+            if not wanted(remote, self._settings):
+                continue
+            children = remote.open_children and not remote.children
+            blockers = remote.open_blockers and not (remote.blockers or remote.elsewhere)
+            if (children or blockers) and self._may_ask():
+                found = [
+                    *(self._listed(number, "sub_issues") if remote.open_children else ()),
+                    *(self._listed(number, "dependencies/blocked_by") if remote.open_blockers else ()),
+                ]
+                here = tuple(dict.fromkeys(each.number for each in found if self._is_here(each)))
+                for each in found:
+                    if each.number in here and each.number not in self._copy.issues:
+                        self.put(each)
+                away = (each for each in found if each.open and not self._is_here(each))
+                elsewhere = tuple(f"{'/'.join(each.home.split('/')[-2:])}#{each.number}" for each in away)
+                self._copy.issues[number] = replace(remote, children=here, blockers=(), elsewhere=elsewhere)
+
+    def _listed(self, number: int, what: str) -> list[RemoteIssue]:
+        try:
+            return list(_issues(self._client.items(self._client.repo("issues", number, what), keep=True)))
+        except RefusedError as error:
+            if error.status in _MISSING:
+                return []  # a server of somebody's own that is older than these
+            raise
+
+    def _is_here(self, remote: RemoteIssue) -> bool:
+        return remote.home.lower().endswith(f"/{self._client.location.repository.lower()}")
+
+    def _needed(self) -> Iterator[int]:
+        """Yield the numbers on which issues depend that are worked on."""
+        for remote in self._copy.issues.values():
+            if wanted(remote, self._settings) and trusted(remote.author, self._copy, self._settings):
+                result = self._readings.of(remote).result
+                if isinstance(result, Issue):
+                    yield from (int(number) for name in result.depends_on if (number := number_of(name)))
+
+    def _look_up_dependencies(self) -> None:
+        for number in dict.fromkeys(self._needed()):
+            if number not in self._copy.issues and number not in self._copy.missing and self._may_ask():
+                remote = self.read_one(number)
+                if remote is None:
+                    self._copy.missing.add(number)
+                else:
+                    self.put(remote)
+
+    def read_one(self, number: int) -> RemoteIssue | None:
+        """Return an issue as it is now, None where it is not here, or not any more."""
+        try:
+            remote = remote_issue(self._client.get(self._client.repo("issues", number)).body)
+        except RefusedError as error:
+            if error.status in _MISSING:
+                return None
+            raise
+        # A moved issue is answered from where it is now, under another number.
+        return remote if remote is not None and remote.number == number else None
+
+    def _look_up_writers(self) -> None:
+        authors = {each.author for each in self._copy.issues.values() if wanted(each, self._settings) and each.author}
+        for login in sorted(authors):
+            self.look_up_writer(login)
+
+    def look_up_writer(self, login: str) -> None:
+        """Find out whether a login may write, unless that is known or does not matter."""
+        name = login.lower()
+        named = trusted(login, replace(self._copy, writers={}), self._settings)
+        if named or name.endswith("[bot]"):
+            if not named:
+                self._copy.writers[name] = False  # a program counts only where it is named
+            return
+        every = WRITER_EVERY_S if self._copy.writers.get(name) else STRANGER_EVERY_S
+        asked = self._sync.asked.get(name, float("-inf"))
+        if asked <= self._now < asked + every or not self._may_ask():
+            return
+        try:
+            found = self._client.get(self._client.repo("collaborators", login, "permission"), keep=True).body
+        except RefusedError as error:
+            if error.status not in _UNTOLD:
+                raise
+            self._copy.blind = error.status != 404  # noqa: PLR2004 - nobody whom the repository knows
+            if not self._copy.blind:
+                self._copy.writers[name] = False
+        else:
+            self._copy.blind = False
+            found = found if isinstance(found, dict) else {}
+            self._copy.writers[name] = bool(_WRITERS & {str(found.get("permission")), str(found.get("role_name"))})
+        self._sync.asked[name] = self._now
+
+    def _may_ask(self) -> bool:
+        self._left -= 1
+        return self._left >= 0
+
+
+def _issues(body: Any) -> Iterable[RemoteIssue]:
+    found = (remote_issue(each) for each in body) if isinstance(body, list) else ()
+    return (remote for remote in found if remote is not None)
+
+
+def _relations(remote: RemoteIssue) -> tuple[int, int, str]:
+    """Return what is the same while an issue's sub-issues and blockers need not be listed again."""
+    return remote.open_children, remote.open_blockers, remote.updated
+
+
+def _without_text(remote: RemoteIssue) -> RemoteIssue:
+    return replace(remote, body="", children=(), blockers=(), elsewhere=())
+
+
+def _stamp(at: datetime) -> str:
+    return at.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _earlier(cursor: str) -> str:
+    """Return the time from which changes are asked for. Raises nothing: what is no time is taken for long ago."""
+    try:
+        at = datetime.strptime(cursor, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    except ValueError:
+        return _stamp(datetime(2008, 1, 1, tzinfo=UTC))
+    return _stamp(at - timedelta(seconds=OVERLAP_S))
