@@ -34,6 +34,7 @@ from noface.engine.outages import answers_again, notice_waits, provider_answered
 from noface.engine.outside import BacklogWatch, OutsideChanges, asks_otherwise
 from noface.engine.preflight import announce_new_rules, preflight
 from noface.engine.publishing import Publishing
+from noface.engine.publishing_checks import check_publishing
 from noface.engine.recover import as_configured, recover, with_work, without_end
 from noface.engine.tracker_sync import BEGINNING_S, WITHDRAWN, TrackerSync
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError
@@ -90,6 +91,7 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
         if unpriced := unpriced_models(context):
             context.announce("unpriced", None, {"models": list(unpriced)})
         announce_new_rules(context, used_before=used_before)
+        check_publishing(context, cancel)
         context.announce("preflight", None, {"main": context.env.plumbing.repository.main_name})
         check = preflight(context, cancel)
         context.known = check.known

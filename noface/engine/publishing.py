@@ -161,7 +161,7 @@ class Publishing:
         run: Callable[[Canceller], Outcome]
         match each.step:
             case _Step.LOOK:
-                run = partial(_guarded, partial(_look, context, issue.id))
+                run = partial(_guarded, partial(look_at_branch, context, issue.id))
             case _Step.PUSH:
                 run = partial(_guarded, partial(_push, context, self._row(each)))
             case _Step.OPEN:
@@ -296,8 +296,8 @@ def _guarded(ask: Callable[[Canceller], Outcome], cancel: Canceller) -> Outcome:
         return NotNow(f"{error.message}. {error.hint}".strip(), passing=error.passing)
 
 
-def _look(context: RunContext, issue_id: str, cancel: Canceller) -> Outcome:
-    """Fetch main, and see what stands on the issue's branch; a commit that is not here is fetched, too."""
+def look_at_branch(context: RunContext, issue_id: str, cancel: Canceller) -> Looked:
+    """Fetch main, and what stands on an issue's branch, which a ref holds then. Raises RemoteError."""
     remote, plumbing = context.remote, context.env.plumbing
     assert remote is not None  # noqa: S101 - the start of the run has seen to it
     remote.fetch_main(cancel)

@@ -19,6 +19,9 @@ class Forge(Protocol):
     def whoami(self) -> str:
         """Return the login that the token belongs to."""
 
+    def check_access(self) -> None:
+        """Raise ForgeError, which tells why, where nothing can be pushed or proposed. It only reads."""
+
     def find(self, branch: str) -> PullRequest | None:
         """Return the newest pull request from a branch of this repository, open ones first; None without one."""
 

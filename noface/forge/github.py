@@ -20,6 +20,7 @@ _MISSING = (404, 410)
 _INVALID = 422
 _NOT_FOR_THIS_TOKEN = (_FORBIDDEN, 404)
 _RUNS_MAX = 100
+_MAY_PUSH = ("push", "maintain", "admin")
 _OWN_MARK = "<!-- noface"
 
 _VIEWER = "query { viewer { login } }"
@@ -60,6 +61,19 @@ class GithubForge:
         with self._lock:
             self._login = login
         return login
+
+    def check_access(self) -> None:
+        """Raise ForgeError, which tells why, where nothing can be pushed or proposed. It only reads.
+
+        What GitHub says of the permissions of an app's token, such as a workflow's, tells nothing of pushing.
+        """
+        login, home = self.whoami(), self._repository()
+        name, allowed = parse.text(home, "full_name"), home.get("permissions") or {}
+        if home.get("archived"):
+            raise ForgeError(f"{name} is archived: nothing can be pushed to it.", "Unarchive it in its settings.")
+        if allowed and not login.endswith("[bot]") and not any(allowed.get(role) for role in _MAY_PUSH):
+            hint = f"Give {login} write access, or use the token of somebody who has it."
+            raise ForgeError(f"{login} may read {name}, but not push to it.", hint)
 
     def find(self, branch: str) -> PullRequest | None:
         """Return the newest pull request from a branch of this repository, open ones first; None without one."""

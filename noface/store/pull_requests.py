@@ -105,14 +105,16 @@ class PullRequests:
             reason = f"pull request #{pull.number} is open: {pull.url}{more}"
             self._journal.status(at, issue_id, IssueStatus.REVIEW, reason)
 
-    def found(self, at: float, issue_id: str, pull: PullRequest, attempt: int, tree: str) -> None:
-        """Record an open pull request of noface's that the database does not know: an earlier one was lost."""
+    def found(self, at: float, issue_id: str, pull: PullRequest, attempt: int, tree: str, *, head: str) -> None:
+        """Record an open pull request of noface's that the database does not know: an earlier one was lost.
+
+        `head` is its commit, "" where that is not noface's.
+        """
         with self._db.transaction() as connection:
             connection.execute("INSERT OR IGNORE INTO issues (id, present) VALUES (?, 0)", (issue_id,))
-            head = {"branch": pull.branch, "head": pull.head, "pushed": pull.head, "base": pull.base, "tree": tree}
-            insert(
-                connection, "pull_requests", "REPLACE", issue_id=issue_id, attempt=attempt, state="open", at=at, **head
-            )
+            known: dict[str, object] = {"branch": pull.branch, "head": head, "pushed": head, "base": pull.base}
+            known |= {"tree": tree, "attempt": attempt, "state": PullStep.OPEN, "at": at}
+            insert(connection, "pull_requests", "REPLACE", issue_id=issue_id, **known)
             self.opened(at, issue_id, pull)
 
     def seen(
