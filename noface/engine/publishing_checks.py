@@ -1,4 +1,4 @@
-"""Before a worker is paid: can what it makes be proposed at all, and which pull requests are open already? Reads only."""
+"""Before a worker is paid: can its work be proposed, and which pull requests are open already? Only reads."""
 
 import json
 

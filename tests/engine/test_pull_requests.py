@@ -1,0 +1,220 @@
+"""Work that passed leaves as a pull request: one branch, one pull request, whatever happens on the way."""
+
+import shutil
+import signal
+import sqlite3
+
+import pytest
+from support.hosted import BOT, hosted
+
+KILLED = -signal.SIGKILL
+
+
+@pytest.fixture
+def shop(project, github):
+    made = hosted(project, github)
+    project.issue(1, "Add b")
+    made.base = made.push()
+    return made
+
+
+def row_of(shop, issue="1"):
+    with sqlite3.connect(shop.project.state / "state.db") as database:
+        database.row_factory = sqlite3.Row
+        return dict(database.execute("SELECT * FROM pull_requests WHERE issue_id = ?", (issue,)).fetchone())
+
+
+def test_proven_work_is_pushed_and_proposed_and_main_is_left_alone_here_and_there(shop):
+    told = shop.project.run(code=3)
+    number = shop.pulls()[0][0]
+    assert shop.pulls() == [(number, "noface/1", "open")]
+    pull = shop.repo.pull(number)
+    assert pull.title == "Add b"
+    assert pull.user.login == BOT
+    for said in ("| check | passed |", "1 attempt with small", "issues/1-x.md", "Request changes"):
+        assert said in pull.body
+    assert str(shop.project.folder) not in pull.body
+    head = shop.head()
+    assert "b.txt" in shop.files(head)
+    assert shop.repo.bare.git("log", "-1", "--format=%(trailers:key=Noface-Issue,valueonly)", head).strip() == "1"
+    assert shop.repo.bare.branch("main") == shop.project.git("rev-parse", "main") == shop.base
+    assert set(shop.repo.bare.refs()) == {"refs/heads/main", "refs/heads/noface/1", f"refs/pull/{number}/head"}
+    assert shop.project.statuses() == {"1": "review"}
+    assert f"pull request #{number}" in told
+    assert (row_of(shop)["state"], row_of(shop)["number"], row_of(shop)["pushed"]) == ("open", number, head)
+    assert shop.project.git("status", "--porcelain") == ""
+
+
+def test_a_second_run_finds_nothing_to_do_and_says_nothing_twice(shop):
+    shop.project.run(code=3)
+    head, pulls = shop.head(), shop.pulls()
+    shop.project.run(code=3)
+    assert (shop.head(), shop.pulls()) == (head, pulls)
+    assert len(shop.project.attempts("1")) == 1
+    assert shop.github.count("POST", "*/pulls") == 1
+
+
+def test_what_depends_on_it_waits_for_its_merge(shop):
+    shop.project.issue(2, "Then c", depends_on=["1"])
+    shop.project.play(
+        ("1", 0, [{"write": "b.txt", "text": "b"}]),
+        ("2", 0, [{"write": "c.txt", "text": "c"}]),
+    )
+    shop.push()
+    shop.project.run(code=3)
+    assert shop.project.statuses() == {"1": "review", "2": "waiting"}
+    assert shop.project.shown("show", "2")["attempts"] == []
+
+
+def test_a_retry_goes_on_with_the_same_branch_and_pull_request(shop):
+    shop.project.run(code=3)
+    first, pulls = shop.head(), shop.pulls()
+    shop.project.play(("1", 0, [{"write": "c.txt", "text": "more\n"}]))
+    assert shop.project.noface("retry", "1").returncode == 0
+    shop.project.run(code=3)
+    assert shop.pulls() == pulls
+    assert shop.repo.bare.git("rev-parse", f"{shop.head()}^") == first
+    assert {"b.txt", "c.txt"} < shop.files(shop.head())
+    assert "2 attempts with small" in shop.repo.pull(pulls[0][0]).body
+
+
+def test_work_is_proven_again_where_main_has_moved_there_before_it_is_pushed(shop):
+    counter = shop.project.folder / "gates"
+    shop.config(gate=f"(ls; echo --) >> {counter}")
+    shop.project.play(("1", 0, [{"write": "b.txt", "text": "b"}, {"shell": moved_by_another(shop)}]))
+    shop.push()
+    shop.project.run(code=3)
+    assert {"b.txt", "theirs.txt"} < set(counter.read_text().split())
+    assert {"b.txt", "theirs.txt"} < shop.files(shop.head())
+    assert row_of(shop)["base"] == shop.repo.bare.branch("main")
+
+
+def moved_by_another(shop):
+    """A command by which somebody else pushes to main while a worker is at it."""
+    other = shop.project.folder / "other"
+    return (
+        f"git clone -q file://{shop.repo.path} {other} && cd {other} && touch theirs.txt && git add -A &&"
+        " git -c user.name=Ann -c user.email=ann@example.org commit -qm theirs && git push -q origin main"
+    )
+
+
+def test_a_branch_that_a_person_has_pushed_to_is_theirs_until_a_retry(shop):
+    shop.project.run(code=3)
+    ann = shop.repo.person("ann", "write")
+    theirs = ann.pushes("noface/1", {"mine.txt": "mine\n"})
+    shop.project.noface("retry", "1")
+    shop.project.play(("1", 0, [{"write": "c.txt", "text": "more\n"}]))
+    shop.project.run(code=3)
+    assert shop.head() == theirs
+    assert shop.project.statuses() == {"1": "blocked"}
+    shop.project.noface("retry", "1")
+    shop.project.run(code=3)
+    assert shop.project.statuses() == {"1": "review"}
+    assert shop.repo.bare.holds(shop.head(), theirs)
+    assert {"b.txt", "mine.txt", "c.txt"} < shop.files(shop.head())
+    assert len(shop.pulls()) == 1
+
+
+def test_a_branch_of_that_name_that_noface_did_not_make_is_not_pushed_over(shop):
+    theirs = shop.repo.person("ann", "write").pushes("noface/1", {"mine.txt": "mine\n"})
+    shop.project.run(code=3)
+    assert shop.head() == theirs
+    assert shop.pulls() == []
+    (waiting,) = shop.project.shown("blocked")["blocked"]
+    assert "origin" in waiting["reason"]
+    assert "noface retry 1" in waiting["commands"]
+
+
+@pytest.mark.parametrize("name", ["pull_intent", "branch_pushed", "push_recorded", "pull_opened", "pull_recorded"])
+def test_a_kill_on_the_way_leaves_one_branch_and_one_pull_request(shop, name):
+    counter = shop.project.folder / "runs"
+    shop.project.play(("*", 0, [{"shell": f"echo run >> {counter}"}, {"write": "b.txt", "text": "b"}]))
+    assert shop.project.noface("run", NOFACE_FAILPOINT=name).returncode == KILLED
+    shop.project.run(code=3)
+    assert [(branch, state) for _, branch, state in shop.pulls()] == [("noface/1", "open")]
+    assert shop.github.count("POST", "*/pulls") == 1
+    assert shop.head() == row_of(shop)["pushed"] == row_of(shop)["head"]
+    assert shop.project.statuses() == {"1": "review"}
+    assert counter.read_text() == "run\n"
+    assert shop.project.git("rev-parse", "main") == shop.base
+
+
+@pytest.mark.parametrize("name", ["pull_intent", "branch_pushed", "pull_opened"])
+def test_a_kill_while_a_pull_request_is_updated_leaves_it_one(shop, name):
+    shop.project.run(code=3)
+    shop.project.play(("1", 0, [{"write": "c.txt", "text": "more\n"}]))
+    shop.project.noface("retry", "1")
+    assert shop.project.noface("run", NOFACE_FAILPOINT=name).returncode == KILLED
+    shop.project.run(code=3)
+    assert len(shop.pulls()) == 1
+    assert shop.github.count("POST", "*/pulls") == 1
+    assert shop.repo.bare.git("rev-list", "--count", f"main..{shop.head()}") == "3"  # the candidate, and two pushes
+    assert "2 attempts" in shop.repo.pull(shop.pulls()[0][0]).body
+
+
+def test_while_github_is_away_the_work_waits_and_says_so_and_the_next_run_publishes_it(shop):
+    shop.project.play(("1", 0, [{"write": "b.txt", "text": "b"}]))
+    fault = shop.github.breaks(503, times=10**6, path="*/pulls*")
+    told = shop.project.run(code=3)
+    assert shop.project.statuses() == {"1": "landing"}
+    assert shop.pulls() == []
+    assert "503" in told or "does not answer" in told
+    fault.times = 0
+    shop.project.run(code=3)
+    assert shop.project.statuses() == {"1": "review"}
+    assert len(shop.pulls()) == 1
+
+
+def test_a_lost_database_opens_no_second_pull_request_and_does_the_work_not_again(shop):
+    shop.project.run(code=3)
+    head, pulls = shop.head(), shop.pulls()
+    shutil.rmtree(shop.project.state)
+    shop.project.run(code=3)
+    assert (shop.head(), shop.pulls()) == (head, pulls)
+    assert shop.project.statuses() == {"1": "review"}
+    assert shop.project.attempts("1") == []
+
+
+def test_a_token_that_may_not_push_ends_the_run_before_any_worker_is_paid(shop):
+    shop.repo.grant(BOT, "read")
+    told = shop.project.run(code=1)
+    assert f"{BOT} may read acme/shop, but not push to it" in told
+    assert shop.project.shown("show", "1")["attempts"] == []
+
+
+def test_without_a_remote_the_run_ends_at_once_and_says_what_to_do(shop):
+    shop.project.git("remote", "remove", "origin")
+    told = shop.project.run(code=2)
+    assert "git remote add origin" in told
+    assert shop.project.shown("show", "1")["attempts"] == []
+
+
+def test_over_http_the_token_reaches_git_and_stands_in_no_file(project, github):
+    shop = hosted(project, github, http=True)
+    project.issue(1)
+    shop.project.commit()
+    shop.project.git("push", "-q", f"file://{shop.repo.path}", "main")
+    shop.project.run(code=3)
+    assert len(shop.pulls()) == 1
+    token = shop.project.env["NOFACE_GITHUB_TOKEN"]
+    found = [path for path in shop.project.path.rglob("*") if path.is_file() and token.encode() in path.read_bytes()]
+    assert found == []
+
+
+def test_a_squash_style_leaves_one_plain_commit(shop):
+    shop.config(landing='[landing]\nhow = "pull-request"\nstyle = "squash"\nfollow_checks = "0s"\n')
+    base = shop.push()
+    shop.project.run(code=3)
+    assert shop.repo.bare.git("rev-parse", f"{shop.head()}^@") == base
+
+
+def test_labels_reviewers_and_draft_are_asked_for(shop):
+    shop.repo.grant("ann", "write")
+    more = 'draft = true\nlabels = ["noface"]\nreviewers = ["ann", "nobody-there"]\n'
+    shop.config(landing=f'[landing]\nhow = "pull-request"\nfollow_checks = "0s"\n{more}')
+    shop.push()
+    shop.project.run(code=3)
+    pull = shop.repo.pull(shop.pulls()[0][0])
+    assert pull.pull.draft
+    assert [label.name for label in pull.labels] == ["noface"]
+    assert "nobody-there" in shop.project.shown("show", "1")["reason"]
