@@ -16,6 +16,7 @@ import base64
 import os
 import re
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -154,6 +155,7 @@ class Remote:
         self._repository = repository
         self._token = token
         self._header: tuple[tuple[str, str], ...] = ()
+        self._fetching = threading.Lock()
 
     @property
     def shown(self) -> str:
@@ -199,11 +201,12 @@ class Remote:
 
         Without such a branch there, `fetched` stays, and the answer's refs lack it. Raises RemoteError.
         """
-        held = self.read(self.main, cancel=cancel)
-        commit = held.refs.get(self.main)
-        if commit is not None and self._local(self.fetched) != commit:
-            self._clear()
-            self.fetch(f"+{self.main}:{self.fetched}", cancel=cancel)
+        with self._fetching:  # two at once would be in the way of each other's lock of the ref
+            held = self.read(self.main, cancel=cancel)
+            commit = held.refs.get(self.main)
+            if commit is not None and self._local(self.fetched) != commit:
+                self._clear()
+                self.fetch(f"+{self.main}:{self.fetched}", cancel=cancel)
         return held
 
     def push(self, commit: str, ref: str, expected: str, cancel: Cancel | None = None) -> PushResult:
