@@ -19,6 +19,7 @@ _LIMIT_S_MAX = 3700.0
 _OUTAGE_BASE_S = 15.0
 _OUTAGE_MAX_S = 900.0
 _EXPONENT_MAX = 10
+_LEFT_TO_OTHERS = 0.02
 _SHOWN_MAX = 300
 
 
@@ -127,24 +128,22 @@ def budget_of(reply: Reply, now: float, before: Budget) -> Budget:
     """Return the budget that an answer tells of, or the one before it."""
     remaining = _number(reply.headers.get("x-ratelimit-remaining"))
     limit = _number(reply.headers.get("x-ratelimit-limit"))
-    if remaining is None or limit is None:
+    if remaining is None or limit is None or reply.headers.get("x-ratelimit-resource", "core") != "core":
         return before
     return Budget(int(remaining), int(limit), now + _reset_wait(reply, now))
 
 
-def poll_pause(budget: Budget, now: float, requests: float, floor_s: float, share: float = 0.5) -> float:
-    """Return how long to wait before the next poll of about `requests` requests, at least `floor_s`.
+def reads_wait(budget: Budget, now: float) -> str:
+    """Return why reading is to wait until the budget's reset, "" where it need not.
 
-    The polls until the budget's reset use at most `share` of what is left: others use the same token. With nothing left
-    it is the time until the reset.
+    A fiftieth of the limit is left to what has to be written, and to the people and programs that share the token.
     """
-    left_s = budget.reset - now
-    if budget.remaining < 0 or left_s <= 0:
-        return floor_s
-    usable = budget.remaining * share
-    if usable < max(requests, 1.0):
-        return max(floor_s, left_s)
-    return max(floor_s, left_s * requests / usable)
+    if budget.remaining < 0 or now >= budget.reset or budget.remaining >= budget.limit * _LEFT_TO_OTHERS:
+        return ""
+    return (
+        f"Only {budget.remaining} of {budget.limit} requests an hour are left for this token; what has to be written"
+        " goes first"
+    )
 
 
 def _limit(reply: Reply, now: float, failures: int) -> Away | None:

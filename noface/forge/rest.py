@@ -34,7 +34,7 @@ from noface.forge.limits import (
     judged,
     judged_graphql,
     outage_wait,
-    poll_pause,
+    reads_wait,
 )
 from noface.forge.location import Location, is_loopback
 from noface.forge.token import Token
@@ -115,20 +115,10 @@ class Client:
         self._lock = threading.Lock()
 
     @property
-    def budget(self) -> Budget:
-        """What is left of the limit, as the newest answer told it."""
-        with self._lock:
-            return self._state.budget
-
-    @property
     def sent(self) -> int:
         """How many requests this client has sent."""
         with self._lock:
             return self._state.sent
-
-    def poll_pause(self, requests: float, floor_s: float) -> float:
-        """Return how long to wait between polls of about `requests` requests so that the limit lasts."""
-        return poll_pause(self.budget, self._clock.now(), requests, floor_s)
 
     def repo(self, *parts: object) -> str:
         """Return a path below this repository; each part may hold slashes, all else in it is escaped."""
@@ -212,7 +202,7 @@ class Client:
         resource = _GRAPHQL if url.endswith(f"/{_GRAPHQL}") else "core"
         asked = Asked(f"{verb} {urlsplit(url).path}", self.location.repository, self.location.host, self._token.source)
         for tries in range(1, _TRIES + 1):
-            self._check_may_send(resource)
+            self._check_may_send(verb, resource)
             reply, verdict = self._once(verb, url, body, headers, asked, follow_away=follow_away)
             if isinstance(verdict, Fine):
                 return reply
@@ -313,14 +303,17 @@ class Client:
                 f"{self.location.host} answered {what} with something that is no JSON.", _URL_HINT
             ) from None
 
-    def _check_may_send(self, resource: str) -> None:
+    def _check_may_send(self, verb: str, resource: str) -> None:
         now = self._clock.now()
         if self._cancel is not None and self._cancel.cancelled:
             raise ForgeAwayError("The run is being stopped; nothing more is sent.", now)
         with self._lock:
             until, why = self._state.away.get(resource, (0.0, ""))
+            budget = self._state.budget
         if now < until:
             raise ForgeAwayError(why, until, _AWAY_HINT)
+        if verb == "GET" and (why := reads_wait(budget, now)):
+            raise ForgeAwayError(f"{why}.", budget.reset, _AWAY_HINT)
 
     def _pause(self, seconds: float) -> None:
         ends = self._clock.monotonic() + seconds

@@ -16,7 +16,7 @@ from noface.forge.limits import (
     judged,
     judged_graphql,
     outage_wait,
-    poll_pause,
+    reads_wait,
 )
 
 NOW = 1_800_000_000.0
@@ -166,18 +166,21 @@ def test_the_budget_is_what_the_newest_answer_tells():
     told = reply(200, x_ratelimit_remaining=4999, x_ratelimit_limit=5000, x_ratelimit_reset=NOW + 60)
     assert budget_of(told, NOW, before) == Budget(4999, 5000, NOW + 60)
     assert budget_of(reply(200), NOW, before) == before
+    searched = reply(200, x_ratelimit_remaining=29, x_ratelimit_limit=30, x_ratelimit_resource="search")
+    assert budget_of(searched, NOW, before) == before
 
 
 @pytest.mark.parametrize(
-    ("budget", "requests", "pause_s"),
+    ("budget", "waits"),
     [
-        (Budget(), 3, 60),  # nothing known
-        (Budget(4000, 5000, NOW + 1800), 3, 60),  # plenty
-        (Budget(60, 5000, NOW + 1800), 3, 180),  # half of what is left, in ten polls
-        (Budget(3, 5000, NOW + 1800), 3, 1800),  # not even one poll
-        (Budget(0, 5000, NOW + 1800), 1, 1800),
-        (Budget(0, 5000, NOW - 5), 1, 60),  # a new hour has begun
+        (Budget(), False),  # nothing known
+        (Budget(4000, 5000, NOW + 1800), False),
+        (Budget(100, 5000, NOW + 1800), False),
+        (Budget(99, 5000, NOW + 1800), True),
+        (Budget(0, 5000, NOW + 1800), True),
+        (Budget(0, 5000, NOW), False),  # a new hour has begun
+        (Budget(1, 60, NOW + 1800), True),
     ],
 )
-def test_polls_leave_half_of_what_is_left_to_others(budget, requests, pause_s):
-    assert poll_pause(budget, NOW, requests, 60) == pytest.approx(pause_s)
+def test_reading_leaves_the_last_of_the_limit_to_others(budget, waits):
+    assert bool(reads_wait(budget, NOW)) == waits

@@ -100,7 +100,16 @@ def test_after_a_rate_limit_nothing_is_sent_until_its_end(script, client, clock)
     assert len(script.asked) == 1
     clock.sleep(1201)
     assert client.get(PATH).body == {"number": 7}
-    assert client.budget.remaining == 4999
+
+
+def test_of_the_last_requests_none_is_spent_on_reading(script, client, clock):
+    left = {"x_ratelimit_remaining": 50, "x_ratelimit_limit": 5000, "x_ratelimit_reset": int(clock.now()) + 600}
+    script.on(PATH, 200, {}, **left, date=formatdate(clock.now(), usegmt=True))
+    client.get(PATH)
+    with pytest.raises(ForgeAwayError, match="Only 50 of 5000") as caught:
+        client.get(PATH)
+    assert caught.value.until == clock.now() + 600
+    assert client.patch(PATH, {"state": "closed"}) == {}
 
 
 def test_a_secondary_limit_stops_the_other_api_too_and_a_short_one_is_sat_out(script, client, clock):
