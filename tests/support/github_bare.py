@@ -54,6 +54,20 @@ class Bare:
     def delete(self, ref):
         self.git("update-ref", "-d", ref)
 
+    def protect(self, branch):
+        """Let no push change a branch, and say so as GitHub does."""
+        hook = self.path / "hooks" / "update"
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(
+            f"""#!/bin/sh
+[ "$1" = refs/heads/{branch} ] || exit 0
+echo 'error: GH006: Protected branch update failed for refs/heads/{branch}.' >&2
+echo 'error: Changes must be made through a pull request.' >&2
+exit 1
+"""
+        )
+        hook.chmod(0o755)
+
     def holds(self, commit, ancestor):
         """Whether `ancestor` is in the history of `commit`."""
         return self.git("merge-base", "--is-ancestor", ancestor, commit, check=False) is not None

@@ -14,6 +14,7 @@ How to use it (the fixture `github` of conftest; nothing is patched, noface is t
     alice.reviews(n, "changes_requested", "why", [("a.txt", 1, "rename it")]); alice.merges(n, "squash"); alice.closes(n)
     repo.check(sha_or_pull, "tests", "failure", log="…\n", annotations=[{…}])   # no conclusion: it runs; None log: 404
     repo.status(sha_or_pull, "ci/x", "failure", description="…", target_url="https://…")
+    repo.protect("main")                                 # pushes to it are refused as GitHub words it
     repo.issue(n), repo.pull(n), repo.comments_of(n), repo.bare.refs()           # look at the state itself
     github.requests, github.count("GET", "/repos/*/issues*"), github.requests.clear()   # what was asked, 304s too
     github.breaks(502, times=2, path="/repos/*/issues*"); github.secondary_limit(retry_after_s=60); github.drops()
@@ -49,6 +50,10 @@ class HostedRepository(Hosted):
     @property
     def clone_url(self):
         return f"{self.server.web}/{self.full_name}.git"
+
+    def protect(self, branch):
+        """Have pushes to a branch refused: changes are made through pull requests."""
+        self.bare.protect(branch)
 
     def grant(self, login, role):
         """Give a login a role; "none" makes a stranger of it again."""
