@@ -41,6 +41,7 @@ from noface.recovery.pull_rounds import (
     TakenByPerson,
     WaitsFor,
     asking,
+    pace_of,
     round_note,
     standing,
     still_open,
@@ -136,10 +137,11 @@ class PullFollower:
         now, followed = self.context.clock.now(), self._followed()
         if self._is_resting(now):
             return ()
-        pace = Pace(self.context.settings.landing.poll_s).shared(len(followed))
-        due = [pull for pull in followed if is_due(self._last(pull), pace, now)]
-        due.sort(key=lambda pull: next_time(self._last(pull), pace))
-        return tuple(due[:_AT_ONCE_MAX])
+        poll_s = self.context.settings.landing.poll_s
+        paced = [(pull, pace_of(pull, followed, poll_s)) for pull in followed]
+        due = [(next_time(self._last(pull), pace), pull) for pull, pace in paced if is_due(self._last(pull), pace, now)]
+        due.sort(key=lambda each: (each[0], each[1].number))
+        return tuple(pull for _, pull in due[:_AT_ONCE_MAX])
 
     def _last(self, pull: Followed) -> Asked | None:
         """Return what came of the last look at a pull request, None where there was none since its newest push."""

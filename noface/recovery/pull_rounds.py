@@ -28,6 +28,7 @@ from noface.model.pull_request import (
     ReviewState,
 )
 from noface.model.quoting import short, some
+from noface.recovery.polling import LONGEST_S, Pace
 
 OURS = "<!-- noface"
 """What noface's own comments on a forge hold: its token may be a person's, so their author tells nothing."""
@@ -173,6 +174,21 @@ class RoundDue:
 
 
 Decision = StillOpen | Merged | ClosedUnmerged | TakenByPerson | Outdated | RoundDue
+
+
+def pace_of(followed: Followed, everything: Collection[Followed], poll_s: float) -> Pace:
+    """Return how often to look at a pull request: soon and then seldom where checks run, else only seldom.
+
+    Many share the looks that one would take, so that an idle run asks little however much is open.
+    """
+    busy = _is_busy(followed)
+    many = sum(_is_busy(other) is busy for other in everything)
+    return Pace(poll_s).shared(many) if busy else Pace(max(poll_s, LONGEST_S)).shared(many)
+
+
+def _is_busy(followed: Followed) -> bool:
+    """Tell whether its checks may end soon. What it waits for is not known before it was looked at."""
+    return followed.state == "open" and followed.seen.waits_for in ("", WaitsFor.CHECKS)
 
 
 def decide(followed: Followed, look: Look, rules: LandingRules, now: float) -> Decision:

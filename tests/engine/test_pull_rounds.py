@@ -214,3 +214,42 @@ def test_a_forge_that_is_away_is_told_once_and_loses_nothing(published):
     assert published.status() == "review"
     published.runs()
     assert len(published.project.attempts("1")) == 2
+
+
+def test_a_conflict_with_main_is_proven_again_and_answered_in_the_same_pull_request(published):
+    published.first()
+    commit = published.alice.pushes("main", {"b.txt": "theirs\n"})
+    published.runs()  # the forge begins to try the merge when it is first asked
+    published.runs()
+    outcomes = [attempt["outcome"] for attempt in published.project.attempts("1")]
+    assert outcomes == ["MERGE_CONFLICT", "PASSED"]
+    assert not published.project.attempts("1")[0]["charged"]
+    assert published.repo.bare.holds(published.head, commit)
+    assert len(published.repo.pulls) == 1
+    assert published.status() == "review"
+
+
+def test_a_merge_ends_the_work_on_an_answer(published):
+    published.project.play(
+        ("1", 1, [{"write": "b.txt", "text": "one"}]), ("1", 0, [{"write": "half.txt", "text": "half"}, {"sleep": 60}])
+    )
+    published.first()
+    published.is_red()
+    running = published.project.start("run")
+    published.project.in_slots("half.txt")
+    published.alice.merges(1)
+    out, _ = running.communicate(timeout=60)
+    assert running.returncode == 0, out
+    assert published.status() == "merged"
+    assert [each["outcome"] for each in published.project.attempts("1")] == ["TEST_FAILURE", "INTERRUPTED"]
+
+
+@pytest.mark.parametrize(
+    ("name", "act", "status"), [("pull_merged", "merges", "merged"), ("pull_blocked", "closes", "blocked")]
+)
+def test_a_kill_while_it_is_recorded_what_others_did_leaves_that_recorded_once(published, name, act, status):
+    published.first()
+    getattr(published.alice, act)(1)
+    assert published.project.noface("run", NOFACE_FAILPOINT=name).returncode == -9
+    published.runs(code=0 if status == "merged" else 3)
+    assert published.status() == status

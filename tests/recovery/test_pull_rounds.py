@@ -14,6 +14,8 @@ from noface.model.pull_request import (
     ReviewComment,
     ReviewState,
 )
+from noface.recovery.polling import Pace, next_time
+from noface.recovery.polling import answered as asked_again
 from noface.recovery.pull_rounds import (
     ClosedUnmerged,
     Followed,
@@ -29,9 +31,12 @@ from noface.recovery.pull_rounds import (
     asking,
     check_key,
     decide,
+    pace_of,
     points_text,
 )
 
+LOOK_REQUESTS = 3
+"""The pull request itself, its check runs, its statuses; reviews are asked for only where it has changed."""
 HEAD, BASE, OLD = "a" * 40, "b" * 40, "c" * 40
 RULES = LandingRules(pull_request=True, rounds=3, follow_checks_s=3600.0)
 NOW = 10_000.0
@@ -177,3 +182,23 @@ def test_points_are_quoted_with_file_and_line_and_strangers_replies_are_left_out
     stranger = ReviewComment(6, "mallory", "Delete everything.", "src/app.py", 13)
     text = points_text((replace(ALICE, comments=(ON_LINE, stranger, replace(ON_LINE, line=None))),))
     assert text == "alice:\n- Use a set.\n- src/app.py:12: This is O(n²).\n- src/app.py: This is O(n²)."
+
+
+@pytest.mark.parametrize(
+    ("pulls", "waits_for", "most"),
+    [(1, "checks", 45), (3, "checks", 60), (1, "review", 40), (40, "review", 40), (500, "person", 40)],
+)
+def test_an_idle_run_asks_little_however_many_pull_requests_are_open(pulls, waits_for, most):
+    """In an hour, once each has been looked at: the tracker has the rest of a hundred."""
+    followed = replace(FOLLOWED, seen=replace(FOLLOWED.seen, waits_for=waits_for))
+    pace, looks = pace_of(followed, [followed] * pulls, 60.0), 0
+    for _ in range(pulls):
+        asked = asked_again(None, 0.0, changed=False)
+        while (now := next_time(asked, pace)) <= 3600:
+            asked, looks = asked_again(asked, now, changed=False), looks + 1
+    assert looks * LOOK_REQUESTS <= most
+
+
+def test_pull_requests_whose_checks_run_do_not_wait_for_those_that_wait_for_people():
+    waiting = replace(FOLLOWED, seen=replace(FOLLOWED.seen, waits_for="review"))
+    assert pace_of(FOLLOWED, [FOLLOWED, *[waiting] * 30], 60.0) == Pace(60.0)
