@@ -1,6 +1,7 @@
 """What checks, reviewers and others make of a pull request comes back to noface: real runs against a GitHub here."""
 
 import pytest
+from support.processes import wait_for
 
 PYTEST_LOG = """\
 ##[group]Run python -m pytest -q
@@ -51,25 +52,23 @@ class Published:
     def settle(self, rounds=3, checks=0):
         self.project.config(LANDING.format(rounds=rounds, checks=checks))
 
-    def first(self):
+    def connect(self):
         self.project.commit()
         self.project.git("remote", "add", "origin", self.repo.clone_url)
         self.project.git("push", "-q", str(self.repo.path), "main")
         self.repo.look()
-        self.project.run(code=3)
-        (self.pull,) = self.repo.pulls
-        return self
 
-    @property
-    def number(self):
-        return self.pull.number
+    def first(self):
+        self.connect()
+        self.project.run(code=3)
+        assert len(self.repo.pulls) == 1
 
     @property
     def head(self):
         return self.repo.bare.branch("noface/1")
 
     def is_red(self, name="ci / test (3.12)", log=PYTEST_LOG):
-        self.repo.check(self.number, name, "failure", log=log)
+        self.repo.check(1, name, "failure", log=log)
 
     def status(self, issue="1"):
         return self.project.statuses()[issue]
@@ -253,3 +252,20 @@ def test_a_kill_while_it_is_recorded_what_others_did_leaves_that_recorded_once(p
     assert published.project.noface("run", NOFACE_FAILPOINT=name).returncode == -9
     published.runs(code=0 if status == "merged" else 3)
     assert published.status() == status
+
+
+def test_a_run_with_nothing_else_to_do_follows_the_checks_and_answers_them(published):
+    published.settle(checks=60)
+    published.connect()
+    running = published.project.start("run")
+    wait_for(lambda: published.repo.pulls)
+    head = published.head
+    published.repo.check(1, "ci")
+    published.repo.check(1, "ci", "failure", log=PYTEST_LOG)
+    wait_for(lambda: published.head != head)
+    published.repo.check(published.head, "ci", "success")
+    out, _ = running.communicate(timeout=60)
+    assert running.returncode == 3, out
+    assert "checks of pull request #1 to begin" in out
+    assert out.rstrip().endswith("The backlog: 1 review.")
+    assert len(published.project.attempts("1")) == 2
