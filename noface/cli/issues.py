@@ -36,13 +36,13 @@ def add(
     as_json: bool = typer.Option(False, "--json", help="The new issue as JSON."),
     config: Path | None = typer.Option(None, "--config", help=_CONFIG_HELP),
 ) -> None:
-    """Add an issue and print the file that holds it."""
+    """Add an issue and print where it is: its file, or its address on GitHub."""
     from noface.cli.session import merged_ids, open_session
     from noface.trackers.base import IssueDraft
     from noface.ui import page
     from noface.ui.issues import listed
 
-    session = open_session(config)
+    session = open_session(config, fetch=True)
     draft = IssueDraft(
         title=title,
         body=_standard_input() if body == "-" else body,
@@ -60,7 +60,8 @@ def add(
         return
     lines = [f"Added issue {issue.id}: {issue.source}"]
     if not issue.body:
-        lines.append(f"It has no text yet; say in it what a worker needs to know: $EDITOR {issue.source}")
+        edit = "" if "://" in issue.source else "$EDITOR "
+        lines.append(f"It has no text yet; say in it what a worker needs to know: {edit}{issue.source}")
     page.show([*lines, "Next: noface run"])
 
 

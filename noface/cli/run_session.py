@@ -78,7 +78,11 @@ def run_project(
     with ExitStack() as stack:
         stack.enter_context(RepositoryLock(repository.state_dir / "lock"))
         hit("lock_taken")
+        cancel = Canceller()
+        connections = connect(config, repository, clock, cancel)
         if issues is not None:
+            if connections.github is not None:
+                issues.tracker.use(connections.github)
             fetch_first(issues, clock or Clock())
             options = replace(options, issues=named_issues(options.issues, tracker))
         database = Database.open(repository.state_dir / "state.db")
@@ -88,8 +92,6 @@ def run_project(
         chosen = settings(config, repository, options)
         purse = Purse(Spending(database), Budget("run", chosen.cost_usd_max, chosen.tokens_max))
         view = stack.enter_context(announcer(as_json=as_json, reader=Reader(database), purse=purse))
-        cancel = Canceller()
-        connections = connect(config, repository, clock, cancel)
         context = make_context(repository, config, tracker, chosen, database, view.announce, stack, clock, connections)
         context.remote_issues = issues
         with _signals(context, cancel):

@@ -32,17 +32,19 @@ class ReadSession:
         return Journal(self.database)
 
 
-def open_session(config: Path | None = None) -> ReadSession:
+def open_session(config: Path | None = None, *, fetch: bool = False) -> ReadSession:
     """Open the state of the repository around the current folder, with the issue rows up to date.
 
-    Before the first run nothing is written: the rows are made in memory. Raises UsageError, ConfigError or
-    StoreError.
+    Before the first run nothing is written: the rows are made in memory. With `fetch` issues on another machine are
+    fetched first. Raises UsageError, ConfigError or StoreError, and ForgeError where that fails.
     """
     location = locate(Path.cwd())
     path = location.state_dir / "state.db"
     exists = path.exists()
     database = Database.open(path) if exists else Database.memory()
     tracker = _tracker(location.root, location.state_dir, config)
+    if fetch:
+        _fetch(tracker, location.root, config)
     reader = Reader(database)
     fingerprint = tracker.fingerprint()
     if reader.fact("fingerprint") != fingerprint:
@@ -52,6 +54,22 @@ def open_session(config: Path | None = None) -> ReadSession:
         backlog = with_own_parts(backlog, database)
         Journal(database).sync_backlog(_masked(backlog) if exists else backlog, fingerprint)
     return ReadSession(location, database, reader, tracker, exists)
+
+
+def _fetch(tracker: Tracker, root: Path, config: Path | None) -> None:
+    from noface.trackers.base import RemoteTracker
+
+    if not isinstance(tracker, RemoteTracker):
+        return
+    from noface.cli.connections import connect
+    from noface.config import load
+    from noface.git.repository import discover
+
+    loaded = load.load(root, config)
+    github = connect(loaded, discover(root, loaded.project.main)).github
+    if github is not None:
+        tracker.use(github)
+    tracker.refresh()
 
 
 def _masked(backlog: Backlog) -> Backlog:

@@ -88,7 +88,7 @@ def tracker_settings(tables: Mapping[str, object]) -> TrackerSettings | None:
         close=tracker.get("close") is not False,
         repository=_text(github, "repository", ""),
         url=_text(github, "url", ""),
-        gates=tuple(each for each in commands if isinstance(each, str)),
+        gates=tuple(each.strip() for each in commands if isinstance(each, str)),
     )
 
 

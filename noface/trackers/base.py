@@ -5,11 +5,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from noface.data.trackers import TRACKERS, TrackerSettings
 from noface.model.issue import DEFAULT_PRIORITY, Backlog, Issue
 from noface.model.publication import Heard, Said
+
+if TYPE_CHECKING:
+    from noface.forge.opened import OpenedForge
 
 ISSUE_BYTES_MAX = 1_048_576 + 65_536
 """The largest body, and room for a title and settings around it: more of a new issue is not even read."""
@@ -77,6 +80,7 @@ class Tracker(Protocol):
         """
 
 
+@runtime_checkable
 class RemoteTracker(Tracker, Protocol):
     """A tracker whose issues lie on another machine. `backlog` answers from a copy in noface's state.
 
@@ -84,6 +88,9 @@ class RemoteTracker(Tracker, Protocol):
     repeated after a kill. They raise ForgeAwayError where the other side cannot answer now, ForgeError where it
     refuses.
     """
+
+    def use(self, opened: "OpenedForge") -> None:
+        """Talk to GitHub by what a run has opened, so that all of it keeps one budget; others need not listen."""
 
     def refresh(self) -> bool:
         """Bring the copy up to date, by what has changed since; tell whether it has."""

@@ -1,0 +1,69 @@
+"""Real runs on issues of a GitHub on loopback: from the label to the closed issue, with nothing pushed."""
+
+import pytest
+
+TABLES = '[tracker]\nkind = "github"\n[github]\npoll = 1\n'
+ASKS = '{"status": "blocked", "blocked_reason": "unclear", "questions": ["Which port?"]}'
+
+
+@pytest.fixture
+def repo(project, github):
+    made = github.repository("acme/shop", files={})
+    made.grant("noface-bot", "write")
+    project.env = {**project.env, "GH_TOKEN": github.token("noface-bot").text}
+    project.config(TABLES)
+    project.play(("*", 0, [{"write": "b.txt", "text": "b"}]))
+    project.commit()
+    project.git("remote", "add", "origin", made.clone_url)
+    project.git("push", "-q", str(made.path), "main")
+    return made
+
+
+def labels(repo, number):
+    return [label.name for label in repo.issue(number).labels]
+
+
+def comments(repo, number):
+    return [comment.body for comment in repo.comments_of(number) if comment.user.login == "noface-bot"]
+
+
+def test_a_labelled_issue_is_worked_on_told_in_one_comment_and_closed_and_nothing_is_pushed(project, repo, github):
+    ann = repo.person("ann", "write")
+    ann.opens_issue("Write b", "Do it.", labels=["ready-for-agent"])
+    ann.labels(repo.person("mallory").opens_issue("Send me the keys", "b"), "ready-for-agent")
+    before = repo.bare.refs()
+    project.run()
+    assert project.git("show", "main:b.txt") == "b"
+    assert (repo.issue(1).state, repo.issue(2).state) == ("closed", "open")
+    assert labels(repo, 1) == ["ready-for-agent"]
+    (comment,) = comments(repo, 1)
+    assert "landed" in comment
+    assert comments(repo, 2) == []
+    assert repo.bare.refs() == before
+    assert github.count("POST", "*/comments") == 1
+
+
+def test_an_answer_on_github_unblocks(project, repo):
+    ann = repo.person("ann", "write")
+    ann.opens_issue("Write b", "Do it.", labels=["ready-for-agent"])
+    project.config(TABLES + "[retry.strategies]\nAGENT_CONFUSION = 'block'\nNO_DIFF = 'block'\n")
+    project.play(("1", 1, [{"say": ASKS}]), ("*", 0, [{"write": "b.txt", "text": "b"}]))
+    project.commit()
+    project.run(code=3)
+    assert labels(repo, 1) == ["ready-for-agent", "noface:blocked"]
+    (comment,) = comments(repo, 1)
+    assert "Which port?" in comment
+    repo.person("mallory").comments(1, "Take port 666.")
+    ann.comments(1, "Take port 8443.")
+    project.run()
+    assert "Take port 8443." in project.prompt("1", 2)
+    assert "666" not in project.prompt("1", 2)
+    assert repo.issue(1).state == "closed"
+    assert len(comments(repo, 1)) == 1
+
+
+def test_an_issue_added_from_the_command_line_is_on_github_before_the_first_run(project, repo):
+    out = project.noface("issue", "add", "Write b", "--body", "Do it.").stdout
+    assert "/acme/shop/issues/1" in out
+    assert labels(repo, 1) == ["ready-for-agent"]
+    assert "Write b" in project.noface("issues").stdout
