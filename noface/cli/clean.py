@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from noface.store.reader import Reader
     from noface.ui.leftovers import Leftover
 
-_HEADS, _REFS = "refs/heads/noface", "refs/noface"
+_HEADS, _REFS, _FETCHED = "refs/heads/noface", "refs/noface", "refs/noface/remote"
 _KEPT_FILE = "report.json"
 
 
@@ -94,14 +94,15 @@ def _known(plumbing: "Plumbing", reader: "Reader") -> _Known:
 
     landed = dict(plumbing.landed_issues())
     rows = {str(row.id): row for row in reader.issues()}
-    main = plumbing.main()
+    mains = (plumbing.local_main(), *plumbing.references(_FETCHED).values())
     merged = {name for name in landed if name not in rows}
     made: dict[str, frozenset[str]] = {}
     for name, row in rows.items():
         if row.status == "merged":
             commit = row.merged_commit
             # Main may have been reset since: then the refs hold the only copy.
-            if name in landed or (commit and plumbing.resolve(commit) and plumbing.is_ancestor(commit, main)):
+            known = commit and plumbing.resolve(commit)
+            if name in landed or (known and any(plumbing.is_ancestor(str(commit), main) for main in mains)):
                 merged.add(name)
             attempts = reader.attempts(name)
             made[name] = frozenset(oid for each in attempts for oid in (each.commit_id, each.candidate) if oid)
@@ -135,6 +136,8 @@ def _references(plumbing: "Plumbing", known: _Known, *, force: bool) -> "Iterato
     held = plumbing.references(_REFS)
     for ref, oid in held.items():
         kind, _, rest = ref.removeprefix(f"{_REFS}/").partition("/")
+        if kind == "remote":
+            continue  # the remote's main, from which the next run starts
         issue = known.slugs.get(rest.partition("/")[0], "")
         # Below gating/ stand only trees of main, held while its gates ran.
         why = "" if kind == "gating" else _reason(issue, known, force=force)

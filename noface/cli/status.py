@@ -27,7 +27,7 @@ def status(
     faults = [ListedFault(fault.source, fault.problem, fault.hint) for fault in rows.faults()]
     now = time.time()
     document = status_document(
-        rows.listed(), faults, run, gaps, rows.model_waits(now), rows.unsteady(), rows.attempts_made()
+        rows.listed(), faults, run, gaps, rows.model_waits(now), rows.unsteady(), rows.attempts_made(), rows.pull_urls()
     )
     if as_json:
         page.show_json(document)

@@ -13,7 +13,6 @@ from noface.model.pull_request import PullRequest, PullState
 from noface.process.command import Canceller
 from noface.recovery.proposal import read_marker
 
-_KNOWN = "pulls_known"
 _HOW = '[landing] how = "pull-request"'
 
 
@@ -33,9 +32,7 @@ def check_publishing(context: RunContext, cancel: Canceller) -> None:
         )
     try:
         forge.check_access()
-        if context.reader.fact(_KNOWN) is None:
-            _learn(context, remote, forge, cancel)
-            context.journal.fact(_KNOWN, "1")
+        _learn(context, remote, forge, cancel)
     except ForgeAwayError as error:
         context.log_event("forge_away", None, until=error.until, reason=error.message)
     except RemoteError as error:
@@ -45,7 +42,10 @@ def check_publishing(context: RunContext, cancel: Canceller) -> None:
 
 
 def _learn(context: RunContext, remote: Remote, forge: Forge, cancel: Canceller) -> None:
-    """Find noface's pull requests by its branches on the remote, where the database is new (the old one was lost)."""
+    """Find noface's pull requests by its branches on the remote, of which the database knows nothing.
+
+    It was lost, or another machine has opened them.
+    """
     issues = {branch_of(issue.id): issue.id for issue in context.tracker.backlog().issues}
     held = remote.read("refs/heads/noface/*", cancel=cancel).refs
     numbers: dict[str, int] = json.loads(context.reader.fact("numbers") or "{}")

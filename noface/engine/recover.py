@@ -253,7 +253,8 @@ def _rebuild_merged(context: RunContext) -> None:
     if context.reader.fact("merged_known") is not None:
         return
     now = context.clock.now()
-    for issue_id, commit in context.env.plumbing.landed_issues():
+    pulled = context.env.plumbing.pulled_issues() if context.settings.landing.pull_request else ()
+    for issue_id, commit in (*pulled, *context.env.plumbing.landed_issues()):
         context.journal.merged(now, issue_id, commit)
     context.journal.fact("numbers", json.dumps(_numbers_in_use(context)))
     context.journal.fact("merged_known", "1")

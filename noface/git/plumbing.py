@@ -266,6 +266,19 @@ class Plumbing:
         """Return issue id and commit of every landing that main's first-parent history tells of, oldest first."""
         return tuple((landing.issue, landing.commit) for landing in self.landings())
 
+    def pulled_issues(self) -> tuple[tuple[str, str], ...]:
+        """Return issue id and commit of the work that main holds by merges of pull requests, oldest first.
+
+        A forge's merge commits have no trailer. The proven commits that they bring have one; attempts tell their
+        outcome as well.
+        """
+        issue, outcome = (f"%(trailers:key=Noface-{key},valueonly,separator=%x2C)" for key in ("Issue", "Outcome"))
+        form = f"--format=%H%x00{issue}%x00{outcome}"
+        options = ("--reverse", "--no-show-signature", "--grep=^Noface-Issue: ", form)
+        lines = self.git.ask("log", *options, self.repository.main, "--").split("\n")
+        told = [line.split("\0") for line in lines if line]
+        return tuple((issue_id, commit) for commit, issue_id, outcome in told if issue_id and not outcome)
+
     def has_landings(self) -> bool:
         """Tell whether main's history holds work of an agent: a commit with noface's trailer, on whatever side."""
         return bool(self.git.ask("log", "-1", "--format=%H", "--grep=^Noface-Issue: ", self.repository.main, "--"))

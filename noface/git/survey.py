@@ -42,7 +42,7 @@ def survey(plumbing: Plumbing, asked: Iterable[str]) -> GitFacts:
         broken_refs=tuple(sorted({*broken, *(refs.keys() - sound.keys())})),
         present=frozenset(types),
         unreachable=_outside(plumbing, wanted, {*tips, *(head for head in heads if head not in refs.values()), main}),
-        off_main=_outside(plumbing, (*wanted, *tips), (main,)),
+        off_main=_outside(plumbing, (*wanted, *tips), (main, *plumbing.references("refs/noface/remote").values())),
         missing=_missing(plumbing, (*(oid for oid in sound.values()), main), landed),
         cut_off=tuple(str(tree.path) for tree in worktrees(plumbing.repository) if tree.reachable and cut_off(tree)),
         locks=_locks(plumbing),

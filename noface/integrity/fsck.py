@@ -284,6 +284,9 @@ def _closure(database: DatabaseFacts) -> Iterator[Finding]:
             message = f"main was to become {landing.new[:12]}, and nobody recorded what came of it"
             name = f"landing of {landing.issue}"
             yield repairable(Kind.LANDING_OPEN, name, message, "finish it or take it back", _RECOVER)
+    for issue_id in database.pulls_under_way:
+        message = "it was to be pushed or opened; the next `noface run` does so, once"
+        yield note(Kind.PULL_OPEN, f"pull request of {issue_id}", message)
     open_issues = {attempt.issue for attempt in database.attempts if not attempt.outcome}
     for issue in database.issues:
         if issue.status == IssueStatus.RUNNING and issue.id not in open_issues:

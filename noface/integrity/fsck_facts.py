@@ -81,7 +81,10 @@ class GateFacts:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseFacts:
-    """What the database holds. `proofs_from` is the id of the first landing whose whole proof was recorded."""
+    """What the database holds. `proofs_from` is the id of the first landing whose whole proof was recorded.
+
+    `pulls_under_way` are the issues whose pull request was about to be pushed or opened.
+    """
 
     damage: tuple[str, ...] = ()
     first_run_at: float | None = None
@@ -93,6 +96,7 @@ class DatabaseFacts:
     issues: tuple[IssueFacts, ...] = ()
     attempts: tuple[AttemptFacts, ...] = ()
     landings: tuple[LandingFacts, ...] = ()
+    pulls_under_way: tuple[str, ...] = ()
     gates: Mapping[str, GateFacts] = field(default_factory=dict)
 
 
@@ -164,6 +168,7 @@ class Kind(StrEnum):
     QUESTION_OPEN = "question-open"
     ISSUE_OPEN = "issue-open"
     LANDING_OPEN = "landing-open"
+    PULL_OPEN = "pull-open"
     LANDING_CUT_OFF = "landing-cut-off"
     LANDING_UNPROVEN = "landing-unproven"
     LANDING_UNRECORDED = "landing-unrecorded"
@@ -192,6 +197,7 @@ IN_FLIGHT = frozenset(
         Kind.QUESTION_OPEN,
         Kind.ISSUE_OPEN,
         Kind.LANDING_OPEN,
+        Kind.PULL_OPEN,
         Kind.LANDING_CUT_OFF,
         Kind.REF_LEFT,
         Kind.LOCK_LEFT,

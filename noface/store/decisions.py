@@ -21,8 +21,14 @@ from noface.store.records import IssueRow
 
 NOTE_CHARS_MAX = 10_000
 _MESSAGE_CHARS_MAX = 300
-_OPENABLE = (IssueStatus.BLOCKED, IssueStatus.SKIPPED, IssueStatus.APPROVAL)
-_GOES_ON_WITHOUT = (IssueStatus.READY, IssueStatus.WAITING, IssueStatus.RUNNING, IssueStatus.LANDING)
+_OPENABLE = (IssueStatus.BLOCKED, IssueStatus.SKIPPED, IssueStatus.APPROVAL, IssueStatus.REVIEW)
+_GOES_ON_WITHOUT = (
+    IssueStatus.READY,
+    IssueStatus.WAITING,
+    IssueStatus.RUNNING,
+    IssueStatus.LANDING,
+    IssueStatus.REVIEW,
+)
 ADD_ANOTHER = 'For more work on it, add another issue: noface issue add "What should be done"'
 
 
@@ -104,6 +110,7 @@ def _no_approval(row: IssueRow) -> UsageError:
         "merged": f"It has landed; see: noface show {name}",
         "running": "A worker is on it; whether it needs you is not known yet. To look: noface status",
         "landing": f"It has passed and needs no approval; what is in its way: noface show {name}",
+        "review": f"Its pull request is what is decided on: merge it or ask for changes there; see: noface show {name}",
         "epic": f"Its parts do the work; which there are: noface show {name}",
         "skipped": f"To let it be worked on after all: noface unblock {name}",
     }

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
-from noface.store.records import UNSTEADY, IssueRow, RunRow, UnsteadyRow, query, read, select
+from noface.store.records import UNSTEADY, IssueRow, PullRow, RunRow, UnsteadyRow, query, read, select
 
 Rows = Callable[..., list[sqlite3.Row]]
 """Answers a query with its values, as `Database.rows` does."""
@@ -96,6 +96,15 @@ class Overview:
         """Return how many attempts were made of each issue, charged and uncharged, since it was added."""
         rows = self._rows("SELECT issue_id, COUNT(*) FROM attempts GROUP BY issue_id")
         return {str(row[0]): int(row[1]) for row in rows}
+
+    def pull_urls(self) -> dict[str, str]:
+        """Return the addresses of the issues' newest pull requests."""
+        rows = self._rows("SELECT issue_id, url FROM pull_requests WHERE url != ''")
+        return {str(row[0]): str(row[1]) for row in rows}
+
+    def pull(self, issue_id: str) -> PullRow | None:
+        """Return the pull request of an issue; None where none was ever intended."""
+        return next(iter(self._records(PullRow, "WHERE issue_id = ?", issue_id)), None)
 
     def held(self) -> list[IssueRow]:
         """Return the issues whose proven work cannot land, since something of a person's is in the way."""

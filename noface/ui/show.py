@@ -229,6 +229,7 @@ def _head(document: Story, now: float, width: int) -> Iterator[str]:
     yield from hanging(more.lstrip(",; "), width, "  ")
     if commit:
         yield f"  landed: git show {commit}"
+    yield from _pull_request(document, width)
     yield from _relations(document, width)
     yield from _agreed(document, width)
     if document.source:
@@ -236,6 +237,22 @@ def _head(document: Story, now: float, width: int) -> Iterator[str]:
     worked = any(attempt.changed for attempt in document.attempts)
     if worked and document.branch and document.block is None and not document.merged_commit:
         yield f"  best work so far: git diff ...{document.branch}"
+
+
+_PULL_STATES = {"taken": "a person's by now", "closed": "closed without a merge"}
+
+
+def _pull_request(document: Story, width: int) -> Iterator[str]:
+    """Return where the work is proposed, and how that stands."""
+    pull = document.pull_request
+    if pull is None or pull.number is None:
+        return
+    rounds = f"answered {count(pull.rounds, 'time')}" if pull.rounds else ""
+    checks = f"checks: {pull.checks}" if pull.checks else ""
+    facts = [_PULL_STATES.get(pull.state, pull.state), checks, rounds, f"branch {pull.branch}"]
+    told = ", ".join(fact for fact in facts if fact)
+    yield from hanging(f"pull request #{pull.number}: {clean(told)}", width, "  ", "    ")
+    yield f"  {clean(pull.url)}"
 
 
 def _relations(document: Story, width: int) -> Iterator[str]:

@@ -55,6 +55,7 @@ class ListedIssue(NamedTuple):
     satisfied: Annotated[bool, "Skipped since main holds already what it asks for."]
     parent: Annotated[str | None, "The issue it is a part of."]
     parts: Annotated[tuple[str, ...], "The ids of its parts, where it was divided."]
+    pull_request: Annotated[str | None, "The address of its newest pull request."] = None
 
 
 class ListedFault(NamedTuple):
@@ -171,15 +172,18 @@ def status_document(
     waits: Sequence[ModelWait] = (),
     unsteady: Sequence[UnsteadyRow] = (),
     made: Mapping[str, int] | None = None,
+    pulls: Mapping[str, str] | None = None,
 ) -> Status:
     """Return the document of `noface status`. `gaps` are what workers of the newest run reported (L2).
 
-    `waits` are the models that wait for a provider.
+    `waits` are the models that wait for a provider, `pulls` the addresses of pull requests.
     """
     away = tuple(AwayModel(wait.model, wait.until, wait.reason) for wait in waits)
     issues = tuple(_with_wait(issue, away) for issue in listed_issues(rows, made))
     if run is None or not run.running:
         issues = tuple(_cut_off(issue) for issue in issues)
+    if pulls:
+        issues = tuple(issue._replace(pull_request=pulls.get(issue.id)) for issue in issues)
     counts: dict[str, int] = {}
     for issue in issues:
         counts[issue.status] = counts.get(issue.status, 0) + 1

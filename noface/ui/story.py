@@ -13,7 +13,7 @@ from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind, Is
 from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
 from noface.recovery.reported import task_failure
 from noface.store.reader import Reader
-from noface.store.records import AttemptRow, IssueRow, QuestionRow
+from noface.store.records import AttemptRow, IssueRow, PullRow, QuestionRow
 from noface.ui.blocked import HasBranch, Waiting, waiting_of
 from noface.ui.schema import Least, Like, Moment, Words
 from noface.ui.status import effective_status, progress, standings
@@ -171,6 +171,20 @@ class AttemptGap:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownPull:
+    """Its newest pull request; null before there is one."""
+
+    number: Annotated[int | None, "Its number; null before it is open."]
+    url: Annotated[str, "Where it is; empty before it is open."]
+    state: Annotated[str, Words("noface.store.pull_requests.PullStep"), "How far it has come; see the events."]
+    branch: Annotated[str, "The branch on the remote that it comes from."]
+    head: Annotated[str, "The commit that noface has pushed there, or is about to push."]
+    attempt: Annotated[int, "The attempt whose work it shows."]
+    checks: Annotated[str, "How its checks stand; empty where that is not known yet."]
+    rounds: Annotated[int, "How often checks or reviews were answered, since the issue was last given back."]
+
+
+@dataclass(frozen=True, slots=True)
 class Story:
     """An issue with all that was tried."""
 
@@ -201,6 +215,7 @@ class Story:
     asked: Annotated[tuple[AskedQuestion, ...], "What was asked about it, oldest first."]
     approvals: Annotated[tuple[PersonVerdict, ...], "What people decided on it, oldest first."]
     gaps: Annotated[tuple[AttemptGap, ...], "What workers reported as missing, each thing once."]
+    pull_request: ShownPull | None = None
 
 
 def show_document(reader: Reader, row: IssueRow, has_branch: HasBranch = bool) -> Story:
@@ -244,7 +259,12 @@ def show_document(reader: Reader, row: IssueRow, has_branch: HasBranch = bool) -
             PersonVerdict(each.attempt, each.verdict, each.note, each.at) for each in reader.decisions(row.id)
         ),
         gaps=_gaps(attempts),
+        pull_request=None if (pull := reader.pull(row.id)) is None else _pull(pull),
     )
+
+
+def _pull(row: PullRow) -> ShownPull:
+    return ShownPull(row.number, row.url, row.state, row.branch, row.head, row.attempt, row.checks, row.rounds)
 
 
 def _attempt(row: AttemptRow) -> Attempt:
