@@ -115,7 +115,7 @@ class RunContext(Planning):
     `at_first` are the ids of the issues at the start of the run. `boot` names this start of the machine. `away_since`
     says since when this run waits for the provider of a model (epoch seconds). `remote` is the git remote, None where
     there is none; `forge` is where pull requests are opened, None where none are; `remote_issues` is the tracker where
-    that is on another machine.
+    that is on another machine. `forge_away` is until when the forge does not answer, and why, as the start has told.
     """
 
     run_id: str
@@ -131,6 +131,7 @@ class RunContext(Planning):
     remote: Remote | None = None
     remote_issues: RemoteIssues | None = None
     forge: Forge | None = None
+    forge_away: tuple[float, str] | None = None
     search: Search = field(default_factory=patient_search)
     known: Known | None = None
     issues: tuple[Issue, ...] = ()

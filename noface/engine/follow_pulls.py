@@ -99,6 +99,11 @@ class PullFollower:
     _looking: bool = False
     _away: _Away | None = None
 
+    def __post_init__(self) -> None:
+        """Begin with what the start of the run has found and told."""
+        if self.context.forge_away is not None:
+            self._away = _Away(*self.context.forge_away)
+
     def step(self, *, begin: bool = True) -> None:
         """Carry out what was held back while its issue was at work; look again where it is time, if `begin`."""
         at_work = self.jobs.issues()

@@ -34,6 +34,7 @@ def check_publishing(context: RunContext, cancel: Canceller) -> None:
         forge.check_access()
         _learn(context, remote, forge, cancel)
     except ForgeAwayError as error:
+        context.forge_away = error.until, error.message
         context.log_event("forge_away", None, until=error.until, reason=error.message)
     except RemoteError as error:
         if not error.passing:
