@@ -184,7 +184,7 @@ class Engine:
         context = self._context
         try:
             self._watch.refresh()
-            self._tracker.settle(self._take, BEGINNING_S)
+            self._tracker.settle(self._heed, BEGINNING_S)
             lift_raised(context)
             notice_waits(context)
             for order in resumed:
@@ -260,6 +260,11 @@ class Engine:
                 pass
         return True
 
+    def _heed(self, message: object) -> bool:
+        """Act on a message; tell whether a person wants the run to stop now."""
+        self._take(message)
+        return isinstance(message, Stop)
+
     def _job_ended(self, job: Job[Any]) -> None:
         self._jobs.ended(job)
         if job.kind in (JobKind.ATTEMPT, JobKind.QUESTION):
@@ -267,8 +272,9 @@ class Engine:
         if job.error is not None and job.kind is not JobKind.LANDING:  # the merge queue raises its own
             self._break(job.error)
         job.done(job)
-        if job.issue_id in self._withdrawn and job.issue_id not in self._jobs.issues():
-            self._withdraw(job.issue_id)
+        if job.issue_id in self._withdrawn - self._jobs.issues():
+            self._withdrawn.discard(job.issue_id)
+            self._context.set_status(job.issue_id, IssueStatus.READY, WITHDRAWN)
 
     def _attempt_ended(self, order: AttemptOrder, job: Job[AttemptReport]) -> None:
         context, report, over, notes = self._context, job.result, job.over, self._outside.after_attempt(order)
@@ -302,18 +308,15 @@ class Engine:
 
     def _end_withdrawn(self) -> None:
         """End the work on issues that people have closed, or taken from noface, where the tracker is."""
-        for issue_id in self._jobs.issues() | self._landing.waiting:
-            if issue_id not in self._withdrawn and self._tracker.withdrew(issue_id, self._watch.backlog):
-                self._withdrawn.add(issue_id)
+        for issue_id in (self._jobs.issues() | self._landing.waiting) - self._withdrawn:
+            if self._tracker.withdrew(issue_id, self._watch.backlog):
                 self._context.log_event("issue_withdrawn", issue_id)
                 self._jobs.withdraw(issue_id)
-                if self._landing.withdraw(issue_id):
-                    self._withdraw(issue_id)
-
-    def _withdraw(self, issue_id: str) -> None:
-        """Leave an issue alone whose work has ended; it goes on from there where it comes back."""
-        self._withdrawn.discard(issue_id)
-        self._context.set_status(issue_id, IssueStatus.READY, WITHDRAWN)
+                if issue_id in self._jobs.issues():
+                    self._withdrawn.add(issue_id)  # until its job has ended
+                else:
+                    self._landing.drop(issue_id)
+                    self._context.set_status(issue_id, IssueStatus.READY, WITHDRAWN)
 
     def _overrule_edited(self, order: AttemptOrder) -> None:
         """Send work that passed back, where a person changed meanwhile what its issue asks for."""
@@ -477,7 +480,7 @@ class Engine:
 
     def _ended(self, planned: Plan) -> RunResult:
         if self._broken is None:
-            self._tracker.last_words(self._take)
+            self._tracker.last_words(self._heed)
         return run_result(
             self._context,
             broken=self._broken,

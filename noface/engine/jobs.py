@@ -159,7 +159,7 @@ class Jobs:
     def withdraw(self, issue_id: str) -> None:
         """End all work on an issue, also where it is being judged: nobody wants it any more."""
         for job in self._jobs:
-            if job.issue_id == issue_id:
+            if job.issue_id == issue_id and job.kind is not JobKind.REMOTE:
                 job.cancel.cancel()
 
     def stop(self, *, everything: bool, urgent: bool) -> None:

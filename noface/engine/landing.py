@@ -178,14 +178,8 @@ class MergeQueue:
 
     @property
     def waiting(self) -> frozenset[str]:
-        """All issues whose work waits to land."""
-        return frozenset(entry.issue.id for entry in self._entries)
-
-    def withdraw(self, issue_id: str) -> bool:
-        """Take an issue's work out of the queue; False where none waits."""
-        kept = [entry for entry in self._entries if entry.issue.id != issue_id]
-        found, self._entries = len(kept) < len(self._entries), kept
-        return found
+        """All issues whose work waits to land and is not on its way to a remote."""
+        return frozenset(entry.issue.id for entry in self._entries if entry.intended is None)
 
     @property
     def busy(self) -> bool:

@@ -66,20 +66,24 @@ class TrackerSync:
         self._job = self._jobs.start(Job(JobKind.REMOTE, "", run, lambda job: self._ended(due, job)))
         return True
 
-    def settle(self, take: Callable[[object], object], seconds: float, *, last: bool = False) -> None:
-        """Make the calls that are due, and wait for them, at most so long; `take` gets the messages meanwhile."""
+    def settle(self, heed: Callable[[object], bool], seconds: float, *, last: bool = False) -> None:
+        """Make the calls that are due, and wait for them, at most so long.
+
+        `heed` gets the messages meanwhile; where it returns True, nothing more is waited for.
+        """
         deadline = time.monotonic() + seconds
         while self.step(last=last):
             try:
-                take(self._context.inbox.get(timeout=max(0.0, deadline - time.monotonic())))
+                if heed(self._context.inbox.get(timeout=max(0.0, deadline - time.monotonic()))):
+                    break
             except queue.Empty:
                 break
 
-    def last_words(self, take: Callable[[object], object]) -> None:
+    def last_words(self, heed: Callable[[object], bool]) -> None:
         """Say at the end of a run how everything stands; what cannot be said now is announced."""
         if self._remote is None:
             return
-        self.settle(take, ENDING_S, last=True)
+        self.settle(heed, ENDING_S, last=True)
         unsaid = [each.said.issue_id for each in self._candidates() if each.due_at is not None]
         if unsaid:
             self._context.log_event("tracker_unsaid", issues=unsaid)
@@ -104,6 +108,7 @@ class TrackerSync:
         return self._read[1]
 
     def _candidate(self, standing: Standing) -> Candidate:
+        standing = replace(standing, pushed=self._context.settings.landing.push)
         known, said = self._publications.get(standing.issue_id), said_of(standing, self._clean)
         if known is None:
             return Candidate(standing, said)
