@@ -13,11 +13,13 @@ def fetch(
 
     Exit code 3 where some are faulty.
     """
+    from noface.cli.connections import connect
     from noface.cli.wiring import remote_issues
     from noface.config.load import load
     from noface.engine.tracker_calls import has_copy
     from noface.errors import EXIT_ATTENTION, UsageError
     from noface.git.locate import locate
+    from noface.git.repository import discover
     from noface.model.issue import Backlog
     from noface.process.lock import RepositoryLock
     from noface.trackers.base import open_tracker
@@ -30,6 +32,9 @@ def fetch(
     remote = remote_issues(loaded, tracker)
     if remote is None:
         raise UsageError("the issues lie in the repository: there is nothing to fetch", "See them: noface issues")
+    github = connect(loaded, discover(Path.cwd(), loaded.project.main)).github
+    if github is not None:
+        remote.tracker.use(github)
     with RepositoryLock(location.state_dir / "lock"):
         before = tracker.backlog() if has_copy(remote.tracker) else Backlog()
         remote.tracker.refresh()

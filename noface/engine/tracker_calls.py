@@ -43,7 +43,7 @@ class RoundEnd:
     marked: dict[str, int] | None = None
     said: list[tuple[Said, int | None]] = field(default_factory=list)
     refused: list[tuple[Said, ForgeError]] = field(default_factory=list)
-    heard: tuple[Heard, ...] | None = None
+    heard: tuple[Heard, ...] = ()
     error: ForgeError | None = None
 
 

@@ -21,7 +21,7 @@ from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.recovery.polling import Asked, Pace, answered, refused
 from noface.recovery.said import ASKING, Standing, digest, said_of
-from noface.recovery.tracker_round import Candidate, Round, Told, Topics, next_round
+from noface.recovery.tracker_round import Candidate, Round, Told, next_round
 
 BEGINNING_S = 30.0
 """How long a run waits at its beginning for what people have answered since the last one."""
@@ -42,12 +42,13 @@ class TrackerSync:
         self._job: Job[RoundEnd] | None = None
         self._refused: dict[str, str] = {}
         self._read: tuple[int, list[Candidate]] | None = None
-        self._topics, self._told_away = Topics(), False
+        self._asked: Asked | None = None
+        self._heard = self._told_away = False
         if self._remote is None:
             return
         self._publications = context.publications
         self._since = self._publications.since(self._remote.name, context.clock.now())
-        self._topics = Topics(issues=self._remote.fetched)
+        self._asked = self._remote.fetched
         if self._remote.away is not None:
             self._away(self._remote.away)
 
@@ -97,7 +98,8 @@ class TrackerSync:
 
     def _due(self, *, last: bool) -> Round:
         candidates = [each for each in self._candidates() if self._refused.get(each.said.issue_id) != digest(each.said)]
-        return next_round(candidates, self._topics, self._pace, self._context.clock.now(), last=last)
+        now = self._context.clock.now()
+        return next_round(candidates, self._asked, self._pace, now, heard=self._heard, last=last)
 
     def _candidates(self) -> list[Candidate]:
         """Return the issues that may have to be told; they are read again only when something has happened."""
@@ -146,22 +148,20 @@ class TrackerSync:
             self._publications.said(now, said.issue_id, digest(said), comment)
             hit("tracker_told_recorded")
             if said.state in ASKING:
-                self._topics = replace(self._topics, answers=Asked(now))  # somebody may answer soon
+                self._asked = Asked(now)  # somebody may answer soon
         for said, refusal in end.refused:
             self._refused[said.issue_id] = digest(said)
             self._tell_refusal(refusal, said.issue_id)
         if end.changed is not None:
-            self._topics = replace(self._topics, issues=answered(self._topics.issues, now, changed=end.changed))
-        if end.heard is not None:
-            changed = bool(end.heard)
-            self._topics = replace(self._topics, answers=answered(self._topics.answers, now, changed=changed))
-            for heard in end.heard:
-                act_on(self._context, self._publications, heard)
+            self._asked = answered(self._asked, now, changed=end.changed or bool(end.heard))
+        self._heard = self._heard or end.error is None
+        for heard in end.heard:
+            act_on(self._context, self._publications, heard)
         if isinstance(end.error, ForgeAwayError):
             self._away(end.error)
         elif end.error is not None:
             self._tell_refusal(end.error, None)
-            self._topics = replace(self._topics, issues=refused(self._topics.issues, now, now + _REFUSED_AGAIN_S))
+            self._asked = refused(self._asked, now, now + _REFUSED_AGAIN_S)
         elif self._told_away:
             self._told_away = False
             self._context.log_event("tracker_back")
@@ -170,7 +170,7 @@ class TrackerSync:
         """Ask no more until the tracker is back; told once, and not at each try."""
         now = self._context.clock.now()
         until = max(error.until, now + self._pace.base_s / 2)
-        self._topics = replace(self._topics, issues=refused(self._topics.issues, now, until))
+        self._asked = refused(self._asked, now, until)
         if not self._told_away:
             self._told_away = True
             self._context.log_event("tracker_away", until=until, why=error.message)

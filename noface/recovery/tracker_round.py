@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from noface.model.publication import Said
-from noface.recovery.polling import Asked, Pace, is_due
+from noface.recovery.polling import Asked, Pace, away_until, is_due
 from noface.recovery.said import ASKING, Standing, due_at
 
 SAID_AT_ONCE_MAX = 10
@@ -59,36 +59,25 @@ class Round:
         return bool(self.refresh or self.marks or self.says or self.hears)
 
 
-@dataclass(frozen=True, slots=True)
-class Topics:
-    """What came of the last calls for the issues, and for what people have written."""
-
-    issues: Asked | None = None
-    answers: Asked | None = None
-
-    def away_until(self, now: float) -> float | None:
-        """Return until when the tracker is away; None where it answers, as far as is known."""
-        times = [each.away_until for each in (self.issues, self.answers) if each is not None and each.away_until]
-        return max((until for until in times if until > now), default=None)
-
-
 def next_round(
-    candidates: Collection[Candidate], topics: Topics, pace: Pace, now: float, *, last: bool = False
+    candidates: Collection[Candidate], asked: Asked | None, pace: Pace, now: float, *, heard: bool, last: bool = False
 ) -> Round:
-    """Return what is due now; nothing while the tracker is away.
+    """Return what is due now; nothing while the tracker is away, as `asked`, what came of the last calls, may tell.
 
-    `last`: the run ends. Then everything is said that differs, however short a time ago it was said before, and nothing
-    is asked that only a run could act on.
+    What people have written is looked up with every refresh, which tells where something has changed; and once at the
+    beginning of a run, before anything was `heard`. `last`: the run ends. Then everything is said that differs, however
+    short a time ago it was said before, and nothing is asked that only a run could act on.
     """
-    if topics.away_until(now) is not None:
+    if away_until([asked], now) is not None:
         return Round()
     due = [each for each in candidates if (at := each.due_at) is not None and (last or at <= now or each.told.at > now)]
     marks = [each for each in due if not each.marked][:SAID_AT_ONCE_MAX]
     says = [each for each in due if each.marked][:SAID_AT_ONCE_MAX]
+    refresh = not last and is_due(asked, pace, now)
     asking = [each for each in candidates if each.due_at is None and each.standing.state in ASKING and each.marked]
-    hears = asking if not last and is_due(topics.answers, pace, now) else []
+    hears = asking if refresh or not (heard or last) else []
     return Round(
-        refresh=not last and is_due(topics.issues, pace, now),
+        refresh=refresh,
         marks=tuple(each.standing for each in marks),
         says=tuple((each.said, each.told.comment) for each in says),
         hears=tuple(each.standing.issue_id for each in hears),

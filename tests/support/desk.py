@@ -112,6 +112,9 @@ class DeskTracker:
 
     protected = ()
 
+    def use(self, _opened: object) -> None:
+        """Nothing of a desk is opened."""
+
     def fingerprint(self) -> str:
         return hashlib.sha256(self._copy.read_bytes()).hexdigest() if self._copy.exists() else ""
 
