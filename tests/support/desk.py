@@ -131,9 +131,6 @@ class DeskTracker:
     def add(self, _draft: IssueDraft, _merged: Collection[str] = ()) -> Issue:
         raise UsageError("write it there", "")
 
-    def use(self, opened: object) -> None:
-        """Need nothing of GitHub."""
-
     def refresh(self) -> bool:
         with self._called("refresh") as content:
             wanted = {
