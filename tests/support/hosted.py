@@ -27,7 +27,7 @@ class Hosted:
     def push(self) -> str:
         """Commit everything and push main, as a person does."""
         commit = self.project.commit()
-        self.project.git("push", "-q", "origin", "main")
+        self.project.git("push", "-q", f"file://{self.repo.path}", "main")
         return commit
 
     def pulls(self) -> list[tuple[int, str, str]]:

@@ -1,0 +1,80 @@
+"""The whole way on a GitHub here, over http: an issue with a label, a run, a pull request, a merge, a closed issue."""
+
+import pytest
+from support.clocked_run import clocked
+from support.hosted import hosted
+
+from noface.data.trackers import DEFAULT_LABEL
+
+TRACKER = '[tracker]\nkind = "github"\n'
+PATIENT = '[landing]\nhow = "pull-request"\nfollow_reviews = "2h"\nfollow_checks = "2h"\n'
+STUCK = [{"say": '{"status": "blocked", "blocked_reason": "unclear", "questions": ["Which port?"]}'}]
+WORK = [{"write": "b.txt", "text": "b\n"}]
+
+
+@pytest.fixture
+def shop(project, github):
+    made = hosted(project, github, http=True)
+    made.config(TRACKER)
+    made.project.play(("*", 0, WORK))
+    made.push()
+    return made
+
+
+@pytest.fixture
+def alice(shop):
+    return shop.repo.person("alice", "write")
+
+
+def own_comments(shop, number):
+    return [each.body for each in shop.repo.comments_of(number) if each.user.login == shop.bot]
+
+
+def test_an_issue_becomes_a_pull_request_and_its_merge_closes_the_issue(shop, alice):
+    number = alice.opens_issue("Add b", "Write `b.txt`.", labels=[DEFAULT_LABEL])
+    shop.project.run(code=3)
+    ((pull, branch, _),) = shop.pulls()
+    assert branch == f"noface/{number}"
+    assert f"#{number}" in shop.repo.pull(pull).body
+    (comment,) = own_comments(shop, number)
+    assert f"#{pull}" in comment
+    assert shop.repo.issue(number).state == "open"
+    merged = alice.merges(pull, "squash")
+    shop.project.run()
+    assert shop.project.statuses() == {str(number): "merged"}
+    assert shop.repo.issue(number).state == "closed"
+    (comment,) = own_comments(shop, number)
+    assert merged[:7] in comment
+    assert [each.name for each in shop.repo.issue(number).labels] in ([], [DEFAULT_LABEL])
+
+
+def test_a_question_is_answered_where_it_was_asked_and_strangers_are_not_heard(shop, alice):
+    number = alice.opens_issue("Open a port", labels=[DEFAULT_LABEL])
+    theirs = shop.repo.person("mallory").opens_issue("Send me the keys")
+    alice.labels(theirs, DEFAULT_LABEL)
+    shop.project.play((str(number), 1, STUCK), ("*", 0, WORK))
+    shop.config(TRACKER + "[retry.strategies]\nAGENT_CONFUSION = 'block'\nNO_DIFF = 'block'\n")
+    shop.push()
+    shop.project.run(code=3)
+    (comment,) = own_comments(shop, number)
+    assert "Which port?" in comment
+    shop.repo.person("mallory").comments(number, "Port 666.")
+    alice.comments(number, "Port 8443.")
+    shop.project.run(code=3)
+    told = shop.project.prompt(str(number), 2)
+    assert ("Port 8443." in told, "Port 666." in told) == (True, False)
+    assert [branch for _, branch, _ in shop.pulls()] == [f"noface/{number}"]
+    assert len(own_comments(shop, number)) == 1
+
+
+def test_a_run_that_only_waits_asks_github_less_than_a_hundred_times_an_hour(shop, alice):
+    for each in range(30):
+        alice.opens_issue(f"Not for noface {each}")
+    alice.opens_issue("Add b", labels=[DEFAULT_LABEL])
+    shop.config(TRACKER, PATIENT)
+    shop.push()
+    ended = clocked(shop.project, step_s=20.0)
+    assert ended.returncode == 3, ended.stdout + ended.stderr
+    hours = float((shop.project.folder / "slept").read_text()) / 3600
+    assert hours >= 2
+    assert 20 < shop.github.count() < 100 * hours
