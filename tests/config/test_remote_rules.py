@@ -14,6 +14,9 @@ CONTRADICTIONS = {
     "auto-merge without a pull request": (
         "[landing]\nauto_merge = true\n", "landing.auto_merge", ["there is no pull request", 'how = "pull-request"'],
     ),
+    "a folder of issues that lie elsewhere": (
+        "[tracker]\nkind = 'github'\npath = 'issues'\n", "tracker.path", ["reads no files", "remove path"],
+    ),
 }  # fmt: skip
 IDLE = {
     "rules of pull requests": ("[landing]\ndraft = true\nrounds = 1\n", "[landing] draft, rounds"),
@@ -26,6 +29,7 @@ QUIET = {
     "pull requests": "[landing]\nhow = 'pull-request'\nlabels = ['x']\nauto_merge = true\nlease = '1h'\n",
     "pushes of main": "[landing]\npush = true\nlease = '1h'\n",
     "[github] for pull requests": "[github]\nrepository = 'a/b'\n[landing]\nhow = 'pull-request'\n",
+    "issues on GitHub": "[tracker]\nkind = 'github'\nlabel = 'x'\nauthors = ['ann']\n[github]\npoll = '2m'\n",
 }
 
 
@@ -46,3 +50,8 @@ def test_a_key_that_does_nothing_is_noted(text, where):
 @cases("text", QUIET.values(), QUIET)
 def test_keys_that_act_are_not_noted(text):
     assert list(remote_notes(parse(text, "noface.toml"))) == []
+
+
+def test_an_open_door_is_noted():
+    notes = list(remote_notes(parse("[tracker]\nkind = 'github'\nauthors = ['*']\n", "noface.toml")))
+    assert ["anyone" in note.what for note in notes] == [True]
