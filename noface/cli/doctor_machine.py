@@ -13,6 +13,7 @@ from noface import __version__
 from noface.cli.findings import backlog_of, config_findings, fault_finding
 from noface.cli.wiring import bubblewrap_for, gate_specs, passed_patterns, sandbox_rules, setup_rules, slots_dir
 from noface.config.sections import Config
+from noface.data.trackers import TRACKERS
 from noface.engine.attempt_environment import fingerprint
 from noface.engine.isolation_checks import isolated
 from noface.errors import NofaceError, UsageError
@@ -211,6 +212,12 @@ def _backlog(config: Config, repository: Repository) -> tuple[Check, ...]:
             merged = tuple(row.id for row in Reader(database).issues() if row.status == IssueStatus.MERGED)
         backlog = backlog_of(config, repository.root, merged)
     except NofaceError as error:
+        if TRACKERS[config.tracker.kind].remote and not path.exists():
+            return (
+                Check(
+                    "backlog", State.NOTE, "the first run reads the issues", "To see them before: noface run --dry-run"
+                ),
+            )
         return (Check("backlog", State.BAD, error.message, error.hint, error.exit_code),)
     sound = Check("backlog", State.OK, count(len(backlog.issues), "issue"))
     return (*(check_of(fault_finding(fault), "backlog") for fault in backlog.faults), sound)

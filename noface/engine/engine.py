@@ -45,6 +45,7 @@ from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
+from noface.recovery.ground import mode_of
 from noface.recovery.policy_state import OUTSIDE_REPEATS_MAX, outside_failures
 from noface.recovery.schedule import Plan
 from noface.secrets.masked_records import masked_issue
@@ -92,7 +93,8 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
             context.announce("unpriced", None, {"models": list(unpriced)})
         announce_new_rules(context, used_before=used_before)
         check_publishing(context, cancel)
-        context.announce("preflight", None, {"main": context.env.plumbing.repository.main_name})
+        landing = mode_of(context.settings.landing).name.lower().replace("_", "-")
+        context.announce("preflight", None, {"main": context.env.plumbing.repository.main_name, "landing": landing})
         check = preflight(context, cancel)
         context.known = check.known
         for result in check.results:

@@ -124,6 +124,13 @@ def _sandbox(event: EventFacts) -> Line:
             return Line("!", "no sandbox", why, "bold yellow")
 
 
+def _preflight(event: EventFacts) -> Line:
+    main = event.text("main")
+    goes = "becomes a pull request" if event.text("landing") == "pull-request" else f"lands on {main}"
+    pushed = ", which is pushed" if event.text("landing") == "push" else ""
+    return Line("·", f"work that passes {goes}{pushed}; running its gates on {main} first", style="dim")
+
+
 def _unpriced(event: EventFacts) -> Line:
     value = event.data.get("models")
     names = ", ".join(printable(name) for name in value) if isinstance(value, (list, tuple)) else ""
@@ -274,6 +281,7 @@ def _broken_down(event: EventFacts) -> Line:
 
 
 _WORDS: dict[str, Words] = {
+    "preflight": _preflight,
     "rules_changed": _rules,
     "unpriced": _unpriced,
     "sandbox": _sandbox,

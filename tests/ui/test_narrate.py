@@ -17,6 +17,7 @@ from noface.store.journal import Journal
 from noface.ui.narrate import UNTOLD, EventFacts, Narrator, words
 from noface.ui.summary import RunTally, run_summary, summary_lines
 
+PROPOSED = "· work that passes becomes a pull request; running its gates on dev first"
 WAIT = f"… 7 waits until {time.strftime('%a %Y-%m-%d %H:%M', time.localtime(1_790_090_000.0))} for opus: Cache"
 TITLE = "Fix the login of visitors whose name holds a comma"
 
@@ -212,6 +213,7 @@ def test_an_event_of_a_newer_noface_is_passed_over(night):
         (line("processes_swept", None, count=1), "· ended 1 process that a killed run had left"),
         (line("logs_masked", None, count=2), "· took secrets out of 2 logs that a killed run had left"),
         (line("preflight", None, main="main"), "· work that passes lands on main; running its gates on main first"),
+        (line("preflight", None, main="dev", landing="pull-request"), PROPOSED),
     ],
 )
 def test_each_event_has_its_line(said, expected):
