@@ -15,6 +15,7 @@ import psutil
 from confinement import confinement
 from floor import AGENT, GATE, run_bare, run_floor
 from supervision import LINES, supervision
+from tracker import tracker
 
 ISSUES = 25
 ROUNDS = 3
@@ -136,7 +137,7 @@ def classifier() -> None:
 if __name__ == "__main__":
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()
     try:
-        chosen = sys.argv[1:] or ["overhead", "status", "memory", "supervision", "confinement", "classifier"]
+        chosen = sys.argv[1:] or ["overhead", "status", "memory", "supervision", "confinement", "tracker", "classifier"]
         if "overhead" in chosen:
             overhead(50)
             overhead(5000)
@@ -149,6 +150,8 @@ if __name__ == "__main__":
                 supervision(agent)
         if "confinement" in chosen:
             confinement()
+        if "tracker" in chosen:
+            tracker()
         if "classifier" in chosen:
             classifier()
     finally:
