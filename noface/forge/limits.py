@@ -16,6 +16,7 @@ _SECONDARY = re.compile(r"secondary rate limit|abuse detection|exceeded a second
 _SECONDARY_S = 60.0
 _LIMIT_S_MAX = 3700.0
 """No limit lasts longer than its hour; a server's nonsense must not end a run for days."""
+_OUTAGE_MIN_S = 5.0
 _OUTAGE_BASE_S = 15.0
 _OUTAGE_MAX_S = 900.0
 _EXPONENT_MAX = 10
@@ -112,7 +113,7 @@ def judged_graphql(reply: Reply, asked: Asked, now: float, failures: int = 0, di
 
 def outage_wait(failures: int, dice: float) -> float:
     """Return how long to wait after an outage that has lasted `failures` requests: exponential, with full jitter."""
-    return max(1.0, dice * min(_OUTAGE_MAX_S, _OUTAGE_BASE_S * 2.0 ** min(failures, _EXPONENT_MAX)))
+    return max(_OUTAGE_MIN_S, dice * min(_OUTAGE_MAX_S, _OUTAGE_BASE_S * 2.0 ** min(failures, _EXPONENT_MAX)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ def test_an_outages_wait_grows_to_a_quarter_of_an_hour_and_is_never_none():
     assert [outage_wait(failures, 0.999) for failures in (0, 1, 2, 20, 2000)] == [
         pytest.approx(wait_s, rel=0.01) for wait_s in (15, 30, 60, 900, 900)
     ]
-    assert outage_wait(5, 0.0) == 1.0
+    assert outage_wait(5, 0.0) == 5.0
 
 
 @pytest.mark.parametrize(
