@@ -261,6 +261,10 @@ def _issue(bead: Bead, needs: tuple[str, ...], gates: tuple[str, ...]) -> tuple[
 
         matter, wrong = read_front_matter(body.front, body.front_line)
         problems += wrong
+    if body.paths:
+        from noface.trackers.front_matter import validate
+
+        problems += [f"below its heading {problem}" for _, problem in validate({"paths": list(body.paths)})[1]]
     if problems:
         return IssueFault(bead.place, "; ".join(problems), "Correct its description with bd.", bead.id), []
     issue = Issue(bead.id, bead.title, body.text, bead.priority, bead.labels, needs, source=bead.place)
@@ -290,4 +294,5 @@ def _issue(bead: Bead, needs: tuple[str, ...], gates: tuple[str, ...]) -> tuple[
         )
     said = (bead.title, bead.body, bead.priority, bead.labels, needs)
     digest = hashlib.sha256(repr(said).encode("utf-8", "replace")).hexdigest()[:_HASH_CHARS]
-    return replace(issue, accept=tuple(accept), content_hash=digest), warnings
+    paths = tuple(dict.fromkeys([*issue.paths, *body.paths]))
+    return replace(issue, paths=paths, accept=tuple(accept), content_hash=digest), warnings

@@ -18,7 +18,7 @@ from noface.process.clock import Clock
 from noface.trackers.accept_forms import refused_accept, taken_accept
 from noface.trackers.base import IssueDraft
 from noface.trackers.github_backlog import Readings, backlog_of
-from noface.trackers.github_copy import Copy, Sync, load_copy, load_sync, same, save_copy, save_sync
+from noface.trackers.github_copy import Copy, Sync, load_copy, load_sync, same, save_copy, save_sync, sync_text
 from noface.trackers.github_files import FOLDER, fingerprint
 from noface.trackers.github_issue import read_remote, remote_issue
 from noface.trackers.issue_file import checked_draft
@@ -65,6 +65,7 @@ class GithubTracker:
         self._readings = Readings(settings.gates)
         self._work: tuple[Copy, Sync] | None = None
         self._seen: tuple[str, Copy] | None = None
+        self._written = ""
 
     def use(self, opened: "OpenedForge") -> None:
         """Talk to GitHub by what a run has opened: all of it then keeps one budget."""
@@ -115,16 +116,30 @@ class GithubTracker:
 
         copy, sync = self._loaded()
         before = replace(copy, issues=dict(copy.issues), missing=set(copy.missing))
+        number = int(said.issue_id)
         try:
+            # Work begins: what a person changed since the last refresh is seen before much is spent on it.
+            if said.state == "running" and not self._read_again(number):
+                return None
             return say(self._open(), self._settings, copy, sync, said, comment)
         except RefusedError as error:
-            if error.status not in _MISSING or self._refresh(copy, sync).read_one(int(said.issue_id)) is not None:
+            if error.status not in _MISSING or self._read_again(number):
                 raise
-            copy.issues.pop(int(said.issue_id), None)
-            copy.missing.add(int(said.issue_id))
             return None
         finally:
             self._save(before)
+
+    def _read_again(self, number: int) -> bool:
+        """Read an issue as it is now into the copy; tell whether it is still there."""
+        copy, sync = self._loaded()
+        refresh = self._refresh(copy, sync)
+        remote = refresh.read_one(number)
+        if remote is None:
+            copy.issues.pop(number, None)
+            copy.missing.add(number)
+            return False
+        refresh.put(remote)
+        return True
 
     def hear(self, issue_ids: Collection[str], after: Mapping[str, int]) -> tuple[Heard, ...]:
         """Return what trusted people have written; see RemoteTracker.hear."""
@@ -165,7 +180,7 @@ class GithubTracker:
         result = read_remote(remote, self._settings.gates).result
         if isinstance(result, IssueFault):
             raise NofaceError(f"{result.source} was added but is faulty: {result.problem}", result.hint)
-        if self._settings.label and self._settings.label not in remote.labels:
+        if self._settings.label.lower() not in {"", *(label.lower() for label in remote.labels)}:
             problem = f"{result.source} was added without the label {self._settings.label}"
             raise NofaceError(problem, "The token's account may not set labels: have somebody set it who may.")
         return result
@@ -210,7 +225,10 @@ class GithubTracker:
         try:
             if changed:
                 save_copy(self._folder, copy)
-            save_sync(self._folder, sync)
+            text = sync_text(sync)
+            if text != self._written:
+                save_sync(self._folder, text)
+                self._written = text
         except OSError as error:
             hint = "Check that noface's state can be written and the disk has room."
             raise NofaceError(f"cannot store the copy of the issues: {error.strerror}", hint) from error

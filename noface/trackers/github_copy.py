@@ -41,9 +41,10 @@ class Copy:
 class Sync:
     """How far GitHub was read, and what noface did there. Times of GitHub are its own texts, others epoch seconds.
 
-    `cursor` is the newest change that was read, `listed` when all issues were last listed, on `pages` pages. `asked`
-    tells when a login's permission was read; `updated` is each issue's last change, `heard` the one up to which its
-    comments were read; `own` are noface's labels on it, `said` the digest of its comment.
+    `cursor` is the newest change that was read, `complete` the time from which changes were listed to the last page;
+    `listed` is when all issues were last listed, on `pages` pages. `asked` tells when a login's permission was read.
+    `updated` is each issue's last change, `heard` the one up to which its comments were read; `own` are noface's labels
+    on it, `said` the digest of its comment. `labels` are those of noface's that the repository has.
     """
 
     cursor: str = ""
@@ -54,6 +55,7 @@ class Sync:
     heard: dict[int, str] = field(default_factory=dict)
     own: dict[int, tuple[str, ...]] = field(default_factory=dict)
     said: dict[int, str] = field(default_factory=dict)
+    complete: str = ""
     labels: tuple[str, ...] = ()
 
 
@@ -108,10 +110,15 @@ def save_copy(folder: Path, copy: Copy) -> None:
     write_atomic(folder / ISSUES, "\n".join(lines) + "\n")
 
 
-def save_sync(folder: Path, sync: Sync) -> None:
+def sync_text(sync: Sync) -> str:
+    """Write down how far the copy was read."""
+    return json.dumps({"version": _VERSION, **asdict(sync)})
+
+
+def save_sync(folder: Path, text: str) -> None:
     """Replace how far the copy was read. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomic(folder / SYNC, json.dumps({"version": _VERSION, **asdict(sync)}), durable=False)
+    write_atomic(folder / SYNC, text, durable=False)
 
 
 def same(first: Copy, second: Copy) -> bool:

@@ -34,6 +34,8 @@ STRANGER_EVERY_S = 24 * 3600.0
 LOOKED_UP_MAX = 300
 """Issues and logins that one refresh looks up: more wait for the next."""
 
+_FIRST = datetime(2008, 1, 1, tzinfo=UTC)
+"""No issue of GitHub's is older."""
 _MISSING = (404, 410)
 _UNTOLD = (403, 404)
 _WRITERS = {"admin", "maintain", "write"}
@@ -90,15 +92,22 @@ class Refresh:
         """Return the time of the newest change of any issue: what happens from now on is later."""
         params = {"state": "all", "sort": "updated", "direction": "desc", "per_page": 1}
         newest = _issues(self._client.get(self._client.repo("issues"), params).body)
-        return max((remote.updated for remote in newest), default="") or _stamp(datetime(2008, 1, 1, tzinfo=UTC))
+        return max((remote.updated for remote in newest), default="") or _stamp(_FIRST)
 
     def _list_changes(self) -> None:
+        """List what has changed, the newest first: where the first page is as before, all is."""
         since = _earlier(self._sync.cursor)
-        params = {"state": "all", "since": since, "sort": "updated", "direction": "asc"}
+        params = {"state": "all", "since": since, "sort": "updated", "direction": "desc"}
+        newest = self._sync.cursor
         for page in self._client.pages(self._client.repo("issues"), params, keep=True):
+            if not page.changed and self._sync.complete == since:
+                break
+            self._sync.complete = ""
             for remote in _issues(page.body):
                 self._take(remote)
-                self._sync.cursor = max(self._sync.cursor, remote.updated)
+                newest = max(newest, remote.updated)
+        # Only now: where GitHub stopped answering between two pages, the second is asked for again.
+        self._sync.complete, self._sync.cursor = since, newest
 
     def _take(self, remote: RemoteIssue) -> None:
         """Put an issue as it is now into the copy, where it belongs there."""
@@ -197,6 +206,11 @@ class Refresh:
         # A moved issue is answered from where it is now, under another number.
         return remote if remote is not None and remote.number == number else None
 
+    def settled(self, updated: str) -> bool:
+        """Tell whether a change is so old that another would have another time: GitHub's times are whole seconds."""
+        at = _time(updated)
+        return at is not None and self._now - at.timestamp() > OVERLAP_S
+
     def _look_up_writers(self) -> None:
         authors = {each.author for each in self._copy.issues.values() if wanted(each, self._settings) and each.author}
         for login in sorted(authors):
@@ -252,9 +266,13 @@ def _stamp(at: datetime) -> str:
 
 
 def _earlier(cursor: str) -> str:
-    """Return the time from which changes are asked for. Raises nothing: what is no time is taken for long ago."""
+    """Return the time from which changes are asked for; what is no time is taken for long ago."""
+    at = _time(cursor)
+    return _stamp(at - timedelta(seconds=OVERLAP_S) if at is not None else _FIRST)
+
+
+def _time(text: str) -> datetime | None:
     try:
-        at = datetime.strptime(cursor, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+        return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     except ValueError:
-        return _stamp(datetime(2008, 1, 1, tzinfo=UTC))
-    return _stamp(at - timedelta(seconds=OVERLAP_S))
+        return None

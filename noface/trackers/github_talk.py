@@ -185,7 +185,7 @@ def hear(
         copy.unheard.pop(number, None)
         if strangers:
             copy.unheard[number] = tuple(name for name in strangers if name)
-        if not answers:
+        if not answers and refresh.settled(updated):
             sync.heard[number] = mark
 
 

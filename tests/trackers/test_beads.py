@@ -52,7 +52,7 @@ def faults(backlog):
 
 def test_a_line_of_bd_becomes_an_issue(beads):
     line = {
-        "id": "bd-a1b2", "title": "Log in", "description": "What is wanted.", "design": "A form.", "notes": "Soon.",
+        "id": "bd-a1b2", "title": "Log in", "description": "What is wanted.\n## Paths\n- `src/**`", "design": "A form.", "notes": "Soon.",
         "acceptance_criteria": "- [ ] `pytest tests/test_login.py` passes\n- [ ] it looks right", "status": "open",
         "priority": 1, "issue_type": "feature", "labels": ["ui"], "created_at": "2026-01-19T22:12:48Z",
     }  # fmt: skip
@@ -60,7 +60,10 @@ def test_a_line_of_bd_becomes_an_issue(beads):
     assert (issue.id, issue.title, issue.priority, issue.labels) == ("bd-a1b2", "Log in", 1, ("ui",))
     assert issue.source == ".beads/issues.jsonl:1"
     assert issue.accept == ("pytest tests/test_login.py",)
-    assert issue.body.startswith("What is wanted.\n\n## Design\n\nA form.\n\n## Acceptance criteria\n\n- [ ] `pytest")
+    assert issue.paths == ("src/**",)
+    assert issue.body.startswith(
+        "What is wanted.\n## Paths\n- `src/**`\n\n## Design\n\nA form.\n\n## Acceptance criteria\n\n- [ ] `pytest"
+    )
     assert issue.body.endswith("## Notes\n\nSoon.")
 
 
@@ -164,6 +167,7 @@ def test_front_matter_in_a_description_sets_what_an_issue_file_may_but_never_may
         (bead("bd 1"), "the id 'bd 1' is not usable"),
         (bead("bd-1", description="+++\nzzz = 1\n+++\n"), "unknown key 'zzz'"),
         (bead("bd-1", description="+++\n"), "never closed"),
+        (bead("bd-1", description="## Paths\n- `../x`"), "leads out of the repository"),
         (bead("bd-1", links={"blocks": ["bd-none"]}), "'bd-none', which does not exist"),
     ],
 )

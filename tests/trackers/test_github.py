@@ -160,14 +160,31 @@ def test_a_deleted_issue_is_gone_when_all_are_listed_again(tracker, ann, repo, g
     assert refreshed(tracker) == ["2"]
 
 
-def test_a_backlog_of_several_pages_is_read_whole_and_told_again_by_as_before(tracker, ann, github):
+def test_a_backlog_of_several_pages_is_read_whole_and_costs_one_request_while_idle(tracker, ann, github):
     for number in range(1, 251):
         ann.opens_issue(f"Issue {number}", "b", labels=[LABEL])
     assert len(refreshed(tracker)) == 250
     github.requests.clear()
+    assert not tracker.refresh()
+    assert github.count() == 1
     tracker.clock.sleep(3600)
     assert not tracker.refresh()
-    assert github.count("GET", "*/issues", 304) >= 3  # pages after the first are below the id of the repository
+    assert github.count(status=304) == github.count() == 1 + 3 + 1
+
+
+def test_a_listing_of_changes_that_broke_off_between_two_pages_is_gone_on_with(tracker, ann, github):
+    for number in range(1, 151):
+        ann.opens_issue(f"Issue {number}", "b", labels=[LABEL])
+    tracker.refresh()
+    github.later(300)
+    for number in range(1, 151):
+        ann.edits(number, title="New")
+    github.breaks(502, times=3, path="/repositories/*")
+    with pytest.raises(ForgeAwayError):
+        tracker.refresh()
+    tracker.clock.sleep(500)
+    tracker.refresh()
+    assert {issue.title for issue in tracker.backlog().issues} == {"New"}
 
 
 def test_an_outage_in_the_middle_leaves_the_copy_and_nothing_is_lost(tracker, ann, github):
@@ -341,6 +358,15 @@ def test_an_issue_that_is_gone_is_passed_over_and_leaves_the_backlog(tracker, an
     assert tracker.say(said("2-a", "running", "A part of another issue.")) is None
 
 
+def test_what_a_person_changed_since_the_last_refresh_shows_when_work_begins(tracker, ann, repo):
+    for title in ("One", "Two"):
+        ann.opens_issue(title, "b", labels=[LABEL])
+    tracker.refresh()
+    ann.closes(1)
+    tracker.say(said(1, "running", "At work."))
+    assert ids(tracker) == ["2"]
+
+
 def test_issues_stay_open_where_that_is_asked_for(open_tracker, ann, repo):
     ann.opens_issue("One", "b", labels=[LABEL])
     tracker = open_tracker(close=False)
@@ -382,6 +408,7 @@ def test_what_was_heard_is_heard_again_until_it_is_recorded(tracker, open_tracke
 def test_an_issue_on_which_nobody_wrote_is_not_asked_about_twice(tracker, ann, github):
     ann.opens_issue("One", "b", labels=[LABEL])
     tracker.refresh()
+    tracker.clock.sleep(100)
     tracker.hear(["1"], {"1": 0})
     github.requests.clear()
     tracker.refresh()
