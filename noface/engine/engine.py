@@ -7,11 +7,12 @@ into the inbox; only the loop's thread writes state.
 import os
 import queue
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from noface.engine.attempt_environment import AttemptProgress, GateFlaked, GateRan, GateRepeated, UnsteadySeen
 from noface.engine.budget_guard import BudgetGuard, RunLimits, unpriced_models
+from noface.engine.claims import ClaimKeeper
 from noface.engine.context import RunContext
 from noface.engine.disk import disk_full_error, why_ended
 from noface.engine.dispatch import (
@@ -166,6 +167,7 @@ class Engine:
         self._publishing = Publishing(context, self._jobs, self._landing.add)
         if context.settings.landing.pull_request:
             self._landing.publisher = self._publishing
+        self._claims = ClaimKeeper(context, self._jobs, self._landing.drop)
         self._ground = GroundWatch(context, self._jobs, self._landing.drop)
         self._limits = RunLimits(context)
         self._guard = BudgetGuard(context, self._jobs, self._limits)
@@ -195,6 +197,7 @@ class Engine:
             while True:
                 self._follow_pulls()
                 self._ground.step(begin=self._drain_until is None)
+                self._claims.step()
                 self._land()
                 self._close_epics()
                 planned = self._start()
@@ -209,6 +212,7 @@ class Engine:
                     self._stop(urgent=False)
         finally:
             self._jobs.close()
+            self._claims.release(Canceller())
 
     # Messages
 
@@ -363,7 +367,10 @@ class Engine:
         refused = -1
         while refused < len(self._limits.refused):  # those that cannot be paid make room for others
             refused = len(self._limits.refused)
+            self._claims.ask([issue.id for issue in planned.start if self._in_this_wave(issue)])
             for issue in planned.start:
+                if not self._claims.may_start(issue.id):
+                    continue
                 if not self._alone_enough(issue):
                     break
                 if self._jobs.free and not self._limits.reached() and self._in_this_wave(issue):
@@ -417,7 +424,7 @@ class Engine:
     # State
 
     def _plan(self) -> Plan:
-        busy = self._jobs.issues() | self._limits.refused.keys()
+        busy = self._jobs.issues() | self._limits.refused.keys() | self._claims.busy
         if self._first_wave is not None:  # who does not start again in this run holds up nobody
             busy |= self._context.reader.lost_to_main().keys() - self._first_wave
         issues = tuple(issue for issue in self._watch.wanted() if issue.id not in busy)
@@ -425,7 +432,8 @@ class Engine:
         at_work = self._jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION) | self._landing.due
         working = tuple(issue for issue in self._context.issues if issue.id in at_work)
         probed = self._jobs.probed(self._context.reader.waits())
-        return plan_tick(self._context, issues, states, self._jobs.free, probed, working)
+        planned = plan_tick(self._context, issues, states, self._jobs.free, probed, working)
+        return replace(planned, waiting=(*planned.waiting, *self._claims.waiting))
 
     def _present(self, issue: Issue) -> Issue:
         """Return an issue as it is now, with what was agreed since its order was made."""
@@ -434,7 +442,7 @@ class Engine:
     def _idle(self) -> bool:
         landing = self._landing.busy if self._drain_until is None else self._landing.working
         publishing = self._publishing.busy if self._drain_until is None else self._publishing.working
-        return not self._jobs.issues() and not landing and not publishing
+        return not self._jobs.issues() and not landing and not publishing and not self._claims.working
 
     def _settle_unfinished(self) -> None:
         """Decide on the issues that an earlier run left unfinished: attempts without an action, landings."""

@@ -22,6 +22,9 @@ from noface.recovery.ground import Apart, Course, Mode, Seen, course, mode_of
 _FOLLOWING = "following"
 """The fact that holds the move of main to what was fetched, while it is under way."""
 
+_SEEN = "landed_elsewhere"
+"""The fact that holds the fetched commit up to which is known what other machines have landed."""
+
 
 def take_ground(context: RunContext, cancel: Canceller) -> Course:
     """Fetch, tell how main stands to the remote's main, and have work start where it should.
@@ -40,7 +43,18 @@ def take_ground(context: RunContext, cancel: Canceller) -> Course:
         context.announce("remote_main", None, {"state": told.state, "text": told.text})
     if decided.fetched and remote is not None:
         context.env.plumbing.work_from(remote.fetched)
+        if rules.publishes:
+            _catch_up(context, context.env.plumbing.main())
     return decided
+
+
+def _catch_up(context: RunContext, fetched: str) -> None:
+    """Learn what other machines have landed since the last run that looked."""
+    seen = context.reader.fact(_SEEN)
+    if seen != fetched:
+        known = seen is not None and context.env.plumbing.is_ancestor(seen, fetched)
+        mark_landed_elsewhere(context, f"{seen}..{fetched}" if known else fetched)
+        context.journal.fact(_SEEN, fetched)
 
 
 def _look(context: RunContext, remote: Remote, cancel: Canceller) -> Seen:
@@ -101,11 +115,15 @@ def _settle(context: RunContext, remote: str, old: str, new: str) -> None:
 def mark_landed_elsewhere(context: RunContext, commits: str) -> tuple[str, ...]:
     """Record as merged what another machine has landed; return those issues: the trailers of fetched commits name them.
 
-    One that is being worked on here is left alone.
+    One that is being worked on here is left alone, and so is one whose pull request is followed. With pull requests the
+    commits with the trailers stand behind merges.
     """
     states, marked = context.reader.states(), []
-    for landing in context.env.plumbing.landings(commits):
+    beside = context.settings.landing.pull_request
+    for landing in context.env.plumbing.landings(commits, first_parent=not beside):
         state = states.get(landing.issue)
+        if beside and context.pulls.row(landing.issue) is not None:
+            continue
         if state is None or state.status not in (IssueStatus.MERGED, IssueStatus.RUNNING):
             context.journal.merged(context.clock.now(), landing.issue, landing.commit)
             marked.append(landing.issue)

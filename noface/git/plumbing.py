@@ -250,9 +250,15 @@ class Plumbing:
             mode, _, oid = meta.split(" ")
             yield path, mode, oid
 
-    def landings(self, name: str = "") -> tuple[LandedCommit, ...]:
-        """Return the first-parent commits with a Noface-Issue trailer, oldest first: of main, or of a range."""
-        options = ("--first-parent", "--reverse", "--no-show-signature", "--grep=^Noface-Issue: ", _LANDED)
+    def landings(self, name: str = "", *, first_parent: bool = True) -> tuple[LandedCommit, ...]:
+        """Return the commits with a Noface-Issue trailer, oldest first: of main's first parents, or of a range's."""
+        options = (
+            *(("--first-parent",) if first_parent else ()),
+            "--reverse",
+            "--no-show-signature",
+            "--grep=^Noface-Issue: ",
+            _LANDED,
+        )
         landings = []
         for line in self.git.ask("log", *options, name or self.repository.main, "--").split("\n"):
             commit, _, rest = line.partition("\0")

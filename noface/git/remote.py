@@ -221,7 +221,12 @@ class Remote:
         return self.push_all((push,), cancel, dry_run=True)[0]
 
     def push_all(
-        self, pushes: Sequence[Push], cancel: Cancel | None = None, *, dry_run: bool = False
+        self,
+        pushes: Sequence[Push],
+        cancel: Cancel | None = None,
+        *,
+        dry_run: bool = False,
+        seconds_max: float = TRANSFER_SECONDS_MAX,
     ) -> tuple[PushResult, ...]:
         """Push several refs by one connection, each on its own account; the results are in their order."""
         if not pushes:
@@ -230,7 +235,7 @@ class Remote:
         leases = tuple(f"--force-with-lease={each.ref}:{each.expected}" for each in pushes)
         specs = tuple(f"{each.commit}:{each.ref}" for each in pushes)
         dry = ("--dry-run",) if dry_run else ()
-        output = self._run(("push", *dry, *options, *leases, self.name, *specs), TRANSFER_SECONDS_MAX, cancel)
+        output = self._run(("push", *dry, *options, *leases, self.name, *specs), seconds_max, cancel)
         told = dict(_porcelain(output.text))
         missing = [each.ref for each in pushes if each.ref not in told]
         if missing:

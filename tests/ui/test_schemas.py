@@ -228,6 +228,8 @@ RARE = {
     "issue_review",
     "remote_main",
     "main_followed",
+    "claim_lost",
+    "claims_refused",
     "pull_request",
     "forge_away",
     "issue_withdrawn",
@@ -299,6 +301,8 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     JsonLines(story.reader).announce(
         "main_followed", None, {"main": "main", "remote": "origin/main", "commit": "c" * 40}
     )
+    story.journal.event(story.tick(), "claim_lost", "7")
+    JsonLines(story.reader).announce("claims_refused", None, {"reason": "no refs but branches here"})
     JsonLines(story.reader).announce("unpriced", None, {"models": ["gpt-99"]})
     JsonLines(story.reader).announce("rules_changed", None, {"what": ["gates no longer get DATABASE_URL"]})
     story.close()

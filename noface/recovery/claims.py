@@ -1,0 +1,115 @@
+"""Who works on an issue where several machines run noface on one repository. Pure.
+
+A claim is a ref on the remote. It is made, renewed, taken over and given back by compare-and-swap alone, so of two
+machines that reach for an issue one gets it. It holds for a lease, which its run renews. Once that has ended for some
+time (clocks differ), anybody may take the issue over; the token of the claim grows then, and what the earlier holder
+still wants to do to the claim is refused.
+
+Where an issue's work lies with one clone alone (in review, divided, blocked, about to land), its claim outlasts the
+run.
+"""
+
+import json
+from dataclasses import asdict, dataclass, fields, replace
+
+from noface.model.taxonomy import IssueStatus
+
+UNREADABLE_S = 86_400.0
+"""How long a claim that cannot be read holds after it was made: another version of noface may have made it."""
+KEPT_S = 30 * 86_400.0
+"""How long an issue stays claimed whose work lies with one clone: other machines know nothing of it."""
+_MARGIN_SHARE = 0.5
+_MARGIN_S_MIN, _MARGIN_S_MAX = 60.0, 3600.0
+_RENEWED_AT = 0.4
+"""The share of a claim's time after which it is renewed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim on an issue, as it stands on the remote. Times in epoch seconds, by the holder's clock.
+
+    `holder` is one clone on one machine, whatever the run; `machine` is its name for people. `token` counts the claims
+    that there were before this one. `why` says what it is held for: "" for work.
+    """
+
+    issue: str
+    holder: str
+    machine: str
+    run: str
+    since: float
+    until: float
+    token: int = 1
+    why: str = ""
+
+    def ended(self, now: float) -> bool:
+        """Tell whether anybody may take the issue over: the lease is over, also by a clock that is behind."""
+        margin = _MARGIN_SHARE * (self.until - self.since)
+        return now > self.until + min(max(_MARGIN_S_MIN, margin), _MARGIN_S_MAX)
+
+
+def written(claim: Claim) -> str:
+    """Return a claim as the message of its commit."""
+    return json.dumps(asdict(claim), sort_keys=True)
+
+
+def read(message: str, issue: str, made_at: float) -> Claim:
+    """Return the claim that a commit's message holds; one that cannot be read is somebody's, for a day."""
+    try:
+        values = json.loads(message)
+        known = {field.name for field in fields(Claim)}
+        claim = Claim(**{name: value for name, value in values.items() if name in known})
+        times = (float(claim.since), float(claim.until), int(claim.token))
+    except (ValueError, TypeError, AttributeError):
+        return Claim(issue, "", "another noface", "", made_at, made_at + UNREADABLE_S)
+    texts = {name: str(getattr(claim, name))[:_CHARS_MAX] for name in ("holder", "machine", "run", "why")}
+    since, until, token = times
+    return replace(claim, issue=issue, since=since, until=until, token=token, **texts)
+
+
+_CHARS_MAX = 200
+
+
+def obstacle(held: Claim | None, holder: str, now: float) -> Claim | None:
+    """Return the claim that keeps a holder from an issue; None where it is free, the holder's own, or has ended."""
+    return None if held is None or held.holder == holder or held.ended(now) else held
+
+
+_KEPT = {
+    IssueStatus.REVIEW: "its pull request is open",
+    IssueStatus.EPIC: "it is divided there",
+    IssueStatus.BLOCKED: "it waits for a person there",
+    IssueStatus.APPROVAL: "it waits for a person there",
+}
+_WORKED_ON = (IssueStatus.READY, IssueStatus.WAITING, IssueStatus.RUNNING, IssueStatus.LANDING)
+
+
+def purpose(status: IssueStatus | None, *, ending: bool = False) -> str | None:
+    """Return what an issue of this run is held for: "" for work, else why beyond the run; None where it is given back.
+
+    `ending`: the run ends, and no work goes on.
+    """
+    if status in _KEPT:
+        return _KEPT[status]
+    if ending:
+        return "its work waits to land there" if status is IssueStatus.LANDING else None
+    return "" if status in _WORKED_ON else None
+
+
+def change(claim: Claim, purpose: str | None, now: float, lease_s: float) -> Claim | None:
+    """Return the claim as it shall stand: the same where nothing is due yet, None where it is to be given back."""
+    if purpose is None:
+        return None
+    length = KEPT_S if purpose else lease_s
+    due = claim.why != purpose or now >= claim.since + _RENEWED_AT * length
+    return replace(claim, since=now, until=now + length, why=purpose) if due else claim
+
+
+def successor(held: Claim | None, wanted: Claim) -> Claim:
+    """Return the claim to make where another stood: with the next token."""
+    return wanted if held is None else replace(wanted, token=held.token + 1)
+
+
+def reason(claim: Claim, when: str) -> str:
+    """Say why an issue waits for another machine; `when` is the end of the claim as people write it."""
+    what = f" ({claim.why})" if claim.why else ""
+    return f"claimed by {claim.machine}{what} until {when}"

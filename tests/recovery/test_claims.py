@@ -1,0 +1,62 @@
+"""Who works on an issue: what keeps a machine from it, how long, and what is held beyond a run."""
+
+from dataclasses import replace
+
+import pytest
+
+from noface.model.taxonomy import IssueStatus
+from noface.recovery.claims import KEPT_S, Claim, change, obstacle, purpose, read, reason, successor, written
+
+LEASE = 1800.0
+THEIRS = Claim("7", "theirs", "atlas", "r1", 1000.0, 1000.0 + LEASE)
+MINE = Claim("7", "mine", "here", "r2", 1200.0, 1200.0 + LEASE)
+
+
+def test_a_claim_keeps_others_off_until_its_lease_has_been_over_for_a_while():
+    assert obstacle(None, "mine", 0.0) is None
+    assert obstacle(THEIRS, "theirs", 1100.0) is None  # of a run before this one
+    for now in (1000.0, 1000.0 + LEASE, 1000.0 + 1.5 * LEASE):
+        assert obstacle(THEIRS, "mine", now) == THEIRS
+    assert obstacle(THEIRS, "mine", 1001.0 + 1.5 * LEASE) is None
+
+
+def test_a_claim_made_anew_has_the_next_token():
+    assert successor(None, MINE).token == 1
+    assert successor(replace(THEIRS, token=4), MINE).token == 5
+
+
+def test_a_claim_is_read_as_it_was_written():
+    assert read(written(THEIRS), "7", 0.0) == THEIRS
+    assert read(written(THEIRS).replace("{", '{"new": 1, ', 1), "7", 0.0) == THEIRS
+
+
+@pytest.mark.parametrize(
+    "message", ["", "[]", "{}", "hello", '{"since": "x"}', written(THEIRS).replace("1000.0", '"x"')]
+)
+def test_a_claim_that_cannot_be_read_is_somebody_s_for_a_day(message):
+    found = read(message, "7", 5000.0)
+    assert obstacle(found, "mine", 5000.0 + 3600) == found
+    assert obstacle(found, "mine", 5000.0 + 30 * 3600) is None
+
+
+def test_a_claim_is_renewed_well_before_its_end_and_not_at_every_look():
+    assert change(MINE, "", 1200.0 + 0.3 * LEASE, LEASE) == MINE
+    renewed = change(MINE, "", 1200.0 + 0.4 * LEASE, LEASE)
+    assert (renewed.since, renewed.until) == (1200.0 + 0.4 * LEASE, 1200.0 + 1.4 * LEASE)
+    assert change(MINE, None, 1200.0, LEASE) is None
+
+
+@pytest.mark.parametrize("status", IssueStatus)
+def test_what_only_one_clone_knows_stays_claimed_beyond_the_run_and_the_rest_is_given_back(status):
+    kept = {IssueStatus.REVIEW, IssueStatus.EPIC, IssueStatus.BLOCKED, IssueStatus.APPROVAL}
+    why = purpose(status, ending=True)
+    assert bool(why) is (status in kept | {IssueStatus.LANDING})
+    done = {IssueStatus.MERGED, IssueStatus.SKIPPED}
+    assert (purpose(status) is None) is (status in done)
+    if status in kept:
+        long = change(MINE, why, 1300.0, LEASE)
+        assert long.until == 1300.0 + KEPT_S
+        assert change(long, why, 1400.0, LEASE) == long
+        assert change(long, "", 1400.0, LEASE).until == 1400.0 + LEASE
+        assert why in reason(long, "03:12")
+    assert reason(THEIRS, "03:12") == "claimed by atlas until 03:12"
