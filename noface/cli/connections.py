@@ -16,6 +16,7 @@ from noface.git.remote import Remote, find_remote
 from noface.git.repository import Repository
 from noface.process.clock import Clock
 from noface.process.command import Canceller
+from noface.trackers.base import RemoteTracker, Tracker
 
 if TYPE_CHECKING:
     from noface.forge.opened import OpenedForge
@@ -59,6 +60,18 @@ def connect(
     github = opened(location, config.tracker.authors, clock, cancel, environment)
     token_of.token = github.token
     return Connections(remote, github, ((github.token.variable, github.token.value),))
+
+
+def fetch_issues(tracker: Tracker, config: Config, repository: Repository) -> None:
+    """Bring the copy of issues on another machine up to date; where the issues are here, nothing is done.
+
+    Raises UsageError where GitHub cannot be used, ForgeError where it refuses or does not answer.
+    """
+    if isinstance(tracker, RemoteTracker):
+        github = connect(config, repository).github
+        if github is not None:
+            tracker.use(github)
+        tracker.refresh()
 
 
 class _TokenOfHost:

@@ -10,14 +10,14 @@ import queue
 import secrets
 import signal
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
 import typer
 
-from noface.cli.connections import Connections, connect
+from noface.cli.connections import Connections, connect, fetch_issues
 from noface.cli.findings import check_workspaces, config_findings, fault_finding
 from noface.cli.wiring import RunOptions, attempt_environment, bubblewrap_for, remote_issues, settings, slots_dir
 from noface.config.load import load
@@ -27,7 +27,7 @@ from noface.engine.dispatch import decide, history, plan_tick
 from noface.engine.engine import Stop, run_session
 from noface.engine.outside import as_agreed
 from noface.engine.tracker_calls import fetch_first
-from noface.errors import UsageError
+from noface.errors import ForgeAwayError, UsageError
 from noface.git.locate import locate
 from noface.git.repository import Repository, discover
 from noface.model.actions import model_of
@@ -220,8 +220,13 @@ def _signals(context: RunContext, cancel: Canceller) -> Iterator[None]:
 
 
 def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_json: bool) -> int:
-    """Print the plan of the next tick, and what would keep it from working; return the exit code."""
+    """Print the plan of the next tick, and what would keep it from working; return the exit code.
+
+    Issues on another machine are read first; while that does not answer, the plan is that of the copy.
+    """
     repository, config, tracker = open_project(start, config_path, options)
+    with suppress(ForgeAwayError):
+        fetch_issues(tracker, config, repository)
     options = replace(options, issues=named_issues(options.issues, tracker))
     path = repository.state_dir / "state.db"
     database = Database.open(path) if path.exists() else Database.memory()

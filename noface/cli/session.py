@@ -61,15 +61,12 @@ def _fetch(tracker: Tracker, root: Path, config: Path | None) -> None:
 
     if not isinstance(tracker, RemoteTracker):
         return
-    from noface.cli.connections import connect
+    from noface.cli.connections import fetch_issues
     from noface.config import load
     from noface.git.repository import discover
 
     loaded = load.load(root, config)
-    github = connect(loaded, discover(root, loaded.project.main)).github
-    if github is not None:
-        tracker.use(github)
-    tracker.refresh()
+    fetch_issues(tracker, loaded, discover(root, loaded.project.main))
 
 
 def _masked(backlog: Backlog) -> Backlog:
