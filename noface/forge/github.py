@@ -6,6 +6,7 @@ Everything that makes something looks first whether it is there, so that a call 
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 
 from noface.errors import ForgeError
 from noface.forge import parse
@@ -240,11 +241,10 @@ class GithubForge:
         missing = [name for name in missing if name.lower() not in gave]
         if not missing or not _told(lambda: self._ask(path, missing), ""):
             return []
-        return [
-            note
-            for name in missing
-            for note in _told(lambda name=name: self._ask(path, [name]), f"a review by {name}")  # type: ignore[misc]
-        ]
+        notes = []
+        for name in missing:
+            notes += _told(partial(self._ask, path, [name]), f"a review by {name}")
+        return notes
 
     def _ask(self, path: str, names: Iterable[str]) -> None:
         people, teams = ([name for name in names if ("/" in name) is is_team] for is_team in (False, True))

@@ -85,7 +85,6 @@ class _State:
     away: dict[str, tuple[float, str]] = field(default_factory=dict)
     failures: int = 0
     renamed: dict[str, str] = field(default_factory=dict)
-    sent: int = 0
 
 
 class Client:
@@ -113,12 +112,6 @@ class Client:
         self._transport = transport if transport is not None else _transport(location, token, clock)
         self._state = _State()
         self._lock = threading.Lock()
-
-    @property
-    def sent(self) -> int:
-        """How many requests this client has sent."""
-        with self._lock:
-            return self._state.sent
 
     def repo(self, *parts: object) -> str:
         """Return a path below this repository; each part may hold slashes, all else in it is escaped."""
@@ -233,7 +226,6 @@ class Client:
 
         with self._lock:
             failures = self._state.failures
-            self._state.sent += 1
         try:
             reply = self._followed(verb, self._renamed(url), body, headers, follow_away=follow_away)
         except UnreachableError as error:

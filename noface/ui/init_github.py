@@ -39,7 +39,7 @@ def github_lines(ready: Ready, width: int) -> list[str]:
     for verb, what in told:
         lines += hanging(what, width, f"  {pad(verb, _ROOM)}", " " * (_ROOM + 2))
     lines += ["", "Its token needs: contents, issues, pull requests: read and write;"]
-    lines += ["  checks, actions, commit statuses: read.", ""]
+    lines += ["  actions, commit statuses: read.", ""]
     lines += [f"Made the label {ready.label}.", ""] if ready.made_label else []
     return [*lines, *check_rows(ready.checks, width)]
 

@@ -223,7 +223,7 @@ def test_threads_share_a_client_and_its_connections(script, client):
     script.on(PATH, 200, {"number": 7})
     with ThreadPoolExecutor(4) as pool:
         assert {answer.body["number"] for answer in pool.map(lambda _: client.get(PATH), range(20))} == {7}
-    assert client.sent == len(script.asked) == 20
+    assert len(script.asked) == 20
 
 
 @pytest.mark.parametrize("module", ["noface.cli.run_session", "noface.cli.connections", "noface.forge.rest"])
