@@ -33,6 +33,7 @@ _RUN = re.compile(r"^Run (?P<command>.+)$")
 _DROPPED = ("endgroup", "debug", "section", "add-mask")
 _LINES_MAX = 400_000
 _NAME_CHARS_MAX = 100
+_FAILED = " of the pull request failed: "
 _ALSO_MAX = 3
 _ALSO_LINES_MAX = 15
 _SUMMARY_CHARS_MAX = 1_000
@@ -81,7 +82,7 @@ def check_failure(
     kind = verdict.kind or FailureKind.UNKNOWN
     return Failure(
         kind=kind,
-        message=f"the check {name} of the pull request failed: {verdict.message}",
+        message=f"the check {name}{_FAILED}{verdict.message}",
         rule=verdict.rule,
         location=verdict.location,
         signature=verdict.signature,
@@ -92,6 +93,11 @@ def check_failure(
         charged=kind is not FailureKind.ENVIRONMENT or passed_on_base,
         also_matched=tuple((also.rule, also.line, also.why) for also in verdict.also_matched),
     )
+
+
+def cause_of(failure: Failure) -> str:
+    """Return why a check failed, without saying again which."""
+    return failure.message.partition(_FAILED)[2] or failure.message
 
 
 def _unread(check: Check, name: str, why: str) -> Failure:

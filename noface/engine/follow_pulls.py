@@ -264,7 +264,7 @@ class PullFollower:
                 self._closed(issue, looked, decision)
             case TakenByPerson() if pull.state != PullStep.TAKEN:
                 self._taken(issue, looked, decision)
-            case StillOpen() if looked.refused and pull.state != PullStep.OPEN:
+            case StillOpen() if pull.state != PullStep.OPEN and not looked.shows_open:
                 pass
             case StillOpen() if state.status in _SETTLED:
                 self._still_open(issue, looked, decision, pull)

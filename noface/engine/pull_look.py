@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from noface.diagnosis.check import check_failure, review_failure, together
+from noface.diagnosis.check import cause_of, check_failure, review_failure, together
 from noface.diagnosis.scan import ProjectRules
 from noface.errors import ForgeAwayError, ForgeError, GitError
 from noface.forge.base import Forge
@@ -70,6 +70,11 @@ class Looked:
     failure: Failure | None = None
     refused: bool = False
 
+    @property
+    def shows_open(self) -> bool:
+        """True where the forge shows it as open."""
+        return not self.refused and self.look.pull.state is PullState.OPEN
+
 
 def not_shown(followed: Followed, why: str) -> Looked:
     """Return the look at a pull request that the forge refuses to show."""
@@ -97,7 +102,7 @@ def look_at(eyes: Eyes, followed: Followed, before: Look | None, now: float, log
     if isinstance(decision, RoundDue):
         failures = _failures(eyes, decision.checks, look, logs)
         outside = {
-            check_key(check, followed.head): found.message
+            check_key(check, followed.head): cause_of(found)
             for check, found in zip(decision.checks, failures, strict=True)
             if not found.charged
         }

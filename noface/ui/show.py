@@ -239,6 +239,7 @@ def _head(document: Story, now: float, width: int) -> Iterator[str]:
         yield f"  best work so far: git diff ...{document.branch}"
 
 
+_RED_SHOWN = 5
 _PULL_STATES = {"taken": "a person's by now", "closed": "closed without a merge"}
 
 
@@ -253,6 +254,10 @@ def _pull_request(document: Story, width: int) -> Iterator[str]:
     told = ", ".join(fact for fact in facts if fact)
     yield from hanging(f"pull request #{pull.number}: {clean(told)}", width, "  ", "    ")
     yield f"  {clean(pull.url)}"
+    for check in pull.red[:_RED_SHOWN]:
+        yield from hanging(f"red: {clean(check.name)}  {clean(check.url)}".rstrip(), width, "  ", "    ")
+    if len(pull.red) > _RED_SHOWN:
+        yield f"  and {len(pull.red) - _RED_SHOWN} more checks that are red"
 
 
 def _relations(document: Story, width: int) -> Iterator[str]:

@@ -11,6 +11,7 @@ from noface.model.budget import ESTIMATED
 from noface.model.failure import Failure
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind, IssueStatus
 from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
+from noface.recovery.pull_rounds import WaitsFor
 from noface.recovery.reported import task_failure
 from noface.store.reader import Reader
 from noface.store.records import AttemptRow, IssueRow, PullRow, QuestionRow
@@ -171,6 +172,14 @@ class AttemptGap:
 
 
 @dataclass(frozen=True, slots=True)
+class RedCheck:
+    """A check that failed."""
+
+    name: Annotated[str, "Its name."]
+    url: Annotated[str, "Where it tells more; empty where it has no page."]
+
+
+@dataclass(frozen=True, slots=True)
 class ShownPull:
     """Its newest pull request; null before there is one."""
 
@@ -182,6 +191,8 @@ class ShownPull:
     attempt: Annotated[int, "The attempt whose work it shows."]
     checks: Annotated[str, "How its checks stand; empty where that is not known yet."]
     rounds: Annotated[int, "How often checks or reviews were answered, since the issue was last given back."]
+    waits_for: Annotated[str, Words(("", *WaitsFor)), "What it waits for; empty before it was looked at."] = ""
+    red: Annotated[tuple[RedCheck, ...], "The checks that were red when it was last looked at."] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +275,9 @@ def show_document(reader: Reader, row: IssueRow, has_branch: HasBranch = bool) -
 
 
 def _pull(row: PullRow) -> ShownPull:
-    return ShownPull(row.number, row.url, row.state, row.branch, row.head, row.attempt, row.checks, row.rounds)
+    red = tuple(RedCheck(str(name), str(url)) for name, url in row.seen.get("failed", ()))
+    facts = (row.number, row.url, row.state, row.branch, row.head, row.attempt, row.checks, row.rounds)
+    return ShownPull(*facts, waits_for=str(row.seen.get("waits_for", "")), red=red)
 
 
 def _attempt(row: AttemptRow) -> Attempt:

@@ -1,6 +1,6 @@
 """A failed check of a pull request becomes a failure by its own log, as a gate's."""
 
-from noface.diagnosis.check import PULL_REVIEW, UNREADABLE, check_failure, review_failure, together, unwrapped
+from noface.diagnosis.check import PULL_REVIEW, UNREADABLE, cause_of, check_failure, review_failure, together, unwrapped
 from noface.model.pull_request import Check, CheckState
 from noface.model.taxonomy import FailureKind
 
@@ -63,6 +63,7 @@ def test_what_the_environment_did_is_charged_only_where_the_base_passes():
     log = "##[group]Run ./ci.sh\n##[endgroup]\n./ci.sh: line 3: shellcheck: command not found\n##[error]Process completed with exit code 127.\n"
     assert check_failure(CHECK, log).kind is FailureKind.ENVIRONMENT
     assert not check_failure(CHECK, log).charged
+    assert cause_of(check_failure(CHECK, log)) == "./ci.sh: line 3: shellcheck: command not found"
     assert check_failure(CHECK, log, passed_on_base=True).charged
 
 

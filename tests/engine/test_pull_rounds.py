@@ -140,9 +140,16 @@ def test_when_the_rounds_are_used_up_a_person_is_asked_and_a_log_that_cannot_be_
     assert "its log cannot be read" in block["errors"][0]
     (first,) = published.project.attempts("1")
     assert (first["outcome"], first["failure"]["rule"]) == ("UNKNOWN", "check-log-unreadable")
+    (red,) = published.project.shown("show", "1")["pull_request"]["red"]
+    assert red["name"] == "ci / test (3.12)"
+    page = published.project.noface("show", "1").stdout
+    assert "red: ci / test (3.12)" in page
+    assert red["url"] in page
     published.repo.check(1, "ci / test (3.12)", "success")
     published.runs()
     assert published.status() == "review", "somebody ran it again, and it passed"
+    shown = published.project.shown("show", "1")["pull_request"]
+    assert (shown["red"], shown["waits_for"], shown["checks"]) == ([], "review", "passed")
 
 
 def test_a_pull_request_that_was_closed_asks_a_person_and_goes_on_once_it_is_open_again(published):
