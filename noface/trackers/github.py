@@ -3,6 +3,7 @@
 `github_refresh.py` keeps the copy, `github_backlog.py` says whose issues count, `github_talk.py` answers on them.
 """
 
+import errno
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noface.data.trackers import TrackerSettings
-from noface.errors import ForgeError, NofaceError, UsageError
+from noface.errors import DiskFullError, ForgeError, NofaceError, UsageError
 from noface.model.backlog import number_of
 from noface.model.issue import Backlog, Issue, IssueFault
 from noface.model.publication import Heard, Said
@@ -230,6 +231,8 @@ class GithubTracker:
                 save_sync(self._folder, text)
                 self._written = text
         except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise DiskFullError("There is no room left for the copy of the issues.", "Make room.") from error
             hint = "Check that noface's state can be written and the disk has room."
             raise NofaceError(f"cannot store the copy of the issues: {error.strerror}", hint) from error
         return changed

@@ -198,7 +198,7 @@ class Refresh:
     def read_one(self, number: int) -> RemoteIssue | None:
         """Return an issue as it is now, None where it is not here, or not any more."""
         try:
-            remote = remote_issue(self._client.get(self._client.repo("issues", number)).body)
+            remote = remote_issue(self._client.get(self._client.repo("issues", number), keep=True).body)
         except RefusedError as error:
             if error.status in _MISSING:
                 return None

@@ -1,9 +1,8 @@
-"""Real runs on issues of a GitHub on loopback: from the label to the closed issue, with nothing pushed."""
+"""Issues of the GitHub that the git remote names: worked on with nothing pushed, and added from the command line."""
 
 import pytest
 
 TABLES = '[tracker]\nkind = "github"\n[github]\npoll = 1\n'
-ASKS = '{"status": "blocked", "blocked_reason": "unclear", "questions": ["Which port?"]}'
 
 
 @pytest.fixture
@@ -41,25 +40,6 @@ def test_a_labelled_issue_is_worked_on_told_in_one_comment_and_closed_and_nothin
     assert comments(repo, 2) == []
     assert repo.bare.refs() == before
     assert github.count("POST", "*/comments") == 1
-
-
-def test_an_answer_on_github_unblocks(project, repo):
-    ann = repo.person("ann", "write")
-    ann.opens_issue("Write b", "Do it.", labels=["ready-for-agent"])
-    project.config(TABLES + "[retry.strategies]\nAGENT_CONFUSION = 'block'\nNO_DIFF = 'block'\n")
-    project.play(("1", 1, [{"say": ASKS}]), ("*", 0, [{"write": "b.txt", "text": "b"}]))
-    project.commit()
-    project.run(code=3)
-    assert labels(repo, 1) == ["ready-for-agent", "noface:blocked"]
-    (comment,) = comments(repo, 1)
-    assert "Which port?" in comment
-    repo.person("mallory").comments(1, "Take port 666.")
-    ann.comments(1, "Take port 8443.")
-    project.run()
-    assert "Take port 8443." in project.prompt("1", 2)
-    assert "666" not in project.prompt("1", 2)
-    assert repo.issue(1).state == "closed"
-    assert len(comments(repo, 1)) == 1
 
 
 def test_an_issue_added_from_the_command_line_is_on_github_before_the_first_run(project, repo):
