@@ -14,6 +14,7 @@ whose `status` tells a 404 from a 422. Requests that may be repeated are, twice,
 sender looks first whether it is there. A client may be used by several threads.
 """
 
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -58,6 +59,7 @@ _REPEATABLE = ("GET", "PUT", "PATCH", "DELETE")
 _NOT_MODIFIED = 304
 _REDIRECTS = (301, 302, 307, 308)
 _GRAPHQL = "graphql"
+_NEXT = re.compile(r'<(?P<url>[^>]*)>\s*;[^,<]*\brel="?next\b')
 
 
 class RefusedError(ForgeError):
@@ -175,7 +177,10 @@ class Client:
         """Return the data of a query or mutation. It is sent once."""
         path = graphql_url(self.location.api)
         reply = self._exchange("POST", path, {"query": query, "variables": dict(variables)}, {})
-        return self._parsed(reply, "the GraphQL query")["data"]
+        parsed = self._parsed(reply, "the GraphQL query")
+        if not isinstance(parsed, dict) or not isinstance(parsed.get("data"), dict):
+            raise ForgeError(f"{self.location.host} answered the GraphQL query without data.", _URL_HINT)
+        return parsed["data"]
 
     def text(self, path: str) -> str:
         """Return a file that the API leads to, such as a job's log. Another host gets no token."""
@@ -247,7 +252,7 @@ class Client:
         for _ in range(_HOPS_MAX):
             if reply.status not in _REDIRECTS or not reply.headers.get("location"):
                 return reply
-            target = urljoin(self.location.api + "/", reply.headers["location"])
+            target = urljoin(f"{self.location.api}/", reply.headers["location"])
             if _origin(target) == _origin(self.location.api):
                 self._note_renamed(reply, url, target)
                 url = target
@@ -280,12 +285,21 @@ class Client:
                     self._state.renamed[old] = new.removesuffix(rest) if rest else new
 
     def _next(self, reply: Reply) -> str:
-        """Return the page after this one, from the header Link; only of the API itself."""
-        for part in reply.headers.get("link", "").split(","):
-            target, _, rest = part.strip().partition(">")
-            if 'rel="next"' in rest and _origin(target[1:]) == _origin(self.location.api):
-                return target[1:]
-        return ""
+        """Return the page after this one, from the header Link, "" for none.
+
+        Raises ForgeError for one at another host: to stop there would take a part of a listing for the whole.
+        """
+        match = _NEXT.search(reply.headers.get("link", ""))
+        if match is None:
+            return ""
+        target: str = urljoin(f"{self.location.api}/", match["url"])
+        if _origin(target) != _origin(self.location.api):
+            raise ForgeError(
+                f"{self.location.host} continues a listing at another host, {_origin(target)[1]}: the token is not"
+                " sent there.",
+                _URL_HINT,
+            )
+        return target
 
     def _parsed(self, reply: Reply, what: str) -> Json:
         try:

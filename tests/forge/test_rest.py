@@ -47,8 +47,10 @@ def test_pages_are_followed_also_where_they_did_not_change(script, client):
 
 def test_a_next_page_at_another_host_is_not_asked_for(script, client):
     path = "/repos/acme/shop/issues?per_page=100"
-    script.on(path, 200, [1], link='<https://evil.example/x>; rel="next"')
-    assert client.items(client.repo("issues")) == [1]
+    script.on(path, 200, [1], link='<https://evil.example/x?labels=a,b>; rel="next", </y>; rel="last"')
+    with pytest.raises(ForgeError, match=r"at another host, evil\.example") as caught:
+        client.items(client.repo("issues"))
+    assert "[github] url" in caught.value.hint
 
 
 @pytest.mark.parametrize("drop", ["at once", "within"])
@@ -184,6 +186,9 @@ def test_graphql_errors_are_refusals(script, client):
     script.on("/graphql", 200, {"data": None, "errors": [{"type": "FORBIDDEN", "message": "not accessible"}]})
     with pytest.raises(RefusedError, match="not accessible"):
         client.graphql("mutation { x }", {})
+    script.answers["/graphql"] = [(200, b'{"message": "hello"}', {})]
+    with pytest.raises(ForgeError, match="without data"):
+        client.graphql("query { viewer { login } }", {})
     script.answers["/graphql"] = [(200, b'{"data": {"viewer": {"login": "pat"}}}', {})]
     assert client.graphql("query { viewer { login } }", {}) == {"viewer": {"login": "pat"}}
 
