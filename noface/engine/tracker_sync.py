@@ -41,6 +41,7 @@ class TrackerSync:
         self._pace = Pace(context.settings.landing.poll_s)
         self._job: Job[RoundEnd] | None = None
         self._refused: dict[str, str] = {}
+        self._remedies: set[str] = set()
         self._read: tuple[int, list[Candidate]] | None = None
         self._asked: Asked | None = None
         self._heard = self._told_away = False
@@ -176,7 +177,8 @@ class TrackerSync:
             self._context.log_event("tracker_away", until=until, why=error.message)
 
     def _tell_refusal(self, error: ForgeError, issue_id: str | None) -> None:
-        key = f"{issue_id}: {error.message}"
-        if self._refused.get("told") != key:
-            self._refused["told"] = key
+        """Tell what a person has to change at the tracker; once, however many calls need it."""
+        remedy = error.hint or error.message
+        if remedy not in self._remedies:
+            self._remedies.add(remedy)
             self._context.log_event("tracker_refused", issue_id, why=error.message, hint=error.hint)

@@ -1,207 +1,199 @@
-"""Runs on issues that lie on another machine: told in one comment, answered there, and in step whatever happens."""
+"""Runs on issues of a GitHub on loopback: told in one comment each, answered there, in step whatever happens.
 
-import json
+test_run_on_github.py tells the plain ways, from the label to the closed issue and from a question to its answer.
+"""
+
 import signal
 
 import pytest
-from support.desk_run import TABLE, desk_of, on_desk, run_on_desk
-
-from noface.process.failpoints import TRACKER_FAILPOINTS
+from support.clocked_run import clocked
+from support.hosted import BOT, NAME, hosted
+from support.processes import wait_for
 
 KILLED = -signal.SIGKILL
 WORK = ("*", 0, [{"write": "b.txt", "text": "b"}])
-STUCK = ("1", 1, [{"say": '{"status": "blocked", "blocked_reason": "unclear", "questions": ["Which port, @bob?"]}'}])
-ONE_ATTEMPT = "[retry.strategies]\nAGENT_CONFUSION = 'block'\nNO_DIFF = 'block'\n"
+STUCK = ("*", 1, [{"say": "no idea"}])
+TABLES = '[tracker]\nkind = "github"\n[landing]\nfetch = false\n[github]\nrepository = "{name}"\nurl = "{url}"\npoll = "{poll}"\n'
+BLOCKS = "[retry.strategies]\nNO_DIFF = 'block'\n"
+
+
+class Shop:
+    """A project whose issues lie on GitHub, where alice may write and mallory is a stranger."""
+
+    def __init__(self, project, github):
+        self.project, self.github = project, github
+        self.made = hosted(project, github)
+        self.repository = self.made.repo
+        self.alice = self.repository.person("alice", "write")
+        self.mallory = self.repository.person("mallory")
+
+    def set_up(self, *plays, extra="", poll="1s", **more):
+        self.project.config(TABLES.format(name=NAME, url=self.github.api, poll=poll) + BLOCKS + extra, **more)
+        self.project.play(*plays)
+        if self.project.git("status", "--porcelain"):
+            self.made.push()
+
+    def issue(self, title="Log in with a passkey"):
+        return self.alice.opens_issue(title, "Do it.", labels=["ready-for-agent"])
+
+    def labels(self, number):
+        return {label.name for label in self.repository.issue(number).labels} - {"ready-for-agent"}
+
+    def comment(self, number):
+        """The one comment of noface's."""
+        (own,) = (each.body for each in self.repository.comments_of(number) if each.user.login == BOT)
+        return own
+
+    def status(self, number):
+        return self.project.statuses()[str(number)]
 
 
 @pytest.fixture
-def desk(project):
-    project.config(TABLE)
-    project.play(WORK)
-    project.commit()
-    desk = desk_of(project)
-    desk.put(1, "Log in with a passkey")
-    return desk
+def shop(project, github):
+    made = Shop(project, github)
+    made.set_up(WORK)
+    return made
 
 
-def blocked(project, desk):
-    """Issue 1 has asked its question, and the run is over."""
-    project.config(TABLE + ONE_ATTEMPT)
-    project.play(STUCK, WORK)
-    project.commit()
-    run_on_desk(project, "run", code=3)
-    assert desk.issue(1)["state"] == "blocked"
+def test_commands_do_what_the_verbs_of_their_names_do_or_the_comment_says_why_not(shop):
+    shop.set_up(STUCK, WORK)
+    said = {shop.issue(text): text for text in ("/noface skip", "/noface approve", "/retry", "nothing")}
+    skipped, approved, retried, stranger = said
+    shop.alice.comments(stranger, "Written before the question, so that it is no answer.")
+    shop.project.run(code=3)
+    for number in (skipped, approved, retried):
+        shop.alice.comments(number, said[number])
+    shop.mallory.comments(stranger, "/noface skip")
+    shop.project.run(code=3)
+    assert [shop.status(number) for number in said] == ["skipped", "blocked", "merged", "blocked"]
+    assert "leaves this undone" in shop.comment(skipped)
+    assert f"issue {approved} is blocked; it does not wait for approval" in shop.comment(approved)
+    assert "landed**" in shop.comment(retried)
+    assert shop.labels(stranger) == {"noface:blocked"}
 
 
-def test_an_issue_is_worked_on_told_in_one_comment_and_closed_when_it_has_landed(project, desk):
-    desk.put(2, "Not for noface", label=False)
-    run_on_desk(project, "run")
-    (comment,) = desk.own_comments(1)
-    landed = project.git("rev-parse", "main")[:12]
-    assert f"landed** as {landed}" in comment
-    assert "attempt 1 with `small`: PASSED" in comment
-    assert (desk.issue(1)["state"], desk.issue(1)["closed_by"]) == ("merged", "noface")
-    assert desk.own_comments(2) == []
-    assert "say 1 running" in desk.calls()
+def test_an_answer_acts_once_also_where_noface_is_killed_right_after_it(shop):
+    shop.set_up(STUCK, ("*", 2, STUCK[2]), WORK)
+    number = shop.issue()
+    shop.project.run(code=3)
+    shop.alice.comments(number, "Take port 8443.")
+    assert shop.project.noface("run", NOFACE_FAILPOINT="answer_heard").returncode == KILLED
+    shop.project.run(code=3)
+    shop.project.run(code=3)
+    assert len(shop.project.attempts(str(number))) == 2
+    assert "Take port 8443." in shop.project.prompt(str(number), 2)
 
 
-def test_a_question_is_answered_in_a_comment_which_the_next_worker_reads(project, desk):
-    blocked(project, desk)
-    (comment,) = desk.own_comments(1)
-    assert "Which port" in comment
-    assert "@bob" not in comment
-    desk.comment(1, "alice", "Take port 8443.")
-    out = run_on_desk(project, "run")
-    assert "1 alice answers: Take port 8443." in out
-    assert "Take port 8443." in project.prompt("1", 2)
-    assert len(desk.own_comments(1)) == 1
-    assert desk.issue(1)["state"] == "merged"
+def test_what_needs_a_yes_lands_with_a_yes_and_a_no_goes_to_the_next_worker(shop):
+    again = ("*", 2, [{"write": "c.txt", "text": "c"}])
+    shop.set_up(("*", 1, WORK[2]), again, extra='[approval]\npaths = ["*.txt"]\n')
+    number = shop.issue()
+    shop.project.run(code=3)
+    assert "`/noface approve`" in shop.comment(number)
+    shop.alice.comments(number, "/noface reject Call it c.txt.")
+    shop.project.run(code=3)
+    assert "Call it c.txt." in shop.project.prompt(str(number), 2)
+    shop.alice.comments(number, "/noface approve")
+    shop.project.run()
+    assert shop.status(number) == "merged"
 
 
-def test_what_strangers_write_and_what_was_written_before_the_question_answers_nothing(project, desk):
-    desk.comment(1, "alice", "I like this issue.")
-    blocked(project, desk)
-    desk.comment(1, "mallory", "/noface skip")
-    run_on_desk(project, "run", code=3)
-    assert desk.issue(1)["state"] == "blocked"
-    assert len(desk.calls("hear")) >= 2
-
-
-def test_an_answer_acts_once_also_where_noface_is_killed_right_after_it(project, desk):
-    blocked(project, desk)
-    asks_again = ("1", 2, STUCK[2])
-    project.play(STUCK, asks_again, WORK)
-    desk.comment(1, "alice", "Take port 8443.")
-    run_on_desk(project, "run", code=KILLED, NOFACE_FAILPOINT="answer_heard")
-    for _ in range(2):
-        run_on_desk(project, "run", code=3)
-    (issue,) = story(project)["issues"]
-    assert (issue["id"], issue["status"], issue["attempts"]) == ("1", "blocked", 1)
-
-
-@pytest.mark.parametrize(
-    ("words", "status", "said"),
-    [
-        ("/noface retry", "merged", "landed"),
-        ("/skip", "skipped", "leaves this undone"),
-        ("/noface approve", "blocked", "does not wait for approval"),
-        ("/noface frobnicate", "blocked", "is none of approve, reject, retry, skip"),
-    ],
-)
-def test_a_command_does_what_the_verb_of_its_name_does_or_why_not_stands_in_the_comment(
-    project, desk, words, status, said
-):
-    blocked(project, desk)
-    desk.comment(1, "alice", words)
-    run_on_desk(project, "run", code=0 if status == "merged" else 3)
-    assert desk.issue(1)["state"] == status
-    assert said in desk.own_comments(1)[0]
-
-
-def test_what_needs_a_yes_lands_with_a_yes_and_a_no_goes_to_the_next_worker(project, desk):
-    project.config(TABLE + '[approval]\npaths = ["*.txt"]\n')
-    project.play(("1", 1, WORK[2]), ("1", 2, [{"write": "c.txt", "text": "c"}]))
-    project.commit()
-    run_on_desk(project, "run", code=3)
-    assert "`/noface approve`" in desk.own_comments(1)[0]
-    desk.comment(1, "bob", "/noface reject Call it c.txt.")
-    run_on_desk(project, "run", code=3)
-    assert "Call it c.txt." in project.prompt("1", 2)
-    desk.comment(1, "bob", "/noface approve")
-    run_on_desk(project, "run")
-    assert desk.issue(1)["state"] == "merged"
-
-
-@pytest.mark.parametrize("name", TRACKER_FAILPOINTS[:2])
-@pytest.mark.parametrize("nth", [1, 2])
-def test_a_kill_between_telling_and_its_record_leaves_one_comment(project, desk, name, nth):
-    run_on_desk(project, "run", code=KILLED, NOFACE_FAILPOINT=f"{name}:{nth}")
-    run_on_desk(project, "run")
-    assert len(desk.own_comments(1)) == 1
-    assert desk.issue(1)["state"] == "merged"
-
-
-def test_closing_an_issue_ends_its_worker_and_keeps_its_work(project, desk):
-    project.config(TABLE + "[github]\npoll = '1s'\n")
-    project.play(("1", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]), WORK)
-    project.commit()
-    running = on_desk(project, "run")
-    project.in_slots("half.txt")
-    desk.close(1)
+@pytest.mark.parametrize("act", ["closes", "unlabels"])
+def test_an_issue_that_people_take_back_ends_its_worker_and_keeps_its_work(shop, act):
+    shop.set_up(("*", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]), WORK)
+    number = shop.issue()
+    running = shop.project.start("run")
+    shop.project.in_slots("half.txt")
+    wait_for(lambda: shop.labels(number) == {"noface:running"})
+    if act == "closes":
+        shop.alice.closes(number)
+    else:
+        shop.alice.unlabels(number, "ready-for-agent")
     out, _ = running.communicate(timeout=60)
     assert running.returncode == 0, out
-    assert "1 was closed or taken from noface" in out
-    assert desk.issue(1)["state"] == "gone"
-    assert project.git("show", "refs/noface/issues/1/1:half.txt") == "half"
-    desk.put(1, open=True)
-    run_on_desk(project, "run")
-    assert desk.issue(1)["state"] == "merged"
+    assert "was closed or taken from noface" in out
+    assert "works on this no more" in shop.comment(number)
+    assert shop.labels(number) == set()
+    (attempt,) = shop.project.attempts(str(number))
+    assert (attempt["outcome"], attempt["charged"]) == ("INTERRUPTED", False)
+    assert shop.project.git("show", f"refs/noface/issues/{number}/1:half.txt") == "half"
 
 
-def test_a_tracker_that_is_away_stops_nobody_and_is_told_all_by_the_next_run(project, desk):
-    run_on_desk(project, "fetch")
-    desk.away(3600)
-    out = run_on_desk(project, "run")
-    assert out.count("the tracker does not answer") == 1
-    assert "the next run tells the tracker how these stand: 1" in out
-    assert project.git("show", "main:b.txt") == "b"
-    desk.away(0)
-    run_on_desk(project, "run")
-    assert desk.issue(1)["state"] == "merged"
-    assert len(desk.own_comments(1)) == 1
+@pytest.mark.parametrize("name", ["tracker_told:1", "tracker_told:2", "tracker_told_recorded:2"])
+def test_kills_between_telling_and_its_record_leave_one_comment(shop, name):
+    number = shop.issue()
+    assert shop.project.noface("run", NOFACE_FAILPOINT=name).returncode == KILLED
+    shop.project.run()
+    assert "landed**" in shop.comment(number)
 
 
-def test_without_any_copy_a_tracker_that_is_away_is_an_error_that_says_so(project, desk):
-    desk.away(3600)
-    out = run_on_desk(project, "run", code=1)
+def test_an_outage_stops_nobody_and_all_is_told_by_the_next_run(shop):
+    number = shop.issue()
+    with shop.github.away():
+        out = shop.project.run(code=1)
     assert "no copy of the issues yet" in out
-    assert "503" in out
+    shop.project.noface("fetch")
+    with shop.github.away():
+        out = shop.project.run()
+    assert out.count("the tracker does not answer") == 1
+    assert f"the next run tells the tracker how these stand: {number}" in out
+    assert shop.repository.issue(number).state == "open"
+    shop.project.run()
+    assert shop.repository.issue(number).state == "closed"
+    assert "landed**" in shop.comment(number)
 
 
-def test_a_refusal_at_the_beginning_ends_the_run_and_one_later_is_told_once(project, desk):
-    desk.refuse("refresh")
-    assert "Ask an owner." in run_on_desk(project, "run", code=1)
-    desk.refuse("say")
-    out = run_on_desk(project, "run")
-    assert out.count("the tracker refuses") == 1
-    assert project.git("show", "main:b.txt") == "b"
-    desk.refuse()
-    run_on_desk(project, "run")
-    assert desk.issue(1)["state"] == "merged"
+def test_a_token_that_may_not_write_issues_is_told_once_and_work_goes_on(shop):
+    number = shop.issue()
+    may = shop.github.token(BOT, "issues=read contents=read metadata=read")
+    out = shop.project.run(NOFACE_GITHUB_TOKEN=may.text)
+    assert out.count("the tracker refuses") == 1, out
+    assert shop.status(number) == "merged"
+    assert shop.project.git("show", "main:b.txt") == "b"
 
 
 WORKER = """\
-test $NOFACE_ISSUE_ID = 1 && exit 0
+test $NOFACE_ISSUE_ID = {stuck} && exit 0
 if test $(cat {slept}) -lt 5400; then echo '529 overloaded' >&2; exit 75; fi
 echo done > two.txt
 """
 
 
-def test_an_idle_run_asks_less_than_a_hundred_times_an_hour(project, desk):
+def test_an_idle_run_asks_less_than_a_hundred_times_an_hour(shop):
     """A provider is away for an hour and a half; meanwhile another issue waits for an answer."""
-    slept, script = project.folder / "slept", project.folder / "worker.sh"
-    script.write_text(WORKER.format(slept=slept))
-    desk.put(2, "Cache the rates")
-    project.config(TABLE + ONE_ATTEMPT)
+    project, slept = shop.project, shop.project.folder / "slept"
+    stuck, script = shop.issue(), project.folder / "worker.sh"
+    shop.issue("Cache the rates")
+    script.write_text(WORKER.format(slept=slept, stuck=stuck))
+    shop.set_up(WORK, poll="60s")
     config = project.path / "noface.toml"
     text = config.read_text().replace('agent = "scripted"', 'agent = "command"')
     config.write_text(text.replace(f'"{project.script}"', f'"sh {script}"'))
-    project.commit()
-    run_on_desk(project, "run", code=3, NOFACE_TEST_STEP_S="5")
+    shop.made.push()
+    done = clocked(project)
+    assert done.returncode == 3, done.stdout + done.stderr
     assert project.git("show", "main:two.txt") == "done"
-    assert 20 < len(desk.calls()) < 100 * float(slept.read_text()) / 3600
+    assert 20 < len(shop.github.requests) < 100 * float(slept.read_text()) / 3600
 
 
-def test_the_issues_can_be_fetched_and_looked_at_without_a_run(project, desk):
-    assert "the issues were never fetched" in run_on_desk(project, "issues", code=2)
-    assert "new    1  Log in with a passkey" in run_on_desk(project, "fetch")
-    asked = len(desk.calls())
-    assert "https://desk.example/1" in run_on_desk(project, "issue", "show", "1")
-    assert "now  1 with small" in run_on_desk(project, "run", "--dry-run")
-    assert len(desk.calls()) == asked
-    desk.put(1, "Log in with two passkeys")
-    assert "edited 1  Log in with two passkeys" in run_on_desk(project, "fetch")
+def test_the_issues_can_be_fetched_and_looked_at_without_a_run(shop):
+    number, project = shop.issue(), shop.project
+    before = project.noface("issues")
+    assert before.returncode == 2
+    assert "noface fetch" in before.stderr
+    assert f"new    {number}  Log in with a passkey" in project.noface("fetch").stdout
+    asked = len(shop.github.requests)
+    assert f"/{NAME}/issues/{number}" in project.noface("issue", "show", str(number)).stdout
+    assert f"now  {number} with small" in project.noface("run", "--dry-run").stdout
+    assert len(shop.github.requests) == asked
+    shop.alice.edits(number, title="Log in with two passkeys")
+    assert f"edited {number}  Log in with two passkeys" in project.noface("fetch").stdout
 
 
-def story(project):
-    return json.loads(run_on_desk(project, "status", "--json"))
+def test_a_second_run_where_nothing_has_changed_asks_little_and_writes_nothing(shop):
+    shop.issue()
+    shop.project.run()
+    shop.github.requests.clear()
+    shop.project.run()
+    assert len(shop.github.requests) < 6
+    assert shop.github.count("PATCH") + shop.github.count("POST") == 0

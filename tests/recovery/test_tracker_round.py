@@ -1,0 +1,67 @@
+"""What is asked of and told to a tracker next."""
+
+from noface.recovery.polling import Asked, Pace, refused
+from noface.recovery.said import CALM_S, Standing, Worked, digest, said_of
+from noface.recovery.tracker_round import SAID_AT_ONCE_MAX, Candidate, Told, next_round
+
+NOW = 10_000.0
+JUST = Asked(NOW)
+
+
+def candidate(issue_id="7", *, told=None, **standing):
+    stands = Standing(issue_id=issue_id, **standing)
+    return Candidate(stands, said_of(stands, str), told or Told())
+
+
+def as_told(known, **changed):
+    """The same issue, once its tracker has been told how it stands."""
+    told = Told(digest(known.said), NOW, 1, 5, known.standing.question)
+    return candidate(told=told, **{"status": known.standing.status, **changed})
+
+
+def due(*candidates, asked=JUST, heard=True, last=False):
+    return next_round(candidates, asked, Pace(), NOW, heard=heard, last=last)
+
+
+def test_what_was_never_told_is_told_and_nothing_is_asked_twice_within_a_minute():
+    found = due(candidate(status="running"))
+    assert [said.state for said, _ in found.says] == ["running"]
+    assert not found.refresh
+    assert not due(as_told(candidate(status="running")))
+
+
+def test_before_a_question_is_put_what_was_written_until_then_is_looked_up():
+    asks = candidate(status="blocked", told=Told(heard=3))
+    found = due(asks)
+    assert [standing.issue_id for standing in found.marks] == ["7"]
+    assert found.says == found.hears == ()
+    assert found.after == {"7": 3}
+    marked = candidate(status="blocked", told=Told(heard=4, question=asks.standing.question))
+    assert [said.state for said, _ in due(marked).says] == ["blocked"]
+
+
+def test_answers_are_looked_up_with_each_refresh_and_once_at_the_beginning():
+    asked = as_told(candidate(status="blocked"))
+    assert due(asked, asked=None).hears == ("7",)
+    assert due(asked, heard=False).hears == ("7",)
+    assert due(asked).hears == ()
+    assert due(as_told(candidate(status="running")), asked=None).hears == ()
+
+
+def test_the_next_attempt_is_told_after_a_while_and_at_the_end_at_once():
+    known = as_told(candidate(status="running"), attempts=(Worked(1, "small", 0.0, "TIMEOUT"),))
+    assert not due(known)
+    assert due(known, last=True).says
+    later = next_round([known], Asked(NOW + CALM_S), Pace(), NOW + CALM_S, heard=True)
+    assert later.says
+
+
+def test_a_tracker_that_is_away_is_told_and_asked_nothing_also_at_the_end():
+    away = refused(JUST, NOW, NOW + 60)
+    assert not due(candidate(status="merged"), asked=away, heard=False)
+    assert not due(candidate(status="merged"), asked=away, last=True)
+
+
+def test_many_are_told_a_few_at_a_time():
+    found = due(*(candidate(str(number), status="running") for number in range(50)))
+    assert len(found.says) == SAID_AT_ONCE_MAX
