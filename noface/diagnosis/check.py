@@ -82,7 +82,7 @@ def check_failure(
     kind = verdict.kind or FailureKind.UNKNOWN
     return Failure(
         kind=kind,
-        message=f"the check {name}{_FAILED}{verdict.message}",
+        message=f"the check {name}{_FAILED}{verdict.message}{_where(check) if kind is FailureKind.UNKNOWN else ''}",
         rule=verdict.rule,
         location=verdict.location,
         signature=verdict.signature,
@@ -95,6 +95,10 @@ def check_failure(
     )
 
 
+def _where(check: Check) -> str:
+    return f"; see {check.url}" if check.url else ""
+
+
 def cause_of(failure: Failure) -> str:
     """Return why a check failed, without saying again which."""
     return failure.message.partition(_FAILED)[2] or failure.message
@@ -102,10 +106,10 @@ def cause_of(failure: Failure) -> str:
 
 def _unread(check: Check, name: str, why: str) -> Failure:
     """Return the failure of a check whose log cannot be had: what is not known is said and not guessed."""
-    where = f"; see {check.url}" if check.url else ""
+    why_not = why or "it has none"
     return Failure(
         FailureKind.UNKNOWN,
-        f"the check {name} of the pull request failed, and its log cannot be read ({why or 'it has none'}){where}",
+        f"the check {name} of the pull request failed, and its log cannot be read ({why_not}){_where(check)}",
         rule=UNREADABLE,
         signature=signature_of(FailureKind.UNKNOWN, f"check {check.name} {check.summary}", ()),
         evidence=(check.url,) if check.url else (),
