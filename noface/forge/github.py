@@ -15,12 +15,15 @@ from noface.forge.parse import Object
 from noface.forge.people import People
 from noface.forge.rest import Client, RefusedError
 from noface.model.pull_request import Check, PullDraft, PullRequest, PullState, Review
+from noface.model.quoting import short
 
 _FORBIDDEN = 403
 _MISSING = (404, 410)
 _INVALID = 422
 _NOT_FOR_THIS_TOKEN = (_FORBIDDEN, 404)
 _RUNS_MAX = 100
+_TITLE_CHARS_MAX = 256
+_BODY_CHARS_MAX = 65_536
 _MAY_PUSH = ("push", "maintain", "admin")
 _OWN_MARK = "<!-- noface"
 
@@ -205,7 +208,7 @@ class GithubForge:
         return next((pull for pull in own if parse.text(pull, "state") == "open"), own[0] if own else None)
 
     def _created(self, draft: PullDraft) -> tuple[Object, list[str]]:
-        body = {"title": draft.title, "head": draft.branch, "base": draft.base, "body": draft.body}
+        body = {**_words(draft), "head": draft.branch, "base": draft.base}
         path = self._client.repo("pulls")
         try:
             return self._client.post(path, {**body, "draft": draft.draft}), []
@@ -215,9 +218,7 @@ class GithubForge:
         return self._client.post(path, body), ["this repository has no drafts: it is open for review"]
 
     def _updated(self, number: int, draft: PullDraft) -> Object:
-        changed: Object = self._client.patch(
-            self._client.repo("pulls", number), {"title": draft.title, "body": draft.body}
-        )
+        changed: Object = self._client.patch(self._client.repo("pulls", number), _words(draft))
         return changed
 
     def _labelled(self, source: Object, draft: PullDraft) -> list[str]:
@@ -284,6 +285,11 @@ class GithubForge:
         path = self._client.repo("check-runs", number)
         run = self._client.get(path).body
         return parse.annotations_text(run, self._client.items(f"{path}/annotations"))
+
+
+def _words(draft: PullDraft) -> dict[str, str]:
+    """Return title and text as long as GitHub takes them."""
+    return {"title": short(draft.title, _TITLE_CHARS_MAX), "body": draft.body[:_BODY_CHARS_MAX]}
 
 
 def _plain_login(login: str) -> str:

@@ -61,6 +61,14 @@ def test_a_pull_request_that_somebody_opened_meanwhile_is_updated(script, forge)
     assert sent(script, "PATCH") == [(f"{REPO}/pulls/7", {"title": "Title", "body": "Body"})]
 
 
+def test_a_title_is_cut_to_what_github_takes(script, forge):
+    script.on(LISTED, 200, [])
+    script.on(f"{REPO}/pulls", 201, pull())
+    forge.open(PullDraft("noface/1", "main", "long " * 100, "x" * 70_000))
+    sent_words = sent(script, "POST")[0][1]
+    assert (len(sent_words["title"]) <= 256, len(sent_words["body"])) == (True, 65_536)
+
+
 def test_a_pull_request_from_a_fork_with_a_branch_of_that_name_is_not_ours(script, forge):
     fork = pull(9, head={"ref": "noface/1", "sha": "f" * 40, "repo": {"id": 2}})
     script.on(LISTED, 200, [fork, pull(5, state="closed")])
