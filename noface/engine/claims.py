@@ -26,6 +26,8 @@ from noface.process.failpoints import hit
 from noface.recovery.claims import Claim, change, obstacle, purpose, read, reason, successor, written
 from noface.recovery.schedule import Waiting
 
+MACHINE = "NOFACE_MACHINE"
+"""The variable that names a machine; one that is made anew for each run is the same machine by it."""
 _HOLDER = "holder"
 _ASK_AGAIN_S = 30.0
 _PATIENCE_S = 900.0
@@ -144,7 +146,7 @@ class ClaimKeeper:
 
     def _claims(self, issue_ids: Iterable[str]) -> tuple[Claim, ...]:
         now, lease_s = self._now(), self._context.settings.landing.lease_s
-        holder, machine = holder_of(self._context), platform.node() or "a machine without a name"
+        holder, machine = holder_of(self._context), machine_name() or "a machine without a name"
         run = self._context.run_id
         return tuple(Claim(issue_id, holder, machine, run, now, now + lease_s) for issue_id in issue_ids)
 
@@ -231,13 +233,18 @@ def _clock(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
+def machine_name() -> str:
+    """Return the name of the machine; the variable wins, since a container, or a runner, has another name each time."""
+    return os.environ.get(MACHINE, "") or platform.node()
+
+
 def holder_of(context: RunContext) -> str:
     """Return what names this clone on this machine, whatever the run; a copy of it elsewhere is another holder."""
     name = context.reader.fact(_HOLDER)
     if name is None:
         name = secrets.token_hex(8)
         context.journal.fact(_HOLDER, name)
-    return f"{name} {platform.node()} {os.fspath(context.env.plumbing.repository.state_dir)}"
+    return f"{name} {machine_name()} {os.fspath(context.env.plumbing.repository.state_dir)}"
 
 
 def claim(context: RunContext, refs: ClaimRefs, wanted: tuple[Claim, ...], cancel: Canceller) -> Claimed:

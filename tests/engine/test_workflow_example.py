@@ -43,8 +43,8 @@ def test_no_shell_step_holds_what_github_would_put_into_its_text(workflow):
 class Runner:
     """A machine of GitHub's: a fresh clone for each job, steps run by bash, a folder for what is cached."""
 
-    def __init__(self, project, folder, workflow):
-        self.project, self.folder, self.workflow = project, folder, workflow
+    def __init__(self, project, folder, workflow, url):
+        self.project, self.folder, self.workflow, self.url = project, folder, workflow, url
         self.clone, self.cache = folder / "work", folder / "cache"
         self.cache.mkdir()
         bin_folder = folder / "bin"
@@ -58,16 +58,15 @@ class Runner:
             GITHUB_REF_NAME="main",
             GITHUB_STEP_SUMMARY=str(folder / "summary.md"),
             MAX_COST="5",
+            NOFACE_MACHINE=workflow["jobs"]["noface"]["env"]["NOFACE_MACHINE"],
             ISSUE="",
         )
 
     def checkout(self):
         shutil.rmtree(self.clone, ignore_errors=True)
         shutil.rmtree(self.project.folder / "slots", ignore_errors=True)
-        subprocess.run(["git", "clone", "-q", self.project.path, self.clone], env=self.env, check=True)
-        for name in ("noface.toml", "issues"):
-            source = self.project.path / name
-            (shutil.copytree if source.is_dir() else shutil.copy)(source, self.clone / name)
+        subprocess.run(["git", "clone", "-q", self.url, self.clone], env=self.env, check=True)
+        shutil.copy(self.project.path / "noface.toml", self.clone)
         if (kept := self.cache / "noface-state.tar").exists():
             shutil.copy(kept, self.clone)
 
@@ -83,20 +82,29 @@ class Runner:
         self.step("Say who commits")
         self.step("Put the state back")
         told = self.step("Work")
-        self.step("Tell what came of it")
         self.step("Pack the state")
         shutil.copy(self.clone / "noface-state.tar", self.cache)
         return told
 
 
-def test_a_run_goes_on_where_the_last_one_ended_on_another_machine(project, tmp_path, workflow):
-    project.config("[landing]\nfetch = false\n")
-    project.issue(7, "Make b.txt")
-    project.play(("7", 1, []), ("7", 2, WORKS))
-    runner = Runner(project, tmp_path, workflow)
-    step(workflow, "Work")["run"] = step(workflow, "Work")["run"].replace("noface run", "noface run --max-iterations 1")
+def test_a_run_goes_on_where_the_last_one_ended_on_another_machine(github, project, tmp_path, workflow):
+    repo = github.repository("acme/shop", files={"a.txt": "one\n"})
+    ann = repo.person("ann", "write")
+    number = ann.opens_issue("Make b.txt", "It is wanted.", labels=["ready-for-agent"])
+    project.config('[tracker]\nkind = "github"\n[landing]\nhow = "pull-request"\nfollow_checks = 0\n')
+    project.play((str(number), 1, []), (str(number), 2, WORKS))
+    runner = Runner(project, tmp_path, workflow, repo.clone_url)
+    runner.env["GH_TOKEN"] = github.token("noface[bot]").text
+    repo.grant("noface[bot]", "write")
+
+    work = step(workflow, "Work")
+    whole, work["run"] = work["run"], work["run"].replace("noface run", "noface run --max-iterations 1")
     assert "A limit ended the run" in runner.job()
-    assert "7" in (tmp_path / "summary.md").read_text()
     told = runner.job()
-    assert "7 attempt 2" in told
-    assert "7 merged" in told
+    assert f"{number} attempt 2" in told
+    (pull,) = repo.pulls
+    ann.merges(pull.number, "squash")
+    work["run"] = whole
+    assert f"{number} merged" in runner.job(), "another machine knows its pull request"
+    runner.step("Tell what came of it")
+    assert "1 merged" in (tmp_path / "summary.md").read_text()
