@@ -1,13 +1,21 @@
 """The client against a real HTTP server: what it sends again, what it waits for, and where the token never goes."""
 
 import json
+import ssl
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
+from http.server import HTTPServer
 
 import pytest
-from support.scripted_http import TOKEN, Script, client_of
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from support.scripted_http import TOKEN, Handler, Script, client_of
 
 from noface.errors import ForgeAwayError, ForgeError
 from noface.forge.kept import Kept, MemoryCache
@@ -80,6 +88,32 @@ def test_nobody_there_is_an_outage(clock):
     client = client_of(Script("http://127.0.0.1:9"), clock)
     with pytest.raises(ForgeAwayError, match=r"127\.0\.0\.1:9 cannot be reached"):
         client.get(PATH)
+
+
+def test_a_certificate_that_nobody_vouches_for_is_not_talked_to(tmp_path, clock):
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self_signed(tmp_path / "cert.pem"))
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        server.handle_error = lambda *_: None
+        server.script = Script(f"https://127.0.0.1:{server.server_port}")
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        with pytest.raises(ForgeError, match="certificate of 127") as caught:
+            client_of(server.script, clock).get(PATH)
+        thread.join()
+    assert "REQUESTS_CA_BUNDLE" in caught.value.hint
+    assert server.script.asked == []
+
+
+def self_signed(path):
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    begins = datetime.now(UTC) - timedelta(days=1)
+    made = x509.CertificateBuilder(name, name, key.public_key(), 1, begins, begins + timedelta(days=9))
+    form = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    path.write_bytes(key.private_bytes(*form) + made.sign(key, SHA256()).public_bytes(Encoding.PEM))
+    return path
 
 
 def test_what_makes_something_is_sent_once(script, client):
