@@ -7,6 +7,7 @@ into the inbox; only the loop's thread writes state.
 import os
 import queue
 import time
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -138,14 +139,28 @@ def run_result(
         return RunResult(EXIT_LIMIT, limit)
     only = context.settings.only_issues
     rows = [row for row in context.reader.issues() if not only or row.id in only]
-    if faulty or any(row.present and not _settled(row) for row in rows):
-        return RunResult(EXIT_ATTENTION, once or "finished; some issues need a person")
+    left = [row for row in rows if row.present and not _settled(row)]
+    if faulty or left:
+        return RunResult(EXIT_ATTENTION, once or _left_over(left, faulty=faulty))
     gone = [row.id for row in rows if row.id in (context.at_first or ()) and not row.present and not _settled(row)]
     if gone and context.remote_issues is None:
         names = ", ".join(gone[:_GONE_MAX]) + (" …" if len(gone) > _GONE_MAX else "")
         why = f"finished, but issues went away while it ran: {names}; was a branch switched, or work stashed?"
         return RunResult(EXIT_ATTENTION, why)
     return RunResult(EXIT_DONE, "all done")
+
+
+def _left_over(rows: list[IssueRow], *, faulty: bool) -> str:
+    """Say what a finished run has left; what waits for issues in review needs nothing else."""
+    statuses = Counter(row.status for row in rows)
+    reviewed, unpublished = statuses[IssueStatus.REVIEW], statuses[IssueStatus.LANDING]
+    others = statuses.keys() - {IssueStatus.REVIEW, IssueStatus.READY, IssueStatus.WAITING}
+    if reviewed and not others and not faulty:
+        many = "a pull request is" if reviewed == 1 else f"{reviewed} pull requests are"
+        return f"finished; {many} in review"
+    if unpublished and others == {IssueStatus.LANDING} and not faulty:
+        return "finished; work that passed could not land yet"
+    return "finished; some issues need a person"
 
 
 def _settled(row: IssueRow) -> bool:
@@ -467,6 +482,10 @@ class Engine:
         if self._pulls is not None and (patience := self._pulls.patience(once=context.settings.once)) is not None:
             if patience.reason:
                 self._say_waiting(patience.until, patience.reason)
+            context.clock.sleep(_TICK_S)
+            return True
+        if (wait := self._publishing.patience()) is not None and not context.settings.once:
+            self._say_waiting(*wait)
             context.clock.sleep(_TICK_S)
             return True
         timed = [] if context.settings.once else [each for each in planned.waiting if each.until is not None]

@@ -43,8 +43,8 @@ MOVES_MAX = 3
 """How often work is proven again since main has moved there. Then it is pushed: the forge tells whether it merges."""
 _PAUSES_S = (1.0, 4.0, 60.0, 300.0)
 _REFUSED_PAUSE_S = 600.0
-PATIENCE_S = 15.0
-"""How long a run with nothing else to do waits for the next try; an outage that lasts is for the next run."""
+SOON_S = 15.0
+"""A pause of up to this length is none that anybody need be told of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +89,12 @@ class Publication:
     failures: int = 0
     not_before: float = 0.0
     held: str = ""
+    since: float = 0.0
+    passing: bool = True
 
-    def worth_waiting(self, now: float) -> bool:
-        """Tell whether a run should go on for this alone."""
-        return self.not_before <= now + PATIENCE_S
+    def soon(self, now: float) -> bool:
+        """Tell whether it is tried again so soon that a run only looks round meanwhile."""
+        return self.not_before <= now + SOON_S
 
 
 Back = Callable[[QueueEntry], None]
@@ -116,9 +118,18 @@ class Publishing:
 
     @property
     def busy(self) -> bool:
-        """True while something can be published without a person's doing."""
+        """True while something is published, or is about to be."""
         now = self._context.clock.now()
-        return any(each.job is not None or each.worth_waiting(now) for each in self._publications)
+        return any(each.job is not None or each.soon(now) for each in self._publications)
+
+    def patience(self) -> tuple[float, str] | None:
+        """Return until when a run with nothing else to do waits for the next try, and why; None where it may end.
+
+        An outage is waited out as long as the run would wait for checks.
+        """
+        patience_s = self._context.settings.landing.follow_checks_s
+        held = [each for each in self._publications if each.passing and each.not_before < each.since + patience_s]
+        return min(((each.not_before, each.held) for each in held), default=None)
 
     @property
     def issues(self) -> frozenset[str]:
@@ -238,9 +249,11 @@ class Publishing:
         """Try again later: soon at first, then seldom; at the time that the other side has named."""
         now = self._context.clock.now()
         pause = _PAUSES_S[min(each.failures, len(_PAUSES_S) - 1)] if why.passing else _REFUSED_PAUSE_S
+        each.since = each.since if each.failures else now
         each.failures += 1
+        was_soon, each.passing = each.soon(now), why.passing
         each.not_before = max(why.until or 0.0, now + pause)
-        if each.held != why.reason or not each.worth_waiting(now):
+        if each.held != why.reason or (was_soon and not each.soon(now) and each.failures <= len(_PAUSES_S)):
             each.held = why.reason
             self._tell(each.entry.issue.id, why.reason, each.not_before)
 

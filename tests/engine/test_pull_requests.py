@@ -44,6 +44,32 @@ def test_proven_work_is_pushed_and_proposed_and_main_is_left_alone_here_and_ther
     assert f"pull request #{number}" in told
     assert (row_of(shop)["state"], row_of(shop)["number"], row_of(shop)["pushed"]) == ("open", number, head)
     assert shop.project.git("status", "--porcelain") == ""
+    assert "a pull request is in review" in told.lower()
+    page = shop.project.noface("show", "1").stdout
+    assert f"pull request #{number}: open" in page
+    assert pull_url(shop, number) in page
+    (listed,) = shop.project.shown("status")["issues"]
+    assert listed["pull_request"] == pull_url(shop, number)
+    assert all(len(line) <= 80 for line in shop.project.noface("status").stdout.splitlines())
+    assert shop.project.noface("fsck").returncode == 0
+
+
+def pull_url(shop, number):
+    return f"{shop.github.web}/acme/shop/pull/{number}"
+
+
+def test_once_it_is_merged_there_nothing_of_it_is_taken_for_lost_here(shop):
+    shop.project.run(code=3)
+    shop.repo.person("ann", "write").merges(shop.pulls()[0][0])
+    shop.project.run()
+    assert shop.project.statuses() == {"1": "merged"}
+    assert shop.project.git("rev-parse", "main") == shop.base
+    checked = shop.project.noface("fsck")
+    assert checked.returncode == 0, checked.stdout
+    assert shop.project.noface("clean").returncode == 0
+    assert shop.project.git("for-each-ref", "--format=%(refname)", "refs/noface", "refs/heads/noface") == (
+        "refs/noface/remote/main"
+    )
 
 
 def test_a_second_run_finds_nothing_to_do_and_says_nothing_twice(shop):
@@ -71,9 +97,10 @@ def test_a_retry_goes_on_with_the_same_branch_and_pull_request(shop):
     shop.project.run(code=3)
     first, pulls = shop.head(), shop.pulls()
     shop.project.play(("1", 0, [{"write": "c.txt", "text": "more\n"}]))
-    assert shop.project.noface("retry", "1").returncode == 0
+    assert shop.project.noface("unblock", "1", "--note", "Add c as well.").returncode == 0
     shop.project.run(code=3)
     assert shop.pulls() == pulls
+    assert "Add c as well." in shop.project.prompt("1", 2)
     assert shop.repo.bare.git("rev-parse", f"{shop.head()}^") == first
     assert {"b.txt", "c.txt"} < shop.files(shop.head())
     assert "2 attempts with small" in shop.repo.pull(pulls[0][0]).body
