@@ -18,6 +18,7 @@ from noface.model.taxonomy import IssueStatus
 from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
 from noface.recovery.ground import Apart, Course, Mode, Seen, course, mode_of
+from noface.recovery.polling import Asked, Pace, answered, is_due
 
 _FOLLOWING = "following"
 """The fact that holds the move of main to what was fetched, while it is under way."""
@@ -134,7 +135,7 @@ def mark_landed_elsewhere(context: RunContext, commits: str) -> tuple[str, ...]:
 
 
 class GroundWatch:
-    """Fetches again and again while noface publishes, in threads; for the loop's thread.
+    """Fetches again while noface publishes, in threads: seldom where nothing comes of it. For the loop's thread.
 
     `drop` takes an issue that has landed elsewhere out of the merge queue.
     """
@@ -143,15 +144,15 @@ class GroundWatch:
         self._context = context
         self._jobs = jobs
         self._drop = drop
-        self._asked_at = context.clock.now()
+        self._asked = Asked(context.clock.now())
         self._asking = False
 
     def step(self, *, begin: bool = True) -> None:
         """Fetch where it is time to, if `begin`."""
         rules, now = self._context.settings.landing, self._context.clock.now()
-        due = rules.publishes and now >= self._asked_at + rules.poll_s
+        due = rules.publishes and is_due(self._asked, Pace(rules.poll_s), now)
         if begin and due and not self._asking and self._context.remote is not None:
-            self._asking, self._asked_at = True, now
+            self._asking = True
             self._jobs.start(Job(JobKind.REMOTE, "", self._fetch, self._ended))
 
     def _fetch(self, cancel: Canceller) -> str:
@@ -159,6 +160,7 @@ class GroundWatch:
 
     def _ended(self, job: Job[str]) -> None:
         self._asking = False
+        self._asked = answered(self._asked, self._context.clock.now(), changed=bool(job.result))
         if job.result:
             for issue_id in mark_landed_elsewhere(self._context, job.result):
                 self._drop(issue_id)
