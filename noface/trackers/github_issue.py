@@ -27,7 +27,6 @@ _PRIORITY = re.compile(
     r"p(?P<p>\d)|(?:priority|prio)[\s:/=_-]*(?:p?(?P<number>\d)|(?P<word>[a-z]+))|(?P<first>[a-z]+)[\s_-]priority"
 )
 _HASH_CHARS = 16
-_ODD = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +104,13 @@ def read_remote(remote: RemoteIssue, gates: Iterable[str] = ()) -> ParsedFile:
     title = clean_title(remote.title)
     if problem := title_problem(title):
         return ParsedFile(_fault(remote, problem))
-    if odd := _ODD.search(remote.body):
-        line = remote.body.count("\n", 0, odd.start()) + 1
-        return ParsedFile(_fault(remote, f"line {line}: the body holds {odd[0]!a}, which is no text"))
-    if (size := len(remote.body.encode())) > BODY_BYTES_MAX:
+    try:
+        size = len(remote.body.encode())
+    except UnicodeEncodeError as error:
+        return ParsedFile(_no_text(remote, error.start))
+    if (at := remote.body.find("\0")) >= 0:
+        return ParsedFile(_no_text(remote, at))
+    if size > BODY_BYTES_MAX:
         return ParsedFile(_fault(remote, f"the body has {size} bytes, at most {BODY_BYTES_MAX} are allowed"))
     return _build(remote, title, tuple(gates))
 
@@ -210,6 +212,11 @@ def _content_hash(remote: RemoteIssue, issue: Issue) -> str:
     """Hash what a person says of the work: a label that says nothing of it is no edit."""
     said = (remote.title, remote.body, remote.milestone, issue.priority, issue.depends_on)
     return hashlib.sha256(repr(said).encode("utf-8", "replace")).hexdigest()[:_HASH_CHARS]
+
+
+def _no_text(remote: RemoteIssue, at: int) -> IssueFault:
+    line = remote.body.count("\n", 0, at) + 1
+    return _fault(remote, f"line {line}: the body holds {remote.body[at]!a}, which is no text")
 
 
 def _fault(remote: RemoteIssue, problem: str) -> IssueFault:

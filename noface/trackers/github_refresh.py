@@ -159,11 +159,11 @@ class Refresh:
                     *(self._listed(number, "sub_issues") if remote.open_children else ()),
                     *(self._listed(number, "dependencies/blocked_by") if remote.open_blockers else ()),
                 ]
-                here = tuple(dict.fromkeys(each.number for each in found if self._is_here(each)))
+                here = tuple(dict.fromkeys(each.number for each in found if _together(each, remote)))
                 for each in found:
                     if each.number in here and each.number not in self._copy.issues:
                         self.put(each)
-                away = (each for each in found if each.open and not self._is_here(each))
+                away = (each for each in found if each.open and not _together(each, remote))
                 elsewhere = tuple(f"{'/'.join(each.home.split('/')[-2:])}#{each.number}" for each in away)
                 self._copy.issues[number] = replace(remote, children=here, blockers=(), elsewhere=elsewhere)
 
@@ -174,9 +174,6 @@ class Refresh:
             if error.status in _MISSING:
                 return []  # a server of somebody's own that is older than these
             raise
-
-    def _is_here(self, remote: RemoteIssue) -> bool:
-        return remote.home.lower().endswith(f"/{self._client.location.repository.lower()}")
 
     def _needed(self) -> Iterator[int]:
         """Yield the numbers on which issues depend that are worked on."""
@@ -255,6 +252,11 @@ def _issues(body: Any) -> Iterable[RemoteIssue]:
 def _relations(remote: RemoteIssue) -> tuple[int, int, str]:
     """Return what is the same while an issue's sub-issues and blockers need not be listed again."""
     return remote.open_children, remote.open_blockers, remote.updated
+
+
+def _together(one: RemoteIssue, other: RemoteIssue) -> bool:
+    """Tell whether two issues are of the same repository."""
+    return one.home.lower() == other.home.lower()
 
 
 def _without_text(remote: RemoteIssue) -> RemoteIssue:

@@ -89,9 +89,16 @@ def test_sub_issues_and_dependencies_of_the_api_count_too():
     assert issue_of("blocked by #3", children=(4, 5), blockers=(3, 6)).depends_on == ("3", "4", "5", "6")
 
 
-@pytest.mark.parametrize("body", ["blocked by other/lib#3", "depends on https://github.com/acme/other/issues/3"])
-def test_a_dependency_in_another_repository_is_told_since_it_cannot_be_followed(body):
-    fault = parsed(body).result
+@pytest.mark.parametrize(
+    ("body", "more"),
+    [
+        ("blocked by other/lib#3", {}),
+        ("depends on https://github.com/acme/other/issues/3", {}),
+        ("b", {"elsewhere": ("acme/other#3",)}),
+    ],
+)
+def test_a_dependency_in_another_repository_is_told_since_it_cannot_be_followed(body, more):
+    fault = parsed(body, **more).result
     assert "of another repository, which noface cannot follow" in fault.problem
 
 
