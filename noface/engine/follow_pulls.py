@@ -41,6 +41,7 @@ from noface.recovery.pull_rounds import (
     TakenByPerson,
     WaitsFor,
     asking,
+    of_another,
     pace_of,
     round_note,
     standing,
@@ -249,6 +250,11 @@ class PullFollower:
         pull, state = self._of(before.issue_id), self.context.reader.state(before.issue_id)
         if pull is None or (pull.head, pull.number, pull.rounds) != (before.head, before.number, before.rounds):
             return
+        if not any(attempt.number == before.attempt for attempt in self.context.reader.past(before.issue_id)):
+            if isinstance(looked.decision, TakenByPerson):
+                self.context.pulls.adopted(self.context.clock.now(), pull.issue_id, looked.decision.head)
+                return
+            looked = replace(looked, decision=of_another(looked.decision))
         issue, decision = self.watch.issue(before.issue_id), looked.decision
         if issue is not None and issue.id in self.jobs.issues():
             self._hold(looked)

@@ -207,6 +207,18 @@ def decide(followed: Followed, look: Look, rules: LandingRules, now: float) -> D
     return due if due is not None else _waiting(followed, look)
 
 
+def of_another(decision: Decision) -> Decision:
+    """Return what becomes of a pull request that noface opened on another machine: that one answers and pushes.
+
+    Here it is only watched, so that what waits for it knows when it is merged.
+    """
+    match decision:
+        case RoundDue(reason=reason) | Outdated(reason=reason):
+            return StillOpen(WaitsFor.PERSON, f"{reason}: left to the machine that opened it; a retry takes it over")
+        case _:
+            return decision
+
+
 def _other_head(followed: Followed, pull: PullRequest) -> StillOpen | TakenByPerson:
     if pull.head in (*followed.seen.heads, followed.pushed):
         return StillOpen(WaitsFor.CHECKS, f"the newest push has not reached pull request #{pull.number} yet")

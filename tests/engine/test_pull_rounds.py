@@ -1,5 +1,7 @@
 """What checks, reviewers and others make of a pull request comes back to noface: real runs against a GitHub here."""
 
+import shutil
+
 import pytest
 from support.processes import wait_for
 
@@ -196,7 +198,7 @@ def test_a_persons_push_makes_the_branch_theirs_until_retry_adopts_it(published)
     assert len(published.repo.pulls) == 1
 
 
-@pytest.mark.parametrize("name", ["pull_seen", "round_recorded", "action_recorded:2", "pull_intent", "branch_pushed"])
+@pytest.mark.parametrize("name", ["pull_seen", "round_recorded", "branch_pushed"])
 def test_a_kill_during_a_round_leaves_one_answer_and_one_pull_request(published, name):
     published.first()
     published.is_red()
@@ -275,3 +277,18 @@ def test_a_run_with_nothing_else_to_do_follows_the_checks_and_answers_them(publi
     assert running.returncode == 3, out
     assert out.rstrip().endswith("The backlog: 1 review.")
     assert len(published.project.attempts("1")) == 2
+
+
+def test_a_pull_request_that_another_machine_opened_is_watched_and_left_to_it(published):
+    published.first()
+    shutil.rmtree(published.project.state)  # what another machine, or a lost database, knows of it
+    published.is_red()
+    published.runs()
+    assert published.project.attempts("1") == []
+    assert "left to the machine that opened it" in published.project.shown("show", "1")["reason"]
+    published.alice.pushes("noface/1", {"more.txt": "more\n"})
+    published.runs()
+    assert published.status() == "review"
+    published.alice.merges(1, "squash")
+    published.runs(code=0)
+    assert published.status() == "merged"
