@@ -48,12 +48,11 @@ def _look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> "Health
     config, repository, findings = _project(path)
     error = next((each.text for each in findings if each.state == "bad"), "")
     machine_checks = machine(config)
-    said = {each.text for each in machine_checks}
+    elsewhere = _elsewhere(config, repository) if config is not None and repository is not None else ()
+    said = {each.text for each in (*machine_checks, *elsewhere)}
     if config is not None:
         found = named(config, None, Path.cwd(), said) if repository is None else project(config, repository, said)
-        findings += found
-    if config is not None and repository is not None:
-        findings += _elsewhere(config, repository)
+        findings += (*found, *elsewhere)
     given = [variable for each in config.models.values() for variable in each.env.items()] if config else []
     with Launcher(masking=known_secrets(given, None)) as launcher:
         models = _models(config, repository, wanted, launcher, probe=probe and not error)
@@ -62,15 +61,13 @@ def _look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> "Health
 
 def _elsewhere(config: "Config", repository: "Repository") -> "tuple[Check, ...]":
     """Say how what lies on other machines is ready; nothing is looked at that the configuration does not use."""
-    from noface.cli.github_ready import Wanted, github_checks, remote_checks
-    from noface.config.remote_rules import PULL_REQUEST
-    from noface.data.trackers import TRACKERS
+    from noface.cli.github_ready import github_checks, remote_checks, wanted_of
 
-    landing, tracker, github = config.landing, config.tracker, config.github
-    issues, asks = TRACKERS[tracker.kind].remote, landing.how == PULL_REQUEST
-    wanted = Wanted(landing.remote, github.repository, github.url, tracker.label, issues, asks or landing.push)
-    checks = github_checks(repository, wanted) if issues or asks else ()
-    return (*checks, *(remote_checks(repository, wanted) if issues or asks or landing.push else ()))
+    wanted = wanted_of(config)
+    if wanted is None:
+        return ()
+    checks = github_checks(repository, wanted) if wanted.github else ()
+    return (*checks, *remote_checks(repository, wanted))
 
 
 def _project(path: Path | None) -> "tuple[Config | None, Repository | None, tuple[Check, ...]]":

@@ -14,8 +14,9 @@ from noface.cli.wiring import (
     settings,
     slots_dir,
 )
-from noface.config.remote_rules import remote_notes
+from noface.config.remote_rules import PULL_REQUEST, remote_notes
 from noface.config.sections import Config
+from noface.data.trackers import TRACKERS
 from noface.engine.readiness import box_findings, gate_findings, ladder_findings, model_findings, price_findings
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, UsageError
 from noface.git.locate import locate
@@ -48,7 +49,17 @@ def repository_of(start: Path, config: Config) -> tuple[Repository | None, tuple
 def config_findings(config: Config, repository: Repository | None, root: Path) -> tuple[Finding, ...]:
     """Return what is wrong with what the configuration names: programs, templates, workspaces, sandbox, rungs."""
     named = (*_refusals(config, repository), *_programs(config, repository, root), *_rungs(config))
-    return (*named, *_sessions(config), *remote_notes(config))
+    return (*named, *_sessions(config), *remote_notes(config), *_elsewhere(config, repository))
+
+
+def _elsewhere(config: Config, repository: Repository | None) -> Iterator[Finding]:
+    """Yield what is missing on this machine for GitHub, where the configuration asks for it; nothing is sent."""
+    if repository is None or not (TRACKERS[config.tracker.kind].remote or config.landing.how == PULL_REQUEST):
+        return
+    from noface.cli.github_ready import github_findings, wanted_of
+
+    if (wanted := wanted_of(config)) is not None:
+        yield from github_findings(repository, wanted)
 
 
 def _refusals(config: Config, repository: Repository | None) -> Iterator[Finding]:

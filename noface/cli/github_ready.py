@@ -9,14 +9,19 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from noface.cli.connections import talks_to_github
+from noface.config.remote_rules import PULL_REQUEST
+from noface.data.trackers import TRACKERS
 from noface.errors import EXIT_USAGE, ForgeAwayError, ForgeError, RemoteError, UsageError
 from noface.forge.location import Location, located
 from noface.forge.token import Token, find_token
 from noface.git.remote import Push, Rejected, find_remote
+from noface.model.finding import Finding
 from noface.ui.doctor import Check, State
 from noface.ui.text import count
 
 if TYPE_CHECKING:
+    from noface.config.sections import Config
     from noface.forge.rest import Client
     from noface.git.command import Git
     from noface.git.remote import Remote
@@ -41,6 +46,12 @@ class Wanted:
     label: str = ""
     issues: bool = True
     pushes: bool = True
+    pull_requests: bool = True
+
+    @property
+    def github(self) -> bool:
+        """True where GitHub is asked, and not only a remote pushed to."""
+        return self.issues or self.pull_requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +74,45 @@ def place_of(repository: "Repository", wanted: Wanted) -> Place:
     return Place(location, remote.name if remote is not None else "")
 
 
+def wanted_of(config: "Config") -> Wanted | None:
+    """Return what a configuration wants of GitHub or of the remote; None where all stays on this machine."""
+    landing, tracker, github = config.landing, config.tracker, config.github
+    asks = landing.how == PULL_REQUEST
+    if not (talks_to_github(config) or landing.push):
+        return None
+    issues = TRACKERS[tracker.kind].remote
+    return Wanted(landing.remote, github.repository, github.url, tracker.label, issues, asks or landing.push, asks)
+
+
 def github_checks(repository: "Repository", wanted: Wanted) -> tuple[Check, ...]:
     """Return how far GitHub is ready for what is wanted, each with what to do where it is not."""
+    here, place, token = _here(repository, wanted)
+    if place is None or token is None or any(each.state is State.BAD for each in here):
+        return here
+    return (*here, *_answers(place.location, token, wanted))
+
+
+def github_findings(repository: "Repository", wanted: Wanted) -> Iterator[Finding]:
+    """Yield what `noface run` would refuse before it asks GitHub anything: no library, no place, no token."""
+    for each in _here(repository, wanted)[0]:
+        if each.state is State.BAD:
+            yield Finding("", each.text, each.fix, each.exit_code)
+
+
+def _here(repository: "Repository", wanted: Wanted) -> tuple[tuple[Check, ...], Place | None, Token | None]:
+    """Return what this machine alone can tell, with the place and the token where they are known."""
     library = _library()
     try:
         place = place_of(repository, wanted)
     except UsageError as error:
-        return (library, Check("GitHub", State.BAD, error.message, error.hint, EXIT_USAGE))
+        return (library, Check("GitHub", State.BAD, error.message, error.hint, EXIT_USAGE)), None, None
     by = f" (remote {place.remote})" if place.remote else ""
     where = Check("GitHub", State.OK, f"{place.location.repository} on {place.location.host}{by}")
     try:
         token = find_token(place.location)
     except UsageError as error:
-        return (library, where, Check("token", State.BAD, error.message, error.hint, EXIT_USAGE))
-    found = Check("token", State.OK, f"from {token.source}")
-    asked = tuple(_answers(place.location, token, wanted)) if library.state is State.OK else ()
-    return (library, where, found, *asked)
+        return (library, where, Check("token", State.BAD, error.message, error.hint, EXIT_USAGE)), place, None
+    return (library, where, Check("token", State.OK, f"from {token.source}")), place, token
 
 
 def client_for(location: Location, token: Token) -> "Client":
@@ -189,7 +223,11 @@ def _table(value: Any) -> Mapping[str, Any]:
 
 def remote_checks(repository: "Repository", wanted: Wanted) -> Iterator[Check]:
     """Yield how main stands against the remote's, and whether a push would be let in. Sends nothing but questions."""
-    remote = find_remote(repository, wanted.remote, _token_of(repository, wanted))
+    try:
+        remote = find_remote(repository, wanted.remote, _token_of(repository, wanted))
+    except UsageError as error:
+        yield Check("remote", State.BAD, error.message, error.hint, EXIT_USAGE)
+        return
     if remote is None:
         return
     try:

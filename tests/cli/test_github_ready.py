@@ -52,3 +52,37 @@ def test_what_is_missing_is_told_with_what_to_do(github, project, shop):
     assert checks(project)["login"][0] == "bad"
     with github.away():
         assert checks(project)["login"][0] == "note", "one can set up a project without a network"
+
+
+def findings(project):
+    return {
+        each["name"]: (each["state"], each["text"])
+        for each in json.loads(project.noface("doctor", "--json").stdout)["project"]
+    }
+
+
+def test_doctor_tells_how_main_stands_and_whether_a_push_is_let_in(github, project, shop):
+    project.config('[landing]\nhow = "pull-request"\n')
+    project.git("fetch", "-q", "origin")
+    project.git("reset", "-q", "--hard", "origin/main")
+    project.config('[landing]\nhow = "pull-request"\n')
+    assert findings(project)["remote"][1].startswith("main is origin/main")
+    project.commit("mine")
+    before = shop.bare.refs()
+    found = findings(project)
+    assert found["remote"] == ("note", "main is 1 commit ahead of origin/main: noface does not push these commits")
+    assert found["push"][0] == "ok"
+    assert shop.bare.refs() == before, "nothing was pushed"
+    assert "label" not in found, "issues are files here"
+    project.env["GH_TOKEN"] = github.token("eve").text
+    assert findings(project)["push"][0] == "bad"
+
+
+def test_what_this_machine_lacks_is_found_by_config_check(project):
+    project.env["PATH"] = "/usr/bin:/bin"
+    project.config('[landing]\nhow = "pull-request"\n')
+    done = project.noface("config", "check")
+    assert (done.returncode, "no git remote" in done.stdout) == (2, True)
+    project.git("remote", "add", "origin", "git@github.com:acme/shop.git")
+    done = project.noface("config", "check")
+    assert (done.returncode, "no token for github.com" in done.stdout) == (2, True)
