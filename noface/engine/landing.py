@@ -20,7 +20,7 @@ from noface.engine.judges import CutShort, Judges
 from noface.engine.lessons import keep_lesson
 from noface.engine.outside import branch_in_the_way, wait_for_person
 from noface.engine.prompt_context import attempt_directory, history_of
-from noface.engine.pushed_landing import NotPushed, follow_push, push_landing, was_pushed
+from noface.engine.pushed_landing import LandedThere, NotPushed, follow_push, landed_there, push_landing, was_pushed
 from noface.errors import RefLockedError
 from noface.git.fast_forward import Blocked, Landed, Moved
 from noface.git.landing import advance
@@ -60,7 +60,7 @@ class Publisher(Protocol):
         """Leave an issue's work alone."""
 
 
-Proven = Proof | Failure | None
+Proven = Proof | Failure | LandedThere | None
 """A proof, the failure of the merge result, or None where a cancel ended the proving."""
 
 
@@ -109,6 +109,8 @@ def prove(context: RunContext, entry: QueueEntry, cancel: Canceller, *, approved
     if context.settings.landing.push:
         fetch_again(context, cancel)
     main = plumbing.main()
+    if context.settings.landing.push and (there := landed_there(plumbing, issue.id, entry.candidate, main)) is not None:
+        return there
     merge = merge_and_hold(plumbing, hold_ref(issue.id, "merge"), main, entry.candidate)
     if merge.tree is None:
         return conflict(merge.conflicts)
@@ -259,6 +261,9 @@ class MergeQueue:
                 return [Rejected(entry, failure)]
             case Failure():  # it has landed elsewhere, or a person decides about it
                 pass
+            case LandedThere(commit):
+                self._remove(entry)
+                self._context.journal.merged(self._context.clock.now(), entry.issue.id, commit)
             case None:
                 pass
         return []

@@ -16,6 +16,7 @@ from noface.engine.context import RunContext
 from noface.errors import GitError, RemoteError
 from noface.git.fast_forward import Blocked, Landed
 from noface.git.landing import advance
+from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate
 from noface.git.remote import PushResult
 from noface.process.supervise import Canceller
@@ -27,6 +28,19 @@ class NotPushed:
 
     reason: str
     passing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LandedThere:
+    """Another machine has landed the issue meanwhile, as `commit`."""
+
+    commit: str
+
+
+def landed_there(plumbing: Plumbing, issue_id: str, candidate: str, main: str) -> LandedThere | None:
+    """Return the landing of an issue on main of which the work in `candidate` knows nothing, None without one."""
+    landings = plumbing.landings(f"{candidate}..{main}")
+    return next((LandedThere(each.commit) for each in landings if each.issue == issue_id), None)
 
 
 def push_landing(context: RunContext, old: str, new: str, cancel: Canceller) -> PushResult | NotPushed:

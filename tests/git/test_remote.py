@@ -1,6 +1,8 @@
 """The git remote: real bare repositories, fetched from and pushed to. What runs, and what must not."""
 
+import os
 import re
+import shutil
 import stat
 from pathlib import Path
 
@@ -208,6 +210,73 @@ def test_what_a_server_refuses_is_told_in_its_own_words(work, words, cause):
     assert refused.reason.cause is cause
     assert refused.said.splitlines() == [line.strip() for line in words.splitlines()]
     assert refs(bare_of(work), "refs/heads/x") == ""
+
+
+# Over http, with a token
+
+
+@pytest.fixture
+def over_http(work, github):
+    """A private repository on the GitHub of the tests, and a clone of it that has no credentials."""
+    repository = github.repository("acme/shop", private=True)
+    git(work, "fetch", "-q", repository.bare.path, "main")
+    git(work, "reset", "-q", "--hard", "FETCH_HEAD")
+    git(work, "remote", "set-url", "origin", repository.clone_url)
+    return repository
+
+
+def test_the_token_helps_where_the_person_s_own_credentials_do_not_and_nobody_sees_it(
+    work, github, over_http, monkeypatch
+):
+    token = github.token("bot").text
+    over_http.grant("bot", "write")
+    with pytest.raises(RemoteError) as caught:
+        origin(work).fetch_main()
+    assert caught.value.cause == RemoteCause.AUTH
+    seen = work.parent / "seen"
+    program = work.parent / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$@" >> \'{seen}\'\nexec {shutil.which("git")} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    asked = []
+    remote = origin(work, token=lambda host: asked.append(host) or token)
+    made = git(work, "rev-parse", "main")
+    assert remote.fetch_main().refs == {"refs/heads/main": made}
+    assert remote.push(made, "refs/heads/noface/7", "") == Pushed("refs/heads/noface/7", made)
+    assert over_http.bare.branch("noface/7") == made
+    assert asked == ["127.0.0.1"]
+    assert "push" in seen.read_text()
+    assert token not in seen.read_text()
+    assert token not in (work / ".git/config").read_text()
+
+
+@pytest.mark.parametrize(("role", "cause"), [("read", RemoteCause.PERMISSION), (None, RemoteCause.NOT_FOUND)])
+def test_a_token_that_may_not_push_is_told_from_one_that_sees_nothing(work, github, over_http, role, cause):
+    token = github.token("bot").text
+    if role:
+        over_http.grant("bot", role)
+    with pytest.raises(RemoteError) as caught:
+        origin(work, token=lambda _: token).push(git(work, "rev-parse", "main"), "refs/heads/x", "")
+    assert caught.value.cause == cause
+    assert token not in f"{caught.value} {caught.value.hint}"
+
+
+def test_a_branch_that_is_protected_there_is_told_in_github_s_words(work, github, over_http):
+    over_http.grant("bot", "write")
+    over_http.bare.protect("main")
+    token = github.token("bot").text
+    before = git(work, "rev-parse", "main")
+    refused = origin(work, token=lambda _: token).push(commit(work), "refs/heads/main", before)
+    assert isinstance(refused, Rejected)
+    assert refused.reason.cause is RemoteCause.PROTECTED
+    assert "GH006" in refused.said
+
+
+@pytest.mark.parametrize("url", ["http://git.example.com/x.git", "ssh://git@github.com/x", "file:///srv/x.git"])
+def test_a_token_goes_to_no_address_where_others_could_read_it_or_nobody_wants_it(work, url):
+    git(work, "remote", "set-url", "origin", url)
+    assert origin(work, token=lambda _: "t")._authorization() == ()
 
 
 # When it cannot be reached
