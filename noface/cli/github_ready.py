@@ -14,6 +14,7 @@ from noface.config.remote_rules import PULL_REQUEST
 from noface.data.trackers import TRACKERS
 from noface.errors import EXIT_USAGE, ForgeAwayError, ForgeError, RemoteError, UsageError
 from noface.forge.location import Location, located
+from noface.forge.opened import INSTALL
 from noface.forge.token import Token, find_token
 from noface.git.remote import Push, Rejected, find_remote
 from noface.model.finding import Finding
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from noface.git.remote import Token as GitToken
     from noface.git.repository import Repository
 
-INSTALL = "pipx install --force 'noface-loop[github]', or in your environment: pip install 'noface-loop[github]'"
 _NOT_FOUND, _FORBIDDEN = 404, 403
 _MAY_WRITE = ("push", "maintain", "admin")
 

@@ -14,6 +14,8 @@ from typing import Any
 
 _SECONDARY = re.compile(r"secondary rate limit|abuse detection|exceeded a secondary", re.IGNORECASE)
 _SECONDARY_S = 60.0
+WRITE_PAUSE_S = 1.0
+"""GitHub's guide asks for a second between requests that change something: bursts end in a secondary limit."""
 _LIMIT_S_MAX = 3700.0
 """No limit lasts longer than its hour; a server's nonsense must not end a run for days."""
 _OUTAGE_MIN_S = 5.0

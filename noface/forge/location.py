@@ -77,9 +77,14 @@ def api_of(host: str) -> str:
     return f"https://{host}/api/v3"
 
 
+def is_hosted(host: str) -> bool:
+    """Tell whether GitHub itself runs a host, with its limits."""
+    return host == GITHUB or host.endswith(_RESIDENCY)
+
+
 def is_enterprise_server(host: str) -> bool:
     """Tell whether a host is somebody's own GitHub, where the tokens of github.com mean nothing."""
-    return host != GITHUB and not host.endswith(_RESIDENCY) and not is_loopback(host)
+    return not is_hosted(host) and not is_loopback(host)
 
 
 def is_loopback(host: str) -> bool:

@@ -16,6 +16,8 @@ from noface.forge.token import Token, find_token
 from noface.process.clock import Clock
 from noface.process.command import Canceller
 
+INSTALL = "pipx install --force 'noface-loop[github]', or in your environment: pip install 'noface-loop[github]'"
+
 
 @dataclass(frozen=True, slots=True)
 class OpenedForge:
@@ -59,5 +61,5 @@ def check_installed() -> None:
             raise
         raise UsageError(
             f"GitHub needs a library that is not installed ({error.name}).",
-            "Install it: pip install 'noface-loop[github]', or: pipx inject noface-loop 'noface-loop[github]'.",
+            f"Install it: {INSTALL}.",
         ) from error

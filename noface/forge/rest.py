@@ -24,6 +24,7 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 from noface.errors import ForgeAwayError, ForgeError
 from noface.forge.kept import Cache, Kept, MemoryCache
 from noface.forge.limits import (
+    WRITE_PAUSE_S,
     Asked,
     Away,
     Budget,
@@ -37,7 +38,7 @@ from noface.forge.limits import (
     outage_wait,
     reads_wait,
 )
-from noface.forge.location import Location, is_loopback
+from noface.forge.location import Location, is_hosted, is_loopback
 from noface.forge.token import Token
 from noface.process.clock import Clock
 from noface.process.command import Canceller
@@ -87,6 +88,7 @@ class _State:
     away: dict[str, tuple[float, str]] = field(default_factory=dict)
     failures: int = 0
     renamed: dict[str, str] = field(default_factory=dict)
+    last_write: float = float("-inf")
 
 
 class Client:
@@ -201,6 +203,7 @@ class Client:
         asked = Asked(f"{verb} {urlsplit(url).path}", self.location.repository, self.location.host, self._token.source)
         for tries in range(1, _TRIES + 1):
             self._check_may_send(verb, resource)
+            self._space(verb)
             reply, verdict = self._once(verb, url, body, headers, asked, follow_away=follow_away)
             if isinstance(verdict, Fine):
                 return reply
@@ -320,6 +323,15 @@ class Client:
             raise ForgeAwayError(why, until, _AWAY_HINT)
         if verb == "GET" and (why := reads_wait(budget, now)):
             raise ForgeAwayError(f"{why}.", budget.reset, _AWAY_HINT)
+
+    def _space(self, verb: str) -> None:
+        """Keep writes apart, as GitHub asks for; on a company's own server no limit is on unless it is set there."""
+        if verb == "GET" or not is_hosted(self.location.host):
+            return
+        with self._lock:
+            now = self._clock.monotonic()
+            at = self._state.last_write = max(now, self._state.last_write + WRITE_PAUSE_S)
+        self._pause(at - now)
 
     def _pause(self, seconds: float) -> None:
         ends = self._clock.monotonic() + seconds

@@ -19,7 +19,10 @@ from support.scripted_http import TOKEN, Handler, Script, client_of
 
 from noface.errors import ForgeAwayError, ForgeError
 from noface.forge.kept import Kept, MemoryCache
-from noface.forge.rest import RefusedError, graphql_url
+from noface.forge.location import Location
+from noface.forge.rest import Client, RefusedError, graphql_url
+from noface.forge.token import Token
+from noface.forge.transport import Transport
 from noface.process.command import Canceller
 
 PATH = "/repos/acme/shop/issues/7"
@@ -136,6 +139,19 @@ def test_after_a_rate_limit_nothing_is_sent_until_its_end(script, client, clock)
     assert len(script.asked) == 1
     clock.sleep(1201)
     assert client.get(PATH).body == {"number": 7}
+
+
+def test_writes_to_github_itself_are_a_second_apart(script, clock):
+    script.on(PATH, 200, {})
+    began = clock.now()
+    for host, seconds in (("github.com", 2), ("git.acme.example", 2)):
+        place = Location(host, "acme", "shop", script.origin)
+        client = Client(place, Token(TOKEN, "GH_TOKEN"), clock, transport=Transport(script.origin, TOKEN, clock))
+        for _ in range(3):
+            client.patch(PATH, {})
+        client.get(PATH)
+        client.close()
+        assert clock.now() - began == pytest.approx(seconds)
 
 
 def test_of_the_last_requests_none_is_spent_on_reading(script, client, clock):
