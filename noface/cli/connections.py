@@ -4,18 +4,20 @@ Nothing is sent by being connected. The token is found once, before anything is 
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from noface.config.sections import Config
-from noface.errors import UsageError
+from noface.errors import LockedError, UsageError
 from noface.forge.location import Location, located
 from noface.forge.token import Token, find_token
 from noface.git.remote import Remote, find_remote
 from noface.git.repository import Repository
 from noface.process.clock import Clock
 from noface.process.command import Canceller
+from noface.process.lock import RepositoryLock
 from noface.trackers.base import RemoteTracker, Tracker
 
 if TYPE_CHECKING:
@@ -65,13 +67,15 @@ def connect(
 def fetch_issues(tracker: Tracker, config: Config, repository: Repository) -> None:
     """Bring the copy of issues on another machine up to date; where the issues are here, nothing is done.
 
+    A run that is at work keeps the copy up to date itself, and is the only one that writes it meanwhile.
     Raises UsageError where GitHub cannot be used, ForgeError where it refuses or does not answer.
     """
     if isinstance(tracker, RemoteTracker):
         github = connect(config, repository).github
         if github is not None:
             tracker.use(github)
-        tracker.refresh()
+        with suppress(LockedError), RepositoryLock(repository.state_dir / "lock"):
+            tracker.refresh()
 
 
 class _TokenOfHost:

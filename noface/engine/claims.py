@@ -105,6 +105,16 @@ class ClaimKeeper:
             for issue_id, wait in self._waits.items()
         )
 
+    @property
+    def elsewhere(self) -> frozenset[str]:
+        """The issues that others have, as far as is known: what is said of them is theirs to say."""
+        return frozenset(self._waits)
+
+    def machine(self, issue_id: str) -> str:
+        """Return the name for people of the machine that an issue is claimed for by this run, "" where it is not."""
+        held = self._held.get(issue_id)
+        return held.claim.machine if held is not None else ""
+
     def may_start(self, issue_id: str) -> bool:
         """Tell whether this run has an issue."""
         return self._refs is None or bool(self._refused) or issue_id in self._held

@@ -190,7 +190,7 @@ class Engine:
         self._outside = OutsideChanges(context)
         forge = context.forge
         self._pulls = PullFollower(context, self._jobs, self._landing, self._watch, forge) if forge else None
-        self._tracker = TrackerSync(context, self._jobs)
+        self._tracker = TrackerSync(context, self._jobs, self._claims)
         self._withdrawn: set[str] = set()
         self._limit = ""
         self._first_wave: set[str] | None = None

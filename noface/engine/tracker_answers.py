@@ -13,6 +13,7 @@ from noface.store.records import IssueRow
 
 COMMANDS = ("approve", "reject", "retry", "skip")
 _SHOWN_CHARS_MAX = 40
+_TOLD_CHARS_MAX = 500
 
 
 def act_on(context: RunContext, publications: Publications, heard: Heard) -> None:
@@ -25,17 +26,28 @@ def act_on(context: RunContext, publications: Publications, heard: Heard) -> Non
         return
     note = context.env.masker.text(heard.text.strip())[: decisions.NOTE_CHARS_MAX]
     with context.questions.together():
-        row, problem = context.reader.issue(heard.issue_id), ""
-        if row is None:
-            return
         who = {"author": heard.author, "command": heard.command, "url": heard.url}
-        context.log_event("heard", row.id, text=note[:500], **who)
-        try:
-            problem = _carry_out(context, row, heard, note)
-        except UsageError as error:
-            problem = f"{heard.author} wrote /{heard.command}, but {error.message}."
-        publications.heard(row.id, heard.id, problem)
+        context.log_event("heard", heard.issue_id, text=note[:_TOLD_CHARS_MAX], **who)
+        problems = [_tried(context, row, heard, note) for row in _meant(context, heard.issue_id)]
+        publications.heard(heard.issue_id, heard.id, " ".join(dict.fromkeys(filter(None, problems))))
     hit("answer_heard")
+
+
+def _meant(context: RunContext, issue_id: str) -> list[IssueRow]:
+    """Return the issue, or those of its parts that wait for an answer: the tracker does not know them."""
+    row = context.reader.issue(issue_id)
+    if row is None:
+        return []
+    if row.status != IssueStatus.EPIC:
+        return [row]
+    return [part for part in context.reader.waiting_for_a_person() if part.parent == issue_id]
+
+
+def _tried(context: RunContext, row: IssueRow, heard: Heard, note: str) -> str:
+    try:
+        return _carry_out(context, row, heard, note)
+    except UsageError as error:
+        return f"{heard.author} wrote /{heard.command}, but {error.message}."
 
 
 def _carry_out(context: RunContext, row: IssueRow, heard: Heard, note: str) -> str:

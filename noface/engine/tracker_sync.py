@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from noface.engine.claims import ClaimKeeper
 from noface.engine.context import RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.tracker_answers import act_on
@@ -34,8 +35,9 @@ _REFUSED_AGAIN_S = 600.0
 class TrackerSync:
     """What a run does with a tracker on another machine; nothing at all where it has none. For the loop's thread."""
 
-    def __init__(self, context: RunContext, jobs: Jobs) -> None:
+    def __init__(self, context: RunContext, jobs: Jobs, claims: ClaimKeeper) -> None:
         self._context = context
+        self._claims = claims
         self._jobs = jobs
         self._remote: RemoteIssues | None = context.remote_issues
         self._pace = Pace(context.settings.landing.poll_s)
@@ -87,6 +89,7 @@ class TrackerSync:
             return
         self.settle(heed, ENDING_S, last=True)
         unsaid = [each.said.issue_id for each in self._candidates() if each.due_at is not None]
+        unsaid = [issue_id for issue_id in unsaid if issue_id not in self._claims.elsewhere]
         if unsaid:
             self._context.log_event("tracker_unsaid", issues=unsaid)
 
@@ -98,7 +101,12 @@ class TrackerSync:
         return not there and all(fault.id != issue_id for fault in backlog.faults)
 
     def _due(self, *, last: bool) -> Round:
-        candidates = [each for each in self._candidates() if self._refused.get(each.said.issue_id) != digest(each.said)]
+        elsewhere = self._claims.elsewhere
+        candidates = [
+            each
+            for each in self._candidates()
+            if each.said.issue_id not in elsewhere and self._refused.get(each.said.issue_id) != digest(each.said)
+        ]
         now = self._context.clock.now()
         return next_round(candidates, self._asked, self._pace, now, heard=self._heard, last=last)
 
@@ -111,7 +119,8 @@ class TrackerSync:
         return self._read[1]
 
     def _candidate(self, standing: Standing) -> Candidate:
-        standing = replace(standing, pushed=self._context.settings.landing.push)
+        holder = self._claims.machine(standing.issue_id)
+        standing = replace(standing, pushed=self._context.settings.landing.push, holder=holder)
         known, said = self._publications.get(standing.issue_id), said_of(standing, self._clean)
         if known is None:
             return Candidate(standing, said)

@@ -41,6 +41,22 @@ class Worked:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a divided issue. `document` is that of one that waits for a person, `epoch` counts its unblockings."""
+
+    id: str
+    title: str
+    status: str
+    epoch: int = 0
+    document: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def asks(self) -> bool:
+        """True where it waits for what people write."""
+        return self.status in ASKING
+
+
+@dataclass(frozen=True, slots=True)
 class Pull:
     """The pull request that shows an issue's work. `checks` is how they stand: pending, passed, failed, none."""
 
@@ -53,9 +69,10 @@ class Pull:
 class Standing:
     """What noface's rows say of an issue, as far as its tracker is told. Money in dollars, None for unknown.
 
-    `document` is that of an issue that waits for a person (recovery/blocked); `parts` are title and status of those
-    that a divided issue has. `pushed` tells whether main was pushed after the landing. `holder` is who has claimed the
-    issue where other machines may want it. `not_heard` says why what somebody wrote last was not acted on.
+    `document` is that of an issue that waits for a person (recovery/blocked). `parts` are those of a divided issue: the
+    tracker does not know them, so what they ask is asked and answered at the whole. `pushed` tells whether main was
+    pushed after the landing. `holder` is who has claimed the issue where other machines may want it. `not_heard` says
+    why what somebody wrote last was not acted on.
     """
 
     issue_id: str
@@ -68,7 +85,7 @@ class Standing:
     attempts: tuple[Worked, ...] = ()
     cost_usd: float | None = None
     document: Mapping[str, Any] = field(default_factory=dict)
-    parts: tuple[tuple[str, str], ...] = ()
+    parts: tuple[Part, ...] = ()
     pull: Pull | None = None
     merged_commit: str = ""
     pushed: bool = False
@@ -81,15 +98,18 @@ class Standing:
 
         A pull request closes its issue when it is merged, before noface has seen that.
         """
-        settled = self.done or self.status == IssueStatus.REVIEW
-        return self.status if self.present or settled else GONE
+        if not (self.present or self.done or self.status == IssueStatus.REVIEW):
+            return GONE
+        asking = next((part.status for part in self.parts if part.asks), self.status)
+        return asking if self.status == IssueStatus.EPIC else self.status
 
     @property
     def question(self) -> str:
         """A name of what a person is asked, another one for each question; "" where nobody is asked."""
         if self.state not in ASKING:
             return ""
-        return f"{self.status}:{self.epoch}:{len(self.attempts)}"
+        parts = "".join(f":{part.id}:{part.epoch}" for part in self.parts if part.asks)
+        return f"{self.status}:{self.epoch}:{len(self.attempts)}{parts}"
 
     @property
     def done(self) -> bool:
@@ -164,16 +184,26 @@ def _now(standing: Standing, reason: str) -> str:
 
 def _needs_person(standing: Standing, state: str, clean: Clean) -> Iterator[str]:
     """Yield the question first, then how to answer it here, then what there is to know."""
-    document = standing.document
+    asking = [part for part in standing.parts if part.asks] if standing.status == IssueStatus.EPIC else []
+    documents = [part.document for part in asking] or [standing.document]
     needs = "needs an answer" if state == IssueStatus.BLOCKED else "needs a yes"
-    yield f"**noface {needs} to go on.** {plain(clean(_text(document, 'summary') or standing.reason))}"
-    if question := _text(document, "question"):
-        yield quote(clean(question))
+    summary = (
+        f"{len(asking)} of its parts cannot go on."
+        if asking
+        else plain(clean(_text(standing.document, "summary") or standing.reason))
+    )
+    yield f"**noface {needs} to go on.** {summary}"
+    for number, document in enumerate(documents):
+        if asking:
+            yield f"Part {code(asking[number].id)}, {plain(clean(asking[number].title))}:"
+        if question := _text(document, "question"):
+            yield quote(clean(question))
     if standing.not_heard:
         yield f"**Not done:** {plain(clean(standing.not_heard))}"
     yield _answers_here(state)
-    yield from _evidence(document, clean)
-    yield _options(document, clean)
+    for document in documents:
+        yield from _evidence(document, clean)
+        yield _options(document, clean)
 
 
 def _answers_here(state: str) -> str:
@@ -238,7 +268,7 @@ def _landed(standing: Standing) -> Iterator[str]:
 
 
 def _parts(standing: Standing, clean: Clean) -> str:
-    return "\n".join(f"- {plain(clean(title))}: {status}" for title, status in standing.parts[:_PARTS_SHOWN])
+    return "\n".join(f"- {plain(clean(part.title))}: {part.status}" for part in standing.parts[:_PARTS_SHOWN])
 
 
 def _history(standing: Standing) -> str:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from noface.model.taxonomy import IssueStatus
-from noface.recovery.said import GONE, Pull, Standing, Worked
+from noface.recovery.said import GONE, Part, Pull, Standing, Worked
 from noface.store.database import Database, insert
-from noface.store.records import IssueRow, query, read
+from noface.store.records import IssueRow, query, read, select
 from noface.store.rows import dumps
 
 _SINCE = "tracker_since:"
@@ -94,7 +94,7 @@ class Publications:
 
     def _standing(self, row: IssueRow) -> Standing:
         attempts = self._db.rows(query("worked"), row.id)
-        parts = self._db.rows("SELECT title, status FROM issues WHERE parent = ? ORDER BY position", row.id)
+        parts = self._db.rows(select(IssueRow, "WHERE parent = ? ORDER BY position"), row.id)
         pulls = self._db.rows("SELECT number, url, checks FROM pull_requests WHERE issue_id = ?", row.id)
         pull = next((Pull(*each) for each in pulls if each["number"] is not None), None)
         known = self.get(row.id)
@@ -109,7 +109,7 @@ class Publications:
             attempts=tuple(Worked(*each) for each in attempts),
             cost_usd=row.cost_usd,
             document=row.block or {},
-            parts=tuple((str(each["title"]), str(each["status"])) for each in parts),
+            parts=tuple(_part(read(IssueRow, each)) for each in parts),
             pull=pull,
             merged_commit=row.merged_commit or "",
             not_heard=known.heard.problem if known is not None else "",
@@ -130,6 +130,10 @@ class Publications:
                 heard=dumps(publication.heard),
                 at=publication.at,
             )
+
+
+def _part(row: IssueRow) -> Part:
+    return Part(row.id, row.title, row.status, row.epoch, row.block or {})
 
 
 def _publication(row: Any) -> Publication:

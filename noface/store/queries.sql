@@ -202,6 +202,7 @@ SELECT id, message, cause, advice FROM lessons WHERE id NOT IN (SELECT rowid FRO
 
 -- name: to_say
 -- The issues of which their tracker may have to be told something: what is new, or has been mentioned and not settled.
+-- What has landed without an attempt of noface's here is another machine's to tell.
 SELECT issues.* FROM issues LEFT JOIN publications ON publications.issue_id = issues.id
 WHERE issues.parent IS NULL
     AND CASE
@@ -211,7 +212,7 @@ WHERE issues.parent IS NULL
         WHEN issues.status = 'merged' THEN EXISTS (
             SELECT 1 FROM events
             WHERE events.issue_id = issues.id AND events.kind = 'issue_merged' AND events.at >= ?
-        )
+        ) AND EXISTS (SELECT 1 FROM attempts WHERE attempts.issue_id = issues.id)
         ELSE issues.present = 1 AND (issues.status NOT IN ('ready', 'waiting') OR EXISTS (
             SELECT 1 FROM attempts WHERE attempts.issue_id = issues.id
         ))

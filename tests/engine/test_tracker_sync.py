@@ -3,6 +3,7 @@
 test_run_on_github.py tells the plain ways, from the label to the closed issue and from a question to its answer.
 """
 
+import json
 import signal
 
 import pytest
@@ -98,6 +99,25 @@ def test_what_needs_a_yes_lands_with_a_yes_and_a_no_goes_to_the_next_worker(shop
     assert shop.status(number) == "merged"
 
 
+def test_a_part_that_github_does_not_know_asks_at_the_issue_that_was_divided(shop):
+    parts = ({"key": key, "title": key.title(), "body": "b", "paths": [f"{key}.txt"]} for key in ("one", "two"))
+    number = shop.issue()
+    shop.set_up(
+        (str(number), 0, [{"say": '{"status": "partial", "summary": "too much"}'}]),
+        (str(number), 0, [{"say": json.dumps({"children": list(parts)})}], "breakdown"),
+        (f"{number}.1", 0, [{"write": "one.txt", "text": "1"}]),
+        (f"{number}.2", 0, [{"write": "two.txt", "text": "2"}]),
+        extra='RESOURCE_EXHAUSTED = "breakdown"\n[roles]\nplanner = "big"\n[approval]\npaths = ["two.txt"]\n',
+    )
+    shop.project.run(code=3)
+    assert f"Part `{number}.2`, Two:" in shop.comment(number)
+    assert shop.labels(number) == {"noface:blocked"}
+    shop.alice.comments(number, "/noface approve")
+    shop.project.run()
+    assert {"one.txt", "two.txt"} <= set(shop.project.git("ls-tree", "--name-only", "main").split())
+    assert shop.repository.issue(number).state == "closed"
+
+
 @pytest.mark.parametrize("act", ["closes", "unlabels"])
 def test_an_issue_that_people_take_back_ends_its_worker_and_keeps_its_work(shop, act):
     shop.set_up(("*", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]), WORK)
@@ -184,8 +204,9 @@ def test_the_issues_can_be_fetched_and_looked_at_without_a_run(shop):
     assert f"new    {number}  Log in with a passkey" in project.noface("fetch").stdout
     asked = len(shop.github.requests)
     assert f"/{NAME}/issues/{number}" in project.noface("issue", "show", str(number)).stdout
-    assert f"now  {number} with small" in project.noface("run", "--dry-run").stdout
+    assert "Log in with a passkey" in project.noface("status").stdout
     assert len(shop.github.requests) == asked
+    assert f"now  {number} with small" in project.noface("run", "--dry-run").stdout
     shop.alice.edits(number, title="Log in with two passkeys")
     assert f"edited {number}  Log in with two passkeys" in project.noface("fetch").stdout
 

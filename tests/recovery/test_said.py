@@ -2,7 +2,7 @@
 
 import pytest
 
-from noface.recovery.said import CALM_S, GONE, Pull, Standing, Worked, digest, due_at, said_of
+from noface.recovery.said import CALM_S, GONE, Part, Pull, Standing, Worked, digest, due_at, said_of
 
 BEGAN = 1_795_384_800.0  # 2026-11-22 22:00 UTC
 FIRST = Worked(1, "small", BEGAN, "TEST_FAILURE")
@@ -82,6 +82,18 @@ def test_work_in_review_names_its_pull_request_and_leaves_the_issue_open():
 @pytest.mark.parametrize(("status", "state"), [("running", GONE), ("blocked", GONE), ("merged", "merged")])
 def test_an_issue_that_went_away_is_noface_s_no_more_unless_it_has_landed(status, state):
     assert said(status=status, present=False).state == state
+
+
+def test_what_a_part_asks_is_asked_at_the_issue_that_was_divided():
+    parts = (Part("7.1", "The form", "merged"), Part("7.2", "The key", "blocked", 1, QUESTION))
+    standing = Standing(issue_id="7", status="epic", parts=parts)
+    text = said_of(standing, str).text
+    assert standing.state == "blocked"
+    assert "Part `7.2`, The key" in text
+    assert "> What do the workers" in text
+    assert Standing(issue_id="7", status="epic", parts=parts[:1]).question == ""
+    again = Part("7.2", "The key", "blocked", 2, QUESTION)
+    assert Standing(issue_id="7", status="epic", parts=(again,)).question not in ("", standing.question)
 
 
 def test_the_longest_of_questions_fits_a_comment():

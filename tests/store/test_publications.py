@@ -27,7 +27,9 @@ def test_an_issue_that_nothing_was_done_for_is_not_mentioned_and_one_that_was_is
 
 
 def test_what_landed_before_the_issues_came_from_there_is_not_mentioned(story):
+    story.attempt("1", 1)
     story.journal.merged(story.tick(), "1", "c" * 40)
+    story.journal.merged(story.tick(), "2", "d" * 40)  # by another machine: it has told so itself
     assert to_say(story, since=story.tick()) == []
     assert to_say(story) == ["1"]
 
