@@ -69,6 +69,7 @@ class Refresh:
 
     def _list_all(self) -> None:
         """List the open issues with the label: what is not among them is not worked on."""
+        self._sync.complete = ""  # what is learned here is no news among the changes, which may hide more of them
         if not self._sync.cursor:
             self._sync.cursor = self._newest_change()
         params = {"state": "open", "sort": "created", "direction": "asc"}
@@ -95,30 +96,31 @@ class Refresh:
         return max((remote.updated for remote in newest), default="") or _stamp(_FIRST)
 
     def _list_changes(self) -> None:
-        """List what has changed, the newest first: where the first page is as before, all is."""
+        """List what has changed, the newest first: a page on which nothing is newer than what is known is the last."""
         since = _earlier(self._sync.cursor)
+        complete = self._sync.complete == since
         params = {"state": "all", "since": since, "sort": "updated", "direction": "desc"}
         newest = self._sync.cursor
         for page in self._client.pages(self._client.repo("issues"), params, keep=True):
-            if not page.changed and self._sync.complete == since:
+            listed = list(_issues(page.body))
+            news = [remote for remote in listed if self._take(remote)]
+            newer = any(remote.updated > self._sync.cursor for remote in listed)  # also of issues that are not kept
+            newest = max([newest, *(remote.updated for remote in listed)])
+            if complete and not news and not newer:
                 break
-            self._sync.complete = ""
-            for remote in _issues(page.body):
-                self._take(remote)
-                newest = max(newest, remote.updated)
-        # Only now: where GitHub stopped answering between two pages, the second is asked for again.
+            self._sync.complete = ""  # until the last page: where GitHub stops answering before, all are listed again
         self._sync.complete, self._sync.cursor = since, newest
 
-    def _take(self, remote: RemoteIssue) -> None:
-        """Put an issue as it is now into the copy, where it belongs there."""
-        number = remote.number
-        known = self._copy.issues.get(number)
-        newer = known is None or remote.updated >= known.updated
-        if not newer:
-            return  # a page that was listed before the change
-        self._copy.missing.discard(number)
-        if known is not None or wanted(remote, self._settings):
-            self.put(remote)
+    def _take(self, remote: RemoteIssue) -> bool:
+        """Put an issue as it is now into the copy, where it belongs there; tell whether that is news."""
+        known = self._copy.issues.get(remote.number)
+        if known is not None and remote.updated < known.updated:
+            return False  # a page that was listed before the change
+        self._copy.missing.discard(remote.number)
+        if known is None and not wanted(remote, self._settings):
+            return False
+        self.put(remote)
+        return known is None or known.updated != remote.updated
 
     def put(self, remote: RemoteIssue) -> None:
         """Put an issue as it is now into the copy, with its text only where it is one to work on."""

@@ -169,7 +169,7 @@ def test_a_backlog_of_several_pages_is_read_whole_and_costs_one_request_while_id
     assert github.count() == 1
     tracker.clock.sleep(3600)
     assert not tracker.refresh()
-    assert github.count(status=304) == github.count() == 1 + 3 + 1
+    assert github.count(status=304) == github.count() == 1 + 3 + 3
 
 
 def test_a_listing_of_changes_that_broke_off_between_two_pages_is_gone_on_with(tracker, ann, github):
@@ -185,6 +185,20 @@ def test_a_listing_of_changes_that_broke_off_between_two_pages_is_gone_on_with(t
     tracker.clock.sleep(500)
     tracker.refresh()
     assert {issue.title for issue in tracker.backlog().issues} == {"New"}
+
+
+def test_a_closing_is_seen_behind_hundreds_of_changes_that_do_not_matter(tracker, ann, github):
+    ann.opens_issue("One", "b", labels=[LABEL])
+    for number in range(2, 202):
+        ann.opens_issue(f"Issue {number}", "b")
+    tracker.refresh()
+    tracker.refresh()
+    github.later(300)
+    ann.closes(1)
+    github.later(1)
+    for number in range(2, 202):
+        ann.edits(number, title="Stale")
+    assert refreshed(tracker) == []
 
 
 def test_an_outage_in_the_middle_leaves_the_copy_and_nothing_is_lost(tracker, ann, github):
