@@ -22,7 +22,7 @@ from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.command import Canceller
 from noface.recovery.breakdown import subtask_failure
-from noface.recovery.options import EDITOR
+from noface.recovery.options import edit_command
 from noface.recovery.schedule import waited_for
 from noface.secrets.masked_records import masked_failure
 
@@ -104,7 +104,7 @@ def _block(issue: Issue, failure: Failure) -> dict[str, object]:
     uncommitted = failure.rule == UNCOMMITTED
     todo = f"Correct `accept` in {issue.source}, or install what it calls; then run noface again."
     cause = "commit the file" if uncommitted else "install what it needs"
-    edit, again = f"{EDITOR} {shlex.quote(issue.source)}", f"noface retry {issue.id}"
+    edit, again = edit_command(issue), f"noface retry {issue.id}"
     return {
         "kind": failure.kind.value,
         "task": "Make the `accept` commands of issues run",

@@ -55,7 +55,7 @@ def options_of_blocked(
         if strongest is not None and known and kind.category is not Category.TRANSIENT:
             options.append(_more_attempts(issue, strongest.model))
         if issue.source and kind is not FailureKind.BOUNDARY_VIOLATION:
-            options.append(Option("change the issue or divide it; editing it unblocks it", _edit(issue)))
+            options.append(Option("change the issue or divide it; editing it unblocks it", edit_command(issue)))
     if all(option.command != _retry(issue) for option in options):
         options.append(Option("try it again unchanged, after you changed something else", _retry(issue)))
     if branch:
@@ -110,7 +110,7 @@ def _for_kind(issue: Issue, kind: FailureKind, history: History, configured: Con
         case Category.BOUNDARY if kind is FailureKind.GATE_TAMPERING:
             return [Option("the test is wrong: correct it on main yourself, then go on", _retry(issue))]
         case Category.BOUNDARY if issue.source:
-            return [Option("yes: add what it needs to its `paths`; that lifts the block", _edit(issue))]
+            return [Option("yes: add what it needs to its `paths`; that lifts the block", edit_command(issue))]
         case _:
             return []
 
@@ -138,8 +138,10 @@ def _answer(issue: Issue) -> Option:
     return Option("answer the question, or say what the workers could not know", _unblock(issue, _NOTE))
 
 
-def _edit(issue: Issue) -> str:
-    return f"{EDITOR} {shlex.quote(issue.source)}"
+def edit_command(issue: Issue) -> str:
+    """Return the command by which a person edits an issue where it was written: a file, or a page of GitHub's."""
+    program = "gh issue edit" if "://" in issue.source else EDITOR
+    return f"{program} {shlex.quote(issue.source)}"
 
 
 def _retry(issue: Issue) -> str:

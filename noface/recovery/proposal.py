@@ -155,22 +155,29 @@ def _took(result: GateResult) -> str:
 
 
 def _tried(proposal: Proposal) -> str:
-    made, models = len(proposal.attempts), dict.fromkeys(each.model for each in proposal.attempts)
+    attempts = [each for each in proposal.attempts if not _outside(each)]
+    made, models = len(attempts), dict.fromkeys(each.model for each in attempts)
     cost = f", {in_dollars(proposal.cost_usd)}" if proposal.cost_usd is not None else ", cost unknown"
     by = ", ".join(plain(name) for name in models)
     head = f"{made} attempt{'s' if made != 1 else ''} with {by}{cost}."
-    told = proposal.attempts[-_TRIED_MAX:]
+    if outside := len(proposal.attempts) - made:
+        head += f" {outside} more ended for causes outside the work."
+    told = attempts[-_TRIED_MAX:]
     lines = [f"- {each.number} ({plain(each.model)}): {_came_of(proposal, each)}" for each in told]
     left = made - len(told)
     before = [f"- {CUT} {left} before"] if left else []
     return "\n".join([head, "", *before, *lines])
 
 
+def _outside(attempt: PastAttempt) -> bool:
+    """Tell whether an attempt says nothing of the work: it was cut off, or failed for a cause outside of it."""
+    passed = attempt.outcome == PASSED
+    return not passed and (attempt.outcome == INTERRUPTED or failure_of(attempt).category.external)
+
+
 def _came_of(proposal: Proposal, attempt: PastAttempt) -> str:
     if attempt.outcome == PASSED:
         return "passed every hard gate"
-    if attempt.outcome == INTERRUPTED:
-        return "interrupted"
     message = plain(short(proposal.away(failure_of(attempt).message), _TRIED_CHARS_MAX))
     return f"{plain(attempt.outcome)}: {message}"
 

@@ -3,7 +3,8 @@
 noface runs `accept` by a shell. Whoever may write a file of the repository may choose commands; an issue's body is
 written by more people, copied from elsewhere, and read by nobody before noface runs it. So its commands are taken only
 as words: a gate's own program, and sub-command where it has one (`npm test`, `make check`, `python -m pytest`), with
-further arguments. They are quoted anew, so that no shell takes anything in them for more.
+further arguments. Where the gate starts the same program in its own way, from an environment or by a runner, that way
+is taken. They are quoted anew, so that no shell takes anything in them for more.
 """
 
 import re
@@ -27,11 +28,34 @@ def taken_accept(command: str, gates: Iterable[str]) -> str | None:
     if command in known:
         return command
     words = _words(command)
-    for gate in known:
-        form = gate_form(gate)
-        if form and words[: len(form)] == form:
+    for form in filter(None, map(gate_form, known)):
+        if words[: len(form)] == form:
             return shlex.join(words)
+        if (start := _start(form, words)) is not None:
+            return shlex.join(form + words[start:])
     return None
+
+
+def _start(form: tuple[str, ...], words: tuple[str, ...]) -> int | None:
+    """Return the place behind the words of a command that start what a form starts, by another way; None for another.
+
+    `.venv/bin/python -m pytest`, `uv run pytest` and `pytest` start the same.
+    """
+    after = after_runner(words) if after_runner(form) is not None else None
+    if after is None:
+        same = _names(words[: len(form)]) == _names(form)
+        return len(form) if same and words else None
+    return after if _runner(words[:after]) == _runner(form) else None
+
+
+def _names(words: tuple[str, ...]) -> tuple[str, ...]:
+    return (words[0].rpartition("/")[2], *words[1:]) if words else ()
+
+
+def _runner(form: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words that name the runner at a form's end, without the place of its program."""
+    last = form[-1].rpartition("/")[2]
+    return (last,) if last in table("runners")["names"] else (form[-2].rpartition("/")[2], last)
 
 
 def refused_accept(command: str, gates: Iterable[str]) -> tuple[str, str]:
@@ -52,7 +76,10 @@ def gate_form(gate: str) -> tuple[str, ...]:
     Behind a known runner of tests come tests and options; of any other program the words before its first option, or
     before its first file, say what it does.
     """
-    words = _words(gate)
+    return _form(_words(gate))
+
+
+def _form(words: tuple[str, ...]) -> tuple[str, ...]:
     if not words or "=" in words[0]:
         return ()
     if (after := after_runner(words)) is not None:

@@ -26,7 +26,13 @@ NOT_DONE = "skipped, not done"
 _SETTLED = ("merged", "skipped")
 IN_REVIEW = "in review"
 """What stands for an issue whose pull request is open where others ask whether they may start."""
-_STUCK = ("blocked", "approval", NOT_DONE, IN_REVIEW)
+_STUCK = {
+    "blocked": "is blocked",
+    "approval": "waits for approval",
+    NOT_DONE: f"is {NOT_DONE}",
+    IN_REVIEW: f"is {IN_REVIEW}",
+}
+"""What keeps those waiting who depend on it, by its standing, as it is said of it."""
 
 
 class LastFailure(NamedTuple):
@@ -108,6 +114,11 @@ class Status(NamedTuple):
     unsteady: Annotated[tuple[ListedUnsteady, ...], "The tests that fail now and then on main."] = ()
 
 
+def counted(status: str) -> str:
+    """Return what is said of a number of issues with a status: 2 blocked, 1 in review."""
+    return IN_REVIEW if status == "review" else status
+
+
 def standings(rows: Iterable[IssueRow]) -> dict[str, str]:
     """Return each issue's status by id.
 
@@ -134,7 +145,7 @@ def effective_status(row: IssueRow, statuses: Mapping[str, str]) -> tuple[str, s
     if not open_ones:
         over = row.status == "waiting" and row.until is None
         return ("ready", "what it waited for is merged") if over else (row.status, row.reason)
-    stuck = [f"{name} is {statuses[name]}" for name in open_ones if statuses.get(name) in _STUCK]
+    stuck = [f"{name} {_STUCK[standing]}" for name in open_ones if (standing := statuses.get(name, "")) in _STUCK]
     reason = f"waits for {', '.join(open_ones)} to be merged"
     return "waiting", f"{reason}; {', '.join(stuck)}" if stuck else reason
 
@@ -376,7 +387,7 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
 
 def _summary(document: Status, width: int) -> list[str]:
     counts, faults = document.counts, len(document.faults)
-    parts = [(f"{counts[status]:,} {status}", status) for status in _TITLES if counts.get(status)]
+    parts = [(f"{counts[status]:,} {counted(status)}", status) for status in _TITLES if counts.get(status)]
     if faults:
         parts.append((f"{faults:,} faulty", "bad"))
     total = count(len(document.issues) + faults, "issue")

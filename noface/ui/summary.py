@@ -13,7 +13,7 @@ from noface.store.overview import FaultRow
 from noface.store.reader import Costs, Reader
 from noface.store.records import IssueRow, UnsteadyRow
 from noface.ui.narrate import Line, printable, short_title, what_failed, when
-from noface.ui.status import effective_status, standings
+from noface.ui.status import counted, effective_status, standings
 from noface.ui.text import count, duration, money
 
 _SHOWN_MAX = 20
@@ -215,7 +215,7 @@ def summary_lines(summary: RunSummary) -> list[Line]:
     """Return the lines that close a run; a line without a mark stands at the margin."""
     worked = f"{count(summary.worked_on, 'issue')}, {count(summary.attempts, 'attempt')}, "
     done = f" {worked}{duration(summary.seconds)}." if summary.attempts else ""
-    counted = ", ".join(f"{number} {status}" for status, number in summary.counts.items())
+    shown = ", ".join(f"{number} {counted(status)}" for status, number in summary.counts.items())
     lines = [Line("", ""), Line("", f"{summary.why[:1].upper()}{summary.why[1:]}.{done}", style="bold")]
     lines += _part("Landed", "✔", "green", [(_title(each), _landed_how(each), "") for each in summary.landed])
     lines += _part("Blocked", "■", "bold red", _left(summary.blocked))
@@ -238,7 +238,7 @@ def summary_lines(summary: RunSummary) -> list[Line]:
             f"{count(len(tests), 'unsteady test')} on main, which {'counts' if len(tests) == 1 else 'count'} for nobody"
         )
         lines.append(Line("", what, some(tests, _NAMES_MAX)))
-    lines.append(Line("", "The backlog", f"{counted}.") if counted else Line("", _NOTHING_THERE))
+    lines.append(Line("", "The backlog", f"{shown}.") if shown else Line("", _NOTHING_THERE))
     if summary.cost_usd is not None or summary.costs.unknown:
         lines.append(Line("", "Cost so far", _cost(summary)))
     if summary.next_command:

@@ -255,7 +255,7 @@ def test_a_gates_form_is_what_says_what_it_does(gate, form):
         ("make", None),
         ("make check", "make check"),
         ("make other", None),
-        ("pytest", None),
+        ("pytest", "python -m pytest"),
         ("python -c 'print(1)'", None),
         ("python -m pytest; id", None),
         ("python -m pytest $(id)", None),
@@ -267,6 +267,23 @@ def test_a_gates_form_is_what_says_what_it_does(gate, form):
 )
 def test_a_command_is_taken_only_in_the_form_of_a_gate(command, taken):
     assert taken_accept(command, GATES) == taken
+
+
+@pytest.mark.parametrize(
+    ("gate", "command", "taken"),
+    [
+        (".venv/bin/python -m pytest -q", "python -m pytest tests/a.py", ".venv/bin/python -m pytest tests/a.py"),
+        (".venv/bin/python -m pytest -q", "pytest tests/a.py", ".venv/bin/python -m pytest tests/a.py"),
+        ("uv run pytest", "python3 -m pytest -k 'a b'", "uv run pytest -k 'a b'"),
+        ("pytest", "./mine/pytest tests/a.py", "pytest tests/a.py"),
+        ("/usr/bin/make check", "make check VERBOSE", "/usr/bin/make check VERBOSE"),
+        ("npm test", "yarn test", None),
+        ("go test ./...", "npm test", None),
+        (".venv/bin/python -m pytest", "python -m http.server", None),
+    ],
+)
+def test_a_gate_says_how_the_program_of_a_command_is_started(gate, command, taken):
+    assert taken_accept(command, (gate,)) == taken
 
 
 TEXT = st.one_of(

@@ -347,7 +347,7 @@ def test_the_end_counts_as_status_does_and_names_the_next_command(night):
         "Needs your approval",
         '  ? 7 Fix the login of visitors whose name holds a co…: passed; label "risky" needs your approval',
         "Waits",
-        "  … 8 Cache the rates: waits for 7 to be merged; 7 is approval",
+        "  … 8 Cache the rates: waits for 7 to be merged; 7 waits for approval",
         "The backlog: 1 approval, 1 waiting.",
         "Cost so far: $0.25",
         "Next: noface blocked",
