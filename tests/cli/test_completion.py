@@ -114,29 +114,23 @@ def ids(shown):
     return set(re.findall(r"(?<![\w-])00\d(?!\w)", shown))
 
 
-def test_issues_are_offered_by_what_the_command_can_do_with_them(shell):
-    assert ids(shell.tab("noface show 00")) == {"001", "002", "003", "004", "005", "006", "007", "009"}
-    assert ids(shell.tab("noface unblock 00")) >= {"002", "009"}
-    assert "005" not in shell.tab("noface unblock 00")
-
-
-def test_a_title_is_shown_and_never_evaluated(shell):
+def test_issues_are_offered_with_their_titles_which_are_never_evaluated(shell):
     shown = shell.tab("noface show 00")
+    assert ids(shown) == {"001", "002", "003", "004", "005", "006", "007", "009"}
     assert ("Paginate the list of orders" in shown) == (shell.name != "bash"), "bash shows words alone"
-    shell.tab("noface approve ")
+    assert "009" in shell.tab("noface approve "), "the only one that waits for approval"
     assert not list(shell.project.path.rglob("stolen*"))
 
 
 def test_models_kinds_and_attempts_are_completed(shell):
-    assert "claude-opus" in shell.tab("noface run --model claude-o")
     assert "--model=claude-opus" in shell.tab("noface unblock --model=claude-o")
     assert "AUTH,TEST_FAILURE" in shell.tab("noface retry --kind AUTH,TEST_F")
     assert re.search(r"(?<!\d)3(?!\d)", shell.tab("noface why 2 ").replace("why 2", ""))
 
 
-def test_where_nothing_can_be_known_nothing_is_said(shell, tmp_path):
-    assert ids(shell.tab("noface show ", tmp_path)) == set()
-    assert "noface:" not in shell.tab("noface show ", tmp_path)
+def test_outside_a_repository_nothing_is_said(shell, tmp_path):
+    shown = shell.tab("noface show ", tmp_path)
+    assert (ids(shown), "noface:" in shown) == (set(), False)
 
 
 def test_every_value_that_names_something_of_noface_is_completed():
