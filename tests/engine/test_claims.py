@@ -130,10 +130,11 @@ def test_what_a_killed_run_had_is_free_for_others_after_the_lease(project, bob, 
     assert len(bob.attempts("7")) == 1  # landed by the other: nothing is done twice
 
 
-def test_the_own_clone_goes_on_at_once_after_a_kill(project, remote):
-    assert project.noface("run", NOFACE_FAILPOINT="claimed").returncode == KILLED
+@pytest.mark.parametrize(("name", "left"), [("claimed", ["7"]), ("claims_released", [])])
+def test_the_own_clone_goes_on_at_once_after_a_kill(project, remote, name, left):
+    assert project.noface("run", NOFACE_FAILPOINT=name).returncode == KILLED
     wait_for(lambda: not project.processes())
-    assert claims(remote) == ["7"]
+    assert claims(remote) == left
     project.run()
     assert project.statuses() == {"7": "merged", "8": "merged"}
     assert claims(remote) == []

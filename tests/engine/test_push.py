@@ -8,7 +8,7 @@ from support.remotes import a_remote
 
 KILLED = -signal.SIGKILL
 PUSH = "[landing]\npush = true\n"
-KILLS = ("landing_intent", "landing_pushed", "landing_files_updated", "landing_ref_moved", "landing_recorded")
+KILLS = ("landing_intent", "landing_pushed", "landing_files_updated")
 
 
 @pytest.fixture
