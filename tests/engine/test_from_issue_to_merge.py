@@ -1,5 +1,7 @@
 """The whole way on a GitHub here, over http: an issue with a label, a run, a pull request, a merge, a closed issue."""
 
+import signal
+
 import pytest
 from support.clocked_run import clocked
 from support.hosted import hosted
@@ -78,3 +80,32 @@ def test_a_run_that_only_waits_asks_github_less_than_a_hundred_times_an_hour(sho
     hours = float((shop.project.folder / "slept").read_text()) / 3600
     assert hours >= 2
     assert 20 < shop.github.count() < 100 * hours
+
+
+def test_kills_on_the_way_leave_one_branch_one_pull_request_and_one_comment(shop, alice):
+    number = alice.opens_issue("Add b", labels=[DEFAULT_LABEL])
+    names = ("tracker_told", "branch_pushed", "pull_opened", "tracker_told_recorded")
+    ended = [shop.project.noface("run", NOFACE_FAILPOINT=name).returncode for name in names]
+    assert ended[0] == -signal.SIGKILL
+    assert set(ended) <= {
+        -signal.SIGKILL,
+        3,
+    }  # the tracker is told beside the work: a death may come after a later point
+    shop.project.run(code=3)
+    is_in_review_once(shop, number)
+
+
+def test_answers_that_are_lost_on_the_way_lead_to_nothing_twice(shop, alice):
+    number = alice.opens_issue("Add b", labels=[DEFAULT_LABEL])
+    for path in ("*/labels", "*/comments", "*/pulls", "*/git-receive-pack"):
+        shop.github.drops(before=False, method="POST", path=path)
+    for _ in range(3):
+        shop.project.run(code=3)
+    assert [fault.path for fault in shop.github.faults if fault.times] == []  # each has struck
+    is_in_review_once(shop, number)
+
+
+def is_in_review_once(shop, number):
+    assert [branch for _, branch, _ in shop.pulls()] == [f"noface/{number}"]
+    (comment,) = own_comments(shop, number)
+    assert f"#{shop.pulls()[0][0]}" in comment

@@ -99,7 +99,7 @@ class GitHub:
         self.limits = Limits(self.now)
         self.requests = []
         self.violations = []
-        self._users, self._tokens, self._faults, self._renamed = {}, {}, [], {}
+        self._users, self._tokens, self.faults, self._renamed = {}, {}, [], {}
         self._ids = itertools.count(3_000_000_001)  # above what 32 bits hold, as GitHub's are
         self._listener = Listener(self)
         self.files = Listener(self)  # job's logs lie on another host, which is to get no token
@@ -109,7 +109,7 @@ class GitHub:
 
     def close(self):
         """End the server, and every answer that is held."""
-        for fault in self._faults:
+        for fault in self.faults:
             fault.gate.set()
         self._listener.close()
         self.files.close()
@@ -167,12 +167,12 @@ class GitHub:
         """Let requests go wrong: github_limits.Fault says how."""
         made = Fault(kind, **fields)
         with self.lock:
-            self._faults.append(made)
+            self.faults.append(made)
         return made
 
     def fault_for(self, method, path):
         with self.lock:
-            return next((each for each in self._faults if each.takes(method, path)), None)
+            return next((each for each in self.faults if each.takes(method, path)), None)
 
     def breaks(self, status=502, times=1, path="*", method="", message="Server Error"):
         return self.fault("answer", status=status, times=times, path=path, method=method, message=message)
