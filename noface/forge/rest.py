@@ -357,7 +357,9 @@ def _transport(location: Location, token: Token, clock: Clock) -> "Transport":
 def _with_params(path: str, params: Mapping[str, object] | None) -> str:
     if not params:
         return path
-    return f"{path}{'&' if '?' in path else '?'}{urlencode({name: str(value) for name, value in params.items()})}"
+    return (
+        f"{path}{'&' if '?' in path else '?'}{urlencode(sorted((name, str(value)) for name, value in params.items()))}"
+    )
 
 
 def _origin(url: str) -> tuple[str, str]:

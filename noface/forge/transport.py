@@ -53,7 +53,6 @@ class Transport:
             verify=True,
             retry=None,
             pool_size=None,
-            api_version=API_VERSION,
         )
         self._free: list[_Connection] = []
 
@@ -62,7 +61,7 @@ class Transport:
 
         Raises UnreachableError, and ForgeError for a certificate that cannot be trusted.
         """
-        given = {"Accept": "application/vnd.github+json", **(headers or {})}
+        given = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": API_VERSION, **(headers or {})}
         try:
             with self._connection() as connection:
                 status, found, text = self._requester.requestJson(verb, url, None, given, body, connection)

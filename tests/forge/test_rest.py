@@ -47,7 +47,7 @@ def test_what_did_not_change_is_not_sent_again(script, client):
 
 
 def test_pages_are_followed_also_where_they_did_not_change(script, client):
-    second = f"{script.origin}/repos/acme/shop/issues?per_page=100&state=open&page=2"
+    second = f"{script.origin}/repos/acme/shop/issues?page=2&per_page=100&state=open"
     first = "/repos/acme/shop/issues?per_page=100&state=open"
     script.on(first, 200, [1, 2], etag='"a"', link=f'<{second}>; rel="next", <{second}>; rel="last"').on(first, 304)
     script.on("/repos/acme/shop/issues?page=2&per_page=100&state=open", 200, [3], etag='"b"')
