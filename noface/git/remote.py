@@ -30,7 +30,7 @@ from noface.git.command import Git, Output, end_process
 from noface.git.remote_causes import Reason, RemoteCause, reason_of, server_words, without_credentials
 from noface.git.repository import Repository
 
-LOOK_SECONDS_MAX = 60.0
+LOOK_SECONDS_MAX = 30.0
 """How long a remote may take to say what it holds."""
 TRANSFER_SECONDS_MAX = 900.0
 """How long a fetch or a push may take."""

@@ -4,6 +4,7 @@ import json
 import signal
 
 import pytest
+from support.hosted import hosted
 from support.processes import wait_for
 from support.remotes import a_remote
 
@@ -171,3 +172,31 @@ def test_a_pull_request_needs_a_remote_and_one_fetch(project):
     project.git("remote", "remove", "origin")
     assert "git remote add origin" in " ".join(project.run(code=2).split())
     assert remote.pushes == []
+
+
+def test_a_pull_request_holds_nothing_that_only_main_here_has(project, github):
+    shop = hosted(project, github)
+    project.issue(1)
+    shop.push()
+    project.write("mine.txt", "m")
+    mine = project.commit("mine")
+    output = " ".join(project.run(code=3).split())
+    assert "main has 1 commit that origin/main lacks; they are in no pull request" in output
+    assert "b.txt" in shop.files(shop.head())
+    assert "mine.txt" not in shop.files(shop.head())
+    assert project.git("rev-parse", "main") == mine
+    assert shop.repo.bare.branch("main") != mine
+
+
+def test_over_http_a_token_is_enough_to_fetch_claim_and_push(project, github):
+    shop = hosted(project, github, http=True)
+    shop.config(landing="[landing]\npush = true\n")
+    project.issue(1)
+    shop.push()
+    project.run()
+    assert shop.repo.bare.branch("main") == project.git("rev-parse", "main")
+    assert project.statuses() == {"1": "merged"}
+    token = project.env["NOFACE_GITHUB_TOKEN"]
+    logs = [path for path in project.state.rglob("*") if path.is_file()]
+    assert not [path for path in logs if token.encode() in path.read_bytes()]
+    assert github.count(path="/repos/*") == 0
