@@ -14,12 +14,16 @@ import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from . import git_http, github_rest_pulls
+from . import (
+    git_http,
+    github_rest,  # noqa: F401 - what it answers registers itself
+    github_rest_pulls,
+)
+from .github_calls import HANDLERS, PAGE_DEFAULT, PAGE_MAX, Answer, Call, Listed
+from .github_check_views import Views
 from .github_limits import DOCS
 from .github_openapi import answer_faults, find, request_faults
-from .github_rest import HANDLERS, PAGE_DEFAULT, PAGE_MAX, Answer, Call, Listed
 from .github_state import RefusedError, not_found
-from .github_views import Views
 
 _GIT = re.compile(
     r"/(?P<owner>[^/]+)/(?P<name>[^/]+?)(?:\.git)?(?P<inner>/(?:info/refs|git-upload-pack|git-receive-pack))\Z"

@@ -1,81 +1,16 @@
 """What the server of the tests answers to the operations on issues, labels, milestones and users.
 
-Each answer is a function below the operation's id in GitHub's description, with what it needs: a permission of the
-token ("issues=write") and a role of its user in the repository. One without such a function answers 501, loudly.
+Each answer is a function below the operation's id in GitHub's description, with what it needs. An operation without
+such a function answers 500, loudly.
 """
 
-from dataclasses import dataclass
-
+from .github_calls import Answer, Listed, operation
 from .github_openapi import described
-from .github_state import RefusedError, User, not_found
-from .github_views import Views, stamp, user_view
+from .github_state import RefusedError, not_found
+from .github_views import stamp, user_view
 
-HANDLERS = {}
-PAGE_DEFAULT, PAGE_MAX = 30, 100
 NUMBERED_PAGES_MAX = 10
 """Where GitHub draws this line it does not say; some met it at page 11."""
-
-
-@dataclass(frozen=True)
-class Handler:
-    answer: object
-    permission: str
-    role: str
-
-
-def operation(name, permission="metadata=read", role="read"):
-    """Register the function that answers an operation."""
-
-    def register(answer):
-        HANDLERS[name] = Handler(answer, permission, role)
-        return answer
-
-    return register
-
-
-@dataclass
-class Answer:
-    """An answer other than 200 with a JSON body."""
-
-    status: int
-    body: object = None
-    headers: dict | None = None
-
-
-@dataclass
-class Listed:
-    """A list that is answered in pages; `show` makes JSON of one element. `under` is the key that holds it, if any.
-
-    `cursor` makes a text of an element's place: then the next page begins after that place, whatever has moved.
-    """
-
-    items: list
-    show: object
-    under: str = ""
-    cursor: object = None
-
-
-@dataclass
-class Call:
-    """A request that was found sound: who asks for what."""
-
-    server: object
-    user: User
-    repository: object
-    views: Views
-    places: dict
-    query: dict
-    body: object
-
-    def issue(self, name="issue_number"):
-        return self.repository.issue(int(self.places[name]))
-
-    def may(self, role):
-        return self.repository.may(self.user.login, role)
-
-    def needs(self, role, message="Must have admin rights to Repository."):
-        if not self.may(role):
-            raise RefusedError(403, message)
 
 
 def _sorted(items, query, default="created_at"):

@@ -5,8 +5,8 @@ Of GraphQL it knows the one mutation that REST lacks: enablePullRequestAutoMerge
 
 import re
 
+from .github_calls import Answer, Listed, operation
 from .github_openapi import NOWHERE, described
-from .github_rest import Answer, Listed, operation
 from .github_state import RefusedError, not_found
 
 
