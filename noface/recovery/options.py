@@ -3,6 +3,7 @@
 A command is whole and can be copied: what it names exists where it is printed, and only a note is left to write.
 """
 
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -139,7 +140,9 @@ def _answer(issue: Issue) -> Option:
 
 
 def edit_command(issue: Issue) -> str:
-    """Return the command by which a person edits an issue where it was written: a file, or a page of GitHub's."""
+    """Return the command by which a person edits an issue where it was written: a file, GitHub, or a line of beads."""
+    if re.search(r"\.jsonl:\d+$", issue.source):
+        return f"bd edit {shlex.quote(issue.id)}"
     program = "gh issue edit" if "://" in issue.source else EDITOR
     return f"{program} {shlex.quote(issue.source)}"
 

@@ -66,9 +66,9 @@ class BeadsTracker:
     def add(self, draft: IssueDraft, merged: Collection[str] = ()) -> Issue:  # noqa: ARG002 - Tracker.add has it
         """Refuse: beads has a database beside the file. Raises UsageError with the command that adds the issue."""
         command = ["bd", "create", draft.title, "-p", str(min(draft.priority, 4))]
-        command += [part for label in draft.labels for part in ("-l", label)]
+        command += ["-l", ",".join(draft.labels)] if draft.labels else []
         command += ["-d", draft.body] if draft.body else []
-        command += ["--deps", ",".join(f"blocks:{name}" for name in draft.depends_on)] if draft.depends_on else []
+        command += ["--deps", ",".join(draft.depends_on)] if draft.depends_on else []
         raise UsageError("noface does not write to beads", f"Nothing was added. Add it with: {shlex.join(command)}")
 
     def _read(self, path: Path) -> Beads:

@@ -16,7 +16,7 @@ from noface.model.issue import Issue
 from noface.model.taxonomy import PASSED, FailureKind
 from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
 from noface.recovery.blocked import approval_document, block_document
-from noface.recovery.options import Configured
+from noface.recovery.options import Configured, edit_command
 
 ISSUE = Issue("7", "Seven", source="issues/7-a b.md", paths=("src/api/**",))
 CONFUSED = FailureKind.AGENT_CONFUSION
@@ -238,6 +238,18 @@ def test_a_part_has_no_file_to_edit():
 def test_the_edit_command_can_be_pasted_into_a_shell():
     command = next(command for command in block()["commands"] if "EDITOR" in command)
     assert shlex.split(command) == ["${EDITOR:-vi}", "issues/7-a b.md"]
+
+
+@pytest.mark.parametrize(
+    ("source", "command"),
+    [
+        ("https://github.com/acme/shop/issues/7", "gh issue edit https://github.com/acme/shop/issues/7"),
+        (".beads/issues.jsonl:12", "bd edit bd-7"),
+        ("issues/7.jsonl.md", "${EDITOR:-vi} issues/7.jsonl.md"),
+    ],
+)
+def test_an_issue_is_edited_where_it_was_written(source, command):
+    assert edit_command(Issue("bd-7", "T", source=source)) == command
 
 
 def test_the_report_of_what_was_given_up_is_part_of_it():

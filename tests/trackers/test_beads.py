@@ -224,7 +224,7 @@ def test_adding_is_refused_with_the_command_that_does_it(tmp_path):
     draft = IssueDraft("Don't stop", "Go on.", 1, ("ui",), ("bd-1",))
     with pytest.raises(UsageError) as caught:
         BeadsTracker(tmp_path).add(draft)
-    assert caught.value.hint.endswith("""bd create 'Don'"'"'t stop' -p 1 -l ui -d 'Go on.' --deps blocks:bd-1""")
+    assert caught.value.hint.endswith("""bd create 'Don'"'"'t stop' -p 1 -l ui -d 'Go on.' --deps bd-1""")
 
 
 JSON = st.recursive(
