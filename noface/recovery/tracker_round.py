@@ -64,7 +64,7 @@ def next_round(
 ) -> Round:
     """Return what is due now; nothing while the tracker is away, as `asked`, what came of the last calls, may tell.
 
-    What people have written is looked up with every refresh, which tells where something has changed; and once at the
+    What people have written is looked up after a refresh, which tells where something has changed; and once at the
     beginning of a run, before anything was `heard`. `last`: the run ends. Then everything is said that differs, however
     short a time ago it was said before, and nothing is asked that only a run could act on.
     """
@@ -73,7 +73,7 @@ def next_round(
     due = [each for each in candidates if (at := each.due_at) is not None and (last or at <= now or each.told.at > now)]
     marks = [each for each in due if not each.marked][:SAID_AT_ONCE_MAX]
     says = [each for each in due if each.marked][:SAID_AT_ONCE_MAX]
-    refresh = not last and is_due(asked, pace, now)
+    refresh = bool(marks) or (not last and is_due(asked, pace, now))
     asking = [each for each in candidates if each.due_at is None and each.standing.state in ASKING and each.marked]
     hears = asking if refresh or not (heard or last) else []
     return Round(

@@ -122,6 +122,11 @@ def gone(row: IssueRow) -> UsageError | None:
     """Return the refusal for an issue that the backlog no longer holds, None for one that is there."""
     if row.present:
         return None
+    if row.source.startswith(("https://", "http://")):
+        return UsageError(
+            f"issue {row.id} is not in the backlog any more: it is closed, or no longer one for noface",
+            f"See it at {row.source}, or fetch what is there now: noface fetch",
+        )
     return UsageError(
         f"issue {row.id} is not in the backlog any more: its file is gone or faulty",
         f"Put {row.source or 'its file'} back, or see what is faulty: noface issues",

@@ -34,6 +34,7 @@ def test_before_a_question_is_put_what_was_written_until_then_is_looked_up():
     asks = candidate(status="blocked", told=Told(heard=3))
     found = due(asks)
     assert [standing.issue_id for standing in found.marks] == ["7"]
+    assert found.refresh  # else what was written since the last one would be taken for an answer
     assert found.says == found.hears == ()
     assert found.after == {"7": 3}
     marked = candidate(status="blocked", told=Told(heard=4, question=asks.standing.question))
