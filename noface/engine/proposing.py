@@ -1,5 +1,6 @@
 """What is pushed and proposed for an issue: the proven commit, and the draft of its pull request."""
 
+import os
 from dataclasses import replace
 
 from noface.engine.attempt_environment import landing_message
@@ -81,6 +82,7 @@ def _proposal(context: RunContext, row: PullRow, issue: Issue) -> Proposal:
         approved=any(each.attempt == row.attempt and each.verdict is Verdict.APPROVED for each in verdicts),
         cost_usd=known.cost_usd if known is not None else None,
         protected=tuple(path for path in shown if matches_any(path, issue.may_change)),
+        workspaces=str(env.slots_dir),
         places=_places(context),
     )
 
@@ -93,7 +95,8 @@ def _main_of(context: RunContext) -> str:
 
 def _places(context: RunContext) -> tuple[str, ...]:
     repository = context.env.plumbing.repository
-    return tuple(map(str, (context.env.slots_dir, repository.state_dir, repository.common_dir, repository.root)))
+    known = (context.env.slots_dir, repository.state_dir, repository.common_dir, repository.root)
+    return (*map(str, known), os.path.expanduser("~"))  # noqa: PTH111 - Path raises where there is no home
 
 
 def _note(context: RunContext, issue_id: str, number: int) -> str:

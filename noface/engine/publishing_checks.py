@@ -47,8 +47,11 @@ def _learn(context: RunContext, remote: Remote, forge: Forge, cancel: Canceller)
 
     It was lost, or another machine has opened them.
     """
-    issues = {branch_of(issue.id): issue.id for issue in context.tracker.backlog().issues}
     held = remote.read("refs/heads/noface/*", cancel=cancel).refs
+    known = {f"refs/heads/{row.branch}" for row in context.pulls.rows()}
+    if held.keys() <= known:
+        return
+    issues = {branch_of(issue.id): issue.id for issue in context.tracker.backlog().issues}
     numbers: dict[str, int] = json.loads(context.reader.fact("numbers") or "{}")
     for ref in held:
         issue_id = issues.get(ref.removeprefix("refs/heads/"))

@@ -43,7 +43,8 @@ class Proposal:
     `attempts` are those of the issue up to the one that is shown, the last of them. `gates` are the results that prove
     it on `base`, a commit of the branch `main`. `number` is the issue's own on the forge, None where its tracker is
     elsewhere; `closes` says whether the merge closes it. `note` is a sentence on a worker that did not finish,
-    `approved` says that a person has approved it. `places` are folders of this machine, which nobody is to read of.
+    `approved` says that a person has approved it. `workspaces` is the folder in which each workspace has its own, and
+    `places` are other folders of this machine: nobody is to read of them.
     """
 
     issue: Issue
@@ -57,6 +58,7 @@ class Proposal:
     approved: bool = False
     cost_usd: float | None = None
     protected: tuple[str, ...] = ()
+    workspaces: str = ""
     places: tuple[str, ...] = ()
 
     @property
@@ -66,7 +68,9 @@ class Proposal:
 
     def away(self, text: str) -> str:
         """Return text without the folders of this machine."""
-        for place in sorted(filter(None, self.places), key=len, reverse=True):
+        if self.workspaces:
+            text = re.sub(rf"{re.escape(self.workspaces)}/[^/\s]+/", "", text)
+        for place in sorted((place for place in self.places if len(place) > 1), key=len, reverse=True):
             text = text.replace(f"{place.rstrip('/')}/", "").replace(place, CUT)
         return text
 

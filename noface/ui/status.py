@@ -340,9 +340,16 @@ def _said(issue: ListedIssue, now: float) -> str:
         return f"{failure.kind}: {failure.message}" if failure.message else str(failure.kind)
     if status == "waiting" and until is not None:
         return f"{f'until {moment(until, now)}' if until > now else 'may go on now'}: {reason}"
+    if status == "review" and issue.pull_request:
+        return reviewed(reason, issue.pull_request)
     if status in ("merged", "epic") or (status == "ready" and not issue.attempts and failure is None):
         return ""
     return reason
+
+
+def reviewed(reason: str, address: str) -> str:
+    """Say how an issue in review stands, with the address of its pull request."""
+    return reason if address in reason else f"{reason} ({address})"
 
 
 ROWS_MAX = 20

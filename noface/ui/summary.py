@@ -13,7 +13,7 @@ from noface.store.overview import FaultRow
 from noface.store.reader import Costs, Reader
 from noface.store.records import IssueRow, UnsteadyRow
 from noface.ui.narrate import Line, printable, short_title, what_failed, when
-from noface.ui.status import counted, effective_status, standings
+from noface.ui.status import counted, effective_status, reviewed, standings
 from noface.ui.text import count, duration, money
 
 _SHOWN_MAX = 20
@@ -111,7 +111,7 @@ def effective_counts(rows: Iterable[IssueRow]) -> Counter[str]:
 def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSummary:
     """Return what came of the run that `tally` has counted; `why` says how it ended, `now` is epoch seconds."""
     everything = reader.issues()
-    statuses, waits = standings(everything), reader.waits()
+    statuses, waits, pulls = standings(everything), reader.waits(), reader.pull_urls()
     by_id = {row.id: row for row in everything}
     left: dict[str, list[LeftIssue]] = {}
     for row in everything:
@@ -123,6 +123,8 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
                 why_left = _waits_for(row, waits, reason, now)
             case "ready":
                 why_left = f"after {count(row.attempts, 'failed attempt')}" if row.attempts else ""
+            case "review":
+                why_left = reviewed(reason, pulls.get(row.id, ""))
             case _:
                 why_left = reason
         shown = status == "blocked" and len(left.get(status, ())) < _SHOWN_MAX

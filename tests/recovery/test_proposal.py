@@ -37,7 +37,8 @@ PROPOSAL = Proposal(
     base="b" * 40,
     main="main",
     cost_usd=1.5,
-    places=("/home/ann/slots/0", "/home/ann"),
+    workspaces="/home/ann/slots",
+    places=("/home/ann",),
 )
 
 
