@@ -5,6 +5,7 @@ import signal
 import sqlite3
 
 import pytest
+from support.clocked_run import clocked
 from support.hosted import BOT, LANDING, hosted
 
 KILLED = -signal.SIGKILL
@@ -240,3 +241,13 @@ def test_style_labels_reviewers_and_draft_are_as_landing_says(shop):
     assert [label.name for label in pull.labels] == ["noface"]
     assert "without a review by nobody-there" in " ".join(told.split())
     assert shop.repo.bare.git("rev-parse", f"{shop.head()}^@") == base
+
+
+def test_an_outage_is_waited_out_as_long_as_checks_would_be(shop):
+    shop.config(landing='[landing]\nhow = "pull-request"\nfollow_checks = "6h"\n')
+    shop.push()
+    shop.github.breaks(503, times=8, path="*/pulls*")
+    ended = clocked(shop.project, step_s=30)
+    assert ended.returncode == 3, ended.stdout + ended.stderr
+    assert "everything waits until" in ended.stdout, ended.stdout
+    assert shop.project.statuses() == {"1": "review"}
