@@ -53,6 +53,7 @@ def test_the_json_has_the_promised_shape(project, night):
         "satisfied": False,
         "parent": None,
         "parts": [],
+        "pull_request": None,
     }
     assert issues["001"]["merged_commit"] == night.commit
     assert issues["001"]["last_failure"] is None
