@@ -7,6 +7,7 @@ import signal
 
 import pytest
 from support.clocked_run import clocked
+from support.hosted import hosted
 from support.processes import wait_for
 from support.project import Project
 from support.remotes import a_remote
@@ -103,7 +104,7 @@ def test_two_machines_at_once_do_each_issue_once(project, bob, remote):
 
 def test_an_issue_that_another_machine_has_waits_with_its_name_and_end(project, remote):
     claim_elsewhere(remote, project, 7, 4e9)
-    project.run(code=3)
+    assert "Finished; other machines have 7." in project.run(code=3)
     shown = {issue["id"]: issue for issue in project.shown("status")["issues"]}
     assert shown["8"]["status"] == "merged"
     assert shown["7"]["status"] == "waiting"
@@ -175,6 +176,19 @@ def test_a_blocked_issue_stays_claimed_for_its_clone_and_is_free_once_it_is_done
     project.noface("retry", "7")
     project.run()
     assert claims(remote) == []
+
+
+def test_an_issue_in_review_stays_claimed_until_a_later_run_sees_its_merge(project, github):
+    shop = hosted(project, github)
+    project.issue(1)
+    shop.push()
+    project.run(code=3)
+    kept = json.loads(shop.repo.bare.git("log", "-1", "--format=%B", f"{CLAIM}1"))
+    assert (kept["issue"], kept["why"]) == ("1", "its pull request is open")
+    shop.repo.person("ann", "write").merges(shop.pulls()[0][0], "squash")
+    project.run()
+    assert project.statuses() == {"1": "merged"}
+    assert [ref for ref in shop.repo.bare.refs() if ref.startswith(CLAIM)] == []
 
 
 def test_a_server_that_takes_no_claims_is_told_and_work_goes_on(project, remote):
