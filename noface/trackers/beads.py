@@ -8,13 +8,12 @@ from pathlib import Path
 
 from noface.data.trackers import TrackerSettings
 from noface.errors import UsageError
-from noface.model.backlog import check
 from noface.model.issue import Backlog, Issue, IssueFault
 from noface.trackers.base import IssueDraft
 from noface.trackers.beads_file import FILE_NAMES, find, fingerprint, stamp
 from noface.trackers.beads_issue import Beads, read_beads
 from noface.trackers.folder import odd_kind, read_regular
-from noface.trackers.waiting import part_waiting
+from noface.trackers.waiting import checked, part_waiting
 
 FILE_BYTES_MAX = 256 * 1_048_576
 _RACY_NS = 50_000_000
@@ -58,10 +57,9 @@ class BeadsTracker:
             problem = f"there is no {FILE_NAMES[0]} in {self._folder}"
             return Backlog(warnings=(IssueFault(self._folder, problem, hint),))
         beads = self._read(path)
-        landed = frozenset(merged) | beads.done
         hint = "Set that to open with `bd update`, close it, or take the dependency out."
-        sound, waiting = part_waiting(beads.issues, beads.aside, landed, hint)
-        return replace(check(sound, [*beads.faults, *waiting], landed), warnings=beads.warnings)
+        sound, waiting = part_waiting(beads.issues, beads.aside, merged, hint)
+        return replace(checked(sound, [*beads.faults, *waiting], merged, beads.done), warnings=beads.warnings)
 
     def add(self, draft: IssueDraft, merged: Collection[str] = ()) -> Issue:  # noqa: ARG002 - Tracker.add has it
         """Refuse: beads has a database beside the file. Raises UsageError with the command that adds the issue."""

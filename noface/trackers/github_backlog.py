@@ -10,13 +10,13 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from noface.data.trackers import TrackerSettings
-from noface.model.backlog import check, number_of
+from noface.model.backlog import number_of
 from noface.model.issue import Backlog, Issue, IssueFault
 from noface.model.quoting import some
 from noface.trackers.github_copy import Copy
 from noface.trackers.github_issue import RemoteIssue, read_remote
 from noface.trackers.issue_file import ParsedFile
-from noface.trackers.waiting import part_waiting
+from noface.trackers.waiting import checked, part_waiting
 
 ANYONE = "*"
 _LISTED_MAX = 8
@@ -83,12 +83,11 @@ def backlog_of(copy: Copy, settings: TrackerSettings, readings: Readings, merged
     for number in {int(each) for issue in issues for name in issue.depends_on if (each := number_of(name))}:
         if number not in copy.issues and number not in copy.missing:
             aside[str(number)] = "not looked up yet"
-    landed = frozenset(merged) | closed
     label = f"Label it {settings.label}, close it" if settings.label else "Close it"
-    sound, waiting = part_waiting(issues, aside, landed, f"{label}, or take the dependency out.")
+    sound, waiting = part_waiting(issues, aside, merged, f"{label}, or take the dependency out.")
     warnings += _stranger_warnings(strangers, copy, settings)
     warnings += _unheard(copy)
-    return replace(check(sound, [*faults, *waiting], landed), warnings=tuple(warnings))
+    return replace(checked(sound, [*faults, *waiting], merged, closed), warnings=tuple(warnings))
 
 
 def _unwanted(remote: RemoteIssue, settings: TrackerSettings) -> str:

@@ -1,9 +1,10 @@
-"""Issues that wait for one that noface does not work on: they cannot start, and a person is told what they wait for."""
+"""Dependencies on issues that noface does not work on: those that are closed are met, the others wait for a person."""
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 
-from noface.model.backlog import same_id
-from noface.model.issue import Issue, IssueFault
+from noface.model.backlog import check, same_id
+from noface.model.issue import Backlog, Issue, IssueFault
 
 _NAMED_MAX = 3
 
@@ -27,6 +28,22 @@ def part_waiting(
         else:
             sound.append(issue)
     return sound, faults
+
+
+def checked(
+    issues: Iterable[Issue], faults: Iterable[IssueFault], merged: Collection[str], closed: Collection[str]
+) -> Backlog:
+    """Check issues as `model.backlog.check` does, where those in `closed` are done as far as their tracker knows.
+
+    A dependency on one of these is met and taken out: of what noface itself has not landed, no other part knows that.
+    """
+    backlog = check(issues, faults, {*merged, *closed})
+    done = {same_id(name) for name in closed}
+    met = (
+        replace(issue, depends_on=tuple(name for name in issue.depends_on if same_id(name) not in done))
+        for issue in backlog.issues
+    )
+    return replace(backlog, issues=tuple(met))
 
 
 def _shown(name: str) -> str:

@@ -213,6 +213,31 @@ def test_an_outage_in_the_middle_leaves_the_copy_and_nothing_is_lost(tracker, an
     assert refreshed(tracker) == ["1", "2"]
 
 
+def test_a_kill_between_the_copy_and_how_far_it_was_read_loses_nothing(tracker, open_tracker, ann, github, tmp_path):
+    ann.opens_issue("One", "b", labels=[LABEL])
+    tracker.refresh()
+    before = (tmp_path / "state/sync.json").read_bytes()
+    github.later(100)
+    ann.opens_issue("Two", "b", labels=[LABEL])
+    tracker.refresh()
+    (tmp_path / "state/sync.json").write_bytes(before)
+    github.later(100)
+    ann.closes(1)
+    assert refreshed(open_tracker()) == ["2"]
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[]\n", b'{"version": 1}\n[1]\n', b"\xff", b'{"version": 99}\n'])
+def test_a_copy_that_cannot_be_read_is_fetched_anew(tracker, open_tracker, ann, tmp_path, content):
+    ann.opens_issue("One", "b", labels=[LABEL])
+    tracker.refresh()
+    for name in ("issues.jsonl", "sync.json"):
+        (tmp_path / "state" / name).write_bytes(content)
+    again = open_tracker()
+    with pytest.raises(UsageError, match="no copy"):
+        again.backlog()
+    assert refreshed(again) == ["1"]
+
+
 # Whose issues count
 
 
@@ -266,6 +291,7 @@ def test_dependencies_on_open_closed_unlabelled_and_missing_issues(tracker, ann,
     ann.opens_issue("Waits", "blocked by #3", labels=[LABEL])
     ann.opens_issue("Wrong", "blocked by #99", labels=[LABEL])
     assert refreshed(tracker) == ["1", "4"]
+    assert tracker.backlog().issues[1].depends_on == ("1",)
     assert faults(tracker) == {
         "5": "waits for #3, which is open and not labelled ready-for-agent",
         "6": "depends_on names '99', which does not exist",
