@@ -16,7 +16,7 @@ from noface.gates.run import log_names
 from noface.git.plumbing import Plumbing
 from noface.model.failure import Failure
 from noface.model.gate import GateSpec
-from noface.model.pull_request import Check, CheckState, LandingRules, PullRequest, PullState
+from noface.model.pull_request import Check, CheckState, LandingRules, PullRequest, PullState, Review
 from noface.recovery.pull_rounds import (
     Decision,
     Followed,
@@ -93,7 +93,7 @@ def look_at(eyes: Eyes, followed: Followed, before: Look | None, now: float, log
     known = replace(followed, seen=followed.seen.with_head(followed.head, now))
     if pull.state is PullState.OPEN and pull.head == followed.head:
         same = before is not None and pull.updated_at is not None and before.pull.updated_at == pull.updated_at
-        reviews = before.reviews if before is not None and same else eyes.forge.reviews(followed.number)
+        reviews = before.reviews if before is not None and same else _reviews(eyes, followed.number)
         checks = eyes.forge.checks(pull.head)
         red = any(check.state is CheckState.FAILED for check in checks)
         look = replace(look, checks=checks, reviews=reviews, on_base=eyes.forge.checks(followed.base) if red else ())
@@ -118,6 +118,19 @@ def look_at(eyes: Eyes, followed: Followed, before: Look | None, now: float, log
         with suppress(GitError):  # the next look tries again; a retry takes what is here by then
             eyes.fetch_branch(followed)
     return Looked(followed, look, decision, known.seen, failure)
+
+
+def _reviews(eyes: Eyes, number: int) -> tuple[Review, ...]:
+    """Return the reviews of a pull request, their words without secrets."""
+    mask = eyes.masker.text
+    return tuple(
+        replace(
+            review,
+            text=mask(review.text),
+            comments=tuple(replace(comment, text=mask(comment.text)) for comment in review.comments),
+        )
+        for review in eyes.forge.reviews(number)
+    )
 
 
 def _review(due: RoundDue) -> Failure | None:

@@ -300,14 +300,15 @@ def _asks_person(followed: Followed, look: Look) -> StillOpen | None:
     for check in failed:
         cause = followed.seen.outside.get(check_key(check, followed.head))
         if cause is not None:
-            return StillOpen(WaitsFor.PERSON, f"the check {check.name} failed for no fault of the work: {cause}")
+            name = some((check.name,), 1)
+            return StillOpen(WaitsFor.PERSON, f"the check {name} failed for no fault of the work: {cause}")
     if failed:
         names = tuple(check.name for check in failed)
         return StillOpen(WaitsFor.PERSON, f"{_failed(names)}, as on its base {followed.base[:12]}: nobody is charged")
     for check in look.checks:
         if check.state in states:
             word = "was cancelled: run it again" if check.state is CheckState.CANCELLED else "waits for a person"
-            return StillOpen(WaitsFor.PERSON, f"the check {check.name} of pull request #{number} {word}")
+            return StillOpen(WaitsFor.PERSON, f"the check {some((check.name,), 1)} of pull request #{number} {word}")
     return None
 
 
