@@ -26,8 +26,8 @@ from noface.recovery.tracker_round import Candidate, Round, Told, next_round
 
 BEGINNING_S = 30.0
 """How long a run waits at its beginning for what people have answered since the last one."""
-ENDING_S = 30.0
-"""How long it takes at its end for the last words; what is not said by then is said by the next run."""
+ENDING_S = 60.0
+"""How long it takes at its end for the last words; the next run says the rest. A host may want a second for each."""
 WITHDRAWN = "closed, or taken from noface, by somebody at the tracker; its work is kept"
 _REFUSED_AGAIN_S = 600.0
 

@@ -9,7 +9,7 @@ from noface.model.issue import Issue
 from noface.model.quoting import quoted, some
 from noface.model.taxonomy import FailureKind
 from noface.recovery.blocked import block_document
-from noface.recovery.options import EDITOR, Configured, Option
+from noface.recovery.options import Configured, Option, edit_command
 from noface.recovery.pull_rounds import ClosedUnmerged, Followed, RoundDue, TakenByPerson, first_words
 
 _NOTE = '--note "…"'
@@ -95,4 +95,4 @@ def _leave(issue: Issue) -> tuple[Option, ...]:
     """Return how an issue is given up where it was written."""
     if issue.source.startswith("https://"):
         return (Option("no: close the issue", f"gh issue close {shlex.quote(issue.source)}"),)
-    return (Option("no: change the issue, or remove it", f"{EDITOR} {shlex.quote(issue.source)}"),) * bool(issue.source)
+    return (Option("no: change the issue, or remove it", edit_command(issue)),) * bool(issue.source)

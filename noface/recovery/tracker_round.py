@@ -11,7 +11,7 @@ from noface.model.publication import Said
 from noface.recovery.polling import Asked, Pace, away_until, is_due
 from noface.recovery.said import ASKING, Standing, due_at
 
-SAID_AT_ONCE_MAX = 10
+SAID_AT_ONCE_MAX = 5
 """So many issues are told in one round, so that little is said again after a kill."""
 
 
