@@ -83,8 +83,8 @@ def backlog_of(copy: Copy, settings: TrackerSettings, readings: Readings, merged
     for number in {int(each) for issue in issues for name in issue.depends_on if (each := number_of(name))}:
         if number not in copy.issues and number not in copy.missing:
             aside[str(number)] = "not looked up yet"
-    label = f"Label it {settings.label}, close it" if settings.label else "Close it"
-    sound, waiting = part_waiting(issues, aside, merged, f"{label}, or take the dependency out.")
+    hint = "Close it, take the dependency out, or have it worked on: [tracker] in noface.toml says which issues are."
+    sound, waiting = part_waiting(issues, aside, merged, hint)
     warnings += _stranger_warnings(strangers, copy, settings)
     warnings += _unheard(copy)
     return replace(checked(sound, [*faults, *waiting], merged, closed), warnings=tuple(warnings))

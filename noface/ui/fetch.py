@@ -29,6 +29,7 @@ class FetchDocument:
     edited: tuple[FetchedIssue, ...]
     gone: tuple[FetchedIssue, ...]
     faults: tuple[IssueFault, ...]
+    warnings: Annotated[tuple[IssueFault, ...], "What was left out, such as issues of people who may not write."] = ()
 
 
 def fetch_document(before: Backlog, now: Backlog) -> FetchDocument:
@@ -41,6 +42,7 @@ def fetch_document(before: Backlog, now: Backlog) -> FetchDocument:
         edited=_listed(i for name, i in new.items() if name in old and i.content_hash != old[name].content_hash),
         gone=_listed(issue for name, issue in old.items() if name not in new and name not in faulty),
         faults=now.faults,
+        warnings=now.warnings,
     )
 
 
@@ -52,8 +54,11 @@ def fetch_page(document: FetchDocument, width: int) -> list[str]:
             lines += hanging(clean(issue.title), width, f"  {word:<6} {issue.id}  ", "         ")
         if len(issues) > _SHOWN_MAX:
             lines.append(f"  {word:<6} {len(issues) - _SHOWN_MAX} more")
-    if document.faults:
-        lines += ["", paint("faulty", "bad"), *fault_lines(document.faults, width)]
+    for faults, title, role in ((document.faults, "faulty", "bad"), (document.warnings, "warnings", "careful")):
+        if faults:
+            lines += ["", paint(title, role), *fault_lines(faults[:_SHOWN_MAX], width)]
+        if len(faults) > _SHOWN_MAX:
+            lines.append(f"  {len(faults) - _SHOWN_MAX} more: noface issues")
     return [*lines, "Next: noface run" if document.issues else "Which issues noface may take: [tracker] in noface.toml"]
 
 
