@@ -201,6 +201,7 @@ class Engine:
         self._first_wave: set[str] | None = None
         self._waves = False
         self._drain_until: float | None = None
+        self._hurried = False
         self._broken: BaseException | None = None
 
     def run(self, resumed: tuple[AttemptOrder, ...] = ()) -> RunResult:
@@ -232,7 +233,8 @@ class Engine:
                     self._stop(urgent=False)
         finally:
             self._jobs.close()
-            self._claims.release(Canceller())
+            if not self._hurried:
+                self._claims.release(Canceller())
 
     # Messages
 
@@ -554,4 +556,5 @@ class Engine:
         if self._drain_until is None:
             self._context.announce("stopping", None, {})
         self._drain_until = self._drain_until or now + _DRAIN_S
+        self._hurried = self._hurried or urgent
         self._jobs.stop(everything=now >= self._drain_until, urgent=urgent)

@@ -326,7 +326,8 @@ def environment(
     command = kept.get("GIT_SSH_COMMAND") or ssh_command or ("" if kept.get("GIT_SSH") else "ssh")
     if command and command.split()[0].rpartition("/")[2] == "ssh":
         kept["GIT_SSH_COMMAND"] = f"{command} -oBatchMode=yes"
-    count = int(kept.get("GIT_CONFIG_COUNT") or 0)
+    given = kept.get("GIT_CONFIG_COUNT", "")
+    count = int(given) if given.isdecimal() else 0
     for number, (key, value) in enumerate(settings, count):
         kept[f"GIT_CONFIG_KEY_{number}"], kept[f"GIT_CONFIG_VALUE_{number}"] = key, value
     if settings:

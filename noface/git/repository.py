@@ -139,7 +139,7 @@ def check_complete(git: Git) -> None:
     promised = git.run("config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$")
     if promised.code == 0 and any(not line.endswith(" false") for line in promised.text.splitlines()):
         raise UsageError(
-            "This is a partial clone: objects are missing, and noface never fetches.",
+            "This is a partial clone: objects are missing, and noface fetches none one by one.",
             "Make a full clone: `git clone --no-filter <url>`.",
         )
 

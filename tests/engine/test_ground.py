@@ -2,6 +2,7 @@
 
 import json
 import signal
+from pathlib import Path
 
 import pytest
 from support.hosted import hosted
@@ -200,3 +201,25 @@ def test_over_http_a_token_is_enough_to_fetch_claim_and_push(project, github):
     logs = [path for path in project.state.rglob("*") if path.is_file()]
     assert not [path for path in logs if token.encode() in path.read_bytes()]
     assert github.count(path="/repos/*") == 0
+
+
+def test_a_person_can_end_a_run_whose_remote_hangs(project):
+    a_project(project)
+    pid = project.folder / "pid"
+    program = project.folder / "upload-pack"
+    program.write_text(f"#!/bin/sh\necho $$ > '{pid}'\nexec sleep 1000\n")
+    program.chmod(0o755)
+    project.git("config", "remote.origin.uploadpack", str(program))
+    process = project.start("run")
+    wait_for(lambda: pid.exists() and pid.read_text().strip())
+    process.send_signal(signal.SIGINT)
+    assert process.wait() == 130
+    wait_for(lambda: not alive(pid.read_text().strip()))
+    assert project.shown("show", "7")["attempts"] == []
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
