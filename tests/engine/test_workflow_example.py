@@ -94,7 +94,7 @@ def test_a_run_goes_on_where_the_last_one_ended_on_another_machine(github, proje
     project.config('[tracker]\nkind = "github"\n[landing]\nhow = "pull-request"\nfollow_checks = 0\n')
     project.play((str(number), 1, []), (str(number), 2, WORKS))
     runner = Runner(project, tmp_path, workflow, repo.clone_url)
-    runner.env["GH_TOKEN"] = github.token("noface[bot]").text
+    runner.env["NOFACE_GITHUB_TOKEN"] = github.token("noface[bot]").text
     repo.grant("noface[bot]", "write")
 
     work = step(workflow, "Work")
