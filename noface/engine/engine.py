@@ -491,7 +491,8 @@ class Engine:
                 self._say_waiting(patience.until, patience.reason)
             context.clock.sleep(_TICK_S)
             return True
-        if (wait := self._publishing.patience()) is not None and not context.settings.once:
+        wait = self._publishing.patience() if not context.settings.once else None
+        if wait is not None and not self._limits.too_late(wait[0]):
             self._say_waiting(*wait)
             context.clock.sleep(_TICK_S)
             return True
