@@ -194,6 +194,17 @@ def test_a_merge_closes_the_issue_that_the_body_names_and_a_squash_is_another_co
     assert ask(f"issues/{issue}")[2]["state_reason"] == "completed"
 
 
+def test_pull_requests_that_are_merged_one_after_the_other_are_all_in_main(repo, alice):
+    pulls = []
+    for name in ("a", "b", "c"):
+        alice.pushes(name, {f"{name}.txt": "x\n"})
+        pulls.append(alice.opens_pull(name, name))
+    for pull, how in zip(pulls, ("squash", "merge", "rebase"), strict=True):
+        alice.merges(pull, how)
+    assert repo.bare.git("ls-tree", "--name-only", "main").split() == ["README.md", "a.txt", "b.txt", "c.txt"]
+    assert len(repo.bare.commits("main~3", "main")) == 4
+
+
 def test_a_pull_request_is_merged_by_a_push_that_holds_its_head_and_closed_with_its_branch(repo, alice, ask):
     head = alice.pushes("topic", {"a.txt": "a\n"})
     alice.pushes("other", {"b.txt": "b\n"})

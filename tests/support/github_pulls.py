@@ -205,7 +205,7 @@ class Hosted(Tracked):
         self.bare.set(f"refs/heads/{pull.base}", made)
         self._merged(issue, user, made)
         pull.base_sha = made
-        self._refs = self.bare.refs()
+        self.look()  # the others' base has moved
         return made
 
     def _rebased(self, pull, user, at):
