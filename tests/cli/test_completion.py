@@ -56,8 +56,8 @@ class Shell:
         (folder / "bashrc").write_text(BASH)
         self.folder = folder
 
-    def tab(self, line, cwd=None):
-        cwd = cwd or self.project.path
+    def tab(self, line):
+        cwd = self.project.path
         if self.name == "fish":
             asked = f"source $SCRIPT; complete -C {line!r}"
             done = subprocess.run(
@@ -128,11 +128,6 @@ def test_models_kinds_and_attempts_are_completed(shell):
     assert re.search(r"(?<!\d)3(?!\d)", shell.tab("noface why 2 ").replace("why 2", ""))
 
 
-def test_outside_a_repository_nothing_is_said(shell, tmp_path):
-    shown = shell.tab("noface show ", tmp_path)
-    assert (ids(shown), "noface:" in shown) == (set(), False)
-
-
 def test_every_value_that_names_something_of_noface_is_completed():
     wanted = {"issue_id", "issue_ids", "issue", "depends_on", "model", "kind", "kinds", "gate"}
     missing = [
@@ -160,6 +155,12 @@ def test_an_issue_that_no_run_has_seen_is_offered_and_nothing_is_written(project
     done = project.noface(**asked, _TYPER_COMPLETE_ARGS="noface run --issue ")
     assert (done.stdout, done.stderr, done.returncode) == ("7\tFresh (ready)", "", 0)
     assert not project.state.exists()
+
+
+def test_outside_a_repository_nothing_is_said(tmp_path):
+    nowhere = Project(tmp_path, tmp_path)
+    done = nowhere.noface(_NOFACE_COMPLETE="complete_zsh", _TYPER_COMPLETE_ARGS="noface show ")
+    assert (done.stdout, done.stderr, done.returncode) == (":", "", 0)
 
 
 def test_broken_configuration_and_state_are_not_complained_of(project):
