@@ -228,7 +228,8 @@ class PullFollower:
             self._away = None
         for looked in came.looked:
             issue_id = looked.followed.issue_id
-            changed = self._looks.get(issue_id) != looked.look
+            before = self._looks.get(issue_id)
+            changed = before is None or replace(before, unchanged=looked.look.unchanged) != looked.look
             self._asked[issue_id] = looked.followed.head, answered(self._last(looked.followed), now, changed=changed)
             self._looks[issue_id] = looked.look
             self._carry_out(looked)

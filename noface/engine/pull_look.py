@@ -35,6 +35,8 @@ from noface.recovery.pull_rounds import (
 from noface.secrets.masked_records import masked_failure
 from noface.secrets.masking import Masker
 
+CHECKS_EACH = 3
+"""Each how many looks at a pull request that waits for people its checks are asked for: one may be run again."""
 _LOG_CHARS_MAX = 8_000_000
 _MARKER = "<!-- noface:rounds -->"
 
@@ -88,16 +90,9 @@ def look_at(eyes: Eyes, followed: Followed, before: Look | None, now: float, log
 
     Raises ForgeAwayError and ForgeError.
     """
-    pull = eyes.forge.read(followed.number)
-    look = Look(pull, main=eyes.plumbing.main(), login=eyes.login)
-    known = replace(followed, seen=followed.seen.with_head(followed.head, now))
-    if pull.state is PullState.OPEN and pull.head == followed.head:
-        same = before is not None and pull.updated_at is not None and before.pull.updated_at == pull.updated_at
-        reviews = before.reviews if before is not None and same else _reviews(eyes, followed.number)
-        checks = eyes.forge.checks(pull.head)
-        red = any(check.state is CheckState.FAILED for check in checks)
-        look = replace(look, checks=checks, reviews=reviews, on_base=eyes.forge.checks(followed.base) if red else ())
-    decision = decide(known, look, eyes.rules, now)
+    look = _shown(eyes, followed, before)
+    followed = replace(followed, seen=followed.seen.with_head(followed.head, now))
+    decision = decide(followed, look, eyes.rules, now)
     failure: Failure | None = None
     if isinstance(decision, RoundDue):
         failures = _failures(eyes, decision.checks, look, logs)
@@ -107,8 +102,8 @@ def look_at(eyes: Eyes, followed: Followed, before: Look | None, now: float, log
             if not found.charged
         }
         if outside:
-            known = replace(known, seen=replace(known.seen, outside={**known.seen.outside, **outside}))
-            decision = decide(known, look, eyes.rules, now)
+            followed = replace(followed, seen=replace(followed.seen, outside={**followed.seen.outside, **outside}))
+            decision = decide(followed, look, eyes.rules, now)
         if isinstance(decision, RoundDue):
             charged = [found for found in failures if found.charged]
             failure = masked_failure(together(charged, _review(decision)), eyes.masker)
@@ -117,7 +112,30 @@ def look_at(eyes: Eyes, followed: Followed, before: Look | None, now: float, log
     if isinstance(decision, TakenByPerson):
         with suppress(GitError):  # the next look tries again; a retry takes what is here by then
             eyes.fetch_branch(followed)
-    return Looked(followed, look, decision, known.seen, failure)
+    return Looked(followed, look, decision, followed.seen, failure)
+
+
+def _shown(eyes: Eyes, followed: Followed, before: Look | None) -> Look:
+    """Ask the forge what it shows, and no more than is needed.
+
+    Where it says that the pull request has not changed, the reviews are known, from the second such look on: a review
+    in the same second as the first would be missed. Where it waits for people, so are its checks, but for every third
+    look, since they may be run again.
+    """
+    pull = eyes.forge.read(followed.number)
+    look = Look(pull, main=eyes.plumbing.main(), login=eyes.login)
+    if pull.state is not PullState.OPEN or pull.head != followed.head:
+        return look
+    known = before if before is not None and before.pull == pull and pull.updated_at is not None else None
+    again = known.unchanged if known is not None else 0
+    waits = followed.seen.waits_for in (WaitsFor.REVIEW, WaitsFor.MERGE)
+    reviews = known.reviews if known is not None and again else _reviews(eyes, followed.number)
+    spared = known is not None and again and waits and again % CHECKS_EACH
+    checks = known.checks if known is not None and spared else eyes.forge.checks(pull.head)
+    red = any(check.state is CheckState.FAILED for check in checks)
+    on_base = eyes.forge.checks(followed.base) if red else ()
+    unchanged = again + 1 if known is not None else 0
+    return replace(look, checks=checks, reviews=reviews, on_base=on_base, unchanged=unchanged)
 
 
 def _reviews(eyes: Eyes, number: int) -> tuple[Review, ...]:
@@ -182,4 +200,9 @@ def _fetched(eyes: Eyes, merged: Merged) -> Merged | StillOpen:
 
 def say(eyes: Eyes, followed: Followed, text: str) -> None:
     """Say on a pull request what its newest round is for, in one comment that is edited in place."""
-    eyes.forge.comment(followed.number, _MARKER, f"{text}\n")
+    try:
+        eyes.forge.comment(followed.number, _MARKER, f"{text}\n")
+    except ForgeAwayError:
+        raise
+    except ForgeError:
+        return  # the token may not comment: what noface pushes tells as much

@@ -113,7 +113,8 @@ class Look:
     """A pull request as the forge shows it now.
 
     `checks` are those of the head, `on_base` those of the base, which are asked for where one has failed. `main` is
-    the commit of the base branch as it was last fetched. `login` is noface's own.
+    the commit of the base branch as it was last fetched. `login` is noface's own. `unchanged` counts the looks since
+    the pull request itself last changed.
     """
 
     pull: PullRequest
@@ -122,6 +123,7 @@ class Look:
     on_base: tuple[Check, ...] = ()
     main: str = ""
     login: str = ""
+    unchanged: int = 0
 
 
 @dataclass(frozen=True, slots=True)

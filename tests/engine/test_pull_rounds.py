@@ -274,7 +274,7 @@ def test_a_run_with_nothing_else_to_do_follows_the_checks_and_answers_them(publi
     published.repo.check(published.head, "ci", "success")
     out, _ = running.communicate(timeout=60)
     assert running.returncode == 3, out
-    assert out.rstrip().endswith("The backlog: 1 review.")
+    assert "its checks have passed: waits for a review or its merge" in out
     assert len(published.project.attempts("1")) == 2
 
 
