@@ -18,7 +18,7 @@ def status(
 
     from noface.cli.fast_path import overview
     from noface.ui import page
-    from noface.ui.status import ListedFault, run_of, status_document, status_page
+    from noface.ui.status import AwayTracker, ListedFault, run_of, status_document, status_page
 
     rows = overview(Path.cwd(), config)
     row = rows.last_run()
@@ -29,6 +29,8 @@ def status(
     document = status_document(
         rows.listed(), faults, run, gaps, rows.model_waits(now), rows.unsteady(), rows.attempts_made(), rows.pull_urls()
     )
+    if (away := rows.tracker_away()) is not None:
+        document = document._replace(tracker_away=AwayTracker(*away))
     if as_json:
         page.show_json(document)
         return

@@ -47,13 +47,16 @@ class TrackerSync:
         self._read: tuple[int, list[Candidate]] | None = None
         self._asked: Asked | None = None
         self._heard = self._told_away = False
-        if self._remote is None:
-            return
         self._publications = context.publications
+        if self._remote is None:
+            self._publications.back()  # it was another one that was away
+            return
         self._since = self._publications.since(self._remote.name, context.clock.now())
         self._asked = self._remote.fetched
         if self._remote.away is not None:
             self._away(self._remote.away)
+        else:
+            self._publications.back()
 
     def step(self, *, last: bool = False) -> bool:
         """Begin what is due; tell whether calls are under way."""
@@ -172,7 +175,13 @@ class TrackerSync:
         elif end.error is not None:
             self._tell_refusal(end.error, None)
             self._asked = refused(self._asked, now, now + _REFUSED_AGAIN_S)
-        elif self._told_away:
+        else:
+            self._back()
+
+    def _back(self) -> None:
+        """Remember that the tracker answers; told where it was told to be away."""
+        self._publications.back()
+        if self._told_away:
             self._told_away = False
             self._context.log_event("tracker_back")
 
@@ -183,6 +192,7 @@ class TrackerSync:
         self._asked = refused(self._asked, now, until)
         if not self._told_away:
             self._told_away = True
+            self._publications.away(now, error.message)
             self._context.log_event("tracker_away", until=until, why=error.message)
 
     def _tell_refusal(self, error: ForgeError, issue_id: str | None) -> None:

@@ -10,6 +10,8 @@ from noface.store.records import UNSTEADY, IssueRow, PullRow, RunRow, UnsteadyRo
 Rows = Callable[..., list[sqlite3.Row]]
 """Answers a query with its values, as `Database.rows` does."""
 
+TRACKER_AWAY = "tracker_away"
+"""The fact that tells since when a tracker on another machine has not answered."""
 _GAPS_MAX = 1000
 _ORDER = "ORDER BY present DESC, priority, position, id"
 _T = TypeVar("_T")
@@ -29,6 +31,13 @@ class Gap(NamedTuple):
 
     id: str
     gap: str
+
+
+class TrackerAway(NamedTuple):
+    """Since when a tracker on another machine has not answered, in epoch seconds, and what came instead."""
+
+    since: float
+    why: str
 
 
 class ModelWait(NamedTuple):
@@ -129,6 +138,11 @@ class Overview:
     def last_run(self) -> RunRow | None:
         """Return the newest run."""
         return next(iter(self._records(RunRow, "ORDER BY rowid DESC LIMIT 1")), None)
+
+    def tracker_away(self) -> TrackerAway | None:
+        """Return since when the tracker has not answered the newest run, None where it has."""
+        known = json.loads(self.fact(TRACKER_AWAY) or "null")
+        return TrackerAway(float(known["since"]), str(known["why"])) if known else None
 
     def model_waits(self, now: float) -> list[ModelWait]:
         """Return the models that wait for their provider still."""

@@ -10,6 +10,7 @@ from typing import Any
 from noface.model.taxonomy import IssueStatus
 from noface.recovery.said import GONE, Part, Pull, Standing, Worked
 from noface.store.database import Database, insert
+from noface.store.overview import TRACKER_AWAY
 from noface.store.records import IssueRow, query, read, select
 from noface.store.rows import dumps
 
@@ -79,6 +80,18 @@ class Publications:
         with self._db.transaction() as connection:
             insert(connection, "facts", name=_SINCE + tracker, value=str(now))
         return now
+
+    def away(self, at: float, why: str) -> None:
+        """Remember since when the tracker does not answer; one that was away already has been so since then."""
+        with self._db.transaction() as connection:
+            value = dumps({"since": at, "why": why})
+            connection.execute("INSERT OR IGNORE INTO facts (name, value) VALUES (?, ?)", (TRACKER_AWAY, value))
+
+    def back(self) -> None:
+        """Remember that the tracker answers."""
+        if self._db.rows("SELECT 1 FROM facts WHERE name = ?", TRACKER_AWAY):
+            with self._db.transaction() as connection:
+                connection.execute("DELETE FROM facts WHERE name = ?", (TRACKER_AWAY,))
 
     def standings(self, since: float) -> list[Standing]:
         """Return how the issues stand of which the tracker may have to be told something.

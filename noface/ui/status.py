@@ -87,6 +87,13 @@ class AwayModel(NamedTuple):
     reason: Annotated[str, "Why."]
 
 
+class AwayTracker(NamedTuple):
+    """A tracker on another machine that did not answer the newest run; null where it did."""
+
+    since: Annotated[float, Moment, "Since when: the issues are shown as they were then."]
+    why: Annotated[str, "What came instead of an answer."]
+
+
 class LatestRun(NamedTuple):
     """The newest run; null before the first."""
 
@@ -112,6 +119,7 @@ class Status(NamedTuple):
     run: LatestRun | None
     waits: Annotated[tuple[AwayModel, ...], "The models whose provider is waited for."]
     unsteady: Annotated[tuple[ListedUnsteady, ...], "The tests that fail now and then on main."] = ()
+    tracker_away: AwayTracker | None = None
 
 
 def counted(status: str) -> str:
@@ -376,6 +384,9 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
     lines = [*_summary(document, width), *_run_lines(document.run, now, width)]
     for wait in document.waits:
         text = f"A provider is waited for until {moment(wait.until, now)}: {wait.reason}"
+        lines += [paint(line, "careful") for line in hanging(text, width)]
+    if (away := document.tracker_away) is not None:
+        text = f"The tracker has not answered since {moment(away.since, now)}; its issues are as of then. {away.why}"
         lines += [paint(line, "careful") for line in hanging(text, width)]
     by_status: dict[str, list[ListedIssue]] = {}
     related = family(document.issues)

@@ -158,7 +158,9 @@ def test_an_outage_stops_nobody_and_all_is_told_by_the_next_run(shop):
     assert out.count("the tracker does not answer") == 1
     assert f"the next run tells the tracker how these stand: {number}" in out
     assert shop.repository.issue(number).state == "open"
+    assert "The tracker has not answered since" in shop.project.noface("status").stdout
     shop.project.run()
+    assert shop.project.shown("status")["tracker_away"] is None
     assert shop.repository.issue(number).state == "closed"
     assert "landed**" in shop.comment(number)
 
