@@ -44,7 +44,8 @@ class Sync:
     `cursor` is the newest change that was read, `complete` the time from which changes were listed to the last page;
     `listed` is when all issues were last listed, on `pages` pages. `asked` tells when a login's permission was read.
     `updated` is each issue's last change, `heard` the one up to which its comments were read; `own` are noface's labels
-    on it, `said` the digest of its comment. `labels` are those of noface's that the repository has.
+    on it, `said` the digest of its comment. `related` tells for which state of it sub-issues and blockers were listed.
+    `labels` are those of noface's that the repository has.
     """
 
     cursor: str = ""
@@ -55,6 +56,7 @@ class Sync:
     heard: dict[int, str] = field(default_factory=dict)
     own: dict[int, tuple[str, ...]] = field(default_factory=dict)
     said: dict[int, str] = field(default_factory=dict)
+    related: dict[int, str] = field(default_factory=dict)
     complete: str = ""
     labels: tuple[str, ...] = ()
 
@@ -85,7 +87,7 @@ def load_sync(folder: Path) -> Sync:
         stored = json.loads((folder / SYNC).read_bytes())
         if stored.pop("version") != _VERSION:
             return Sync()
-        for name in ("updated", "heard", "said"):
+        for name in ("updated", "heard", "said", "related"):
             stored[name] = {int(number): str(value) for number, value in stored[name].items()}
         stored["own"] = {int(number): tuple(value) for number, value in stored["own"].items()}
         stored["labels"] = tuple(stored["labels"])

@@ -138,7 +138,7 @@ class Refresh:
 
     def _forget(self, number: int) -> None:
         self._copy.issues.pop(number, None)
-        for table in (self._sync.updated, self._sync.own, self._sync.heard, self._sync.said):
+        for table in (self._sync.updated, self._sync.own, self._sync.heard, self._sync.said, self._sync.related):
             table.pop(number, None)
 
     def _prune(self) -> None:
@@ -154,9 +154,9 @@ class Refresh:
         for number, remote in list(self._copy.issues.items()):
             if not wanted(remote, self._settings):
                 continue
-            children = remote.open_children and not remote.children
-            blockers = remote.open_blockers and not (remote.blockers or remote.elsewhere)
-            if (children or blockers) and self._may_ask():
+            mark = " ".join(map(str, _relations(remote)))
+            related = remote.open_children or remote.open_blockers
+            if related and self._sync.related.get(number) != mark and self._may_ask():
                 found = [
                     *(self._listed(number, "sub_issues") if remote.open_children else ()),
                     *(self._listed(number, "dependencies/blocked_by") if remote.open_blockers else ()),
@@ -168,6 +168,7 @@ class Refresh:
                 away = (each for each in found if each.open and not _together(each, remote))
                 elsewhere = tuple(f"{'/'.join(each.home.split('/')[-2:])}#{each.number}" for each in away)
                 self._copy.issues[number] = replace(remote, children=here, blockers=(), elsewhere=elsewhere)
+                self._sync.related[number] = mark
 
     def _listed(self, number: int, what: str) -> list[RemoteIssue]:
         try:

@@ -310,6 +310,10 @@ def test_sub_issues_and_blockers_set_on_github_are_dependencies(tracker, ann, gi
     assert {issue.id: issue.depends_on for issue in tracker.backlog().issues} == {
         "1": ("2",), "2": (), "3": (), "4": ("3",),
     }  # fmt: skip
+    tracker.refresh()
+    github.requests.clear()
+    tracker.refresh()
+    assert github.count() == 1
     github.later(100)
     ann.closes(2)
     ann.closes(3)
