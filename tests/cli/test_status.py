@@ -32,7 +32,17 @@ def night(project):
 
 def test_the_json_has_the_promised_shape(project, night):
     document = project.shown("status")
-    assert sorted(document) == ["counts", "faults", "gaps", "issues", "run", "schema", "unsteady", "waits"]
+    assert sorted(document) == [
+        "counts",
+        "faults",
+        "gaps",
+        "issues",
+        "run",
+        "schema",
+        "tracker_away",
+        "unsteady",
+        "waits",
+    ]
     assert document["schema"] == 1
     assert document["counts"] == {"landing": 1, "blocked": 1, "waiting": 2, "ready": 1, "running": 1, "merged": 1}
     issues = {issue["id"]: issue for issue in document["issues"]}
