@@ -159,7 +159,10 @@ class Publishing:
         for each in tuple(self._publications):
             if each.job is not None and each.job.future.done():
                 job, each.job = each.job, None
-                self._came(each, job.future.result())
+                if job.error is None:
+                    self._came(each, job.future.result())
+                else:  # noface itself broke, which ends the run: the next one goes on from what is recorded
+                    self.drop(each.entry.issue.id)
         now = self._context.clock.now()
         for each in self._publications if begin else ():
             if each.job is None and each.not_before <= now:
