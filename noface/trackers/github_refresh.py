@@ -85,7 +85,6 @@ class Refresh:
         for number, remote in list(self._copy.issues.items()):
             if number not in seen and wanted(remote, self._settings):
                 self._forget(number)  # deleted, moved, or changed so that the changes show it
-        self._copy.missing.clear()
         self._prune()
         self._sync.pages, self._sync.listed = pages, self._now
 
@@ -144,6 +143,7 @@ class Refresh:
     def _prune(self) -> None:
         """Let go of issues that nobody depends on any more and that noface has not marked."""
         needed = set(self._needed())
+        self._copy.missing &= needed  # one that is made after all shows among the changes
         for number, remote in list(self._copy.issues.items()):
             if number not in needed and number not in self._sync.own and not wanted(remote, self._settings):
                 self._forget(number)

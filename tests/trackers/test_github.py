@@ -296,9 +296,24 @@ def test_dependencies_on_open_closed_unlabelled_and_missing_issues(tracker, ann,
         "5": "waits for #3, which is open and not labelled ready-for-agent",
         "6": "depends_on names '99', which does not exist",
     }
+    tracker.clock.sleep(700)
+    tracker.refresh()
+    github.requests.clear()
+    tracker.refresh()
+    assert github.count() == 1
     github.later(100)
     ann.closes(3)
     assert refreshed(tracker) == ["1", "4", "5"]
+
+
+def test_a_dependency_that_is_made_after_it_was_named_is_found(tracker, ann, github):
+    ann.opens_issue("Early", "blocked by #2", labels=[LABEL])
+    tracker.refresh()
+    assert faults(tracker) == {"1": "depends_on names '2', which does not exist"}
+    github.later(100)
+    ann.opens_issue("Late", "b")
+    tracker.refresh()
+    assert faults(tracker) == {"1": "waits for #2, which is open and not labelled ready-for-agent"}
 
 
 def test_sub_issues_and_blockers_set_on_github_are_dependencies(tracker, ann, github):
