@@ -24,7 +24,7 @@ def closed_document(
     who = closed.by or "Somebody"
     closed_it = f"{who} closed pull request #{followed.number} ({followed.url}) without a merge."
     question = f"Shall issue {issue.id} be tried again? {closed_it}"
-    again = Option("yes: say what should be done otherwise", f"noface retry {issue.id} {_NOTE}")
+    again = Option("yes: say what should be done otherwise", f"noface unblock {issue.id} {_NOTE}")
     reopen = Option("it was closed by mistake: open it again, and noface goes on", _on_forge("reopen", followed))
     action = Block(FailureKind.REVIEW_REJECTED, closed.reason)
     task = "Say what becomes of work whose pull request was closed"

@@ -265,8 +265,8 @@ def _due(followed: Followed, look: Look, rules: LandingRules) -> RoundDue | None
     )
     reason = f"{' and '.join(what)} on pull request #{look.pull.number}"
     if followed.rounds >= rules.rounds:
-        used = f"all {rules.rounds} rounds" if rules.rounds != 1 else "the only round"
-        why = f"; {used} of [landing] are used up" if rules.rounds else "; [landing] rounds = 0 answers none"
+        used = f"all {rules.rounds} rounds of [landing] are" if rules.rounds != 1 else "the only round of [landing] is"
+        why = f"; {used} used up" if rules.rounds else "; [landing] rounds = 0 answers none"
         return RoundDue(checks, reviews, reason + why, allowed=False)
     return RoundDue(checks, reviews, f"{reason} (round {followed.rounds + 1} of {rules.rounds})")
 

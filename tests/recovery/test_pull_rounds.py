@@ -134,7 +134,10 @@ def test_what_was_answered_is_not_answered_again():
     assert (again.checks, again.reviews) == ((RED,), ())
 
 
-@pytest.mark.parametrize(("rounds", "words"), [(3, "all 3 rounds of [landing] are used up"), (0, "rounds = 0")])
+@pytest.mark.parametrize(
+    ("rounds", "words"),
+    [(3, "all 3 rounds of [landing] are used up"), (1, "the only round of [landing] is used up"), (0, "rounds = 0")],
+)
 def test_when_the_rounds_are_used_up_a_person_is_asked(rounds, words):
     due = decide(replace(FOLLOWED, rounds=rounds), look(RED), replace(RULES, rounds=rounds), NOW)
     assert isinstance(due, RoundDue)
