@@ -87,6 +87,7 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
     resumed = recover(context)
     try:
         settle_following(context)
+        announce_new_rules(context, used_before=used_before)
         decided = take_ground(context, cancel)
         sandbox = context.env.sandbox
         if sandbox.announced:
@@ -95,7 +96,6 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
             )
         if unpriced := unpriced_models(context):
             context.announce("unpriced", None, {"models": list(unpriced)})
-        announce_new_rules(context, used_before=used_before)
         check_publishing(context, cancel)
         landing = mode_of(context.settings.landing).name.lower().replace("_", "-")
         context.announce("preflight", None, {"main": context.env.plumbing.repository.main_name, "landing": landing})

@@ -86,6 +86,8 @@ def test_commits_of_the_person_are_not_pushed_along(project, remote):
     assert "git push origin main" in output
     assert (remote.main, remote.pushes) == (before, [])
     assert project.shown("show", "7")["attempts"] == []
+    project.git("push", "-q", "origin", "main")
+    assert "new in this version" not in project.run()  # a run that did not begin is no older noface
 
 
 @pytest.mark.parametrize("name", KILLS)
