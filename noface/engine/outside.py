@@ -175,8 +175,8 @@ def adopt_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...
     A ref holds the commit from then on.
     """
     given, plumbing = context.reader.given_branch(issue.id), context.env.plumbing
-    if given:
-        _adopt_pull(context, issue, past)
+    if (taken := _pull_taken(context, issue, past, given=given)) is not None:
+        return taken
     scratch = scratch_of(context, issue)
     theirs = _persons_commit(context, scratch, past)
     if theirs is not None and not given:
@@ -193,14 +193,18 @@ def adopt_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...
     return None
 
 
-def _adopt_pull(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> None:
-    """Take what a person has pushed to the branch of the pull request as the issue's own, in the same way."""
+def _pull_taken(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...], *, given: bool) -> BranchTaken | None:
+    """Take what a person has pushed to the branch of the pull request as the issue's own, in the same way.
+
+    Where they have not given it, or it could not be fetched, the branch stays theirs: no worker is paid for work that
+    could not be pushed.
+    """
     row, plumbing = context.pulls.row(issue.id), context.env.plumbing
     if row is None or row.state != PullStep.TAKEN:
-        return
+        return None
     commit = plumbing.resolve(hold_ref(issue.id, TAKEN))
-    if commit is None:  # it could not be fetched: the forge's branch stays theirs, and the next look says so again
-        return
+    if commit is None or not given:
+        return BranchTaken(row.branch, commit or "", remote=context.remote.name if context.remote is not None else "")
     scratch, number = scratch_of(context, issue), past[-1].number if past else 0
     updates = [
         RefUpdate(hold_ref(issue.id, f"{PERSON}{number}-{commit[:12]}"), commit),
@@ -212,6 +216,7 @@ def _adopt_pull(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]
     plumbing.refs.apply(*updates)
     context.pulls.adopted(context.clock.now(), issue.id, commit)
     context.log_event("branch_adopted", issue.id, commit=commit)
+    return None
 
 
 def branch_in_the_way(context: RunContext, issue: Issue) -> BranchTaken | None:

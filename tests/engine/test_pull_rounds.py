@@ -193,6 +193,10 @@ def test_a_persons_push_makes_the_branch_theirs_until_retry_adopts_it(published)
     published.runs()
     assert published.head == theirs
     assert len(published.project.attempts("1")) == 1, "red checks of a person's commit are theirs"
+    published.project.issue(1, body="Do it otherwise.")  # an edit unblocks, and gives nothing away
+    published.runs()
+    assert published.status() == "blocked"
+    assert len(published.project.attempts("1")) == 1, "no worker is paid for what could not be pushed"
     assert published.project.noface("retry", "1").returncode == 0
     published.runs()
     assert published.status() == "review"
