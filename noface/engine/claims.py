@@ -6,6 +6,7 @@ An issue that another machine has waits, and so does one that cannot be claimed 
 done in threads. What a killed run had claimed is this clone's own at the next run, and anybody's after the lease.
 """
 
+import hashlib
 import os
 import platform
 import secrets
@@ -249,12 +250,16 @@ def machine_name() -> str:
 
 
 def holder_of(context: RunContext) -> str:
-    """Return what names this clone on this machine, whatever the run; a copy of it elsewhere is another holder."""
+    """Return what names this clone on this machine, whatever the run; a copy of it elsewhere is another holder.
+
+    It is a hash, since it is pushed: where this machine keeps its folders is nobody's business.
+    """
     name = context.reader.fact(_HOLDER)
     if name is None:
         name = secrets.token_hex(8)
         context.journal.fact(_HOLDER, name)
-    return f"{name} {machine_name()} {os.fspath(context.env.plumbing.repository.state_dir)}"
+    place = os.fsencode(context.env.plumbing.repository.state_dir)
+    return hashlib.sha256(f"{name} {machine_name()} ".encode() + place).hexdigest()[:32]
 
 
 def claim(context: RunContext, refs: ClaimRefs, wanted: tuple[Claim, ...], cancel: Canceller) -> Claimed:
