@@ -155,7 +155,7 @@ class Remote:
         self._repository = repository
         self._token = token
         self._header: tuple[tuple[str, str], ...] = ()
-        self._fetching = threading.Lock()
+        self._fetching = threading.RLock()
 
     @property
     def shown(self) -> str:
@@ -194,14 +194,15 @@ class Remote:
             "--no-prune-tags",
         )
         follow = ("-c", f"remote.{self.name}.followRemoteHEAD=never")
-        self._reach((*follow, "fetch", *options, self.name, *refspecs), TRANSFER_SECONDS_MAX, cancel)
+        with self._fetching:  # of two at once that update a ref the second would fail, since it is not as it was
+            self._reach((*follow, "fetch", *options, self.name, *refspecs), TRANSFER_SECONDS_MAX, cancel)
 
     def fetch_main(self, cancel: Cancel | None = None) -> RemoteRefs:
         """Bring `fetched` up to the remote's main; where that has not moved, the remote is only asked.
 
         Without such a branch there, `fetched` stays, and the answer's refs lack it. Raises RemoteError.
         """
-        with self._fetching:  # two at once would be in the way of each other's lock of the ref
+        with self._fetching:
             held = self.read(self.main, cancel=cancel)
             commit = held.refs.get(self.main)
             if commit is not None and self._local(self.fetched) != commit:
