@@ -167,6 +167,7 @@ def test_a_claim_that_was_taken_over_ends_the_work_on_its_issue(project, remote)
     assert "atlas" in issue["reason"]
 
 
+@pytest.mark.thorough
 def test_a_blocked_issue_stays_claimed_for_its_clone_and_is_free_once_it_is_done(project, remote):
     project.play(("7", 0, []), play(8))
     project.run(code=3)
@@ -178,6 +179,7 @@ def test_a_blocked_issue_stays_claimed_for_its_clone_and_is_free_once_it_is_done
     assert claims(remote) == []
 
 
+@pytest.mark.thorough
 def test_an_issue_in_review_stays_claimed_until_a_later_run_sees_its_merge(project, github):
     shop = hosted(project, github)
     project.issue(1)

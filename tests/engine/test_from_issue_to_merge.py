@@ -95,6 +95,7 @@ def test_kills_on_the_way_leave_one_branch_one_pull_request_and_one_comment(shop
     is_in_review_once(shop, number)
 
 
+@pytest.mark.thorough
 def test_answers_that_are_lost_on_the_way_lead_to_nothing_twice(shop, alice):
     number = alice.opens_issue("Add b", labels=[DEFAULT_LABEL])
     for path in ("*/labels", "*/comments", "*/pulls", "*/git-receive-pack"):

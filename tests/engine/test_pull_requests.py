@@ -59,6 +59,7 @@ def pull_url(shop, number):
     return f"{shop.github.web}/acme/shop/pull/{number}"
 
 
+@pytest.mark.thorough
 def test_once_it_is_merged_there_nothing_of_it_is_taken_for_lost_here(shop):
     shop.project.run(code=3)
     shop.repo.person("ann", "write").merges(shop.pulls()[0][0])
@@ -73,6 +74,7 @@ def test_once_it_is_merged_there_nothing_of_it_is_taken_for_lost_here(shop):
     )
 
 
+@pytest.mark.thorough
 def test_a_second_run_finds_nothing_to_do_and_says_nothing_twice(shop):
     shop.project.run(code=3)
     head, pulls = shop.head(), shop.pulls()
@@ -168,6 +170,7 @@ def test_a_kill_on_the_way_leaves_one_branch_and_one_pull_request(shop, name):
     assert shop.project.git("rev-parse", "main") == shop.base
 
 
+@pytest.mark.thorough
 def test_a_kill_while_a_pull_request_is_updated_leaves_it_one(shop):
     shop.project.run(code=3)
     shop.project.play(("1", 0, [{"write": "c.txt", "text": "more\n"}]))
@@ -193,6 +196,7 @@ def test_while_github_is_away_the_work_waits_and_says_so_and_the_next_run_publis
     assert len(shop.pulls()) == 1
 
 
+@pytest.mark.thorough
 def test_a_lost_database_opens_no_second_pull_request_and_does_the_work_not_again(shop):
     shop.project.run(code=3)
     head, pulls = shop.head(), shop.pulls()
@@ -243,6 +247,7 @@ def test_style_labels_reviewers_and_draft_are_as_landing_says(shop):
     assert shop.repo.bare.git("rev-parse", f"{shop.head()}^@") == base
 
 
+@pytest.mark.thorough
 def test_an_outage_is_waited_out_as_long_as_checks_would_be(shop):
     shop.config(landing='[landing]\nhow = "pull-request"\nfollow_checks = "6h"\n')
     shop.push()

@@ -205,6 +205,7 @@ def test_a_persons_push_makes_the_branch_theirs_until_retry_adopts_it(published)
     assert len(published.repo.pulls) == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["pull_seen", "round_recorded"])
 def test_a_kill_during_a_round_leaves_one_answer_and_one_pull_request(published, name):
     published.first()
@@ -220,6 +221,7 @@ def test_a_kill_during_a_round_leaves_one_answer_and_one_pull_request(published,
     assert len([c for c in published.repo.comments_of(1) if c.user.login == "noface-bot"]) == 1
 
 
+@pytest.mark.thorough
 def test_a_forge_that_is_away_is_told_once_and_loses_nothing(published):
     published.first()
     published.is_red()
@@ -231,6 +233,7 @@ def test_a_forge_that_is_away_is_told_once_and_loses_nothing(published):
     assert len(published.project.attempts("1")) == 2
 
 
+@pytest.mark.thorough
 def test_a_conflict_with_main_is_proven_again_and_answered_in_the_same_pull_request(published):
     published.first()
     commit = published.alice.pushes("main", {"b.txt": "theirs\n"})
@@ -244,6 +247,7 @@ def test_a_conflict_with_main_is_proven_again_and_answered_in_the_same_pull_requ
     assert published.status() == "review"
 
 
+@pytest.mark.thorough
 def test_a_merge_ends_the_work_on_an_answer(published):
     published.project.play(
         ("1", 1, [{"write": "b.txt", "text": "one"}]), ("1", 0, [{"write": "half.txt", "text": "half"}, {"sleep": 60}])
@@ -259,6 +263,7 @@ def test_a_merge_ends_the_work_on_an_answer(published):
     assert [each["outcome"] for each in published.project.attempts("1")] == ["TEST_FAILURE", "INTERRUPTED"]
 
 
+@pytest.mark.thorough
 def test_a_kill_while_it_is_recorded_what_others_did_leaves_that_recorded_once(published):
     published.first()
     published.alice.merges(1)
@@ -267,6 +272,7 @@ def test_a_kill_while_it_is_recorded_what_others_did_leaves_that_recorded_once(p
     assert published.status() == "merged"
 
 
+@pytest.mark.thorough
 def test_a_run_with_nothing_else_to_do_follows_the_checks_and_answers_them(published):
     published.settle(checks=60)
     published.connect()
@@ -283,6 +289,7 @@ def test_a_run_with_nothing_else_to_do_follows_the_checks_and_answers_them(publi
     assert len(published.project.attempts("1")) == 2
 
 
+@pytest.mark.thorough
 def test_a_pull_request_that_another_machine_opened_is_watched_and_left_to_it(published):
     published.first()
     shutil.rmtree(published.project.state)  # what another machine, or a lost database, knows of it

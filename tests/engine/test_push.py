@@ -129,6 +129,7 @@ def test_files_in_the_way_keep_main_behind_and_what_was_pushed_has_landed(projec
     assert remote.main == main(project)
 
 
+@pytest.mark.thorough
 def test_a_remote_that_went_away_leaves_the_work_in_landing(project, remote):
     project.run("--issue", "7", NOFACE_FAILPOINT="landing_intent:1:raise", code=1)
     project.git("config", "remote.origin.url", "http://127.0.0.1:9/x.git")

@@ -99,6 +99,7 @@ def test_what_needs_a_yes_lands_with_a_yes_and_a_no_goes_to_the_next_worker(shop
     assert shop.status(number) == "merged"
 
 
+@pytest.mark.thorough
 def test_a_part_that_github_does_not_know_asks_at_the_issue_that_was_divided(shop):
     parts = ({"key": key, "title": key.title(), "body": "b", "paths": [f"{key}.txt"]} for key in ("one", "two"))
     number = shop.issue()
@@ -181,6 +182,7 @@ echo done > two.txt
 """
 
 
+@pytest.mark.thorough
 def test_an_idle_run_asks_less_than_a_hundred_times_an_hour(shop):
     """A provider is away for an hour and a half; meanwhile another issue waits for an answer."""
     project, slept = shop.project, shop.project.folder / "slept"
@@ -213,6 +215,7 @@ def test_the_issues_can_be_fetched_and_looked_at_without_a_run(shop):
     assert f"edited {number}  Log in with two passkeys" in project.noface("fetch").stdout
 
 
+@pytest.mark.thorough
 def test_a_second_run_where_nothing_has_changed_asks_little_and_writes_nothing(shop):
     shop.issue()
     shop.project.run()

@@ -87,6 +87,7 @@ class Runner:
         return told
 
 
+@pytest.mark.thorough
 def test_a_run_goes_on_where_the_last_one_ended_on_another_machine(github, project, tmp_path, workflow):
     repo = github.repository("acme/shop", files={"a.txt": "one\n"})
     ann = repo.person("ann", "write")

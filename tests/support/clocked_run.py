@@ -33,6 +33,9 @@ class FastClock(Clock):
     def now(self) -> float:
         return time.time() + self._slept
 
+    def monotonic(self) -> float:
+        return time.monotonic() + self._slept
+
     def sleep(self, seconds: float) -> None:
         self._slept += max(seconds, self._step_s)
         self._file.write_text(f"{self._slept:.0f}")
