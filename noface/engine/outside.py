@@ -11,7 +11,7 @@ from noface.git.survey import Outside, differences, main_moved, outside_state
 from noface.git.worktrees import holding
 from noface.model.actions import Block
 from noface.model.attempt import AttemptOrder, PastAttempt
-from noface.model.backlog import without_unknown_models
+from noface.model.backlog import numbered_again, without_unknown_models
 from noface.model.failure import Failure
 from noface.model.history import History
 from noface.model.issue import Backlog, Issue, IssueState
@@ -44,9 +44,9 @@ class BacklogWatch:
         if seen == self._seen and not context.backlog_stale:
             return
         context.backlog_stale = False
-        known = context.reader.states().values()
-        merged = tuple(state.id for state in known if state.status is IssueStatus.MERGED)
-        listed = without_unknown_models(context.tracker.backlog(merged), context.settings.models)
+        landed = {row.id: row.source for row in context.reader.issues() if row.status == IssueStatus.MERGED}
+        listed = without_unknown_models(context.tracker.backlog(tuple(landed)), context.settings.models)
+        listed = numbered_again(listed, {issue_id: source for issue_id, source in landed.items() if source})
         self.backlog = replace(listed, issues=with_parts(listed.issues, context.questions.children()))
         self._seen = seen
         context.journal.sync_backlog(masked_backlog(self.backlog, context.env.masker), fingerprint)

@@ -272,3 +272,22 @@ def _nearest_model(name: str, models: Collection[str]) -> str:
     near = nearest(name, models)
     known = ", ".join(sorted(models))
     return f"did you mean {near}?" if near else f"name one of: {known}"
+
+
+def numbered_again(backlog: Backlog, landed: Mapping[str, str]) -> Backlog:
+    """Take issues for faulty whose number another tracker's issue had that has landed; `landed` are sources by id.
+
+    Without that such an issue counts as done, and nobody works on it: a project that went from files to GitHub.
+    """
+    again = {
+        issue.id: IssueFault(
+            issue.source,
+            f"counts as done: {literal(landed[issue.id])}, which had the same number, has landed",
+            "Write it as a new issue, which gets another number, and close this one.",
+            issue.id,
+        )
+        for issue in backlog.issues
+        if issue.id in landed and ("://" in issue.source) != ("://" in landed[issue.id])
+    }
+    sound = tuple(issue for issue in backlog.issues if issue.id not in again)
+    return replace(backlog, issues=sound, faults=(*backlog.faults, *again.values())) if again else backlog

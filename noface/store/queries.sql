@@ -1,7 +1,7 @@
 -- The longer statements, by name. A name is followed by what the statement is for.
 
 -- name: put_issue
--- Brings an issue's row up to the tracker's state.
+-- Brings an issue's row up to the tracker's state. Where a landed one was written stays: its number may come again.
 INSERT INTO issues (id, position, title, priority, source, content_hash, depends_on, parent)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
@@ -9,7 +9,7 @@ ON CONFLICT (id) DO UPDATE SET
     position = excluded.position,
     title = excluded.title,
     priority = excluded.priority,
-    source = excluded.source,
+    source = CASE WHEN status = 'merged' AND source != '' THEN source ELSE excluded.source END,
     content_hash = excluded.content_hash,
     depends_on = excluded.depends_on,
     parent = excluded.parent;

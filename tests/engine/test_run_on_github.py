@@ -55,3 +55,16 @@ def test_a_fetch_tells_whose_issues_are_left_out_and_which_key_lets_them_in(proj
     out = " ".join(project.noface("fetch").stdout.split())
     assert "#1 by mallory, who has no write access to acme/shop" in out
     assert '[tracker] authors = ["mallory"]' in out
+
+
+def test_an_issue_with_the_number_of_one_that_has_landed_from_a_file_is_told_as_faulty(project, repo):
+    repo.person("ann", "write").opens_issue("Write c", "Do it.", labels=["ready-for-agent"])
+    project.config("")
+    project.issue(1)
+    project.run()
+    project.config(TABLES)
+    for _ in range(2):
+        told = " ".join(project.run(code=3).split())
+        assert "counts as done:" in told, told
+        assert "which had the same number, has landed" in told
+    assert (repo.issue(1).state, comments(repo, 1)) == ("open", [])
