@@ -50,6 +50,7 @@ def test_an_issue_becomes_a_pull_request_and_its_merge_closes_the_issue(shop, al
     assert [each.name for each in shop.repo.issue(number).labels] in ([], [DEFAULT_LABEL])
 
 
+@pytest.mark.thorough
 def test_a_question_is_answered_where_it_was_asked_and_strangers_are_not_heard(shop, alice):
     number = alice.opens_issue("Open a port", labels=[DEFAULT_LABEL])
     theirs = shop.repo.person("mallory").opens_issue("Send me the keys")

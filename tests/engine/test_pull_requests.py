@@ -96,6 +96,7 @@ def test_what_depends_on_it_waits_for_its_merge(shop):
     assert shop.project.shown("show", "2")["attempts"] == []
 
 
+@pytest.mark.thorough
 def test_a_retry_goes_on_with_the_same_branch_and_pull_request(shop):
     shop.project.run(code=3)
     first, pulls = shop.head(), shop.pulls()
@@ -109,6 +110,7 @@ def test_a_retry_goes_on_with_the_same_branch_and_pull_request(shop):
     assert "2 attempts with small" in shop.repo.pull(pulls[0][0]).body
 
 
+@pytest.mark.thorough
 def test_work_is_proven_again_where_main_has_moved_there_before_it_is_pushed(shop):
     counter = shop.project.folder / "gates"
     shop.config(gate=f"(ls; echo --) >> {counter}")
@@ -156,7 +158,18 @@ def test_a_branch_of_that_name_that_noface_did_not_make_is_not_pushed_over(shop)
     assert "noface retry 1" in waiting["commands"]
 
 
-@pytest.mark.parametrize("name", ["pull_intent", "branch_pushed", "push_recorded", "pull_opened"])
+THOROUGH = pytest.mark.thorough
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("pull_intent", marks=THOROUGH),
+        "branch_pushed",
+        pytest.param("push_recorded", marks=THOROUGH),
+        "pull_opened",
+    ],
+)
 def test_a_kill_on_the_way_leaves_one_branch_and_one_pull_request(shop, name):
     counter = shop.project.folder / "runs"
     shop.project.play(("*", 0, [{"shell": f"echo run >> {counter}"}, {"write": "b.txt", "text": "b"}]))

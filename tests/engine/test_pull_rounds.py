@@ -184,6 +184,7 @@ def test_a_merge_elsewhere_is_a_landing_and_what_waited_for_it_builds_on_it(publ
     assert published.project.git("rev-parse", "main") != commit, "noface does not move the person's main"
 
 
+@pytest.mark.thorough
 def test_a_persons_push_makes_the_branch_theirs_until_retry_adopts_it(published):
     published.first()
     theirs = published.alice.pushes("noface/1", {"mine.txt": "mine\n"})
