@@ -83,6 +83,7 @@ def test_a_run_that_only_waits_asks_github_less_than_a_hundred_times_an_hour(sho
     assert 20 < shop.github.count() < 100 * hours
 
 
+@pytest.mark.thorough
 def test_kills_on_the_way_leave_one_branch_one_pull_request_and_one_comment(shop, alice):
     number = alice.opens_issue("Add b", labels=[DEFAULT_LABEL])
     names = ("tracker_told", "branch_pushed", "pull_opened", "tracker_told_recorded")

@@ -131,6 +131,7 @@ def moved_by_another(shop):
     )
 
 
+@pytest.mark.thorough
 def test_a_branch_that_a_person_has_pushed_to_is_theirs_until_a_retry(shop):
     shop.project.run(code=3)
     ann = shop.repo.person("ann", "write")

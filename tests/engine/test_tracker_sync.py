@@ -73,6 +73,7 @@ def test_commands_do_what_the_verbs_of_their_names_do_or_the_comment_says_why_no
     assert shop.labels(stranger) == {"noface:blocked"}
 
 
+@pytest.mark.thorough
 def test_an_answer_acts_once_also_where_noface_is_killed_right_after_it(shop):
     shop.set_up(STUCK, ("*", 2, STUCK[2]), WORK)
     number = shop.issue()
@@ -148,6 +149,7 @@ def test_kills_between_telling_and_its_record_leave_one_comment(shop, name):
     assert "landed**" in shop.comment(number)
 
 
+@pytest.mark.thorough
 def test_an_outage_stops_nobody_and_all_is_told_by_the_next_run(shop):
     number = shop.issue()
     with shop.github.away():
