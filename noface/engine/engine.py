@@ -38,7 +38,7 @@ from noface.engine.preflight import announce_new_rules, preflight
 from noface.engine.publishing import Publishing
 from noface.engine.publishing_checks import check_publishing
 from noface.engine.recover import as_configured, recover, with_work, without_end
-from noface.engine.tracker_sync import BEGINNING_S, WITHDRAWN, TrackerSync
+from noface.engine.tracker_sync import BEGINNING_S, TrackerSync
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
 from noface.model.budget import EndedFor
@@ -196,7 +196,7 @@ class Engine:
         forge = context.forge
         self._pulls = PullFollower(context, self._jobs, self._landing, self._watch, forge) if forge else None
         self._tracker = TrackerSync(context, self._jobs, self._claims)
-        self._withdrawn: set[str] = set()
+        self._withdrawn: dict[str, str] = {}
         self._limit = ""
         self._first_wave: set[str] | None = None
         self._waves = False
@@ -300,9 +300,8 @@ class Engine:
         if job.error is not None and job.kind is not JobKind.LANDING:  # the merge queue raises its own
             self._break(job.error)
         job.done(job)
-        if job.issue_id in self._withdrawn - self._jobs.issues():
-            self._withdrawn.discard(job.issue_id)
-            self._context.set_status(job.issue_id, IssueStatus.READY, WITHDRAWN)
+        if job.issue_id in self._withdrawn.keys() - self._jobs.issues():
+            self._set_withdrawn(job.issue_id, self._withdrawn.pop(job.issue_id))
 
     def _attempt_ended(self, order: AttemptOrder, job: Job[AttemptReport]) -> None:
         context, report, over, notes = self._context, job.result, job.over, self._outside.after_attempt(order)
@@ -317,10 +316,12 @@ class Engine:
         over = why_over(order, report, over)
         if over is not None and over.ended_for is EndedFor.RUN:
             self._limit = self._limit or over.passed.reason
-        withdrawn = order.issue.id in self._withdrawn
-        if not record_attempt(context, order, report, *notes, *((WITHDRAWN,) if withdrawn else ()), over=over):
+        withdrawn = self._withdrawn.get(order.issue.id)
+        if withdrawn is not None:
+            notes = (*notes, f"the issue {withdrawn}")
+        if not record_attempt(context, order, report, *notes, over=over):
             return
-        if withdrawn:
+        if withdrawn is not None:
             return
         if cut_off and over is None and (self._drain_until is not None or self._limit):
             context.set_status(order.issue.id, IssueStatus.READY, "interrupted; goes on with the next run")
@@ -336,15 +337,18 @@ class Engine:
 
     def _end_withdrawn(self) -> None:
         """End the work on issues that people have closed, or taken from noface, where the tracker is."""
-        for issue_id in (self._jobs.issues() | self._landing.waiting) - self._withdrawn:
-            if self._tracker.withdrew(issue_id, self._watch.backlog):
-                self._context.log_event("issue_withdrawn", issue_id)
+        for issue_id in (self._jobs.issues() | self._landing.waiting) - self._withdrawn.keys():
+            if why := self._tracker.withdrew(issue_id, self._watch.backlog):
+                self._context.log_event("issue_withdrawn", issue_id, why=why)
                 self._jobs.withdraw(issue_id)
                 if issue_id in self._jobs.issues():
-                    self._withdrawn.add(issue_id)  # until its job has ended
+                    self._withdrawn[issue_id] = why  # until its job has ended
                 else:
                     self._landing.drop(issue_id)
-                    self._context.set_status(issue_id, IssueStatus.READY, WITHDRAWN)
+                    self._set_withdrawn(issue_id, why)
+
+    def _set_withdrawn(self, issue_id: str, why: str) -> None:
+        self._context.set_status(issue_id, IssueStatus.READY, f"the issue {why}; its work is kept")
 
     def _overrule_edited(self, order: AttemptOrder) -> None:
         """Send work that passed back, where a person changed meanwhile what its issue asks for."""

@@ -28,7 +28,7 @@ BEGINNING_S = 30.0
 """How long a run waits at its beginning for what people have answered since the last one."""
 ENDING_S = 60.0
 """How long it takes at its end for the last words; the next run says the rest. A host may want a second for each."""
-WITHDRAWN = "closed, or taken from noface, by somebody at the tracker; its work is kept"
+_WITHDRAWN = "was closed or taken from noface at the tracker"
 _REFUSED_AGAIN_S = 600.0
 
 
@@ -96,12 +96,12 @@ class TrackerSync:
         if unsaid:
             self._context.log_event("tracker_unsaid", issues=unsaid)
 
-    def withdrew(self, issue_id: str, backlog: Backlog) -> bool:
-        """Tell whether people have closed an issue, or taken it from noface, at the tracker."""
-        if self._remote is None:
-            return False
-        there = any(issue.id == issue_id for issue in backlog.issues)
-        return not there and all(fault.id != issue_id for fault in backlog.faults)
+    def withdrew(self, issue_id: str, backlog: Backlog) -> str:
+        """Tell how people have taken an issue from noface at the tracker, "" where they have not."""
+        known = {issue.id for issue in backlog.issues} | {fault.id for fault in backlog.faults}
+        if self._remote is None or issue_id in known:
+            return ""
+        return backlog.gone.get(issue_id, _WITHDRAWN)
 
     def _due(self, *, last: bool) -> Round:
         elsewhere = self._claims.elsewhere

@@ -18,7 +18,6 @@ from noface.model.pull_request import Check, PullDraft, PullRequest, PullState, 
 from noface.model.quoting import short
 
 _FORBIDDEN = 403
-_MISSING = (404, 410)
 _INVALID = 422
 _NOT_FOR_THIS_TOKEN = (_FORBIDDEN, 404)
 _RUNS_MAX = 100

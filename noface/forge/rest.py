@@ -12,6 +12,10 @@ Every method raises ForgeAwayError where GitHub cannot answer now, with the time
 limit each request before that time raises it without being sent. What GitHub refuses raises RefusedError, a ForgeError
 whose `status` tells a 404 from a 422. Requests that may be repeated are, twice, after short waits; a POST is not: its
 sender looks first whether it is there. A client may be used by several threads.
+
+A redirect moves what was asked for and nothing else. It is followed within the repository, which is known by its id:
+one that was renamed goes on. What was transferred to another repository is refused as MOVED, and nothing is ever
+written outside the repository of the configuration, or sent there for it.
 """
 
 import re
@@ -59,7 +63,11 @@ _STEP_S = 0.1
 _REPEATABLE = ("GET", "PUT", "PATCH", "DELETE")
 _NOT_MODIFIED = 304
 _REDIRECTS = (301, 302, 307, 308)
+MOVED = 301
+MISSING = (MOVED, 404, 410)
+"""What RefusedError says of things that are not in the repository (any more): moved, unknown or hidden, deleted."""
 _GRAPHQL = "graphql"
+_REPOSITORY = re.compile(r"(/repos/[^/]+/[^/]+|/repositories/\d+)(/|\Z)")
 _NEXT = re.compile(r'<(?P<url>[^>]*)>\s*;[^,<]*\brel="?next\b')
 
 
@@ -87,7 +95,8 @@ class _State:
     budget: Budget = field(default_factory=Budget)
     away: dict[str, tuple[float, str]] = field(default_factory=dict)
     failures: int = 0
-    renamed: dict[str, str] = field(default_factory=dict)
+    homes: tuple[str, ...] = ()
+    renamed: str = ""
     last_write: float = float("-inf")
 
 
@@ -201,6 +210,8 @@ class Client:
         """Send until there is an answer to give. Raises as the module says."""
         resource = _GRAPHQL if url.endswith(f"/{_GRAPHQL}") else "core"
         asked = Asked(f"{verb} {urlsplit(url).path}", self.location.repository, self.location.host, self._token.source)
+        if verb != "GET" and resource != _GRAPHQL and self._named(url) not in (self.repo().lower(), *self._state.homes):
+            raise ForgeError(f"noface writes to {self.location.repository} only: {asked.what} is not sent.")
         for tries in range(1, _TRIES + 1):
             self._check_may_send(verb, resource)
             self._space(verb)
@@ -257,7 +268,7 @@ class Client:
                 return reply
             target = urljoin(f"{self.location.api}/", reply.headers["location"])
             if _origin(target) == _origin(self.location.api):
-                self._note_renamed(reply, url, target)
+                self._check_stays(verb, url, target)
                 url = target
                 reply = self._transport.send(verb, url, body, dict(headers))
             elif follow_away and verb == "GET" and (target.startswith("https://") or is_loopback(_origin(target)[1])):
@@ -271,21 +282,46 @@ class Client:
         raise ForgeError(f"{self.location.host} answers {verb} {urlsplit(url).path} with redirects only.", _URL_HINT)
 
     def _renamed(self, url: str) -> str:
-        with self._lock:
-            for old, new in self._state.renamed.items():
-                if url == old or url.startswith((f"{old}/", f"{old}?")):
-                    return new + url.removeprefix(old)
-        return url
+        """Return where a path of the repository is, once it is known to have been renamed."""
+        old, new = self.repo(), self._state.renamed
+        within = url == old or url.startswith((f"{old}/", f"{old}?"))
+        return new + url.removeprefix(old) if new and within else url
 
-    def _note_renamed(self, reply: Reply, url: str, target: str) -> None:
-        """Remember where a renamed repository is, so that its requests are not sent twice."""
-        old, api = self.repo(), self.location.api
-        if reply.status in (301, 308) and url.startswith(old) and target.startswith(api):
-            rest = urlsplit(url.removeprefix(old)).path
-            new = urlsplit(target).path.removeprefix(urlsplit(api).path)
-            if new.endswith(rest) and new.count("/") == rest.count("/") + 2:
-                with self._lock:
-                    self._state.renamed[old] = new.removesuffix(rest) if rest else new
+    def _check_stays(self, verb: str, url: str, target: str) -> None:
+        """Raise RefusedError for a redirect out of the repository, and for one of a write that is to no repository."""
+        source, named, whole = self._named(url), self._named(target), self.repo().lower()
+        if verb == "GET" and not (source and named):
+            return  # a user, or a file such as a job's log
+        if source and source == named:
+            return
+        with self._lock:
+            homes = self._state.homes
+        if verb == "GET" and not homes and self._path(url).lower() == source:
+            return  # the repository itself, renamed: its answer tells its id
+        if not homes:
+            found = self.get(self.repo(), keep=True).body
+            known = found if isinstance(found, dict) else {}
+            homes = (f"/repositories/{known.get('id')}", f"/repos/{known.get('full_name')}".lower())
+            with self._lock:
+                self._state.homes = homes
+        if source not in (whole, *homes) or named not in (whole, *homes):
+            raise RefusedError(
+                f"{self.location.host} leads {verb} {urlsplit(url).path} away from {self.location.repository}.",
+                "What was transferred to another repository is left alone there.",
+                MOVED,
+            )
+        if named != whole:
+            with self._lock:
+                self._state.renamed = homes[0]
+
+    def _path(self, url: str) -> str:
+        return urlsplit(url).path.removeprefix(urlsplit(self.location.api).path)
+
+    def _named(self, url: str) -> str:
+        """Return by what name or id a URL of the API names a repository, "" where it names none."""
+        path = self._path(url).lower()
+        match = _REPOSITORY.match(path)
+        return match[1] if match is not None and ".." not in path.split("/") else ""
 
     def _next(self, reply: Reply) -> str:
         """Return the page after this one, from the header Link, "" for none.

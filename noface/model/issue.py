@@ -1,6 +1,7 @@
 """An issue, the backlog, and what noface remembers of an issue between ticks. Times are epoch seconds."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from noface.model.taxonomy import IssueStatus
 
@@ -50,11 +51,15 @@ class IssueFault:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """What the tracker holds: sound issues in a stable order, and the faulty ones beside them."""
+    """What the tracker holds: sound issues in a stable order, and the faulty ones beside them.
+
+    `gone` says of issues that it held what became of them, where it can tell.
+    """
 
     issues: tuple[Issue, ...] = ()
     faults: tuple[IssueFault, ...] = ()
     warnings: tuple[IssueFault, ...] = ()
+    gone: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

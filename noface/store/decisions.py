@@ -124,7 +124,7 @@ def gone(row: IssueRow) -> UsageError | None:
         return None
     if row.source.startswith(("https://", "http://")):
         return UsageError(
-            f"issue {row.id} is not in the backlog any more: it is closed, or no longer one for noface",
+            f"issue {row.id} is not in the backlog any more: it is closed or moved there, or no longer one for noface",
             f"See it at {row.source}, or fetch what is there now: noface fetch",
         )
     return UsageError(

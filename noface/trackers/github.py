@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from noface.forge.opened import OpenedForge
     from noface.trackers.github_refresh import Refresh
 
-_MISSING = (404, 410)
 _WRITTEN = ("priority", "depends_on", "paths", "accept", "model")
 
 
@@ -100,7 +99,7 @@ class GithubTracker:
         copy, sync = self._loaded()
         if copy.of != of:
             copy, sync = self._work = (Copy(), Sync())
-        before = replace(copy, issues=dict(copy.issues), missing=set(copy.missing), writers=dict(copy.writers))
+        before = replace(_standing(copy), writers=dict(copy.writers))
         try:
             self._refresh(copy, sync).run()
             copy.of = of
@@ -112,35 +111,23 @@ class GithubTracker:
         """Make the issue on GitHub say it; see RemoteTracker.say. What is not there any more is passed over."""
         if number_of(said.issue_id) is None:
             return None  # a part of a divided issue, which GitHub knows nothing of
-        from noface.forge.rest import RefusedError
+        from noface.forge.rest import MISSING, RefusedError
         from noface.trackers.github_talk import say
 
         copy, sync = self._loaded()
-        before = replace(copy, issues=dict(copy.issues), missing=set(copy.missing))
+        before = _standing(copy)
         number = int(said.issue_id)
         try:
-            # Work begins: what a person changed since the last refresh is seen before much is spent on it.
-            if said.state == "running" and not self._read_again(number):
+            # Work begins, or lands: what a person changed since the last refresh is seen before.
+            if said.state in ("running", "landing") and not self._refresh(copy, sync).read_one(number):
                 return None
             return say(self._open(), self._settings, copy, sync, said, comment)
         except RefusedError as error:
-            if error.status not in _MISSING or self._read_again(number):
+            if error.status not in MISSING or self._refresh(copy, sync).read_one(number):
                 raise
             return None
         finally:
             self._save(before)
-
-    def _read_again(self, number: int) -> bool:
-        """Read an issue as it is now into the copy; tell whether it is still there."""
-        copy, sync = self._loaded()
-        refresh = self._refresh(copy, sync)
-        remote = refresh.read_one(number)
-        if remote is None:
-            copy.issues.pop(number, None)
-            copy.missing.add(number)
-            return False
-        refresh.put(remote)
-        return True
 
     def hear(self, issue_ids: Collection[str], after: Mapping[str, int]) -> tuple[Heard, ...]:
         """Return what trusted people have written; see RemoteTracker.hear."""
@@ -236,6 +223,11 @@ class GithubTracker:
             hint = "Check that noface's state can be written and the disk has room."
             raise NofaceError(f"cannot store the copy of the issues: {error.strerror}", hint) from error
         return changed
+
+
+def _standing(copy: Copy) -> Copy:
+    """Return the copy's issues as they are now, and those that are none."""
+    return replace(copy, issues=dict(copy.issues), missing=set(copy.missing), gone=dict(copy.gone))
 
 
 def _text_of(draft: IssueDraft) -> str:

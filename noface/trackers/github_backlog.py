@@ -87,7 +87,8 @@ def backlog_of(copy: Copy, settings: TrackerSettings, readings: Readings, merged
     sound, waiting = part_waiting(issues, aside, merged, hint)
     warnings += _stranger_warnings(strangers, copy, settings)
     warnings += _unheard(copy)
-    return replace(checked(sound, [*faults, *waiting], merged, closed), warnings=tuple(warnings))
+    gone = {str(number): why for number, why in copy.gone.items()}
+    return replace(checked(sound, [*faults, *waiting], merged, closed), warnings=tuple(warnings), gone=gone)
 
 
 def _unwanted(remote: RemoteIssue, settings: TrackerSettings) -> str:

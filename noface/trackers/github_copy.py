@@ -26,7 +26,8 @@ class Copy:
     `of` says what was fetched: API, repository, label and milestone. `issues` are those to work on, and, without their
     text, those on which one depends; noface's own labels are left out. `missing` are numbers that name no issue.
     `writers` says of logins, in lower case, whether they may write to the repository; `blind`: GitHub does not tell
-    that to the token. `unheard` are people whose comments on an issue do not count.
+    that to the token. `unheard` are people whose comments on an issue do not count. `gone` says what became of issues
+    that were there.
     """
 
     of: tuple[str, ...] = ()
@@ -35,6 +36,7 @@ class Copy:
     writers: dict[str, bool] = field(default_factory=dict)
     blind: bool = False
     unheard: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    gone: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -76,6 +78,7 @@ def load_copy(folder: Path) -> Copy | None:
             dict(head["writers"]),
             bool(head["blind"]),
             {int(number): tuple(logins) for number, logins in head["unheard"].items()},
+            {int(number): str(why) for number, why in head.get("gone", {}).items()},
         )
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
@@ -106,6 +109,7 @@ def save_copy(folder: Path, copy: Copy) -> None:
         "writers": copy.writers,
         "blind": copy.blind,
         "unheard": copy.unheard,
+        "gone": copy.gone,
     }
     rows = ([getattr(issue, name) for name in _STORED] for _, issue in sorted(copy.issues.items()))
     lines = [json.dumps(head), *(json.dumps(row, separators=(",", ":")) for row in rows)]

@@ -17,6 +17,7 @@ from noface.trackers.base import clean_title, title_problem
 from noface.trackers.issue_file import BODY_BYTES_MAX, ParsedFile, empty_body
 
 OWN_LABELS = "noface:"
+RUNNING = f"{OWN_LABELS}running"
 """Labels that begin so show noface's state. They say nothing of the work, and only these are ever changed."""
 DEPENDENCIES_MAX = 100
 

@@ -4,7 +4,9 @@
    that were deleted or moved to another repository are found to be gone. The more pages that takes, the rarer it is.
 2. Each time, what has changed since the newest change known is listed, of all issues and without the label, since one
    that has lost its label or was closed must be seen. Idle, that is one request, answered by "as before".
-3. Then what these lead to is looked up: sub-issues and blockers where an issue's own summary says that some are open,
+3. Issues that noface is at work on are looked at each time, which costs nothing of the limit while they are as before:
+   no listing of changes tells that one was deleted or moved.
+4. Then what these lead to is looked up: sub-issues and blockers where an issue's own summary says that some are open,
    issues that others depend on, and whether authors may write.
 
 Whatever is not looked up when GitHub stops answering is looked up the next time: an issue waits until then.
@@ -16,12 +18,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from noface.data.trackers import TrackerSettings
-from noface.forge.rest import Client, RefusedError
+from noface.errors import ForgeError
+from noface.forge.rest import MISSING, MOVED, Client, RefusedError
 from noface.model.backlog import number_of
 from noface.model.issue import Issue
 from noface.trackers.github_backlog import Readings, trusted, wanted
 from noface.trackers.github_copy import Copy, Sync
-from noface.trackers.github_issue import OWN_LABELS, RemoteIssue, remote_issue
+from noface.trackers.github_issue import OWN_LABELS, RUNNING, RemoteIssue, remote_issue
 
 OVERLAP_S = 60
 """Changes are asked for from this long before the newest one known: GitHub may show one late."""
@@ -36,8 +39,9 @@ LOOKED_UP_MAX = 300
 
 _FIRST = datetime(2008, 1, 1, tzinfo=UTC)
 """No issue of GitHub's is older."""
-_MISSING = (404, 410)
 _UNTOLD = (403, 404)
+_BECAME = {MOVED: "was transferred to another repository", 410: "was deleted"}
+_UNKNOWN = "is not to be found any more: it was deleted, or transferred to where the token may not read"
 _WRITERS = {"admin", "maintain", "write"}
 
 
@@ -61,6 +65,7 @@ class Refresh:
         if not self._sync.cursor or not self._sync.listed <= self._now < self._sync.listed + every:
             self._list_all()
         self._list_changes()
+        self._look_at_worked()
         self._look_up_relations()
         self._look_up_writers()
         self._look_up_dependencies()
@@ -83,7 +88,7 @@ class Refresh:
                 seen.add(remote.number)
                 self._take(remote)
         for number, remote in list(self._copy.issues.items()):
-            if number not in seen and wanted(remote, self._settings):
+            if number not in seen and wanted(remote, self._settings) and number not in self._worked():
                 self._forget(number)  # deleted, moved, or changed so that the changes show it
         self._prune()
         self._sync.pages, self._sync.listed = pages, self._now
@@ -116,6 +121,7 @@ class Refresh:
         if known is not None and remote.updated < known.updated:
             return False  # a page that was listed before the change
         self._copy.missing.discard(remote.number)
+        self._copy.gone.pop(remote.number, None)
         if known is None and not wanted(remote, self._settings):
             return False
         self.put(remote)
@@ -174,7 +180,7 @@ class Refresh:
         try:
             return list(_issues(self._client.items(self._client.repo("issues", number, what), keep=True)))
         except RefusedError as error:
-            if error.status in _MISSING:
+            if error.status in MISSING:
                 return []  # a server of somebody's own that is older than these
             raise
 
@@ -189,22 +195,36 @@ class Refresh:
     def _look_up_dependencies(self) -> None:
         for number in dict.fromkeys(self._needed()):
             if number not in self._copy.issues and number not in self._copy.missing and self._may_ask():
-                remote = self.read_one(number)
-                if remote is None:
-                    self._copy.missing.add(number)
-                else:
-                    self.put(remote)
+                self.read_one(number)
 
-    def read_one(self, number: int) -> RemoteIssue | None:
-        """Return an issue as it is now, None where it is not here, or not any more."""
+    def _worked(self) -> set[int]:
+        """Return the issues that noface has marked as under work."""
+        return {number for number, own in self._sync.own.items() if RUNNING in own and number in self._copy.issues}
+
+    def _look_at_worked(self) -> None:
+        for number in self._worked():
+            self.read_one(number)
+
+    def read_one(self, number: int) -> bool:
+        """Read an issue as it is now into the copy; tell whether it is still here. What is gone stays so, with why."""
         try:
-            remote = remote_issue(self._client.get(self._client.repo("issues", number), keep=True).body)
+            answer = self._client.get(self._client.repo("issues", number), keep=True)
         except RefusedError as error:
-            if error.status in _MISSING:
-                return None
-            raise
-        # A moved issue is answered from where it is now, under another number.
-        return remote if remote is not None and remote.number == number else None
+            if error.status not in MISSING:
+                raise
+            if number in self._copy.issues:
+                self._copy.gone[number] = _BECAME.get(error.status, _UNKNOWN)
+            self._forget(number)
+            self._copy.missing.add(number)
+            return False
+        remote = remote_issue(answer.body)
+        if remote is None:
+            raise ForgeError(f"GitHub answered with no issue for #{number}.", "Is [github] url that of the REST API?")
+        self._copy.missing.discard(number)
+        self._copy.gone.pop(number, None)
+        if answer.changed or number not in self._copy.issues:
+            self.put(remote)
+        return True
 
     def settled(self, updated: str) -> bool:
         """Tell whether a change is so old that another would have another time: GitHub's times are whole seconds."""

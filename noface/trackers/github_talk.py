@@ -13,7 +13,7 @@ from typing import Any
 
 from noface.data.trackers import TrackerSettings
 from noface.forge.opened import OpenedForge
-from noface.forge.rest import Client, RefusedError
+from noface.forge.rest import MISSING, Client, RefusedError
 from noface.model.publication import Heard, Said
 from noface.trackers.github_backlog import trusted
 from noface.trackers.github_body import uncommented
@@ -35,7 +35,6 @@ COMMENT_CHARS_MAX = 65_000
 HEARD_CHARS_MAX = 20_000
 
 _COMMAND = re.compile(r"/(?:noface[ \t]+)?(approve|reject|retry|skip)\b[ \t]*:?[ \t]*(.*)", re.DOTALL | re.IGNORECASE)
-_MISSING = (404, 410)
 _INVALID = 422
 
 
@@ -82,7 +81,7 @@ class _Talk:
                 try:
                     self._client.delete(f"{self._path}/labels/{other.replace(':', '%3A')}")
                 except RefusedError as error:
-                    if error.status not in _MISSING:
+                    if error.status not in MISSING:
                         raise
                 self._know(tuple(each for each in self._sync.own.get(self._number, ()) if each != other))
 
@@ -119,7 +118,7 @@ class _Talk:
             try:
                 self._client.patch(self._client.repo("issues/comments", found), {"body": body})
             except RefusedError as error:
-                if error.status not in _MISSING:
+                if error.status not in MISSING:
                     raise
                 found = None
         if found is None:
@@ -168,7 +167,7 @@ def hear(
         try:
             entries = list(_comments(opened.client, opened.client.repo("issues", number)))
         except RefusedError as error:
-            if error.status not in _MISSING:
+            if error.status not in MISSING:
                 raise
             entries = []
         newest = after.get(issue_id, 0)

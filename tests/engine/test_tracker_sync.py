@@ -141,6 +141,25 @@ def test_an_issue_that_people_take_back_ends_its_worker_and_keeps_its_work(shop,
     assert shop.project.git("show", f"refs/noface/issues/{number}/1:half.txt") == "half"
 
 
+def test_an_issue_that_is_transferred_under_work_neither_lands_nor_is_told_elsewhere(shop):
+    shop.set_up(("*", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]), WORK)
+    number, other = shop.issue(), shop.github.repository("acme/other")
+    other.grant(BOT, "write")
+    running = shop.project.start("run")
+    shop.project.in_slots("half.txt")
+    wait_for(lambda: shop.labels(number) == {"noface:running"})
+    said = len(shop.repository.comments)
+    assert shop.alice.transfers(number, other) == number
+    shop.github.requests.clear()
+    out, _ = running.communicate(timeout=60)
+    assert running.returncode == 0, out
+    assert "was transferred to another repository" in out
+    assert [each for each in shop.github.requests if f"/{other.id}/" in each[1] or "/acme/other" in each[1]] == []
+    assert (len(other.comments), other.issue(number).labels) == (said, [])
+    assert shop.project.git("show", f"refs/noface/issues/{number}/1:half.txt") == "half"
+    assert "transferred" in shop.project.noface("show", str(number)).stdout
+
+
 @pytest.mark.parametrize("name", ["tracker_told:1", "tracker_told:2", "tracker_told_recorded:2"])
 def test_kills_between_telling_and_its_record_leave_one_comment(shop, name):
     number = shop.issue()

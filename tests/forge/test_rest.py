@@ -186,25 +186,78 @@ def test_a_wrong_token_is_refused_and_not_tried_again(script, client):
     assert TOKEN not in caught.value.message
 
 
-def test_a_renamed_repository_is_followed_with_its_query_and_then_asked_directly(script, client):
-    listed = "/repos/acme/shop/issues?state=closed"
-    script.on(listed, 301, location=f"{script.origin}/repositories/42/issues?state=closed")
-    script.on("/repositories/42/issues?state=closed", 200, [1])
-    script.on("/repositories/42/labels", 201, {"name": "x"})
+HOME = "/repos/acme/shop"
+OTHER = "/repositories/99"
+
+
+@pytest.fixture
+def renamed(script):
+    """The repository is called otherwise now, and known by its id."""
+    script.on(HOME, 301, location="/repositories/42")
+    return script.on("/repositories/42", 200, {"id": 42, "full_name": "acme/store"})
+
+
+def test_a_renamed_repository_is_followed_with_its_query_and_then_asked_directly(renamed, client):
+    listed = f"{HOME}/issues?state=closed"
+    renamed.on(listed, 301, location=f"{renamed.origin}/repositories/42/issues?state=closed")
+    renamed.on("/repositories/42/issues?state=closed", 200, [1])
+    renamed.on("/repositories/42/labels", 201, {"name": "x"})
     assert client.get(client.repo("issues"), {"state": "closed"}).body == [1]
     assert client.post(client.repo("labels"), {"name": "x"}) == {"name": "x"}
-    assert script.paths() == [
+    assert [path for path in renamed.paths() if not path.endswith((HOME, "/42"))] == [
         f"GET {listed}",
         "GET /repositories/42/issues?state=closed",
         "POST /repositories/42/labels",
     ]
 
 
-def test_a_redirect_keeps_verb_and_body(script, client):
-    script.on(PATH, 307, location="/repositories/42/issues/7")
-    script.on("/repositories/42/issues/7", 200, {"state": "closed"})
+def test_a_redirect_keeps_verb_and_body(renamed, client):
+    renamed.on(PATH, 307, location="/repos/Acme/Store/issues/7")
+    renamed.on("/repos/Acme/Store/issues/7", 200, {"state": "closed"})
     assert client.patch(PATH, {"state": "closed"}) == {"state": "closed"}
-    assert [(verb, body) for verb, _, _, body in script.asked] == [("PATCH", b'{"state": "closed"}')] * 2
+    sent = [(verb, body) for verb, _, _, body in renamed.asked if verb != "GET"]
+    assert sent == [("PATCH", b'{"state": "closed"}')] * 2
+
+
+@pytest.mark.parametrize(
+    ("verb", "status"), [("get", 301), ("post", 307), ("patch", 308), ("put", 302), ("delete", 301)]
+)
+@pytest.mark.parametrize(
+    "hops",
+    [
+        {PATH: f"{OTHER}/issues/7"},
+        {PATH: f"{OTHER}/issues/12"},
+        {PATH: "/repos/acme/other/issues/7"},
+        {PATH: "/repositories/42/issues/7", "/repositories/42/issues/7": f"{OTHER}/issues/7"},
+        {PATH: "/repositories/42/issues/7", "/repositories/42/issues/7": "/repos/acme/shop-old/issues/7"},
+        {PATH: "/repositories/421/issues/7"},
+        {PATH: "/repositories/42/../99/issues/7"},
+    ],
+)
+def test_what_was_transferred_is_left_alone_and_moves_nothing_else(renamed, client, verb, hops, status):
+    for path, target in hops.items():
+        renamed.on(path, status, location=target)
+    with pytest.raises(RefusedError, match=f"{verb.upper()} /rep.*/issues/7 away from acme/shop") as caught:
+        getattr(client, verb)(PATH, *([{}] if verb == "patch" else []))
+    assert caught.value.status == 301
+    renamed.on("/repositories/42/issues/8", 200, {"number": 8}).on(f"{HOME}/issues/8", 200, {"number": 8})
+    assert client.get(client.repo("issues/8")).body == {"number": 8}
+    elsewhere = ("/99", "/other/", "/shop-old/", "/421", "..")
+    assert [path for path in renamed.paths() if any(part in path for part in elsewhere)] == []
+
+
+@pytest.mark.parametrize("path", ["/repos/acme/other/issues/7/labels", f"{OTHER}/issues/7", f"{HOME}/../other/issues"])
+def test_nothing_is_written_to_another_repository(script, client, path):
+    with pytest.raises(ForgeError, match="writes to acme/shop only"):
+        client.post(path, {})
+    assert script.asked == []
+
+
+def test_a_query_is_not_led_elsewhere(script, client):
+    script.on("/graphql", 307, location=f"{OTHER}/issues/7")
+    with pytest.raises(RefusedError):
+        client.graphql("mutation { x }", {})
+    assert len(script.asked) <= 2
 
 
 def test_the_token_stays_at_its_host(serve, script, client):

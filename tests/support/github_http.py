@@ -176,7 +176,7 @@ def answer(github, method, path, query, body, headers):
             github.limits.count(token.user, resource)
     except RefusedError as refused:
         return _refusal(refused, github.limits.headers(token.user, resource), None)
-    if moved := github.moved(path):
+    if moved := github.moved(path, token.user.login):
         status = 301 if method == "GET" else 307
         where = {"Location": f"{github.api}{moved}", **github.limits.headers(token.user)}
         return (

@@ -65,6 +65,16 @@ class Person:
             self.repository.remove_label(self._issue(number), self.user, name)
 
     @_locked
+    def transfers(self, number, to):
+        """Move an issue, with what was said of it, to another repository; return its number there."""
+        return self.repository.transfer(self._issue(number), to)
+
+    @_locked
+    def deletes_issue(self, number):
+        self.repository.away[number] = None
+        del self.repository.issues[number]
+
+    @_locked
     def blocks(self, number, by):
         """Say that an issue is blocked by another one."""
         self.repository.block(self._issue(number), self.user, self._issue(by))

@@ -10,6 +10,7 @@ How to use it (the fixture `github` of conftest; nothing is patched, noface is t
     alice = repo.person("alice", "write")                # roles: none read triage write maintain admin; None: a stranger
     n = alice.opens_issue("Title", "body", labels=["ready-for-agent"], milestone="v1")
     alice.comments(n, "yes"); alice.labels(n, "x"); alice.closes(n); alice.edits(n, body="…"); alice.blocks(n, by=3)
+    alice.transfers(n, github.repository("acme/other")); alice.deletes_issue(n)  # from then on 301 or 404, and 410
     alice.pushes("main", {"a.txt": "new\n"}); alice.opens_pull("T", "branch")
     alice.reviews(n, "changes_requested", "why", [("a.txt", 1, "rename it")]); alice.merges(n, "squash"); alice.closes(n)
     repo.check(sha_or_pull, "tests", "failure", log="…\n", annotations=[{…}])   # no conclusion: it runs; None log: 404
@@ -29,6 +30,7 @@ Requests and answers that do not fit GitHub's published description fail the tes
 """
 
 import itertools
+import re
 import threading
 import time
 from contextlib import contextmanager
@@ -248,11 +250,19 @@ class GitHub:
         """Return the repository that has that name or had it, or None."""
         return self.repositories.get(full_name) or self._renamed.get(full_name)
 
-    def moved(self, path):
-        """Return where a request to a renamed repository is sent, "" for others."""
+    def moved(self, path, login):
+        """Return where a request to a renamed repository or a transferred issue is sent, "" for others.
+
+        Who may not read the repository to which an issue was transferred is told that there is none.
+        """
         for old, repository in self._renamed.items():
             if path == f"/repos/{old}" or path.startswith(f"/repos/{old}/"):
                 return f"/repositories/{repository.id}{path.removeprefix(f'/repos/{old}')}"
+        if found := re.fullmatch(r"/repos/([^/]+/[^/]+)/issues/(\d+)(/.*)?", self.by_name(path)):
+            repository = self.repositories.get(found[1])
+            to, number = (repository and repository.away.get(int(found[2]))) or (None, 0)
+            if to is not None and to.may(login, "read"):
+                return f"/repositories/{to.id}/issues/{number}{found[3] or ''}"
         return ""
 
     def by_name(self, path):

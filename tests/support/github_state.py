@@ -120,6 +120,7 @@ class Tracked:
         self.created_at = server.now()
         self.roles = {owner: "admin"}
         self.issues: dict[int, Issue] = {}
+        self.away: dict[int, tuple[Tracked, int] | None] = {}  # transferred issues, and None for deleted ones
         self.comments: dict[int, Comment] = {}
         self.milestones: dict[int, Milestone] = {}
         self.events: list[Event] = []
@@ -146,6 +147,8 @@ class Tracked:
         return "NONE"
 
     def issue(self, number):
+        if number in self.away:  # those that can still be read answer with a redirect
+            raise not_found() if self.away[number] else RefusedError(410, "This issue was deleted")
         if number not in self.issues:
             raise not_found()
         return self.issues[number]
@@ -167,6 +170,19 @@ class Tracked:
         made.assignees = [self.server.user(login) for login in assignees]
         made.milestone = self.milestone(milestone) if milestone is not None else None
         return made
+
+    def transfer(self, issue, to):
+        """Move an issue to another repository, whose next number it gets; its labels stay behind."""
+        old = issue.number
+        del self.issues[old]
+        issue.number, issue.labels, issue.milestone = next(to._numbers), [], None
+        to.issues[issue.number] = issue
+        for comment in self.comments_of(old):
+            comment.number = issue.number
+            to.comments[comment.id] = self.comments.pop(comment.id)
+        self.away[old] = to, issue.number
+        to._touch(issue)
+        return issue.number
 
     def edit(self, issue, user, **fields):
         """Change title, body, milestone (its number), assignees, labels, or the state with its reason."""

@@ -407,14 +407,58 @@ def test_a_comment_that_a_person_deleted_is_written_anew_and_labels_that_are_gon
     assert comments(repo, 1) == [f"{MARKER}\nWaits."]
 
 
-def test_an_issue_that_is_gone_is_passed_over_and_leaves_the_backlog(tracker, ann, repo):
+@pytest.mark.parametrize(
+    ("end", "why"),
+    [("transfer", "transferred to another"), ("delete", "deleted"), ("hide", "not to be found")],
+)
+def test_an_issue_that_is_gone_is_passed_over_and_told_as_what_became_of_it(tracker, ann, repo, github, end, why):
+    other = github.repository("acme/other", private=end == "hide")
+    other.grant("noface-bot", "none" if end == "hide" else "write")
+    their = other.person("bea", "write").opens_issue("Theirs", "b", labels=[LABEL]) if end == "delete" else 0
     for title in ("One", "Two"):
         ann.opens_issue(title, "b", labels=[LABEL])
     tracker.refresh()
-    del repo.issues[1]
+    if end == "delete":
+        ann.deletes_issue(1)
+    else:
+        assert ann.transfers(1, other) == 1  # it keeps its number
     assert tracker.say(said(1, "running", "At work.")) is None
-    assert ids(tracker) == ["2"]
+    assert ids(tracker) == refreshed(tracker) == ["2"]
+    assert why in tracker.backlog().gone["1"]
     assert tracker.say(said("2-a", "running", "A part of another issue.")) is None
+    comment = tracker.say(said(2, "running", "At work."))
+    assert comments(repo, 2) == [f"{MARKER}\nAt work."]
+    ann.transfers(2, other)
+    assert tracker.say(said(2, "landing", "It passed."), comment) is None
+    assert tracker.hear(["1", "2"], {}) == ()
+    assert ids(tracker) == []
+    assert github.count("POST", f"/repositories/{other.id}/*") == github.count("PATCH", "/repos/acme/other/*") == 0
+    assert [label.name for issue in other.issues.values() for label in issue.labels] == [LABEL] * bool(their)
+
+
+def test_a_transfer_while_noface_is_at_work_shows_with_the_next_refresh_and_costs_nothing_before(tracker, ann, github):
+    for title in ("One", "Two"):
+        ann.opens_issue(title, "b", labels=[LABEL])
+    tracker.refresh()
+    tracker.say(said(1, "running", "At work."))
+    tracker.refresh()
+    github.requests.clear()
+    tracker.refresh()
+    assert [status for *_, status in github.requests] == [304, 304]
+    ann.transfers(1, github.repository("acme/other"))
+    assert refreshed(tracker) == ["2"]
+    tracker.clock.sleep(700)  # all are listed again
+    assert refreshed(tracker) == ["2"]
+    assert "transferred" in tracker.backlog().gone["1"]
+
+
+def test_issues_of_a_renamed_repository_go_on(tracker, ann, repo, github):
+    ann.opens_issue("One", "b", labels=[LABEL])
+    tracker.refresh()
+    github.rename("acme/shop", "acme/store")
+    assert refreshed(tracker) == ["1"]
+    tracker.say(said(1, "running", "At work."))
+    assert comments(repo, 1) == [f"{MARKER}\nAt work."]
 
 
 def test_what_a_person_changed_since_the_last_refresh_shows_when_work_begins(tracker, ann, repo):

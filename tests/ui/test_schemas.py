@@ -285,7 +285,7 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     for verdict in Verdict:
         Questions(story.database, story.journal).approve(story.tick(), "7", 1, epoch=0, verdict=verdict, note="")
     story.journal.allowed(story.tick(), "7", ("docs/**",))
-    story.journal.event(story.tick(), "issue_withdrawn", "7")
+    story.journal.event(story.tick(), "issue_withdrawn", "7", why="was deleted")
     story.journal.event(story.tick(), "heard", "7", author="alice", command="", text="Take it.", url="")
     story.journal.event(story.tick(), "tracker_away", until=story.tick(), why="503")
     story.journal.event(story.tick(), "tracker_back")
