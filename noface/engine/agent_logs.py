@@ -10,13 +10,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from noface.agents.base import SESSION, Agent, AgentEvent, EventKind, StreamReader
+from noface.agents.base import ANSWER_MAX, SESSION, Agent, AgentEvent, EventKind, StreamReader
 from noface.engine.attempt_environment import AttemptEnvironment
 from noface.engine.isolation import session_environment
 from noface.model.budget import priced
 from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Session, Usage
 from noface.process.environment import agent_environment
-from noface.process.files import open_regular
+from noface.process.files import open_regular, read_bounded
+from noface.secrets.masked_records import masked_run
 
 BEHIND_BYTES_MAX = 16 << 20
 """A reader that is further behind skips the part between: only a flood is that fast."""
@@ -101,14 +102,27 @@ class LogFollower:
 
 
 def lost_run(env: AttemptEnvironment, model: ModelSpec, log: Path, session: Session | None = None) -> AgentRun | None:
-    """Return the run that wrote `log`, as far as the log shows it; None where it shows neither usage nor session.
+    """Return the run that wrote `log`, as far as the log shows it; None where it shows nothing.
 
     `session` is the one that it went on with.
     """
-    usage = lost_usage(env, model, log, session)
-    if usage.cost_usd is None and usage.tokens is None and not usage.session_id:
+    reader = _fed(env, model, log, session)
+    if reader is None:
         return None
-    return AgentRun(exit_code=None, signal=None, ended_by=EndedBy.LOST, seconds=0.0, usage=usage)
+    usage = priced(reader.used(), model)
+    said = tail(log, ANSWER_MAX) if reader.any_output_is_life else reader.verdict(None, "").answer
+    if usage.cost_usd is None and usage.tokens is None and not usage.session_id and not said.strip():
+        return None
+    run = AgentRun(exit_code=None, signal=None, ended_by=EndedBy.LOST, seconds=0.0, usage=usage, answer=said)
+    return masked_run(run, env.masker)
+
+
+def tail(log: Path, size: int) -> str:
+    """Return the last `size` bytes of a log; "" where the worker put something else in its place."""
+    try:
+        return read_bounded(log, 0, size)
+    except OSError:
+        return ""
 
 
 def session_files(agent: Agent, model: ModelSpec, directory: Path) -> dict[str, str]:
@@ -124,10 +138,15 @@ def session_files(agent: Agent, model: ModelSpec, directory: Path) -> dict[str, 
 
 def lost_usage(env: AttemptEnvironment, model: ModelSpec, log: Path, session: Session | None = None) -> Usage:
     """Return what the run that wrote `log` has used; nothing without a log. `model` is with its variables."""
+    reader = _fed(env, model, log, session)
+    return priced(reader.used(), model) if reader is not None else Usage()
+
+
+def _fed(env: AttemptEnvironment, model: ModelSpec, log: Path, session: Session | None) -> StreamReader | None:
     agent = env.agents.get(model.agent)
     descriptor = open_regular(log) if agent is not None else None
     if agent is None or descriptor is None:
-        return Usage()
+        return None
     reader = agent.reader(session_files(agent, model, log.parent), session)
     # Where the disk fails, the part read so far has to do: noface may be ending because of it.
     with suppress(OSError), os.fdopen(descriptor, "rb") as file:
@@ -135,4 +154,4 @@ def lost_usage(env: AttemptEnvironment, model: ModelSpec, log: Path, session: Se
         while left > 0 and (data := file.read(min(_CHUNK_BYTES, left))):
             left -= len(data)
             reader.feed(data)
-    return priced(reader.used(), model)
+    return reader

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from noface.agents.base import ANSWER_MAX, Place, StreamReader
 from noface.diagnosis.agent_errors import Resource
+from noface.engine.agent_logs import tail
 from noface.engine.agent_watch import RunWatch, at_least, over_limit
 from noface.engine.attempt_environment import Scope
 from noface.engine.isolation import agent_box, session_environment, wrapping
@@ -21,7 +22,6 @@ from noface.model.failure import Failure
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import AgentRun, EndedBy, Usage
 from noface.process.environment import agent_environment
-from noface.process.files import read_bounded
 from noface.process.supervise import Command, Exit
 from noface.secrets.masked_records import masked_run
 
@@ -81,18 +81,10 @@ def run_agent(order: AttemptOrder, scope: Scope, place: Place) -> AgentRun:
             rewritten=invocation.histories,
             on_quiet=watch.quiet,
         )
-    run = _result(order, ended, reader, _tail(watch.stderr, _STDERR_TAIL_BYTES), watch)
+    run = _result(order, ended, reader, tail(watch.stderr, _STDERR_TAIL_BYTES), watch)
     if not run.answer and reader.any_output_is_life:
-        run = replace(run, answer=_tail(watch.stdout, ANSWER_MAX))  # of a program whose output has no types
+        run = replace(run, answer=tail(watch.stdout, ANSWER_MAX))  # of a program whose output has no types
     return masked_run(run, env.masker)
-
-
-def _tail(log: Path, size: int) -> str:
-    """Return the last `size` bytes of a log; "" where the worker put something else in its place."""
-    try:
-        return read_bounded(log, 0, size)
-    except OSError:
-        return ""
 
 
 def _facts(order: AttemptOrder, place: Place) -> tuple[tuple[str, str], ...]:
@@ -115,7 +107,7 @@ def _result(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str,
     if ended.ended_by in _ENDED_FOR_MONEY:
         usage = at_least(usage, watch.most)
     if ended.ended_by is not EndedBy.ITSELF or ended.error or ended.output_limit:
-        error = _ended(order, ended, verdict.last_words, watch, usage)
+        error = _ended(order, ended, verdict.last_words or stderr.strip(), watch, usage)
         waited = verdict.error is not None and verdict.error.category is Category.TRANSIENT
         if waited and ended.ended_by in (EndedBy.IDLE, EndedBy.TIMEOUT) and watch.overdue is None:
             error = verdict.error  # it hung on its provider, as codex does without a network: not its own fault
@@ -163,7 +155,8 @@ def _ended(order: AttemptOrder, ended: Exit, last_words: str, watch: RunWatch, u
     model, now = order.model, time.monotonic()
     if ended.output_limit:
         message = "the worker wrote more output than [limits] log_mb allows and was ended"
-        return Failure(FailureKind.RESOURCE_EXHAUSTED, message, rule="agent-output-limit", signature="output-limit")
+        over = _failure(FailureKind.RESOURCE_EXHAUSTED, message, "agent-output-limit", last_words)
+        return replace(over, signature="output-limit")
     match ended.ended_by:
         case EndedBy.IDLE:
             last = watch.waited(now, idle=True)
@@ -184,7 +177,7 @@ def _ended(order: AttemptOrder, ended: Exit, last_words: str, watch: RunWatch, u
             return _over_limit(order, usage, over)
         case EndedBy.LOST:
             message = "the worker's supervisor was killed; what was left of it has been ended"
-            return _failure(FailureKind.AGENT_CRASH, message, "keeper-lost")
+            return _failure(FailureKind.AGENT_CRASH, message, "keeper-lost", last_words)
         case EndedBy.CANCELLED | EndedBy.ALLOWANCE:
             return None
         case EndedBy.ITSELF:

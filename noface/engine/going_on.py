@@ -39,6 +39,7 @@ def cut_off_before(context: RunContext, history: History, start: StartPoint, mai
         undone=_undone(plumbing, left)[:_SHOWN_MAX],
         broken=tuple(broken.place for broken in unparsable(plumbing, main, left.candidate))[:_SHOWN_MAX],
         edited=edited,
+        said=last.said,
     )
 
 

@@ -80,7 +80,7 @@ def prior_failures(context: RunContext, issue: Issue, attempts: tuple[PastAttemp
             kind=attempt.outcome,
             message=inside.sub("", _without_gates(failure, commands)),
             location=failure.location,
-            excerpt=inside.sub("", failure.excerpt),
+            excerpt=inside.sub("", _printed(attempt, failure)),
             failing_tests=failure.failing_tests,
             rule=failure.rule,
             charged=attempt.charged,
@@ -90,11 +90,23 @@ def prior_failures(context: RunContext, issue: Issue, attempts: tuple[PastAttemp
             changed=attempt.changed if attempt.outcome != FailureKind.NO_DIFF else (),
             lines=attempt.lines,
             questions=failure.questions,
-            summary=attempt.report.summary if attempt.report is not None else "",
+            summary=attempt.report.summary if attempt.report is not None else _last_line(attempt.said),
         )
         for attempt in attempts
         if (failure := attempt.failure) is not None
     )
+
+
+def _printed(attempt: PastAttempt, failure: Failure) -> str:
+    """Return what was printed; where no gate failed that begins with the end of what the worker put out (K3)."""
+    said, printed = attempt.said.strip(), failure.excerpt.strip()
+    if failure.gate is not None or said in printed:
+        return failure.excerpt
+    return said if printed in said else f"{said}\n{printed}"
+
+
+def _last_line(text: str) -> str:
+    return text.strip().rpartition("\n")[2]
 
 
 _LIMIT_OF = re.compile(r" \((?:idle_)?timeout of [^()\n]{1,100}\)")

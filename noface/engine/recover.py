@@ -44,6 +44,7 @@ from noface.process.command import Canceller
 from noface.process.files import read_regular
 from noface.process.lock import holder_of
 from noface.process.process_tree import carriers, sweep
+from noface.prompts.partial import accumulate, steps_of
 from noface.secrets.masked_records import masked_snapshot
 from noface.store.check import database_facts
 from noface.store.database import Database
@@ -209,7 +210,8 @@ def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | 
     run = report.agent
     estimated = (ESTIMATED,) if run is not None and run.usage.priced else ()
     notes = ("noface was killed during this attempt", *estimated)
-    context.journal.attempt_finished(context.clock.now(), report, charged=False, notes=notes)
+    partial = accumulate(steps_of(report), context.settings.partial_form, context.settings.earlier_bytes_max)
+    context.journal.attempt_finished(context.clock.now(), report, charged=False, notes=notes, partial=partial)
     context.set_status(attempt.issue_id, IssueStatus.READY, "noface was killed; nothing is charged")
 
 

@@ -218,7 +218,8 @@ class PastAttempt:
     """A finished attempt as the policy sees it. `epoch` counts the issue's unblockings: only the newest counts.
 
     `changed` are the paths it changed against main and `lines` how many lines; `answer` names the action that
-    followed it. `session` is what its agent calls the session, `slot` the workspace that it had.
+    followed it. `session` is what its agent calls the session, `slot` the workspace that it had. `said` is the end of
+    what its worker put out; it tells the next one how far it came, and decides nothing (law 10).
     """
 
     number: int
@@ -248,6 +249,7 @@ class PastAttempt:
     session: str = ""
     slot: int = 0
     resumed: Resumed | None = None
+    said: str = ""
 
 
 def failure_of(attempt: PastAttempt) -> Failure:

@@ -111,7 +111,7 @@ class CutOff:
 
     `cause` says what ended it. `main_moved`: main has changed since. `undone` are files whose changes were taken back,
     because they may not be changed; `broken` are places of files that do not parse ("src/a.py:3"). `edited`: the
-    issue's text has changed since.
+    issue's text has changed since. `said` is the end of what its worker put out.
     """
 
     cause: str
@@ -119,6 +119,7 @@ class CutOff:
     undone: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
     edited: bool = False
+    said: str = ""
 
 
 NOTHING_YET = StartPoint(StartReason.NOTHING_YET)

@@ -17,6 +17,9 @@ from noface.prompts.data import EarlierForm
 Note = str | int | float | bool
 
 CHARS_MAX = 20_000
+OUTPUT_CHARS_MAX = 2_000
+"""How much of a worker's own last output is kept, in which form the steps ever are."""
+_AGENT = "agent"
 _NOTE_CHARS_MAX = 300
 _NOTES_MAX = 20
 _FILES_MAX = 200
@@ -54,7 +57,8 @@ def accumulate(
     """Return what is kept of the steps, as JSON.
 
     `chars_max` bounds the output that is kept over all steps, without the marks; the oldest output is cut first,
-    from its start. Steps count from 0; `failed_step` is the first that failed, None where none did.
+    from its start. Steps count from 0; `failed_step` is the first that failed, None where none did. `partial_output`
+    is the end of what the worker put out (K3): no output but its own tells the next one how far it came.
     """
     outputs, cut = _within([step.output for step in steps], chars_max)
     results: list[dict[str, Any]] = []
@@ -75,6 +79,7 @@ def accumulate(
         "total_steps": len(steps),
         "accumulation_format": form.value,
         "partial_results": results,
+        "partial_output": _end(next((step.output for step in steps if step.name == _AGENT), "")),
         "truncated": cut,
     }
 
@@ -91,7 +96,7 @@ def _agent(run: AgentRun) -> Step:
         error=f"{run.error.kind}: {run.error.message}" if run.error is not None else None,
     )
     ok = run.error is None and run.ended_by is EndedBy.ITSELF  # what an exit code means is judged in `error`
-    return Step("agent", ok, notes, run.answer or run.last_words)
+    return Step(_AGENT, ok, notes, run.answer or run.last_words)
 
 
 def _snapshot(snapshot: Snapshot) -> Step:
@@ -131,6 +136,16 @@ def _judgement(failure: Failure, *, started: bool) -> Step:
     """Return the step that failed where none of the recorded ones did: before the worker ran, or after it."""
     notes = _known(kind=failure.kind.value, rule=failure.rule, message=failure.message, location=failure.location)
     return Step("judgement" if started else "workspace", ok=False, notes=notes, output=failure.excerpt)
+
+
+def _end(output: str) -> str:
+    """Return the last lines of an output; what was before is marked as left out."""
+    end = output.strip()[-OUTPUT_CHARS_MAX:]
+    left_out = len(output.strip()) - len(end)
+    if not left_out:
+        return end
+    whole = end.partition("\n")[2] or end
+    return f"{_MARK.format(left_out=left_out + len(end) - len(whole))}{whole}"
 
 
 def _known(**notes: Note | None) -> dict[str, Note]:

@@ -129,6 +129,7 @@ class Steps(TypedDict):
     accumulation_format: Annotated[str, Words(EarlierForm), "How much is kept of each."]
     partial_results: Annotated[tuple[Step, ...], "The steps, in order."]
     truncated: Annotated[bool, "Whether something was cut."]
+    partial_output: NotRequired[Annotated[str, "The end of what the worker put out; missing in older attempts."]]
 
 
 class _Known(TypedDict):
@@ -156,6 +157,7 @@ class Details(_Known, total=False):
     accumulation_format: Annotated[str, Words(EarlierForm), "How much is kept of each."]
     partial_results: Annotated[tuple[Step, ...], "The steps, in order."]
     truncated: Annotated[bool, "Whether something was cut."]
+    partial_output: Annotated[str, "The end of what the worker put out."]
 
 
 class TaskFailure(TypedDict):

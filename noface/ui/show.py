@@ -179,6 +179,17 @@ def _quoted(text: str, width: int) -> Iterator[str]:
         yield paint(f"    │ … {len(rows) - _ANSWER_ROWS_MAX} more lines: --json has all", "quiet")
 
 
+_PUT_OUT_LINES = 6
+
+
+def _put_out(attempt: Attempt, width: int) -> Iterator[str]:
+    """Return the last lines that the worker put out, where its work came to nothing (K3)."""
+    said = str((attempt.partial or {}).get("partial_output", "")) if attempt.outcome != PASSED else ""
+    if said:
+        yield "  the worker's last lines:"
+        yield from quoted("\n".join(said.splitlines()[-_PUT_OUT_LINES:]), width, "  ")
+
+
 _STATUS_CELLS = 8
 _PARTS_MAX = 30
 _WAITS = {"blocked": "Blocked", "approval": "Waits for your approval"}
@@ -189,6 +200,8 @@ def story_page(document: Story, last_lines: Sequence[str], now: float, width: in
     lines = [*_head(document, now, width)]
     for attempt in document.attempts:
         lines += ["", *attempt_lines(attempt, now, width)]
+        if attempt is not document.attempts[-1] or not last_lines:
+            lines += _put_out(attempt, width)
         for asked in document.asked:
             if asked.after == attempt.number:
                 lines += asked_lines(asked, now, width)

@@ -72,6 +72,7 @@ class WhyDocument:
     logs: tuple[str, ...]
     action: NextAction | None
     next: NextAttempt | None
+    partial_output: str
 
 
 def why_document(row: AttemptRow, following: AttemptRow | None) -> WhyDocument:
@@ -88,6 +89,7 @@ def why_document(row: AttemptRow, following: AttemptRow | None) -> WhyDocument:
         logs=tuple(map(str, _logs(Path(row.directory), row.failure))),
         action=row.action,
         next=None if following is None else _next(following, row.number),
+        partial_output=str((row.partial or {}).get("partial_output", "")),
     )
 
 
@@ -101,6 +103,8 @@ def why_page(document: WhyDocument, width: int) -> list[str]:
         lines.append("  Nothing failed: every hard gate passed." if outcome == "PASSED" else "  It has no verdict yet.")
     else:
         lines += _decided(failure, width, charged=document.charged)
+    if outcome != "PASSED" and document.partial_output:
+        lines += ["", paint("What the worker put out last", "title"), *quoted(document.partial_output, width, "  ")]
     lines += _section("Logs", document.logs, width)
     if action is not None:
         words = action_words(action.kind, action.reason, document.outcome)

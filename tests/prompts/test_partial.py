@@ -92,6 +92,7 @@ def test_an_attempt_is_told_step_by_step_up_to_the_one_that_failed():
                 "content": "E   assert 1 == 2",
             },
         ],
+        "partial_output": "All done.",
         "truncated": False,
     }
 
@@ -155,6 +156,13 @@ def test_the_oldest_output_is_cut_first_and_each_cut_is_marked():
     ]
     assert found["truncated"] is True
     assert kept(steps, EarlierForm.FULL_OUTPUT, chars_max=30)["truncated"] is False
+
+
+def test_the_end_of_what_a_worker_put_out_is_kept_in_every_form_by_whole_lines():
+    said = "\n".join(f"line {number} " + "x" * 90 for number in range(30))
+    end = accumulate((Step("agent", ok=False, notes={}, output=said),), EarlierForm.MINIMAL)["partial_output"]
+    assert end.startswith("[… ")
+    assert end.splitlines()[1:] == said.splitlines()[-len(end.splitlines()) + 1 :]
 
 
 def test_long_notes_are_cut_too():
