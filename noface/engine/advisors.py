@@ -76,10 +76,12 @@ def _touched(context: RunContext, attempt: PastAttempt) -> TouchedFiles:
     texts = {}
     with plumbing.blobs() as blobs:
         for path in work:
-            data = blobs.read(ours[path][1], _TEXT_BYTES_MAX) if ours[path][0].startswith("100") else None
-            if data is not None and b"\0" not in data:
+            data = b"".join(blobs.chunks(ours[path][1], _TEXT_BYTES_MAX)) if ours[path][0].startswith("100") else b""
+            if b"\0" in data:
+                no_work.add(path)
+            elif len(data) <= _TEXT_BYTES_MAX:
                 texts[path] = data.decode("utf-8", "replace")
-    return TouchedFiles(work, texts, tuple(sorted(no_work)))
+    return TouchedFiles(tuple(path for path in work if path not in no_work), texts, tuple(sorted(no_work)))
 
 
 class Advisors:

@@ -17,12 +17,12 @@ from noface.gates.secrets import AddedSecret, scan, secret_failure
 from noface.git.objects import ObjectReader, refused
 from noface.git.plumbing import Plumbing, occurring
 from noface.integrity import diff as rules
+from noface.integrity.build_output import generated
 from noface.integrity.diff_gates import Manifest, changed_gates, may_steer
 from noface.integrity.diff_names import (
     Unfit,
     UnfitRule,
     adds,
-    is_generated,
     made_repositories,
     may_make_repository,
     read_by_git,
@@ -186,6 +186,7 @@ def examine_change(order: AttemptOrder, env: AttemptEnvironment, change: Change)
                 *_shadows(order, env, changes),
                 *_revealing_lines(order, env, changes, patch, called),
             ),
+            on_main=env.plumbing.whole(order.main).paths if adds(change.files) else (),
             mere_text=_mere_text(order, env, blobs, change.files, patch),
             workspaces=(str(env.slots_dir), os.path.realpath(env.slots_dir)),  # as named and as reached
             repositories=_repositories(order, env, change.files),
@@ -302,10 +303,11 @@ def _broken(blobs: ObjectReader, changes: tuple[FileChange, ...]) -> tuple[synta
     """Parse the added and modified files; those that do not parse on main either do not count."""
     on_main = {change.old_oid for change in changes}
     files_broken: list[syntax.Broken] = []
+    made = generated([change.path for change in changes])
     left = syntax.TOTAL_BYTES_MAX
     files = [change for change in changes if change.new_mode in _REGULAR and change.new_oid not in on_main]
     for change in files[: syntax.FILES_MAX]:
-        language = None if is_generated(change.path) else syntax.language_of(change.path)
+        language = None if change.path in made else syntax.language_of(change.path)
         data = blobs.read(change.new_oid, min(syntax.FILE_BYTES_MAX, left)) if language is not None else None
         if language is None or data is None:
             continue

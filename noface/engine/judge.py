@@ -134,7 +134,7 @@ def _before_gates(
     if error is not None and error.category.external:
         return error
     if snapshot.left_out:
-        return _too_many(snapshot.left_out, env.limits.files_max)
+        return _too_many(snapshot.left_out, env.limits.files_max, snapshot.crowded)
     if nothing is not None:
         return nothing
     if secret is not None:
@@ -293,21 +293,22 @@ def _places(places: tuple[str, ...]) -> str:
     return f"{some(places, _SHOWN_MAX)}, {kind}"
 
 
-def _too_many(files: int, most: int) -> Failure:
+def _too_many(files: int, most: int, places: tuple[str, ...]) -> Failure:
     """Return the failure of work that is too much to be taken whole: half of it must not land."""
     return Failure(
-        FailureKind.RESOURCE_EXHAUSTED,
-        f"{files} new files were left, more than [limits] max_files ({most}): leave out what need not be committed,"
-        " or name it in .gitignore",
+        FailureKind.LINT_FAILURE,
+        f"{files} new files were left ({some(places, _SHOWN_MAX)}), more than [limits] max_files ({most}): delete what"
+        " need not be committed, or name it in .gitignore",
         rule="too-many-files",
         signature="too-many-files",
     )
 
 
 def _oversized(paths: tuple[str, ...]) -> Failure:
-    message = f"files above [limits] max_file_mb were left: {', '.join(paths[:_SHOWN_MAX])}"
+    named = ", ".join(paths[:_SHOWN_MAX])
+    message = f"files above [limits] max_file_mb were left: {named}; delete them, or name them in .gitignore"
     return Failure(
-        FailureKind.RESOURCE_EXHAUSTED,
+        FailureKind.LINT_FAILURE,
         message,
         rule="file-too-big",
         signature=f"file-too-big:{paths[0]}",

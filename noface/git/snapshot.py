@@ -25,6 +25,7 @@ _PLACES_MAX = 5
 _BRANCHES_SEEN_MAX = 1_000
 _COMMIT_BYTES_MAX = 100
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
+_NEW = ("--others", "--exclude-standard")
 _FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
 _IGNORED_ANYWAY = "The following paths are ignored by one of your .gitignore files"
 _OWN = tuple(f":(top,glob)**/{name}{below}" for name in AGENT_DEBRIS for below in ("", "/**"))
@@ -108,6 +109,9 @@ def take(
         ]
         notes += (*scan.notes, *add_notes)
         oversized = _left_out(git, scan.oversized) if scan.oversized else ()
+        new = git.run("ls-files", *_NEW, "--directory", "-z").parts[:_PLACES_MAX] if left_out else ()
+        if start != main:
+            _drop_ignored(git, plumbing, start, main)
         tree = git.ask("write-tree")
         diff = plumbing.diff(main, tree)
         guarded = tuple(c for c in diff.changes if protection.covers(c.path, c.new_mode))
@@ -129,6 +133,7 @@ def take(
         left_out=left_out,
         elsewhere=elsewhere,
         branches=branches,
+        crowded=tuple(map(display_path, new)),
     )
     changed = bool(diff.changes) if start == main else candidate_tree != plumbing.tree(start)
     undone = plumbing.diff(candidate_tree, tree).patch if guarded else b""
@@ -184,7 +189,7 @@ def _add(git: Git, slot: Slot, out: Paths, new_max: int | None) -> tuple[list[st
     notes = []
     everything, too_many = "-A", 0
     if new_max is not None:
-        new = git.run("ls-files", "--others", "--exclude-standard", "-z").stdout.count(b"\0")
+        new = git.run("ls-files", *_NEW, "-z").stdout.count(b"\0")
         if new > new_max:
             everything, too_many = "-u", new
             notes = [f"{new} new files, more than {new_max}: only changes of tracked files were taken"]
@@ -194,6 +199,14 @@ def _add(git: Git, slot: Slot, out: Paths, new_max: int | None) -> tuple[list[st
     if _MAYBE_DEBRIS in (slot.private_git_dir / "index").read_bytes():
         _take_own(git, slot, frozenset(out))
     return notes, too_many
+
+
+def _drop_ignored(git: Git, plumbing: Plumbing, start: str, main: str) -> None:
+    """Take from the index what the worker has named in a .gitignore, and only an attempt before has brought."""
+    if git.run("diff-index", "--cached", "--name-only", "-z", start, "--", ":(top,glob)**/.gitignore").parts:
+        ignored = git.run("ls-files", "--cached", "--ignored", "--exclude-standard", "-z").parts
+        if dropped := set(ignored) - set(plumbing.paths(main)):
+            git.ask("update-index", "--force-remove", "-z", "--stdin", stdin="".join(f"{path}\0" for path in dropped))
 
 
 def _take_own(git: Git, slot: Slot, out: frozenset[str]) -> None:

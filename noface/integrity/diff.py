@@ -4,15 +4,16 @@ Each rule has a name and gives the lines that decided. Several may hold at once;
 itself, what is broken, what is too big, what is no work.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from noface.integrity.build_output import generated, is_generated, new_folders
 from noface.integrity.diff_gates import lowered_thresholds, may_hold_threshold
-from noface.integrity.diff_names import Unfit, UnfitRule, is_generated
+from noface.integrity.diff_names import Unfit, UnfitRule
 from noface.integrity.diff_text import left_markers, only_space, tied_lines
 from noface.integrity.evasion import read_by, suppressions
 from noface.integrity.tampering import changed_lines, shown, weakened_tests
-from noface.model.attempt import FileChange
+from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
 from noface.model.patterns import matches_any
 from noface.model.taxonomy import FailureKind
@@ -51,7 +52,7 @@ class Diff:
     `mere_text` the files in which conflict markers are none, `repositories` the folders that the change makes into git
     repositories, `unfit` what could not be pushed (see diff_names), `workspaces` the folders of noface's in which the
     work was done, `lifted` the files that judge and that the issue is about, `commands`
-    what the gates run with the scripts that they call.
+    what the gates run with the scripts that they call, `on_main` main's paths, if any path is added.
     """
 
     changes: tuple[FileChange, ...]
@@ -66,6 +67,7 @@ class Diff:
     commands: str = ""
     unfit: tuple[Unfit, ...] = ()
     workspaces: tuple[str, ...] = ()
+    on_main: Collection[str] = ()
 
 
 def examine(diff: Diff, limits: DiffLimits) -> tuple[Failure, ...]:
@@ -80,6 +82,7 @@ def examine(diff: Diff, limits: DiffLimits) -> tuple[Failure, ...]:
             _markers(diff),
             _tied(diff),
             _binary(diff, limits),
+            _build_output(diff, limits),
             _too_big(diff, limits),
             _only_space(diff),
             _only_generated(diff),
@@ -223,26 +226,54 @@ def _binary(diff: Diff, limits: DiffLimits) -> Failure | None:
         return None
     named = [f"{path} ({size:,} bytes)" for size, path in big]
     return _failure(
-        FailureKind.RESOURCE_EXHAUSTED,
+        FailureKind.LINT_FAILURE,
         "binary-too-big",
-        f"binary files above [limits] max_binary_mb were added: {_listed(named)}; remove them if nobody asked for them",
+        f"binary files above [limits] max_binary_mb were added: {_listed(named)}; delete them, and name in .gitignore"
+        " what comes again (build output, core dumps, coverage data)",
         tuple(named[:_SHOWN_MAX]),
         ",".join(path for _, path in big),
     )
 
 
+def _build_output(diff: Diff, limits: DiffLimits) -> Failure | None:
+    """Output in such numbers is a LINT_FAILURE: no work to divide, and its folders are what to mend."""
+    new = [change.path for change in diff.changes if change.old_mode == ABSENT]
+    new = [path for path in new if not (diff.paths and matches_any(path, diff.paths))]
+    made = generated(new, diff.on_main) if len(new) > limits.files_max else ()
+    if len(made) <= limits.files_max:
+        return None
+    folders = new_folders(made, diff.on_main, beside=set(new) - set(made))
+    # Who commits such a folder goes on to do so.
+    folders = {folder: count for folder, count in folders.items() if not is_generated(f"{folder.rpartition('/')[0]}/_")}
+    if sum(folders.values()) <= limits.files_max:
+        return None
+    named = [f"{shown(folder)}/ ({count:,} files)" for folder, count in folders.items()]
+    return _failure(
+        FailureKind.LINT_FAILURE,
+        "build-output",
+        f"the change holds what programs make: {_listed(named)}; name it in .gitignore, or delete it",
+        tuple(named[:_SHOWN_MAX]),
+        ",".join(sorted(folders)),
+        location=shown(next(iter(folders))),
+    )
+
+
 def _too_big(diff: Diff, limits: DiffLimits) -> Failure | None:
-    counted = [change for change in diff.changes if not is_generated(change.path)]
+    made = generated([change.path for change in diff.changes], diff.on_main)
+    counted = [change for change in diff.changes if change.path not in made]
     files, lines = len(counted), sum(_size(change) for change in counted)
     if files <= limits.files_max and lines <= limits.lines_max:
         return None
     over = [f"{files:,} files ([limits] max_changed_files is {limits.files_max:,})"] * (files > limits.files_max)
     over += [f"{lines:,} lines ([limits] max_changed_lines is {limits.lines_max:,})"] * (lines > limits.lines_max)
     largest = sorted(counted, key=_size, reverse=True)[:_SHOWN_MAX]
+    new = new_folders([change.path for change in counted if change.old_mode == ABSENT], diff.on_main)
+    folder, most = next(iter(new.items()), ("", 0))
+    ignorable = f"; {most:,} of them are new, in {shown(folder)}/: if a program makes them, name it in .gitignore"
     return _failure(
         FailureKind.RESOURCE_EXHAUSTED,
         "diff-too-big",
-        f"diff size: it changes {' and '.join(over)}",
+        f"diff size: it changes {' and '.join(over)}{ignorable if 2 * most > files else ''}",
         tuple(f"{_size(change):,} lines in {shown(change.path)}" for change in largest),
         "",
     )

@@ -1,4 +1,4 @@
-"""Judges the paths of a change: generated files, git repositories in folders, and names that cannot leave this machine.
+"""Judges the paths of a change: git repositories in folders, and names that cannot leave this machine.
 
 Here, on a Linux file system with git's settings for it, any name goes through; the next push, or the first checkout
 on a Mac or on Windows, does not. Only what the change adds counts: what main has is a person's affair.
@@ -10,16 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from noface.data import pattern
 from noface.integrity.tampering import shown
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.patterns import matches_any
-
-
-def is_generated(path: str) -> bool:
-    """Tell whether a path is one that tools write; a change of nothing else is no work."""
-    return pattern("integrity", "generated", "paths").search(path) is not None
-
 
 _PARTS = frozenset({"head", "objects", "refs", "config"})
 _LINKED = frozenset({"head", "commondir"})

@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterable
 from functools import cache
 
 from noface.data import pattern, table
-from noface.integrity.diff_names import is_generated
+from noface.integrity.build_output import is_generated
 from noface.integrity.judges import Part, part_of
 from noface.integrity.tampering import Line, is_code, is_test_file
 from noface.model.attempt import ABSENT, FileChange

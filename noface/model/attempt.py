@@ -38,8 +38,9 @@ class Snapshot:
 
     `commit` keeps the slot's tree as it was, but for what `notes` say; `candidate` is the same with the
     protected paths (law 11) put back to main's, and equals `commit` where none was touched. `left_out` counts the new
-    files where they were too many to be taken. `elsewhere` are folders of the slot that are repositories of their own,
-    `branches` those of the agent's own git that stand at another commit than it began with.
+    files where they were too many to be taken, `crowded` are the folders that they are in. `elsewhere` are folders of
+    the slot that are repositories of their own, `branches` those of the agent's own git that stand at another commit
+    than it began with.
     """
 
     commit: str
@@ -53,6 +54,7 @@ class Snapshot:
     left_out: int = 0
     elsewhere: tuple[str, ...] = ()
     branches: tuple[str, ...] = ()
+    crowded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

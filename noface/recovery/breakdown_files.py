@@ -3,16 +3,16 @@
 Each file is a part, together with the tests that are named after it. Where that makes too many, files of a folder go
 together, from the innermost folders outwards; where even that does not fit, neighbours in the order of their paths.
 
-No part is without work: a file that is on main as the attempt left it is in none, and what is only deleted, or written
-by tools (lock files, build output), goes with the nearest part. Parts that use others wait for them, as far as the
-lines tell that name what a file imports; tests that belong to no file wait for what is tested.
+No part is without work: a file that is on main as the attempt left it is in none, and what is only deleted, is no
+text, or was written by tools (lock files, build output), goes with the nearest part. Parts that use others wait for
+them, as far as the lines tell that name what a file imports; tests that belong to no file wait for what is tested.
 """
 
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from noface.integrity.diff_names import is_generated
+from noface.integrity.build_output import generated
 from noface.model.issue import Issue
 from noface.model.patterns import has_wildcards, matches_any, path_problem
 from noface.prompts.text import code, fenced, long_text, shorten
@@ -20,6 +20,7 @@ from noface.recovery.breakdown import child_ids, make_child
 
 Group = tuple[str, ...]
 _FILES_MAX = 500
+_WRITTEN_MAX = 20
 _BODY_BYTES_MAX = 12_000
 _TITLE_CHARS_MAX = 120
 _FOLDERS_MAX = 20
@@ -42,7 +43,8 @@ _OF_ITS_FOLDER = ("__init__", "index", "mod", "main", "lib")
 class TouchedFiles:
     """What an attempt touched: the files with `work` left to do, the text of those that are text, and the rest.
 
-    `beside` have none by themselves: what was deleted, and what only lost or got the right to be executed.
+    `beside` have none by themselves: what was deleted, what is no text, and what only lost or got the right to be
+    executed.
     """
 
     work: tuple[str, ...]
@@ -64,9 +66,10 @@ def split_by_files(
     """
     if depth_max is not None and parent.depth + 1 > depth_max:
         return ()
-    files = _fit(parent, touched.work)
-    written = [path for path in files if is_generated(path)]
-    groups = _grouped(_with_tests([path for path in files if path not in written]), children_max)
+    made = generated(touched.work)
+    written = _fit(parent, tuple(made))[:_WRITTEN_MAX]
+    files = _fit(parent, tuple(path for path in touched.work if path not in made))
+    groups = _grouped(_with_tests(files), children_max)
     ids = child_ids(parent, len(groups), known_ids)
     if len(groups) < 2 or isinstance(ids, str):  # noqa: PLR2004 - one part is the issue itself
         return ()

@@ -2,8 +2,10 @@
 
 from noface.diagnosis.known_causes import KnownCause, known_cause
 from noface.diagnosis.missing_library import library_of
+from noface.integrity.build_output import generated
 from noface.integrity.tampering import ALTERED, MISSING
 from noface.model.actions import Action, Ask, Block, Land, Mode, RequestApproval, Run, Skip, WaitUntil
+from noface.model.attempt import PastAttempt
 from noface.model.history import Advice, AdviceOutcome, Topic, Verdict
 from noface.model.taxonomy import Category, FailureKind, Strategy
 from noface.model.worker_run import BlockedReason
@@ -76,7 +78,7 @@ def _break_down(state: PolicyState) -> Action | None:
     if not (rules.enabled or asked_for) or issue.depth >= rules.depth_max or state.asked_before(Topic.BREAKDOWN):
         return None
     planner = policy.roles.planner
-    if planner is None and max(len(attempt.changed) for attempt in state.attempts) < 2:  # noqa: PLR2004 - one file is no two parts
+    if planner is None and max(len(_written(attempt)) for attempt in state.attempts) < 2:  # noqa: PLR2004 - one file is no two parts
         return None
     timeouts = state.repeated(FailureKind.TIMEOUT)
     why = ""
@@ -94,7 +96,12 @@ def _break_down(state: PolicyState) -> Action | None:
 def _too_big(state: PolicyState) -> bool:
     rules, last = state.policy.breakdown, state.last
     exhausted = state.failure.kind is FailureKind.RESOURCE_EXHAUSTED
-    return exhausted or len(last.changed) > rules.files or last.lines > rules.lines
+    return exhausted or len(_written(last)) > rules.files or last.lines > rules.lines
+
+
+def _written(attempt: PastAttempt) -> frozenset[str]:
+    """Return what an attempt changed without what programs made: that is no work to divide."""
+    return frozenset(attempt.changed) - generated(attempt.changed)
 
 
 def _boundary(state: PolicyState) -> Action | None:

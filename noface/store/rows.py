@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
+from noface.integrity.build_output import generated
 from noface.model.attempt import AttemptReport, Interrupted, Judged, NotStarted, Snapshot
 from noface.model.codec import encode
 from noface.model.gate import GateResult
@@ -78,11 +79,13 @@ def same_since(connection: sqlite3.Connection, issue_id: str, number: int) -> in
 def _work(snapshot: Snapshot | None) -> dict[str, object]:
     """Return the columns on what an attempt changed."""
     changes = snapshot.changes if snapshot else ()
+    made = generated([change.path for change in changes])  # the last to be named, and nobody's lines
+    changes = tuple(sorted(changes, key=lambda change: change.path in made))
     return {
         "commit_id": snapshot.commit if snapshot else None,
         "candidate": snapshot.candidate if snapshot else None,
         "changed": dumps([change.path for change in changes[:_CHANGED_MAX]]),
-        "lines": sum((change.added or 0) + (change.deleted or 0) for change in changes),
+        "lines": sum((change.added or 0) + (change.deleted or 0) for change in changes if change.path not in made),
     }
 
 

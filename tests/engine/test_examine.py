@@ -123,7 +123,7 @@ def test_a_workspace_that_is_reached_through_a_link_is_known_by_both_its_names(e
 def test_a_large_binary_is_found_and_its_size_told(examined):
     attempt, gate_ran = examined([{"shell": BINARY}])
     assert not gate_ran
-    assert (attempt["outcome"], attempt["failure"]["rule"]) == ("RESOURCE_EXHAUSTED", "binary-too-big")
+    assert (attempt["outcome"], attempt["failure"]["rule"]) == ("LINT_FAILURE", "binary-too-big")
     assert attempt["failure"]["evidence"] == ["app (1,500,000 bytes)"]
 
 
@@ -138,6 +138,20 @@ def test_a_change_of_too_many_files_is_found(examined):
     assert not gate_ran
     assert (attempt["outcome"], attempt["failure"]["rule"]) == ("RESOURCE_EXHAUSTED", "diff-too-big")
     assert "5 files ([limits] max_changed_files is 4)" in attempt["failure"]["message"]
+
+
+def test_a_worker_is_told_of_a_virtual_environment_and_names_it_in_gitignore(examined, project):
+    made = [{"write": f"env3/lib/m{n}.py", "text": "x = 1\n"} for n in range(6)]
+    made += [{"write": "env3/pyvenv.cfg", "text": "home = /usr/bin\n"}, {"write": "a.py", "text": "a = 1\n"}]
+    ignored = [{"write": ".gitignore", "text": "/env3/\n"}]
+    play = [("7", 1, made), ("7", 2, ignored)]
+    attempt, _ = examined([], play=play, limits="max_changed_files = 4\n", code=0, max_attempts=2)
+    assert (attempt["outcome"], attempt["failure"]["rule"]) == ("LINT_FAILURE", "build-output")
+    assert "env3/ (7 files)" in project.prompt("7", 2)
+    assert project.statuses() == {"7": "merged"}
+    landed = project.git("ls-tree", "-r", "--name-only", "main").split()
+    assert {".gitignore", "a.py"} <= set(landed)
+    assert not [path for path in landed if path.startswith("env3/")]
 
 
 def test_a_change_of_too_many_lines_is_found(examined):

@@ -252,7 +252,11 @@ def test_without_a_planner_an_issue_is_divided_by_the_files_of_its_diff(project)
     strategies = '[retry.strategies]\nTEST_FAILURE = "breakdown"\n'
     project.config(strategies, gate="! grep -qs bad x/c.txt || { echo FAIL: got bad, want good; exit 1; }")
     project.write("y/old.txt", "old")
-    beside = [{"delete": "y/old.txt"}, {"write": "y/uv.lock", "text": "version = 1"}]
+    beside = [
+        {"delete": "y/old.txt"},
+        {"write": "y/uv.lock", "text": "version = 1"},
+        {"shell": "printf 'a\\0b' > y/core"},
+    ]
     project.play(
         ("7", 0, [{"write": "x/c.txt", "text": "bad"}, {"write": "y/d.txt", "text": "d"}, *beside]),
         ("7.1", 0, [{"write": "x/c.txt", "text": "c"}]),
@@ -263,7 +267,7 @@ def test_without_a_planner_an_issue_is_divided_by_the_files_of_its_diff(project)
     project.run()
     assert project.statuses() == {"7": "merged", "7.1": "merged", "7.2": "merged"}
     assert len(project.attempts("7")) == 1
-    for path in ("y/d.txt", "y/old.txt", "y/uv.lock"):  # what has no work by itself goes with what has
+    for path in ("y/core", "y/d.txt", "y/old.txt", "y/uv.lock"):  # what has no work by itself goes with what has
         assert f"- `{path}`" in project.prompt(slug("7.2"), 1)
 
 

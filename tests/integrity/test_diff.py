@@ -6,8 +6,8 @@ import pytest
 from support.git_ground import git, git_bytes, tree_of
 
 from noface.git.objects import parse_diff
+from noface.integrity.build_output import is_generated
 from noface.integrity.diff import Diff, DiffLimits, binaries, by_gravity, examine
-from noface.integrity.diff_names import is_generated
 from noface.integrity.diff_text import kin, places
 from noface.model.taxonomy import FailureKind
 
@@ -341,7 +341,7 @@ def test_lines_of_main_s_own_and_other_folders_are_no_finding(change, before, af
 def test_a_large_binary_is_too_much_and_a_small_one_is_not(change):
     diff = change({"old.bin": b"\0" * 9}, {"logo.png": b"\0" * 50, "app": b"\0" * 5000, "old.bin": b"\0" * 10})
     (failure,) = examine(diff, DiffLimits(binary_bytes_max=100))
-    assert (failure.kind, failure.rule) == (FailureKind.RESOURCE_EXHAUSTED, "binary-too-big")
+    assert (failure.kind, failure.rule) == (FailureKind.LINT_FAILURE, "binary-too-big")
     assert failure.evidence == ("app (5,000 bytes)",)
     assert rules(diff, binary_bytes_max=5000) == []
 
@@ -364,6 +364,36 @@ def test_too_many_lines_are_too_much_deleted_ones_included(change):
     assert "11 lines ([limits] max_changed_lines is 10)" in failure.message
     assert failure.evidence == ("11 lines in a.txt",)
     assert rules(diff, lines_max=11) == []
+
+
+def test_output_of_programs_in_such_numbers_is_named_and_is_no_work_that_is_too_big(change):
+    files = {f"env3/lib/m{n}.py": "x = 1\n" for n in range(9)} | {"env3/pyvenv.cfg": "home = /usr/bin\n"}
+    files |= {f"web/node_modules/m{n}/index.js": "x\n" for n in range(3)} | {"a.py": "x = 2\n", "uv.lock": "x\n"}
+    diff = change({}, files, on_main=("README.md", "web/app.js"))
+    (failure,) = examine(diff, DiffLimits(files_max=5, lines_max=5))
+    assert (failure.kind, failure.rule, failure.location) == (FailureKind.LINT_FAILURE, "build-output", "env3")
+    assert failure.evidence == ("env3/ (10 files)", "web/node_modules/ (3 files)")
+    assert ".gitignore" in failure.message
+    assert rules(diff, files_max=13, lines_max=5) == []
+    assert rules(replace(diff, on_main=("env3/README", "web/node_modules/m0/own.js")), files_max=5) == ["diff-too-big"]
+    assert rules(replace(diff, paths=("env3", "web", "*")), files_max=5, lines_max=5) == []
+
+
+def test_who_commits_what_programs_make_goes_on_to(change):
+    """Of 30,767 changes of main in 47 public projects one would be refused: the first of all, of 219 node_modules.
+
+    No file that a person committed lies below a mark there.
+    """
+    diff = change({}, {f"node_modules/new/m{n}.js": "x\n" for n in range(9)} | {"a.js": "x\n"})
+    assert rules(replace(diff, on_main=("node_modules/old/m.js",)), files_max=5) == []
+    assert rules(replace(diff, on_main=("index.js",)), files_max=5) == ["build-output"]
+
+
+def test_a_change_whose_files_lie_in_one_new_folder_is_told_where(change):
+    written = {f"out/p{n}.html": "x\n" for n in range(5)} | {"a.py": "x\n"}
+    (failure,) = examine(change({}, written, on_main=("src/b.py",)), DiffLimits(files_max=5))
+    assert failure.rule == "diff-too-big"
+    assert "5 of them are new, in out/: if a program makes them, name it in .gitignore" in failure.message
 
 
 def test_generated_files_do_not_count(change):

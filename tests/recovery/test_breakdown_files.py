@@ -60,6 +60,11 @@ def test_too_many_files_go_together_by_folder_and_else_by_their_order():
     assert changed(*deep) == [tuple(deep[:5]), tuple(deep[5:])]
 
 
+def test_what_programs_made_is_no_part_and_crowds_no_file_out():
+    made = tuple(f".venv/lib/m{n}.py" for n in range(600))
+    assert changed("src/a.py", "src/b.py", "env3/pyvenv.cfg", *made)[1][:1] == ("src/b.py",)
+
+
 def test_what_cannot_be_split_is_left_whole():
     assert changed() == []
     assert changed("src/a.py", "tests/test_a.py") == []

@@ -83,6 +83,14 @@ def test_a_diff_of_just_the_size_that_is_allowed_is_not_too_big():
     assert decide(*fails(2), failed(K.TEST_FAILURE, **just), policy=PATIENT).name == "RetryWithFeedback"
 
 
+def test_what_programs_made_makes_no_issue_too_big():
+    made = (*(f"env3/lib/m{n}.py" for n in range(50)), "env3/pyvenv.cfg", "node_modules/x/index.js", "uv.lock", "a.py")
+    output = {"changed": made, "lines": 3}
+    assert decide(*fails(2), failed(K.TEST_FAILURE, **output), policy=PATIENT).name == "RetryWithFeedback"
+    alone = replace(PATIENT, roles=Roles())
+    assert decide(failed(K.TIMEOUT, **output), failed(K.TIMEOUT, **output), policy=alone).name == "ReduceScope"
+
+
 def test_several_attempts_of_which_the_last_ran_out_of_its_budget_divide_the_issue():
     assert decide(*fails(2), failed(K.RESOURCE_EXHAUSTED), policy=PATIENT).name == "BreakDown"
 
