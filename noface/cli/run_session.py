@@ -157,7 +157,8 @@ def make_context(
     memo: dict[str, GateResult] = {}
     given = (variable for model in config.models.values() for variable in model.env.items())
     masking = known_secrets((*given, *connections.secrets), repository.state_dir)
-    launcher = stack.enter_context(Launcher(masking=masking, namespaces=config.sandbox.processes == "auto"))
+    namespaces, memory = config.sandbox.processes == "auto", config.limits.memory_max
+    launcher = stack.enter_context(Launcher(masking=masking, namespaces=namespaces, memory_max_bytes=memory))
     launcher.warm_up()
     bubblewrap = bubblewrap_for(config)
     env = attempt_environment(config, repository, launcher, memo, bubblewrap)

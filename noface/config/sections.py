@@ -34,6 +34,7 @@ from noface.config.values import (
     OptionalPath,
     Pause,
     Regex,
+    Size,
     SlotsDir,
     Text,
     default_of,
@@ -309,6 +310,12 @@ class Limits(Section):
     )
     max_files: int = setting(100_000, "how many files a worker may leave in a workspace", ge=1)
     log_mb: int = setting(200, "how much of one output is kept, in MB", ge=1)
+    memory_max: Size | None = setting(
+        None,
+        "how much memory the programs of one worker or gate may use together, or each of them if this system lets "
+        "noface make no control group",
+        "8GB",
+    )
     accept_timeout: Duration = setting(
         600.0, "time limit of each `accept` command, where the issue has no accept_timeout of its own"
     )

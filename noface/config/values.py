@@ -236,6 +236,22 @@ Duration = Annotated[float, BeforeValidator(_duration(least_is_zero=False)), _DU
 Pause = Annotated[float, BeforeValidator(_duration(least_is_zero=True)), _DURATION_SCHEMA]
 """Seconds, 0 or more."""
 
+_SIZES = {"MB": 10**6, "GB": 10**9, "TB": 10**12}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([MGT]B)", re.ASCII)
+
+
+def _size(value: object) -> int:
+    """Return the bytes that a size stands for."""
+    whole = _SIZE.fullmatch(value) if isinstance(value, str) else None
+    number = int(Decimal(whole[1]) * _SIZES[whole[2]]) if whole is not None else 0
+    if not _SIZES["MB"] <= number < 1 << 62:  # what systems take for a limit
+        raise expected('a size such as "500MB" or "8GB"')
+    return number
+
+
+Size = Annotated[int, BeforeValidator(_size), WithJsonSchema({"type": "string", "pattern": f"^{_SIZE.pattern}$"})]
+"""Bytes, a megabyte at least."""
+
 # TOML has arrays; tuples keep the records frozen, so this layer alone is not strict about the type.
 Items = Annotated[tuple[_T, ...], Field(strict=False)]
 Money = Annotated[float, Field(gt=0, allow_inf_nan=False)]

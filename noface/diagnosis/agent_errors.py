@@ -25,6 +25,7 @@ class Resource(StrEnum):
     CONTEXT = "context"
     OUTPUT = "output"
     BUDGET = "budget"
+    MEMORY = "memory"
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,6 +111,8 @@ def _result(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str,
         waited = verdict.error is not None and verdict.error.category is Category.TRANSIENT
         if waited and ended.ended_by in (EndedBy.IDLE, EndedBy.TIMEOUT) and watch.overdue is None:
             error = verdict.error  # it hung on its provider, as codex does without a network: not its own fault
+    elif ended.out_of_memory:
+        error = _out_of_memory(ended, verdict.last_words)
     elif ended.signal is not None and (error is None or error.kind is FailureKind.AGENT_CRASH):
         message = f"the worker died of {_name(ended.signal)}"
         died = _failure(FailureKind.AGENT_CRASH, message, f"signal-{ended.signal}")
@@ -133,6 +135,15 @@ def _result(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str,
         survivors_killed=ended.survivors_killed,
         answer=verdict.answer,
     )
+
+
+def _out_of_memory(ended: Exit, last_words: str) -> Failure:
+    """Return the failure of a worker without memory; if the machine ran out, others may be to blame."""
+    failure = _failure(
+        FailureKind.RESOURCE_EXHAUSTED, f"the worker was {ended.memory_text}", "agent-out-of-memory", last_words
+    )
+    evidence = (f"ran out of {Resource.MEMORY}", *failure.evidence)
+    return replace(failure, resource=Resource.MEMORY.value, evidence=evidence, charged=ended.out_of_memory == "limit")
 
 
 def _over_limit(order: AttemptOrder, usage: Usage, error: Failure) -> Failure:

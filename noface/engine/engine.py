@@ -15,6 +15,7 @@ from noface.engine.attempt_environment import AttemptProgress, GateFlaked, GateR
 from noface.engine.budget_guard import BudgetGuard, RunLimits, unpriced_models
 from noface.engine.claims import ClaimKeeper
 from noface.engine.context import RunContext
+from noface.engine.deaths import remember_oom_kills
 from noface.engine.disk import disk_full_error, why_ended
 from noface.engine.dispatch import (
     Begun,
@@ -197,6 +198,7 @@ class Engine:
         self._pulls = PullFollower(context, self._jobs, self._landing, self._watch, forge) if forge else None
         self._tracker = TrackerSync(context, self._jobs, self._claims)
         self._withdrawn: dict[str, str] = {}
+        self._resumed: list[AttemptOrder] = []
         self._limit = ""
         self._first_wave: set[str] | None = None
         self._waves = False
@@ -212,8 +214,9 @@ class Engine:
             self._tracker.settle(self._heed, BEGINNING_S)
             lift_raised(context)
             notice_waits(context)
-            for order in resumed:
-                self._dispatch.submit(as_configured(context, order))
+            suspects_first = sorted(resumed, key=lambda order: order.issue.id not in context.suspects)
+            self._resumed = [as_configured(context, order) for order in suspects_first]
+            self._judge_resumed()
             self._settle_unfinished()
             while True:
                 self._follow_pulls()
@@ -221,6 +224,7 @@ class Engine:
                 self._claims.step()
                 self._land()
                 self._close_epics()
+                self._judge_resumed()
                 planned = self._start()
                 if self._idle() and not self._sleep(planned):
                     return self._ended(planned)
@@ -382,10 +386,18 @@ class Engine:
         if self._pulls is not None:
             self._pulls.step(begin=self._drain_until is None)
 
+    def _judge_resumed(self) -> None:
+        """Have work judged that an earlier run left done; what may have killed that run waits until it is alone."""
+        for order in tuple(self._resumed):
+            if self._drain_until is None and self._alone_enough(order.issue):
+                remember_oom_kills(self._context)
+                self._dispatch.submit(order)
+                self._resumed.remove(order)
+
     def _start(self) -> Plan:
         planned = self._plan()
         self._limit = self._limit or self._limits.reached()
-        if self._drain_until is not None or self._limit:
+        if self._drain_until is not None or self._limit or self._resumed:
             return planned
         if self._context.settings.once and self._first_wave is None:
             self._first_wave = {issue.id for issue in planned.start}
@@ -407,9 +419,9 @@ class Engine:
     def _alone_enough(self, issue: Issue) -> bool:
         """Tell whether an issue may start beside those at work: one that may kill noface works alone.
 
-        Else the next death would count against the others at work.
+        Else the next death would say nothing of any.
         """
-        working, suspects = self._jobs.issues(JobKind.ATTEMPT), self._context.suspects
+        working, suspects = self._jobs.issues(JobKind.ATTEMPT, JobKind.LANDING), self._context.suspects
         return not working or not (suspects & working or issue.id in suspects)
 
     def _in_this_wave(self, issue: Issue) -> bool:
@@ -421,6 +433,7 @@ class Engine:
             self._checks.begin(issue)
             return
         self._outside.before_attempt(alone=not self._jobs.issues(JobKind.ATTEMPT))
+        remember_oom_kills(context)
         match self._dispatch.begin(issue, self._checks.failing(issue)):
             case Begun.ATTEMPT:
                 self._limits.attempt_started()
@@ -451,6 +464,7 @@ class Engine:
 
     def _plan(self) -> Plan:
         busy = self._jobs.issues() | self._limits.refused.keys() | self._claims.busy
+        busy |= {order.issue.id for order in self._resumed}
         if self._first_wave is not None:  # who does not start again in this run holds up nobody
             busy |= self._context.reader.lost_to_main().keys() - self._first_wave
         issues = tuple(issue for issue in self._watch.wanted() if issue.id not in busy)
@@ -474,7 +488,7 @@ class Engine:
         """Decide on the issues that an earlier run left unfinished: attempts without an action, landings."""
         for issue in self._watch.backlog.issues:
             row = self._context.reader.issue(issue.id)
-            if row is None or issue.id in self._jobs.issues(JobKind.ATTEMPT):
+            if row is None or issue.id in self._jobs.issues(JobKind.ATTEMPT) | {o.issue.id for o in self._resumed}:
                 continue
             if row.status == IssueStatus.LANDING and self._publishing.resume(issue):
                 continue

@@ -230,6 +230,8 @@ class MergeQueue:
         free = [entry for entry in self._entries if entry.not_before <= now]
         if not free or not (working := self._jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION)):
             return next(iter(free), None)
+        if working & self._context.suspects:  # which would not be alone: nothing could be told from another death
+            return None
         lost = self._context.reader.lost_to_main()
         alone = tuple(issue for issue in self._context.issues if issue.id in working and issue.id in lost)
         contest = Contest(lost)

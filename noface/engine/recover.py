@@ -1,9 +1,7 @@
 """Settles what an earlier run left open: landings, attempts, processes. Harmless to repeat.
 
-An attempt can kill noface: by its process id, or by using up the memory. It would run, and cost, again at every start.
-So unexplained deaths are counted, and the issue that may cause them is blocked. A stop by signal is recorded and is no
-death; nor is one with the machine, which has another boot id then. `noface fsck` collects its facts here, and has its
-repairs done.
+Whether an open attempt may have killed noface is judged in `deaths`. `noface fsck` collects its facts here, and has
+its repairs done.
 """
 
 import json
@@ -18,7 +16,7 @@ from noface.engine.asking import AGAIN, question_usage
 from noface.engine.attempt import keep_patches, read_work
 from noface.engine.attempt_environment import attempt_message
 from noface.engine.context import RunContext
-from noface.engine.dispatch import block, history
+from noface.engine.deaths import block_killer, died_unexplained, find_suspects
 from noface.engine.examine import own_values
 from noface.engine.ground import fetch_again
 from noface.engine.landing import release_merged
@@ -34,11 +32,9 @@ from noface.git.removal import remove
 from noface.git.snapshot import SlotSnapshot, take
 from noface.git.survey import survey
 from noface.integrity.fsck_facts import DatabaseFacts, Facts, Finding, Repair, RepairKind
-from noface.model.actions import Block
 from noface.model.attempt import AttemptOrder, Interrupted
 from noface.model.budget import ESTIMATED
-from noface.model.issue import Issue
-from noface.model.taxonomy import INTERRUPTED, FailureKind, IssueStatus
+from noface.model.taxonomy import INTERRUPTED, IssueStatus
 from noface.model.worker_run import ModelSpec, Usage
 from noface.process.command import Canceller
 from noface.process.files import read_regular
@@ -50,41 +46,6 @@ from noface.store.check import database_facts
 from noface.store.database import Database
 from noface.store.questions import OpenQuestion
 from noface.store.reader import OpenAttempt, Reader
-
-DEATHS_MAX = 2
-_BOOT = "boot"
-
-
-def died_unexplained(context: RunContext) -> bool:
-    """Remember this start of the machine; tell whether the noface before died within it, leaving work open."""
-    before, now = context.reader.fact(_BOOT), context.boot
-    context.journal.fact(_BOOT, now)
-    return bool(now) and before == now and context.reader.cut_off_before(context.run_id)
-
-
-def count_death(context: RunContext, attempt: OpenAttempt) -> int:
-    """Record an unexplained death of noface during an open attempt; return how many in a row there are.
-
-    An attempt that comes to an end of its own breaks the row.
-    """
-    epoch = context.reader.state(attempt.issue_id).epoch
-    past = context.reader.past(attempt.issue_id)
-    last_ended = max((one.number for one in past if one.outcome and one.outcome != INTERRUPTED), default=0)
-    deaths = context.reader.deaths(attempt.issue_id, epoch, last_ended) + 1
-    context.log_event("noface_died", attempt.issue_id, number=attempt.number, epoch=epoch, deaths=deaths)
-    return deaths
-
-
-def block_for_deaths(context: RunContext, attempt: OpenAttempt, issue: Issue | None, deaths: int) -> None:
-    """Block the issue of an attempt during which noface has died too often."""
-    reason = (
-        f"noface itself died {deaths} times, without a word and without a restart of the machine, while attempt"
-        f" {attempt.number} was under way: it may kill noface, or use up the memory. Look at {attempt.directory} and at"
-        f" the system's log (`journalctl -k`, `dmesg`: out of memory?); then `noface retry {attempt.issue_id}`"
-    )
-    past = history(context, issue or Issue(attempt.issue_id, attempt.issue_id))
-    block(context, past, Block(FailureKind.AGENT_CRASH, reason))
-
 
 _ORDER_BYTES_MAX = 16 << 20
 
@@ -101,18 +62,16 @@ def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
     _drop_questions(context)
     resumed = []
     attempts = context.reader.open_attempts()
+    killers = find_suspects(context, attempts, died=died)
     for attempt in attempts:
         _drop_settings(attempt.directory)
-        order = attempt.order
-        deaths = count_death(context, attempt) if died else 0
-        if deaths and len(attempts) > 1:
-            context.suspects.add(attempt.issue_id)
-        if deaths < DEATHS_MAX and order is not None and read_work(order) is not None:
+        order, killer = attempt.order, attempt.issue_id in killers
+        if not killer and order is not None and read_work(order) is not None:
             resumed.append(replace(order, resumed=True))
             continue
         _interrupt(context, attempt, order)
-        if deaths >= DEATHS_MAX:
-            block_for_deaths(context, attempt, order.issue if order is not None else None, deaths)
+        if killer:
+            block_killer(context, attempt)
     return tuple(resumed)
 
 

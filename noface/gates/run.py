@@ -141,6 +141,18 @@ def _failure(gate: GateSpec, ended: Exit, verdict: GateVerdict, report_note: str
     if ended.output_limit:
         message = f"gate {gate.name} wrote more output than [limits] log_mb allows and was ended"
         return Failure(FailureKind.RUNTIME_ERROR, message, rule="gate-output-limit", gate=gate.name)
+    if ended.out_of_memory:
+        message = f"gate {gate.name} was {ended.memory_text}"
+        return Failure(
+            FailureKind.RUNTIME_ERROR,
+            message,
+            rule="gate-out-of-memory",
+            signature="out-of-memory",
+            evidence=(message, *verdict.evidence[:_EVIDENCE_LINES_MAX]),
+            excerpt=verdict.excerpt,
+            gate=gate.name,
+            charged=ended.out_of_memory == "limit",  # else others may have used it up
+        )
     if verdict.kind is None:
         return None
     evidence = (*verdict.evidence[:_EVIDENCE_LINES_MAX], *((report_note,) if report_note else ()))

@@ -97,6 +97,7 @@ class Exit:
 
     `error` says why the program could not be started, or (LOST) was not seen to end. With `output_limit` it wrote
     more than it may and was killed, unless it ended first. `survivors_killed` counts what it had left running.
+    `out_of_memory`: the kernel killed it at the limit of its memory ("limit"), or as the machine ran out ("machine").
     `at_work` is what of it ran when it was asked to end, None where it was not or nothing is known.
     """
 
@@ -107,7 +108,14 @@ class Exit:
     survivors_killed: int = 0
     error: str = ""
     output_limit: bool = False
+    out_of_memory: str = ""
     at_work: AtWork | None = None
+
+    @property
+    def memory_text(self) -> str:
+        """Why the kernel killed it, for a person; "" if it did not for want of memory."""
+        why = {"limit": "it used more than [limits] memory_max allows", "machine": "the machine ran out of memory"}
+        return f"killed by the kernel: {why[self.out_of_memory]}" if self.out_of_memory else ""
 
 
 class Canceller:

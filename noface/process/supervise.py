@@ -45,17 +45,24 @@ _BOX_WORDS_BYTES = 4000
 class Launcher:
     """Runs commands, from any thread. Close it, or use it as a context manager, to end all that still run.
 
-    Each command gets a PID namespace where the system has them, unless `namespaces` is False.
+    Each command gets a PID namespace where the system has them, unless `namespaces` is False, and may use
+    `memory_max_bytes` (None: as much as there is).
 
     Whatever secret `masking` knows is out of a command's logs a moment after it was written, and for certain once
     `run` returns (I12).
     """
 
     def __init__(
-        self, ladder: Ladder | None = None, masking: Masking | None = None, *, namespaces: bool = True
+        self,
+        ladder: Ladder | None = None,
+        masking: Masking | None = None,
+        *,
+        namespaces: bool = True,
+        memory_max_bytes: int | None = None,
     ) -> None:
         self.masking = masking or Masking()
         self._namespaces = namespaces
+        self._memory_max_bytes = memory_max_bytes
         self._ladder = ladder or Ladder()
         self._fork_server = ForkServer()
         self._closing = Canceller()
@@ -175,6 +182,7 @@ class Launcher:
             survivors_killed=exited["survivors"] + swept,
             error=error,
             output_limit=exited["output_limit"],
+            out_of_memory=exited["out_of_memory"],
             at_work=AtWork(**exited["at_work"]) if exited["at_work"] is not None else None,
         )
 
@@ -190,6 +198,8 @@ class Launcher:
             "stdout": command.stdout,
             "stderr": command.stderr,
             "log_max_bytes": command.log_max_bytes,
+            "memory_max_bytes": self._memory_max_bytes,
+            "mark": mark,
             "boxed": boxed,
             "namespace": self._namespaces and not boxed,
         }

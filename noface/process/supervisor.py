@@ -5,9 +5,9 @@ A supervisor is a subreaper: whatever its program starts stays its descendant, a
 its control socket closes, because noface died, it kills everything at once.
 
 The supervisor announces itself (ANNOUNCEMENT: its pid, and a `Containment`). It reads one order (4 bytes of length,
-then JSON: argv, cwd, env, stdin, stdout, stderr, log_max_bytes, boxed, namespace) and then JSON lines {"stop": {int_s,
-term_s}}. It sends JSON lines: {"failed": <StartError.what>}, or {"started": pid} and at last {"exited": {code, signal,
-survivors, output_limit, boxed, at_work}}.
+then JSON: argv, cwd, env, stdin, stdout, stderr, log_max_bytes, memory_max_bytes, mark, boxed, namespace) and then JSON
+lines {"stop": {int_s, term_s}}. It sends JSON lines: {"failed": <StartError.what>}, or {"started": pid} and at last
+{"exited": {code, signal, survivors, output_limit, out_of_memory, boxed, at_work}}.
 
 A `boxed` program is bubblewrap with the command inside. It makes the PID namespace itself, and reports in a file of its
 own whether the command was run at all. Otherwise the supervisor first becomes process 1 of a PID namespace, if the
@@ -30,6 +30,7 @@ from enum import IntEnum
 from typing import Any, NoReturn
 
 from noface.process import namespace, process_tree
+from noface.process.memory import MemoryWatch
 
 LOG_MODE = 0o600
 ANNOUNCEMENT = struct.Struct("!IB")
@@ -48,6 +49,8 @@ BOX_FAILED = 1
 BOX_STATUS_BYTES_MAX = 4096
 SURVIVED_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE)
 _SHELL_SIGNAL_BASE = 128
+_SIGKILL_CODES = frozenset((-signal.SIGKILL, _SHELL_SIGNAL_BASE + signal.SIGKILL))
+"""How a program ends that was killed so, and a shell whose last command was."""
 _SIGNALS_AS_EXIT_CODE = frozenset((
     signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE,
     signal.SIGKILL, signal.SIGSEGV, signal.SIGPIPE, signal.SIGTERM,
@@ -366,18 +369,23 @@ def run_supervisor(control: socket.socket, *, namespaces: bool) -> NoReturn:
         namespace.become_init(control.fileno())
     wake, _ = wake_on_child()
     box = _box_status(order) if order["boxed"] else None
+    memory = MemoryWatch(order["mark"], order["memory_max_bytes"])
     try:
         streams = open_streams(order)
         meter = LogMeter(streams, order["log_max_bytes"])
-        program = start(order, streams, () if box is None else (box,))
+        with memory.bounded():
+            program = start(order, streams, () if box is None else (box,))
     except StartError as problem:
+        memory.close()
         send(control, failed=problem.what)
         os._exit(0)
     send(control, started=program.pid)
     del order
     report = Supervisor(control, wake, program.pid, meter, contained=contained, box=box).watch()
     if report is not None:
-        send(control, exited=report)
+        killed = _SIGKILL_CODES & {report["code"], report["signal"] and -report["signal"]}
+        send(control, exited={**report, "out_of_memory": memory.out_of_memory() if killed else ""})
+    memory.close()
     os._exit(0)
 
 

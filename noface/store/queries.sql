@@ -103,9 +103,16 @@ WHERE outcome IS NULL ORDER BY started_at, token;
 SELECT id, granted_paths, needs FROM issues WHERE granted_paths != '[]' OR needs != '[]' ORDER BY id;
 
 -- name: deaths
-SELECT COUNT(*) FROM events
-WHERE issue_id = ? AND kind = 'noface_died'
-    AND json_extract(data, '$.epoch') = ? AND json_extract(data, '$.number') > ?;
+-- Earlier versions counted deaths without evidence: they say nothing. An attempt that came to its own end breaks the row.
+SELECT issues.id, MAX(json_extract(data, '$.deaths')) AS deaths, json_extract(data, '$.evidence') AS evidence
+FROM events JOIN issues ON issues.id = issue_id
+WHERE kind = 'noface_died' AND json_extract(data, '$.evidence') IS NOT NULL
+    AND json_extract(data, '$.epoch') = issues.epoch
+    AND json_extract(data, '$.number') > (
+        SELECT COALESCE(MAX(number), 0) FROM attempts
+        WHERE attempts.issue_id = issues.id AND outcome IS NOT NULL AND outcome != 'INTERRUPTED'
+    )
+GROUP BY issues.id;
 
 -- name: repeats
 SELECT COUNT(*) FROM events

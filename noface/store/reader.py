@@ -167,9 +167,9 @@ class Reader(Overview):
         rows = self._db.rows("SELECT exit_code FROM runs WHERE id != ? ORDER BY rowid DESC LIMIT 1", run_id)
         return bool(rows) and rows[0]["exit_code"] is None
 
-    def deaths(self, issue_id: str, epoch: int, after: int) -> int:
-        """Count the unexplained deaths of noface in an issue's attempts of an epoch with numbers beyond `after`."""
-        return int(self._db.rows(query("deaths"), issue_id, epoch, after)[0][0])
+    def deaths(self) -> dict[str, tuple[int, str]]:
+        """Return the issues that may have killed noface: how often in a row, alone, and by what evidence."""
+        return {row["id"]: (int(row["deaths"]), str(row["evidence"])) for row in self._db.rows(query("deaths"))}
 
     def repeats(self, issue_id: str, epoch: int) -> int:
         """Count how often gates were run again in an issue's attempts of an epoch, for causes that pass."""

@@ -1,6 +1,11 @@
 """What ran out is named with what was used and what is allowed, to the next worker and to the person (P1)."""
 
+import sys
+
+import pytest
 from support.claude_program import claude
+
+from noface.process.memory import MemoryGroup
 
 TOO_LONG = "Prompt is too long \u00b7 the request is ~205213 tokens (limit 200000) but this conversation is only ~159"
 
@@ -17,3 +22,25 @@ def test_a_context_that_is_full_is_named_with_usage_and_limit(project):
     assert amount in project.prompt("1", 2)
     assert amount in project.noface("show", "1").stdout
     assert "~205213 tokens (limit 200000)" in " ".join(project.noface("blocked", "1").stdout.split())
+
+
+@pytest.mark.parametrize("greedy", ["worker", "gate"])
+def test_a_worker_beyond_its_memory_is_told_so(project, greedy):
+    if (group := MemoryGroup.make("probe", 1 << 30)) is None:
+        pytest.skip("noface may not make a control group for memory here")
+    group.remove()
+    eat = f"{sys.executable} -c 'bytearray(600_000_000)'"
+    work = [{"write": "b.txt", "text": "b"}]
+    project.config('[limits]\nmemory_max = "300MB"\n', gate=f"test ! -e b.txt || {eat}" if greedy == "gate" else "true")
+    if greedy == "worker":
+        toml = project.path / "noface.toml"
+        scripted = f'agent = "scripted"\ncommand = "{project.script}"'
+        toml.write_text(toml.read_text().replace(scripted, f'agent = "command"\ncommand = "{eat}"'))
+    project.play(("1", 0, work))
+    project.issue(1)
+    project.commit()
+    project.noface("run")
+    first = project.attempts("1")[0]
+    kind = "RESOURCE_EXHAUSTED" if greedy == "worker" else "RUNTIME_ERROR"
+    assert (first["failure"]["kind"], first["charged"]) == (kind, True)
+    assert "killed by the kernel: it used more than [limits] memory_max allows" in project.prompt("1", 2)

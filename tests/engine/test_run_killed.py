@@ -77,11 +77,10 @@ def test_a_run_killed_at_any_failpoint_goes_on(project, name):
 
 
 @pytest.mark.parametrize("name", ["snapshot_recorded", "landing_files_updated", "attempt_recorded", "landing_intent"])
-def test_three_kills_in_a_row_change_nothing_of_that(project, name):
+def test_any_number_of_kills_in_a_row_changes_nothing_of_that(project, name):
     lay_out(project)
-    for _ in range(3):
+    for _ in range(4):  # what a death without evidence does not add up to
         project.noface("run", NOFACE_FAILPOINT=name)
-        project.restarted()
     project.run()
     check_laws(project)
     assert set(project.statuses().values()) == {"merged"}

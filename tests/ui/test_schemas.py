@@ -279,7 +279,7 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.gate_repeated(story.tick(), "7", 1, "tests", "connect ETIMEDOUT 10.0.0.1:443")
     story.journal.event(story.tick(), "refs_kept", reason="packed-refs.lock: it is 9 s old")
     story.journal.event(story.tick(), "branch_adopted", "7", commit="c" * 40)
-    story.journal.event(story.tick(), "noface_died", "7", number=1, epoch=0, deaths=1)
+    story.journal.event(story.tick(), "noface_died", "7", number=1, epoch=0, deaths=1, evidence="memory")
     story.journal.event(story.tick(), "repository_changed", "7", number=1, what=["main moved"])
     story.journal.unsteady(story.tick(), "7", "unit", ("tests/test_a.py::test_a",), {})
     for verdict in Verdict:

@@ -1,0 +1,119 @@
+"""Whether an attempt may have killed noface: it would run, and cost, again at every start.
+
+A death says nothing by itself: people kill programs, and machines lose their power. A stop by signal is recorded and is
+no death; nor is one with the machine, which has another boot id then. What is left needs evidence (law 8). An attempt
+in a PID namespace or a sandbox cannot reach noface, but it can use up the memory, and then the kernel counts a kill.
+Without such walls it could have sent a signal, if it was the only one at work.
+
+Suspects work alone. Only one during whose attempts noface has died so DEATHS_MAX times, alone and one after the other,
+waits for a person; an attempt that comes to an end of its own breaks the row.
+"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from noface.engine.context import RunContext
+from noface.engine.dispatch import block, history
+from noface.model.actions import Block
+from noface.model.issue import Issue
+from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.process.memory import OomKills, oom_kills
+from noface.process.supervisor import Containment
+from noface.store.reader import OpenAttempt
+
+DEATHS_MAX = 3
+_BOOT = "boot"
+_OOM_KILLS = "oom_kills"
+
+
+class Evidence(StrEnum):
+    """What speaks for an attempt having killed noface."""
+
+    MEMORY = "memory"
+    SIGNAL = "signal"
+
+
+_WORDS = {
+    Evidence.MEMORY: (
+        "and each time the kernel had killed for want of memory meanwhile: it may use up the memory. See the system's"
+        " log (`journalctl -k`, `dmesg`), and set [limits] memory_max"
+    ),
+    Evidence.SIGNAL: (
+        "killed by a signal, which nothing keeps its programs from sending here: neither the sandbox nor a PID"
+        " namespace is in force (`noface doctor` says why)"
+    ),
+}
+
+
+def evidence_of(oom_kills: int, *, contained: bool, alone: bool) -> Evidence | None:
+    """Say what speaks for an attempt having killed noface.
+
+    `oom_kills` is how often the kernel has killed for want of memory since the newest attempt began. `contained`: no
+    program of an attempt can send noface a signal. `alone`: nothing else was at work.
+    """
+    if oom_kills:
+        return Evidence.MEMORY
+    return Evidence.SIGNAL if alone and not contained else None
+
+
+def died_unexplained(context: RunContext) -> bool:
+    """Remember this start of the machine; True if the noface before died within it, leaving work open."""
+    before, now = context.reader.fact(_BOOT), context.boot
+    context.journal.fact(_BOOT, now)
+    return bool(now) and before == now and context.reader.cut_off_before(context.run_id)
+
+
+def remember_oom_kills(context: RunContext) -> None:
+    """Remember the kernel's count as an attempt begins: what comes later may be that attempt's."""
+    now = oom_kills()
+    text = f"{_text(now.in_group)} {_text(now.on_machine)} {now.group}"
+    if text != context.reader.fact(_OOM_KILLS):
+        context.journal.fact(_OOM_KILLS, text)
+
+
+def _text(count: int | None) -> str:
+    return "-" if count is None else str(count)
+
+
+def _oom_kills_since(context: RunContext) -> int:
+    """Return how often the kernel has killed for want of memory since the newest attempt began."""
+    in_group, _, rest = (context.reader.fact(_OOM_KILLS) or "").partition(" ")
+    on_machine, _, group = rest.partition(" ")
+    counts = [int(text) if text.isdecimal() else None for text in (in_group, on_machine)]
+    return oom_kills(group).since(OomKills(group, *counts))
+
+
+def find_suspects(context: RunContext, attempts: Sequence[OpenAttempt], *, died: bool) -> frozenset[str]:
+    """Record what noface's death says of the attempts it left open, and have suspects work alone from now on.
+
+    Return the issues that now wait for a person.
+    """
+    if died:
+        _record_death(context, attempts)
+    deaths = context.reader.deaths()
+    context.suspects |= deaths.keys()
+    return frozenset(issue_id for issue_id, (alone, _) in deaths.items() if alone >= DEATHS_MAX)
+
+
+def _record_death(context: RunContext, attempts: Sequence[OpenAttempt]) -> None:
+    env, before = context.env, context.reader.deaths()
+    contained = env.sandbox.kind != "none" or env.launcher.containment() is Containment.NAMESPACE
+    landing = any(row.status == IssueStatus.LANDING for row in context.reader.issues())
+    alone = len(attempts) == 1 and not landing
+    evidence = evidence_of(_oom_kills_since(context), contained=contained, alone=alone)
+    for attempt in attempts:
+        epoch = context.reader.state(attempt.issue_id).epoch
+        deaths = before.get(attempt.issue_id, (0, ""))[0] + (alone and evidence is not None)
+        facts = {"epoch": epoch, "deaths": deaths, "evidence": evidence.value if evidence is not None else None}
+        context.log_event("noface_died", attempt.issue_id, number=attempt.number, **facts)
+
+
+def block_killer(context: RunContext, attempt: OpenAttempt) -> None:
+    """Block the issue of an attempt during which noface has died too often."""
+    deaths, evidence = context.reader.deaths()[attempt.issue_id]
+    reason = (
+        f"noface itself died {deaths} times in a row while this issue alone was worked on,"
+        f" {_WORDS[Evidence(evidence)]}. Look at {attempt.directory}; then `noface retry {attempt.issue_id}`"
+    )
+    issue = attempt.order.issue if attempt.order is not None else Issue(attempt.issue_id, attempt.issue_id)
+    block(context, history(context, issue), Block(FailureKind.AGENT_CRASH, reason))

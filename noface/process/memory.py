@@ -1,0 +1,183 @@
+"""Memory: how often the kernel has killed for want of it, and a limit for what one command uses.
+
+The kernel counts its kills for the whole machine (`oom_kill` in /proc/vmstat) and for each control group (cgroup(7)).
+In a container the machine's figure counts the neighbours' deaths as well, so that of noface's own group is asked first.
+
+Linux only; elsewhere nothing is counted or limited. Used by supervisors: standard library only, and nothing that is
+slow to import.
+"""
+
+import os
+import resource
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+FIRST_TO_DIE = 500
+"""Added to the kernel's score of a command (proc(5), oom_score_adj): it dies before noface and what the person runs."""
+_GROUPS = Path("/sys/fs/cgroup")
+_MEMBERSHIP = Path("/proc/self/cgroup")
+_MACHINE = Path("/proc/vmstat")
+_EVENTS = ("memory.events", "memory.oom_control")  # of version 2 of cgroups, and of version 1
+_COUNT = "oom_kill"
+_PREFIX = "noface-"
+_MEMBERS = "cgroup.procs"
+_OWN_PID = "0"
+
+
+@dataclass(frozen=True, slots=True)
+class OomKills:
+    """How many processes the kernel has killed for want of memory: in the control group `group`, on the machine."""
+
+    group: str
+    in_group: int | None
+    on_machine: int | None
+
+    def since(self, before: Self) -> int:
+        """Return how many there were since `before`, of whose group the group's figure is; 0 if nobody counts."""
+        pairs = ((self.in_group, before.in_group), (self.on_machine, before.on_machine))
+        counted = [now - then for now, then in pairs if now is not None and then is not None]
+        return max(0, counted[0]) if counted else 0
+
+
+def oom_kills(group: str = "") -> OomKills:
+    """Return the kernel's figures, for `group` (noface's own by default)."""
+    folder = Path(group) if group else next(iter(_own_groups()), None)
+    in_group = None
+    if folder is not None:
+        in_group = next(
+            (n for name in ("memory.events", "memory.oom_control") if (n := _count(folder / name)) is not None), None
+        )
+    return OomKills(str(folder or ""), in_group, _count(_MACHINE))
+
+
+def _count(file: Path) -> int | None:
+    with suppress(OSError, ValueError):
+        for line in file.read_text().splitlines():
+            name, _, value = line.partition(" ")
+            if name == _COUNT:
+                return int(value)
+    return None
+
+
+def _own_groups(membership: Path = _MEMBERSHIP, root: Path = _GROUPS) -> list[Path]:
+    """Return the folders of this process's groups that account for memory: version 2 of cgroups, then version 1.
+
+    A container sees its own group at the root, whatever the membership names.
+    """
+    with suppress(OSError):
+        lines = [line.split(":", 2) for line in membership.read_text().splitlines()]
+        places = [(root, path) for number, _, path in lines if number == "0"]
+        places += [(root / "memory", path) for _, names, path in lines if "memory" in names.split(",")]
+        found = [folder for top, path in places for folder in (top / path.strip("/"), top)]
+        return [folder for folder in found if any((folder / name).exists() for name in _EVENTS)]
+    return []
+
+
+class MemoryGroup:
+    """A control group that bounds what the processes in it use together."""
+
+    def __init__(self, folder: Path, home: Path) -> None:
+        self.folder, self._home = folder, home
+
+    @classmethod
+    def make(cls, name: str, limit: int) -> Self | None:
+        """Make one with a limit in bytes; None if that cannot be had here."""
+        for own in _own_groups():
+            for parent in (own, own.parent):
+                if (group := cls._make(parent / f"{_PREFIX}{name}", own, limit)) is not None:
+                    return group
+        return None
+
+    @classmethod
+    def _make(cls, folder: Path, home: Path, limit: int) -> Self | None:
+        second = (home / _EVENTS[0]).exists()
+        with suppress(OSError):
+            if second and "memory" not in (folder.parent / "cgroup.subtree_control").read_text().split():
+                return None
+            for left in folder.parent.glob(f"{_PREFIX}*"):  # of supervisors that were killed; those in use stay
+                with suppress(OSError):
+                    left.rmdir()
+            folder.mkdir()
+            group = cls(folder, home)
+            try:
+                (folder / ("memory.max" if second else "memory.limit_in_bytes")).write_text(str(limit))
+                group.enter()
+                group.leave()
+            except OSError:
+                group.remove()
+                return None
+            return group
+        return None
+
+    def enter(self) -> None:
+        """Move this process into the group, so that what it starts is born there. Raises OSError."""
+        (self.folder / _MEMBERS).write_text(_OWN_PID)
+
+    def leave(self) -> None:
+        """Move this process back. Raises OSError."""
+        (self._home / _MEMBERS).write_text(_OWN_PID)
+
+    def kills(self) -> int:
+        """Return how many processes the kernel has killed in the group."""
+        return oom_kills(str(self.folder)).in_group or 0
+
+    def remove(self) -> None:
+        """Remove the group, in which nothing may be left."""
+        with suppress(OSError):
+            self.folder.rmdir()
+
+
+class MemoryWatch:
+    """The memory of one command: what is started within `bounded` has the limit, and `out_of_memory` says if it hit it.
+
+    With a limit in bytes (None: there is none) the command and its descendants share a control group if one can be
+    made; else each process of theirs has the limit for its data (RLIMIT_DATA, setrlimit(2)).
+    """
+
+    def __init__(self, name: str, limit: int | None) -> None:
+        self._limit = limit
+        self._group = MemoryGroup.make(name, limit) if limit is not None else None
+        self._before = oom_kills()
+
+    @contextmanager
+    def bounded(self) -> Iterator[None]:
+        """Have what is started meanwhile bounded, and killed before noface if the machine runs out of memory."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        score = _set_score(None)
+        try:
+            if self._group is not None:
+                self._group.enter()
+            elif self._limit is not None and sys.platform == "linux":
+                most = self._limit if hard == resource.RLIM_INFINITY else min(self._limit, hard)
+                resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+            yield
+        finally:
+            _set_score(score)
+            resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+            if self._group is not None:
+                self._group.leave()
+
+    def out_of_memory(self) -> str:
+        """Say whether the kernel has killed for want of memory meanwhile: "limit" (here), "machine" or ""."""
+        if self._group is not None and self._group.kills():
+            return "limit"
+        return "machine" if oom_kills(self._before.group).since(self._before) else ""
+
+    def close(self) -> None:
+        """Remove the group once nothing of the command is left."""
+        if self._group is not None:
+            self._group.remove()
+
+
+def _set_score(score: int | None) -> int | None:
+    """Set this process's oom_score_adj, by default to that of a command; return the one before, None if unknown."""
+    file = Path(f"/proc/{os.getpid()}/oom_score_adj")
+    with suppress(OSError, ValueError):
+        before = int(file.read_text())
+        file.write_text(str(min(1000, before + FIRST_TO_DIE) if score is None else score))
+        return before
+    return None
