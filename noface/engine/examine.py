@@ -23,6 +23,7 @@ from noface.integrity.diff_names import (
     Unfit,
     UnfitRule,
     adds,
+    fsck_words,
     made_repositories,
     may_make_repository,
     read_by_git,
@@ -138,7 +139,6 @@ def own_values(env: AttemptEnvironment, main: str, snapshot: Snapshot, patch: by
 
 _REGULAR = ("100644", "100755")
 _MANIFEST_BYTES_MAX = 1_000_000
-_READ_BY_GIT_MAX = 20
 _PLACES_MAX = 200
 _MARKERS_ONLY_IN_STRINGS = syntax.FULLY_PARSED - {"yaml"}
 """In YAML a line without bracket, quote or colon is a string, and so is a conflict marker."""
@@ -245,12 +245,14 @@ def _names(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChan
 
 def _refused(env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> Iterator[Unfit]:
     """Yield the files whose contents a checking server would refuse, unless it refuses main's for the same."""
-    read = [(read_by_git(change.path), change) for change in changes if change.new_mode in _REGULAR]
-    for name, change in [each for each in read if each[0]][:_READ_BY_GIT_MAX]:
-        new = refused(env.plumbing.git, name, change.new_oid)
-        old = refused(env.plumbing.git, name, change.old_oid) if new and change.old_mode in _REGULAR else None
-        if new is not None and (old is None or old.check != new.check):
-            yield Unfit(UnfitRule.FSCK, shown(change.path), f"{new.check}: {new.words}")
+    read = [(name, change) for change in changes if change.new_mode in _REGULAR and (name := read_by_git(change.path))]
+    now = {(name, change.new_oid) for name, change in read}
+    before = {(name, change.old_oid) for name, change in read if change.old_mode in _REGULAR}
+    errors = refused(env.plumbing.git, now | before)
+    for _, change in read:
+        for error in errors.get(change.new_oid, ()):
+            if error not in errors.get(change.old_oid, ()):
+                yield Unfit(UnfitRule.FSCK, shown(change.path), fsck_words(error.check, error.words))
 
 
 def _manifests(blobs: ObjectReader, changes: tuple[FileChange, ...], commands: tuple[str, ...]) -> list[Manifest]:

@@ -6,7 +6,7 @@ Names and contents go through a persistent `git cat-file` (0.1 ms a question aga
 import hashlib
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -143,7 +143,7 @@ def _path(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape")
 
 
-_FSCK_ERROR = re.compile(r"^(?:error|warning): object [0-9a-f]{40,64}: (\w+): (.*)$", re.MULTILINE)
+_FSCK_ERROR = re.compile(r"^error: object ([0-9a-f]{40,64}): (\w+): (.*)$", re.MULTILINE)
 _REGULAR = "100644"
 
 
@@ -155,22 +155,32 @@ class FsckError:
     words: str
 
 
-def refused(git: Git, name: str, blob: str) -> FsckError | None:
-    """Return what git has against a blob under a name that it reads (.gitmodules, .gitattributes); None for nothing.
+def refused(git: Git, files: Collection[tuple[str, str]]) -> dict[str, tuple[FsckError, ...]]:
+    """Return by blob what git has against it; `files` are names that git reads (.gitmodules, …), and blobs.
 
-    It is checked in a pack of its own: nothing else in the repository is looked at, and an older fault hides no new
-    one. Raises GitError where git fails otherwise.
+    They are checked in a pack of their own, as a server checks what is pushed: nothing else is looked at. Raises
+    GitError where git fails otherwise.
     """
-    tree = git.ask("mktree", stdin=f"{_REGULAR} blob {blob}\t{name}\n".encode())
-    packed = git.answer("pack-objects", "--stdout", "-q", stdin=f"{tree}\n{blob}\n")
+    errors: dict[str, tuple[FsckError, ...]] = {}
+    left = list(files)
+    while left and (found := _first_refused(git, left)):  # git stops at the first blob
+        errors |= found
+        left = [(name, blob) for name, blob in left if blob not in found]
+    return errors
+
+
+def _first_refused(git: Git, files: Collection[tuple[str, str]]) -> dict[str, tuple[FsckError, ...]]:
+    trees = "\n\n".join(f"{_REGULAR} blob {blob}\t{name}" for name, blob in files)
+    made = git.ask("mktree", "--batch", stdin=f"{trees}\n".encode())
+    packed = git.answer("pack-objects", "--stdout", "-q", stdin="\n".join([made, *(blob for _, blob in files), ""]))
     with tempfile.TemporaryDirectory(prefix="noface-") as folder:
         pack = Path(folder, "new.pack")
         pack.write_bytes(packed.stdout)
         checking = ("index-pack", "--strict", "-o", str(pack.with_suffix(".idx")), str(pack))
         checked = git.run(*checking)
-    if checked.code == 0:
-        return None
-    match = _FSCK_ERROR.search(checked.stderr)
-    if match is None:
+    errors: dict[str, tuple[FsckError, ...]] = {}
+    for blob, check, words in _FSCK_ERROR.findall(checked.stderr):
+        errors[blob] = tuple(dict.fromkeys((*errors.get(blob, ()), FsckError(check, words))))
+    if checked.code != 0 and not errors.keys() & {blob for _, blob in files}:
         raise failed(checking, checked)
-    return FsckError(match[1], match[2])
+    return errors

@@ -111,8 +111,15 @@ class UnfitRule(StrEnum):
         return _DESCRIPTIONS[self][1]
 
 
+_FSCK_ADVICE = {
+    "gitmodulesName": "no part of its name is ..",
+    "gitmodulesUrl": "write a URL such as https://host/path.git or ../path.git",
+    "gitmodulesPath": "a path begins with no -",
+    "gitmodulesUpdate": "update is none, checkout, rebase or merge",
+    "gitattributesLineLength": "a line is shorter than 2,048 bytes",
+}
 _DESCRIPTIONS = {
-    UnfitRule.GIT: ("names that git takes for its own folder, and refuses, were added", "give them other names"),
+    UnfitRule.GIT: ("names that git takes for its own, and refuses, were added", "give them other names"),
     UnfitRule.FSCK: ("files that git reads hold what servers refuse (git fsck --strict)", "mend what they hold"),
     UnfitRule.SUBMODULE: (
         "links to commits of other repositories were added or moved, which the issue did not ask for",
@@ -152,7 +159,7 @@ def unfit_names(
     `asked` are the patterns of what the issue names itself: it may have submodules, and names that some systems take.
     """
     added = [change for change in changes if change.old_mode == ABSENT and change.new_mode != ABSENT]
-    unfit = [*_git_names(added), *_too_long(added), *_submodules(changes, asked)]
+    unfit = [*_git_names(changes), *_too_long(added), *_submodules(changes, asked)]
     unasked = [change for change in added if not matches_any(change.path, asked)]
     if unasked:
         unfit += [*_windows_names(unasked, on_main), *_twins(changes, unasked, on_main)]
@@ -167,17 +174,28 @@ def read_by_git(path: str) -> str:
     return ".gitattributes" if _ATTRIBUTES.fullmatch(name) else ""
 
 
+def fsck_words(check: str, words: str) -> str:
+    """Return what git says of a file that servers refuse, and what to write instead."""
+    advice = _FSCK_ADVICE.get(check)
+    return f"{check}: {words}; {advice}" if advice else f"{check}: {words}"
+
+
 def _plain(name: str) -> str:
     return name.translate(_IGNORABLE)
 
 
-def _git_names(added: list[FileChange]) -> Iterator[Unfit]:
-    for change in added:
+def _git_names(changes: tuple[FileChange, ...]) -> Iterator[Unfit]:
+    for change in changes:
+        added = change.old_mode == ABSENT != change.new_mode
         parts = [_plain(part) for name in change.path.split("/") for part in name.split("\\")]
-        if any(_GIT.fullmatch(part) for part in parts):
+        folder = next(filter(None, map(read_by_git, change.path.split("/")[:-1])), "")
+        linked = change.new_mode in (_LINK, _GITLINK) and change.new_mode != change.old_mode
+        if added and any(_GIT.fullmatch(part) for part in parts):
             yield Unfit(UnfitRule.GIT, _visible(change.path), "it means .git on Windows or on a Mac")
-        elif change.new_mode == _LINK and read_by_git(change.path) == ".gitmodules":
-            yield Unfit(UnfitRule.GIT, _visible(change.path), ".gitmodules must not be a link")
+        elif added and folder:
+            yield Unfit(UnfitRule.GIT, _visible(change.path), f"{folder} must be a file")
+        elif linked and read_by_git(change.path) == ".gitmodules":
+            yield Unfit(UnfitRule.GIT, _visible(change.path), ".gitmodules must be a file of its own, no link")
 
 
 def _too_long(added: list[FileChange]) -> Iterator[Unfit]:

@@ -64,6 +64,7 @@ def test_git_itself_refuses_just_these(tmp_path, name):
 
 def test_a_link_that_git_would_read_modules_through_is_refused():
     assert found(added("sub/.gitmodules", mode=LINK)) == [("git-names", "sub/.gitmodules")]
+    assert found(added("sub/.gitmodules/x")) == [("git-names", "sub/.gitmodules/x")]
     assert found(added(".gitmodules", "sub/.gitmodules.txt")) == []
 
 
@@ -223,7 +224,9 @@ def test_files_that_git_reads_are_known_under_all_their_names(path, file):
             '[submodule "x"]\n\tpath = x\n\turl = https://example.org/x\n\tupdate = !id\n',
             "gitmodulesUpdate",
         ),
+        (".gitmodules", '[submodule "x"]\n\tpath = -x\n\turl = https://example.org/x\n', "gitmodulesPath"),
         (".gitmodules", '[submodule "x"]\n\tpath = x\n\turl = https://example.org/x\n', None),
+        (".gitmodules", '[submodule "x"\n<<<<<<<\n', None),  # it cannot be read, and no server minds
         (".gitattributes", "*.txt text=auto\n", None),
         (".gitattributes", "", None),
     ],
@@ -231,8 +234,8 @@ def test_files_that_git_reads_are_known_under_all_their_names(path, file):
 def test_git_is_asked_what_it_has_against_a_file(tmp_path, name, text, check):
     path = a_repository(tmp_path / "project", {name: text})
     blob = git(path, "rev-parse", f"HEAD:{name}")
-    said = refused(Git.sealed(str(path / ".git")), name, blob)
-    assert (said and said.check) == check
+    said = refused(Git.sealed(str(path / ".git")), {(name, blob)})
+    assert {error.check for error in said.get(blob, ())} == ({check} if check else set())
 
 
 # In a run
@@ -283,6 +286,54 @@ def test_attributes_that_a_server_refuses_do_not_land(attempt):
     assert (
         "src/.gitattributes (gitattributesLineLength: .gitattributes has too long lines" in done["failure"]["message"]
     )
+
+
+def modules(url="https://example.org/x", name="x", path="x", more=""):
+    return f'[submodule "{name}"]\n\tpath = {path}\n\turl = {url}\n{more}'
+
+
+MODULES = {"write": ".gitmodules"}
+
+
+@pytest.mark.parametrize(
+    ("steps", "before", "told"),
+    [
+        (
+            [{**MODULES, "text": modules() + modules("-u", "../y")}],
+            {},
+            [".gitmodules (gitmodulesUrl: disallowed submodule url: -u", "gitmodulesName: ", "no part of its name is .."],
+        ),
+        ([{**MODULES, "text": modules("-a") + modules("-b", "y")}], {".gitmodules": modules("-a")}, ["url: -b"]),
+        ([{"shell": "ln -sf a.txt .gitmodules"}], {".gitmodules": modules()}, [".gitmodules must be a file"]),
+        ([{"shell": "rm .gitmodules; mkdir .gitmodules; echo x > .gitmodules/x"}], {".gitmodules": modules()}, ["must be a f"]),
+        ([{"write": "src/.gitattributes/x", "text": "x"}], {}, [".gitattributes must be a file"]),
+        (
+            [
+                {"shell": "for i in $(seq 30); do mkdir -p +/$i; echo '*.txt text' > +/$i/.gitattributes; done"},
+                {**MODULES, "text": modules(more="\tupdate = !id\n")},
+            ],
+            {},
+            ["update setting: !id", "none, checkout, rebase or merge"],
+        ),
+    ],
+)  # fmt: skip
+def test_submodules_that_a_server_refuses_do_not_land(attempt, project, steps, before, told):
+    done = attempt(steps, before=before, extra=ASKED, may_change=["**"])
+    assert done["outcome"] == "BOUNDARY_VIOLATION"
+    assert [part for part in told if part not in done["failure"]["message"]] == []
+    assert done["gates"] == []
+
+
+def test_what_lands_beside_submodules_is_let_in_by_a_server_that_checks(attempt, project):
+    more = {"write": ".gitmodules", "text": modules() + modules("../y.git", "y", "libs/y", "\tupdate = rebase\n")}
+    assert (
+        attempt([more], before={".gitmodules": modules()}, extra=ASKED, code=0, may_change=["**"])["outcome"]
+        == "PASSED"
+    )
+    server = project.folder / "server.git"
+    project.git("init", "-q", "--bare", str(server))
+    git(server, "config", "receive.fsckObjects", "true")
+    project.git("push", "-q", str(server), "main")
 
 
 def test_attributes_that_main_has_wrong_already_and_good_ones_land(attempt):
