@@ -127,6 +127,7 @@ def review_failure(who: tuple[str, ...], words: str, points: str) -> Failure:
         signature=signature_of(FailureKind.REVIEW_REJECTED, " ".join(points.split()), ()),
         evidence=(words,),
         excerpt=points,
+        points=tuple(points.split("\n\n")),  # those of each reviewer
     )
 
 
@@ -151,6 +152,7 @@ def together(failures: Sequence[Failure], review: Failure | None) -> Failure:
         excerpt="\n\n".join(part for part in (first.excerpt, *more) if part),
         failing_tests=tuple(dict.fromkeys(test for failure in ranked for test in failure.failing_tests)),
         charged=any(failure.charged for failure in failures) or review is not None,
+        points=review.points if review is not None else (),
     )
 
 

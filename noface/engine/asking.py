@@ -20,7 +20,14 @@ from noface.engine.context import RunContext
 from noface.engine.given_files import files_given
 from noface.engine.lessons import look_up
 from noface.engine.prepare import prepare
-from noface.engine.prompt_context import attempt_directory, patch_of, prior_failures, quotes_of, related_files
+from noface.engine.prompt_context import (
+    arguments,
+    attempt_directory,
+    patch_of,
+    prior_failures,
+    quotes_of,
+    related_files,
+)
 from noface.engine.protected_files import protection_for
 from noface.engine.sessions import write_order
 from noface.git.plumbing import with_files_of
@@ -271,7 +278,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         earlier=prior_failures(context, issue, history.attempts),
         patch=patch_of(context, issue, last.number),
         note=note,
-        advice=quotes_of(history),
+        advice=(*quotes_of(history), *(arguments(history) if topic is Topic.REVIEW else ())),
         lessons=tuple(lesson.advice for lesson in look_up(context, history)),
         files=related_files(context, history, start).files if topic is Topic.CLARIFICATION else (),
         answer_schema=json.dumps(ANSWERS[topic].schema),
@@ -279,6 +286,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         questions=_questions(last),
         paths=_paths(issue, topic, last),
         results=gate_lines(context.reader.gates_of(issue.id, last.number)),
+        points=history.open_points if topic is Topic.REVIEW else (),
         others=tuple(f"{other.id}: {other.title}" for other in context.issues if other.id != issue.id)[:_OTHERS_MAX],
         earlier_form=context.settings.earlier_form,
         earlier_bytes_max=context.settings.earlier_bytes_max,

@@ -26,6 +26,7 @@ from noface.prompts.check import Fault, faults, suggestion, variables
 from noface.prompts.context_files import ContextFile, context_files
 from noface.prompts.data import SUFFIX, FileExcerpt, Quote
 from noface.prompts.render import BUILT_IN
+from noface.recovery.retry_policy import REJECTED_BY_PERSON
 from noface.store.questions import Questions, recorded_history
 from noface.store.reader import Reader
 
@@ -99,6 +100,8 @@ def prior_failures(context: RunContext, issue: Issue, attempts: tuple[PastAttemp
 
 def _printed(attempt: PastAttempt, failure: Failure) -> str:
     """Return what was printed; where no gate failed that begins with the end of what the worker put out (K3)."""
+    if failure.rule == REJECTED_BY_PERSON:
+        return ""  # it is a note to the worker already
     said, printed = attempt.said.strip(), failure.excerpt.strip()
     if failure.gate is not None or said in printed:
         return failure.excerpt
@@ -151,13 +154,23 @@ def advice_of(history: History) -> tuple[Quote, ...]:
     return _quotes(history, tuple(topic for topic in Topic if topic not in _ON_THE_FAILURE))
 
 
+def arguments(history: History) -> tuple[Quote, ...]:
+    """Return what workers say of their work since a review asked for changes: why a point should stay as it is (L7)."""
+    asked = max((a.number for a in history.attempts if a.failure is not None and a.failure.points), default=None)
+    return tuple(
+        Quote(f"What the worker of attempt {past.number} says of its work", past.report.summary, past.model)
+        for past in history.attempts
+        if asked is not None and past.number > asked and past.report is not None and past.report.summary
+    )
+
+
 def _quotes(history: History, topics: tuple[Topic, ...]) -> tuple[Quote, ...]:
     last = history.current[-1].number if history.current else 0
     usable = (AdviceOutcome.ADVISED, AdviceOutcome.PARTS_FAILED)
     answers = [
         a
         for a in history.asked
-        if a.topic in topics and a.outcome in usable and (a.after == last or a.topic in _LASTING)
+        if a.topic in topics and a.outcome in usable and (a.after == last or a.topic in _LASTING) and not a.points
     ]
     return tuple(Quote(_TITLES[advice.topic], _text(advice), advice.model) for advice in answers if _text(advice))
 

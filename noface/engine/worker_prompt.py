@@ -64,6 +64,9 @@ def prompt_data(
     matches = matched(settings.hints, issue, failure, changed, context.search)
     for warning in matches.warnings:
         context.log_event("hint_too_slow", issue.id, message=warning)
+    rejected = failure.excerpt if failure is not None and failure.rule == REJECTED_BY_PERSON else ""
+    note = given.note.replace(rejected, "").strip() if rejected else given.note
+    asked = told_last.failure.points if told_last is not None and told_last.failure is not None else ()
     related = related_files(context, history, given.commit) if _unsure(history, situation) else RelatedFiles()
     data = PromptData(
         issue=issue,
@@ -76,8 +79,8 @@ def prompt_data(
         main_patch=_main_since(context, history, start, given.main),
         previous_patch=patch_of(context, issue, last.number) if last and _besides(last, start, history) else "",
         hints=matches.hints,
-        note=f"{given.note}\n{_BY_PERSON}".strip() if start.origin is Origin.PERSON else given.note,
-        rejected_note=failure.excerpt if failure is not None and failure.rule == REJECTED_BY_PERSON else "",
+        note=f"{note}\n{_BY_PERSON}".strip() if start.origin is Origin.PERSON else note,
+        rejected_note=rejected,
         instruction=_instruction(history, told_last),
         strategy=_strategy(name, start, told_last),
         diagnosis=(*_known(told_last, name), *diagnosis_of(history)),
@@ -86,6 +89,7 @@ def prompt_data(
         files=related.files,
         notes=(related.note,) if related.note else (),
         on_main=accept_on_main(context, issue),
+        points=tuple(point for point in history.open_points if point not in asked),
         read_first=_read_first(context, action.model),
         report_example=json.dumps(example_of("report"), indent=1),
         think=action.think,

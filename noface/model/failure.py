@@ -43,7 +43,8 @@ class Failure:
     `signature` is stable across runs of the same failure. `excerpt` is what the next prompt quotes.
     `retry_at` is the provider's reset time where it gave one. `charged` is False where something other than
     the worker is to blame (law 8). `also_matched` are the rules that matched and lost: rule, line, why. `resource` is
-    what ran out (turns, context, output, budget), `usage` and `limit` how much of it, where that was told.
+    what ran out (turns, context, output, budget), `usage` and `limit` how much of it, where that was told. `points`
+    are what a review asks for, one by one.
     """
 
     kind: FailureKind
@@ -62,6 +63,7 @@ class Failure:
     resource: str = ""
     usage: float | None = None
     limit: float | None = None
+    points: tuple[str, ...] = ()
 
     @property
     def ran_out(self) -> str:

@@ -55,7 +55,8 @@ class Advice:
     `text` is what the next prompt quotes, as data. `strategy` is a diagnosis' (one of the five of S3) or a resolver's
     ("expand", "redesign", "person"). `paths` are those a resolver would allow, or a clarification names. `needs` are
     the issues that must be merged first, `recheck` those to verify again. `delay_s` belongs to "retry_same". `away`:
-    nobody answered, since the model's provider was away.
+    nobody answered, since the model's provider was away. `points` are what a review asks for, `settled` the numbers of
+    the points open before it that it calls settled.
     """
 
     topic: Topic
@@ -74,6 +75,8 @@ class Advice:
     cost_usd: float | None = None
     tokens: int | None = None
     away: bool = False
+    points: tuple[str, ...] = ()
+    settled: tuple[int, ...] = ()
 
     @property
     def argument(self) -> tuple[str, str]:
@@ -142,6 +145,22 @@ class History:
             sum((each.cost_usd or 0.0 for each in used), self.unanswered.usd),
             sum((each.tokens or 0 for each in used), self.unanswered.tokens),
         )
+
+    @property
+    def open_points(self) -> tuple[str, ...]:
+        """What reviews have asked for and no later one called settled (L7); the reviews of a pull request stand alone.
+
+        Whoever reviews there sees the work as it is, and says again what is missing.
+        """
+        points: list[str] = []
+        for attempt in self.attempts:
+            reviews = [a for a in self.advice if a.topic is Topic.REVIEW and a.after == attempt.number and a.strategy]
+            for review in reviews:
+                kept = [point for number, point in enumerate(points, 1) if number not in review.settled]
+                points = [] if review.strategy == "approve" else [*kept, *review.points]
+            asked = attempt.failure.points if attempt.failure is not None else ()
+            points = list(dict.fromkeys((*(points if reviews or not asked else ()), *asked)))
+        return tuple(points)
 
     def answer(self, topic: Topic, after: int) -> Advice | None:
         """Return what was answered on a topic after an attempt, None before it."""

@@ -218,6 +218,7 @@ _FULL = PromptData(
     lessons=_LESSONS,
     files=_FILES,
     on_main=Failure(FailureKind.TEST_FAILURE, "1 failed", rule="pytest", excerpt="E  assert 0 == 2", gate="accept"),
+    points=("src/count.py:2: An empty file is not counted.",),
     read_first=("AGENTS.md",),
     report_example=_REPORT,
     think=True,
@@ -239,6 +240,7 @@ _FULL_QUESTION = QuestionData(
     paths=("src/cli.py",),
     others=("8: Add a help text",),
     results=("unit: passed in 3 s",),
+    points=("src/count.py:2: An empty file is not counted.",),
 )
 
 

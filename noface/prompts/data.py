@@ -50,9 +50,9 @@ class PromptData:
     newest attempt's where it names none; `previous_patch` is the newest attempt's where that is another one.
     `main_patch` is what main has changed where an attempt conflicts with it. `hints` are the user's own, `instruction`
     and `strategy` noface's. `diagnosis` (of the last failure), `advice` and `lessons` are quoted as data. `on_main` is
-    how the issue's own commands fail on main. `read_first` are files of instructions that the agent does not read by
-    itself. `report_example` is JSON. `earlier_bytes_max` bounds what it says of the older attempts. `notes`, for a
-    person, say how parts were chosen.
+    how the issue's own commands fail on main. `points` are what reviews asked for that is open and stands nowhere else.
+    `read_first` are files of instructions that the agent does not read by itself. `report_example` is JSON.
+    `earlier_bytes_max` bounds what it says of the older attempts. `notes`, for a person, say how parts were chosen.
     """
 
     issue: Issue
@@ -74,6 +74,7 @@ class PromptData:
     lessons: tuple[str, ...] = ()
     files: tuple[FileExcerpt, ...] = ()
     on_main: Failure | None = None
+    points: tuple[str, ...] = ()
     read_first: tuple[str, ...] = ()
     report_example: str = ""
     think: bool = False
@@ -89,7 +90,7 @@ class QuestionData:
     `answer_example` is the JSON object asked for, `answer_schema` its JSON Schema. `limits` are sentences of noface
     ("at most 8 parts"). `questions` are the worker's (clarification), `paths` the files it is about (those outside
     the limits, or in conflict), `others` the other issues as lines ("8: Add a button"), `results` what the gates
-    found in work under review, as lines.
+    found in work under review, as lines, `points` what earlier reviews asked for that is open.
     """
 
     issue: Issue
@@ -107,6 +108,7 @@ class QuestionData:
     paths: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
+    points: tuple[str, ...] = ()
     earlier_form: EarlierForm = EarlierForm.NOTES_ONLY
     earlier_bytes_max: int = 20_000
 

@@ -46,11 +46,13 @@ def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[Part, ...
     if failure is not None:
         found.append(_one("excerpt", f"what attempt {failure.number} printed", 11, failure.excerpt, chars_max))
     found.append(_whole("advice", "the advice", 11, advice, chars_max))
+    points = [(f"point {number} of the reviews", point) for number, point in enumerate(data.points, 1)]
+    found.append(_whole("points", "the points of reviews", 6, points, chars_max))
     if isinstance(data, PromptData):
         found.append(_one("main_patch", "what main has changed", 4, data.main_patch, chars_max))
         failing = data.on_main.excerpt if data.on_main is not None else ""
-        found.append(_one("on_main", "what the issue's own commands print on main", 6, failing, chars_max))
-        found.append(_one("rejected_note", "the note on the rejected work", 10, data.rejected_note, chars_max))
+        found.append(_one("on_main", "what the issue's own commands print on main", 4, failing, chars_max))
+        found.append(_one("rejected_note", "the note on the rejected work", 6, data.rejected_note, chars_max))
     found.append(_one("note", "the note", 13, data.note, chars_max))
     found.append(_one("body", "the issue's text", 16, data.issue.body, chars_max))
     return tuple(part for part in found if part.items)
@@ -79,6 +81,7 @@ def values_of(situation: Situation, data: PromptData | QuestionData, shown: Show
         "advice": quotes[explained:],
         "files": _as_cut(data.files, shown, "files"),
         "note": _text(shown, "note"),
+        "points": shown.get("points", _NOTHING).texts,
     }
     if isinstance(data, PromptData):
         return common | {"diagnosis": quotes[:explained]} | _worker_values(data, shown)

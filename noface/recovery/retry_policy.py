@@ -96,6 +96,7 @@ def rejection(advice: Advice) -> Failure:
         evidence=(points,),
         excerpt=advice.text,
         charged=False,
+        points=advice.points,
     )
 
 

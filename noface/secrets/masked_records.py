@@ -37,6 +37,7 @@ def masked_failure(failure: Failure | None, masker: Masker) -> Failure | None:
         excerpt=masker.text(failure.excerpt),
         failing_tests=_names(failure.failing_tests, masker),
         questions=_texts(failure.questions, masker),
+        points=_texts(failure.points, masker),
         also_matched=tuple((rule, masker.text(line), why) for rule, line, why in failure.also_matched),
     )
 

@@ -216,7 +216,9 @@ def test_what_a_person_rejected_is_done_again_with_their_reason(project):
     project.run(code=3)
     first, second = project.attempts("7")
     assert (first["outcome"], second["outcome"]) == ("REVIEW_REJECTED", "PASSED")
-    assert "Say better, not done." in project.prompt("7", 2)
+    assert project.prompt("7", 2).count("Say better, not done.") == 2, (
+        "in the sentence that says what failed, and whole"
+    )
     assert project.statuses() == {"7": "approval"}, "the new work needs a word of its own"
     project.noface("approve", "7")
     project.run()

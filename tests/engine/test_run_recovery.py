@@ -167,6 +167,35 @@ def test_a_reviewer_s_points_reach_the_worker_and_its_approval_lets_it_land(proj
     assert (project.path / "b.txt").read_text() == "please b"
 
 
+def test_each_open_point_of_all_reviews_reaches_the_worker_once_and_its_arguments_the_reviewer(project):
+    extra = '[review]\nwhen = "always"\n' + ROLES.format(script=project.script, roles='reviewer = "wise"')
+    project.config(extra, gate="test ! -e bad")
+
+    def asks(*problems, **more):
+        points = [{"problem": problem} for problem in problems]
+        return says({"verdict": "request_changes", "summary": "not yet", "points": points, **more})
+
+    argues = {"status": "done", "summary": "the second stays as it is: reason-4711"}
+    project.play(
+        ("7", 1, [{"write": "b.txt", "text": "b"}]),
+        ("7", 1, asks("point-one", "point-two"), "review"),
+        ("7", 2, [{"write": "bad", "text": "x"}, *says(argues)]),
+        ("7", 3, [{"write": "b.txt", "text": "bb"}]),
+        ("7", 3, asks("point-three", settled=[2]), "review"),
+        ("7", 4, [{"write": "b.txt", "text": "bbb"}]),
+        ("7", 4, says({"verdict": "approve", "summary": "fine"}), "review"),
+    )
+    project.issue(7)
+    project.commit()
+    project.run()
+    told = [[project.prompt("7", n).count(f"point-{point}") for point in ("one", "two", "three")] for n in (2, 3, 4)]
+    assert told == [[1, 1, 0], [1, 1, 0], [1, 0, 1]]
+    second = (project.state / "attempts/7/3/ask-2-review/prompt.md").read_text()
+    assert "1. `point-one`" in second
+    assert "2. `point-two`" in second
+    assert "reason-4711" in second
+
+
 def test_a_reviewer_who_answers_in_prose_approves_nothing(project):
     roles(project, "reviewer", extra='[review]\nwhen = "always"\n')
     project.play(("7", 0, [{"write": "b.txt", "text": "b"}]), ("7", 0, [{"say": "APPROVED, looks great!"}], "review"))

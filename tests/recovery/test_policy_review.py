@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 from support.policy_story import ISSUE, NOW, K, conflict, decide, failed, fails, interrupted, passed, policy, said
 
+from noface.diagnosis.check import review_failure
 from noface.model.actions import Ask, Block, Land, Mode, RequestApproval, Run, WaitUntil
-from noface.model.history import AdviceOutcome, Topic, Verdict
+from noface.model.history import AdviceOutcome, History, Topic, Verdict
 from noface.model.worker_run import ReportStatus, WorkerReport
 from noface.recovery.retry_policy import ReviewRules, Roles, Rung, When, rejection
 
@@ -132,6 +133,31 @@ def test_the_last_word_of_a_reviewer_counts():
     assert isinstance(decide(passed(), AWAY, APPROVES, policy=ALWAYS), Land)
     assert isinstance(decide(passed(), AWAY, unusable, policy=ALWAYS), RequestApproval)
     assert decide(passed(), APPROVES, AWAY, policy=ALWAYS).name == "Review"
+
+
+# Points
+
+
+def test_a_point_is_open_until_a_later_review_calls_it_settled():
+    def review(*points, settled=(), strategy="request_changes", after=1):
+        return replace(said(Topic.REVIEW, strategy=strategy, points=points, settled=settled), after=after)
+
+    def of(*reviews, people=()):
+        failures = {each.after: rejection(each) for each in reviews if each.strategy == "request_changes"}
+        failures |= {number: review_failure(("ann",), "?", text) for number, text in people}
+        past = [replace(rejected(), number=n, failure=failures.get(n)) for n in (1, 2, 3)]
+        return History(ISSUE, tuple(past), advice=reviews).open_points
+
+    first = review("a", "b")
+    assert of(first, review("c", after=2)) == ("a", "b", "c")
+    assert of(first, review("c", settled=(2, 9), after=2)) == ("a", "c")
+    assert of(first, review("c", "a", settled=(1, 2), after=2), review(settled=(1,), after=3)) == ("a",)
+    assert of(first, review("ask ann", strategy="needs_human", after=2)) == ("a", "b", "ask ann")
+    assert of(first, review(strategy="approve", after=2)) == ()
+    assert of(first, review(strategy="approve", after=2), people=[(2, "ann:\n- d\n\nbob:\n- e")]) == (
+        "ann:\n- d", "bob:\n- e",
+    )  # fmt: skip
+    assert of(people=[(1, "ann:\n- d"), (3, "ann:\n- f")]) == ("ann:\n- f",)
 
 
 # Rounds

@@ -151,9 +151,10 @@ def _breakdown(value: Value) -> Advice:
 def _review(value: Value) -> Advice:
     """Read a reviewer's decision on work whose gates pass (N2); `cause` is the summary, `text` holds the points."""
     decision, summary = value["verdict"], value["summary"]
-    points = _listed(tuple(_point(point) for point in value.get("points", ())))
-    text = _sections(("Verdict", decision), ("Summary", summary), ("Points", points))
-    return Advice(Topic.REVIEW, 0, strategy=decision, cause=summary, text=text)
+    points = tuple(_point(point) for point in value.get("points", ()))
+    text = _sections(("Verdict", decision), ("Summary", summary), ("Points", _listed(points)))
+    settled = tuple(value.get("settled", ()))
+    return Advice(Topic.REVIEW, 0, strategy=decision, cause=summary, text=text, points=points, settled=settled)
 
 
 def _point(point: Value) -> str:
