@@ -22,7 +22,7 @@ from noface.agents.base import (
 )
 from noface.agents.json_stream import asks, unescaped
 from noface.diagnosis.agent_errors import ASKS
-from noface.diagnosis.known_causes import final_error
+from noface.diagnosis.known_causes import access_refused, final_error
 from noface.model.attempt import AttemptOrder
 from noface.model.command_line import pieces
 from noface.model.failure import DISK_SEEMS_FULL, OUTSIDE_CAUSE, Failure
@@ -85,6 +85,9 @@ class CommandReader:
             case _ if asks(unfinished):
                 kind, rule = FailureKind.MISCONFIGURED, f"command-{ASKS}"
                 message = f"the worker asks at the terminal, where nobody can answer: {last}"
+            case _ if (refused := access_refused(reversed(said))) is not None:
+                kind, rule, words = FailureKind.AUTH, "command-refused", refused.line
+                message = f"{refused.cause} The worker ended with: {words}"
             case _:
                 how = "was ended by a signal" if exit_code is None else f"ended with exit code {exit_code}"
                 kind, message = FailureKind.AGENT_CRASH, f"the worker {how}: {words}"

@@ -29,6 +29,12 @@ _TALK = frozenset({
 })  # fmt: skip
 """Without a gate, the texts of these hold what a model said, which decides nothing (law 10)."""
 _DISK_FULL = "disk-full"
+_REFUSED = "not-permitted"
+_OF_COMMANDS = frozenset({FailureKind.ENVIRONMENT, FailureKind.RUNTIME_ERROR, FailureKind.UNKNOWN})
+"""The kinds of a command that broke off with an error; the others say what is wrong with the work."""
+_ELSEWHERE = re.compile(r"(?:[\w+]{1,10}://|git@)?[^/\s:]{0,100}\.[a-z]{2,20}(?:[:/]|\Z)")
+_MADE_UP = re.compile(r"(?:[/@.]|\A)(?:example(?:\.\w+)?|localhost|\w+\.(?:test|invalid|localhost))(?:[:/]|\Z)")
+"""Names that tests and documents make up (RFC 2606)."""
 _SHORT_DELAY_S = 5.0
 _FINAL_LINES = 3
 _TEST_NAME = re.compile(r"^(?:FAILED|ERROR) \S{1,300} - ")
@@ -104,7 +110,7 @@ def known_cause(failure: Failure) -> KnownCause | None:
     if failure.gate is None and failure.kind in _TALK:
         return None
     lines = _lines(failure)
-    tests = failure.kind is FailureKind.TEST_FAILURE
+    tests = failure.kind is FailureKind.TEST_FAILURE or bool(failure.failing_tests)
     for rule in known_causes():
         if tests and not rule.in_tests:
             continue
@@ -169,10 +175,38 @@ def final_error(last_lines: Iterable[str]) -> FinalError | None:
 
 
 def final_error_of(failure: Failure) -> FinalError | None:
-    """Return the same of a gate's failure: by the lines that decided, else by the last ones of its output."""
+    """Return the same of a gate's failure."""
+    return final_error(_deciding(failure))
+
+
+def _deciding(failure: Failure) -> tuple[str, ...]:
+    """Return the lines of a failure that decided, and the last ones of its output."""
     message = _GATE_NAMED.sub("", failure.message, count=1)
     last = [line for line in failure.excerpt.splitlines() if line.strip()][-_FINAL_LINES:]
-    return final_error((message, *failure.evidence, *reversed(last)))
+    return message, *failure.evidence, *reversed(last)
+
+
+def access_refused(last_lines: Iterable[str]) -> KnownCause | None:
+    """Return who refused access where a failed command ended with that; None where its error is another one.
+
+    It takes a person, so it has to be certain (law 10): a service of another machine, named by its address or by a
+    program that speaks to no other. One on this machine, or of a made-up name, is the work's own.
+    """
+    remote = _compiled("|".join(table("causes")["remote_programs"]))
+    for text in last_lines:
+        known = _cause_of(strip_codes(text)[:_LAST_LINE_CHARS_MAX].strip())
+        if known is None or known.name != _REFUSED or _MADE_UP.search(known.subject):
+            continue
+        if _ELSEWHERE.match(known.subject) or (not known.subject and remote.match(known.line)):
+            return known
+    return None
+
+
+def access_refused_of(failure: Failure) -> KnownCause | None:
+    """Return the same of a failure, by the lines that decided. Tests make up such answers: where one failed, None."""
+    if failure.kind not in _OF_COMMANDS or failure.failing_tests:
+        return None
+    return access_refused(_deciding(failure))
 
 
 def _delay(known: KnownCause | None) -> float:
@@ -211,7 +245,7 @@ def _subject(match: re.Match[str], line: str) -> str:
     """Return the path, command or address: a group of the pattern, else an address in the line."""
     named = next((text for text in match.groupdict().values() if text), "")
     if not named and (url := _URL.search(line)):
-        named = url[0].rstrip(".")
+        named = url[0].rstrip(".:")
     if not named and (host := _HOST_PORT.search(line) or _HOST.search(line)):
         parts = host.groupdict()
         named = parts.get("both") or f"{parts['host']}:{parts['port']}"

@@ -10,6 +10,7 @@ import shlex
 from dataclasses import dataclass, replace
 from functools import partial
 
+from noface.diagnosis.known_causes import access_refused_of
 from noface.engine.context import RunContext
 from noface.engine.gating import Gated, main_task, run_gates
 from noface.engine.jobs import Job, JobKind, Jobs
@@ -134,7 +135,15 @@ def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller
     red = [result for result in gated.results if result.failure is not None and result.gate.accept]
     unrunnable = next((r.failure for r in red if r.exit_code in _CANNOT_RUN), None)
     failing = sum(max(1, len(result.failing_tests)) for result in red)
-    return _uncommitted(context, red) or unrunnable or AcceptOnMain(failing, gates_failure(tuple(red), ()))
+    useless = _uncommitted(context, red) or unrunnable or _refused(red)
+    return useless or AcceptOnMain(failing, gates_failure(tuple(red), ()))
+
+
+def _refused(red: list[GateResult]) -> Failure | None:
+    """Return the failure of a command that another machine refuses access, which no worker can change."""
+    failures = (result.failure for result in red if result.failure is not None)
+    refused = next((failure for failure in failures if access_refused_of(failure) is not None), None)
+    return replace(refused, kind=FailureKind.ENVIRONMENT, charged=False) if refused is not None else None
 
 
 def _uncommitted(context: RunContext, red: list[GateResult]) -> Failure | None:

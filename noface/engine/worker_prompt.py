@@ -83,7 +83,7 @@ def prompt_data(
         rejected_note=rejected,
         instruction=_instruction(history, told_last),
         strategy=_strategy(name, start, told_last),
-        diagnosis=(*_known(told_last, name), *diagnosis_of(history)),
+        diagnosis=(*_known(told_last), *diagnosis_of(history)),
         advice=advice_of(history),
         lessons=given.lessons,
         files=related.files,
@@ -171,9 +171,10 @@ def _strategy(name: str, start: StartPoint, last: PastAttempt | None) -> str:
     return action_instruction(name, from_main=last is None or start.holds != last.number)
 
 
-def _known(last: PastAttempt | None, action: str) -> tuple[Quote, ...]:
-    """Return the known cause of the last failure, where the next prompt says more (S1, S4)."""
-    cause = known_cause(last.failure) if last is not None and last.failure and action == Mode.CONTEXT else None
+def _known(last: PastAttempt | None) -> tuple[Quote, ...]:
+    """Return the known cause of the last failure (S1, S4); how to merge with main has a prompt of its own."""
+    told = last is not None and last.outcome != FailureKind.MERGE_CONFLICT
+    cause = known_cause(failure_of(last)) if last is not None and told else None
     return (Quote("What is known of failures like this", f"{cause.cause}\n{cause.advice}"),) if cause else ()
 
 

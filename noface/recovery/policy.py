@@ -34,7 +34,8 @@ The rules, in order; the first that applies wins.
     person is asked; a green `accept` closes it. Anything else that was not charged (main moved under
     the attempt, the first malformed answer): again at once, up to three times since the last charged attempt, then
     block. After a merge conflict it works alone (`schedule`), so that main does not move again.
- 8. The same failure `block_after` times in a row (N13), or the same library not installed twice: block.
+ 8. Another machine refused access (401, 403), and no test made that up: block at once, until the next run (S4). The
+    same failure `block_after` times in a row (N13), or the same library not installed twice: block.
  9. No progress: the same model, the same diff, the same failure (S5, P3), also where the attempt went on from that
     diff and left it as it was; or two failures, or two diffs, in turn (A, B, A, B), whatever the models. Skip to the
     next rung; on the last, block at the third, or where A comes again.
@@ -59,6 +60,7 @@ stand-in of its tier takes its place while its provider is away.
 from collections.abc import Mapping
 from dataclasses import replace
 
+from noface.diagnosis.known_causes import known_cause
 from noface.model.actions import (
     Action,
     Ask,
@@ -160,17 +162,18 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
             return Run(
                 Mode.SAME, other, f"{failure.kind}: {last.model} cannot be used here, {other} works in its place"
             )
-        return outside(state, now) or Block(failure.kind, _why_nothing_mends(failure.kind, last.model, policy))
+        return outside(state, now) or Block(failure.kind, _why_nothing_mends(failure, last.model, policy))
     if failure.category is Category.TRANSIENT:
         return wait(state, now, jitter, away)
     return (outside(state, now) or _again(state, now) if not last.charged else None) or recover(state, now)
 
 
-def _why_nothing_mends(kind: FailureKind, model: str, policy: Policy) -> str:
-    """Say why the environment is not tried again; of a login also which other models would use it."""
-    shared = [name for name in policy.models if name in policy.same_login(model)] if kind is FailureKind.AUTH else []
-    same = f": {', '.join(shared)} would use the same login as {model}" if shared else ""
-    return f"no retry mends the environment{same}"
+def _why_nothing_mends(failure: Failure, model: str, policy: Policy) -> str:
+    """Say why the environment is not tried again, if its cause is known; of a login which other models would use it."""
+    if failure.kind is FailureKind.AUTH and (shared := [m for m in policy.models if m in policy.same_login(model)]):
+        return f"no retry mends the environment: {', '.join(shared)} would use the same login as {model}"
+    known = known_cause(failure)
+    return f"no retry mends the environment{f': {known.cause}' if known is not None else ''}"
 
 
 def _as_decided(history: History, attempts: Attempts) -> Attempts:

@@ -1,6 +1,6 @@
 """The rules for failures that the worker has to answer for: rules 8 to 16 of `policy`, in their order."""
 
-from noface.diagnosis.known_causes import KnownCause, known_cause
+from noface.diagnosis.known_causes import KnownCause, access_refused_of, known_cause
 from noface.diagnosis.missing_library import library_of
 from noface.integrity.build_output import generated
 from noface.integrity.tampering import ALTERED, MISSING
@@ -33,7 +33,8 @@ _STRATEGIES_OFF_THE_LADDER = (Mode.CONTEXT.value, Mode.REDUCE.value)
 def recover(state: PolicyState, now: float) -> Action:
     """Answer a failure that was charged to the worker."""
     return (
-        _not_installed(state)
+        _refused(state)
+        or _not_installed(state)
         or _hopeless(state)
         or _break_down(state)
         or _boundary(state)
@@ -43,6 +44,12 @@ def recover(state: PolicyState, now: float) -> Action:
         or by_strategy(state)
         or _by_ladder(state)
     )
+
+
+def _refused(state: PolicyState) -> Action | None:
+    """Rule 8: another machine refuses access. That takes a person at once, and the next run tries it again (S4)."""
+    refused = access_refused_of(state.failure)
+    return Block(FailureKind.ENVIRONMENT, refused.cause) if refused is not None else None
 
 
 def _not_installed(state: PolicyState) -> Action | None:

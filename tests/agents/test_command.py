@@ -5,6 +5,7 @@ import subprocess
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.agent_recordings import CLIS, runs
 from support.cases import cases
 
 from noface.agents.base import LAST_WORDS_MAX, LINE_BYTES_MAX, Lines, Place
@@ -184,3 +185,23 @@ def test_a_line_over_the_limit_is_passed_over_however_it_comes(step):
     found, rest, too_long = cut_up(data, [step] * (len(data) // step))
     assert [(line[:1], len(line)) for line in found] == [("a", 1), ("x", LINE_BYTES_MAX), ("b", 1)]
     assert (rest, too_long) == ("", 2)
+
+
+def test_access_that_is_refused_ends_a_command_as_auth_and_none_of_273_recorded_runs_is_taken_for_that():
+    def kind(stderr):
+        return str(AGENT.stream().verdict(1, stderr).error.kind)
+
+    assert kind("working\nfatal: could not read Username for 'https://github.com': terminal prompts disabled") == "AUTH"
+    assert (
+        kind("npm error code E403\nnpm error 403 Forbidden - GET https://npm.corp.io/x\nnpm error A log: x") == "AUTH"
+    )
+    for other in (
+        "The API answered 401.",
+        "urllib.error.HTTPError: HTTP Error 401: Unauthorized",
+        "npm error code E401\n1\n2\n3\n4",
+    ):
+        assert kind(other) == "AGENT_CRASH", other
+    recorded = [run for cli in CLIS for run in runs(cli)]
+    errors = [AGENT.stream().verdict(run.exit_code, run.stderr).error for run in recorded]
+    assert len(recorded) == 273
+    assert not [error for error in errors if error is not None and error.kind == "AUTH"]

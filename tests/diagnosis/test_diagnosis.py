@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.cases import cases
 
-from noface.diagnosis.known_causes import final_error, final_error_of, known_cause, known_causes
+from noface.diagnosis.known_causes import access_refused_of, final_error, final_error_of, known_cause, known_causes
 from noface.model.failure import Failure
 from noface.model.taxonomy import DiagnosisStrategy, FailureKind
 
@@ -127,7 +127,7 @@ def test_every_known_cause_is_met_by_a_line():
         ("rate-limited", DiagnosisStrategy.SAME, 60.0),
         ("command-not-found", DiagnosisStrategy.ALTERNATIVE, None),
         ("npm-peer-conflict", DiagnosisStrategy.MODIFIED, None),
-        ("git-conflict", DiagnosisStrategy.ESCALATE, None),
+        ("git-conflict", DiagnosisStrategy.ALTERNATIVE, None),
     ],
 )
 def test_each_cause_has_one_of_the_five_strategies(name, strategy, delay):
@@ -240,6 +240,52 @@ def test_a_full_disk_is_told_apart_and_what_was_got_over_or_expected_is_no_final
     )
     assert final_error_of(failure) is None
     assert final_error_of(replace(failure, excerpt="one\nError: connect ETIMEDOUT 10.0.0.1:443")) is not None
+
+
+REFUSED_TO_A_COMMAND = [
+    "npm error code E401",
+    "ERR_PNPM_FETCH_403  GET https://npm.corp.io/@acme%2Fcore: Forbidden - 403",
+    "ERROR: HTTP error 401 while getting https://pypi.corp.io/simple/acme/",
+    "go: github.com/acme/x@v1.0.0: reading https://proxy.corp.io/x.mod: 403 Forbidden",
+    "[ERROR] Failed to read acme:core:pom:1.0 from corp (https://nexus.corp.io/repo): status code: 401, reason phrase: Unauthorized (401)",
+    "fatal: could not read Username for 'https://github.com': terminal prompts disabled",
+    "git@github.com: Permission denied (publickey).",
+    "requests.exceptions.HTTPError: 403 Client Error: Forbidden for url: https://api.github.com/repos/a/b",
+    "gh: Bad credentials (HTTP 401)",
+    "An error occurred (AccessDenied) when calling the ListObjectsV2 operation: Access Denied",
+]
+NOT_REFUSED = [
+    "requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: http://localhost:8000/login",
+    "requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: http://127.0.0.1:8000/login",
+    "requests.exceptions.HTTPError: 403 Client Error: Forbidden for url: http://api:8080/v1",
+    "requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://api.example.com/v1",
+    "requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://acme.test/v1",
+    "urllib.error.HTTPError: HTTP Error 401: Unauthorized",
+    "curl: (22) The requested URL returned error: 403",
+    "gh: API rate limit exceeded for user ID 7. (HTTP 403)",
+    "urllib.error.HTTPError: HTTP Error 403: rate limit exceeded",
+    "AssertionError: expected 200, got 403 Forbidden from https://api.github.com",
+    "INFO GET https://api.github.com/user 401 Unauthorized",
+    "a.py:3:1: error: HTTP 401 is never returned",
+]
+
+
+def broke_off(line, kind=FailureKind.RUNTIME_ERROR, **more):
+    return Failure(kind, f"gate get: {line}", rule="r", excerpt=f"working\n{line}", gate="get", **more)
+
+
+def test_access_that_another_machine_refuses_is_known_and_what_tests_and_logs_tell_of_it_is_not():
+    for line in REFUSED_TO_A_COMMAND:
+        assert access_refused_of(broke_off(line)) is not None, line
+        for other in (
+            broke_off(line, failing_tests=("tests/test_api.py::test_login",)),
+            broke_off(line, FailureKind.TEST_FAILURE),
+            broke_off(line, FailureKind.REVIEW_REJECTED),
+            Failure(FailureKind.RUNTIME_ERROR, "it broke", rule="r", excerpt=f"{line}\none\ntwo\nthree", gate="get"),
+        ):
+            assert access_refused_of(other) is None, line
+    for line in NOT_REFUSED:
+        assert access_refused_of(broke_off(line)) is None, line
 
 
 @settings(deadline=None)

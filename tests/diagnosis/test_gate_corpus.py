@@ -2,6 +2,7 @@
 
 import json
 import lzma
+from dataclasses import replace
 
 import pytest
 from support.corpus_case import appended, arguments, record_of
@@ -22,7 +23,9 @@ from support.corpus_score import (
 )
 
 from noface.diagnosis.gate import READERS, classify
+from noface.diagnosis.known_causes import access_refused_of, known_cause
 from noface.diagnosis.text import read_log
+from noface.model.failure import Failure
 
 
 def test_at_least_97_percent_of_the_given_recordings_are_named_rightly():
@@ -73,6 +76,30 @@ def test_tools_that_no_rule_was_made_for_are_read_by_what_their_gates_are_for():
     assert figures.strict.share >= 0.93, figures.strict.wrong
     assert figures.lenient.share >= 0.97, figures.lenient.wrong
     assert figures.traps.share >= 0.95, figures.traps.wrong
+
+
+def test_of_1465_red_recordings_none_is_taken_for_a_refused_login_and_no_worker_is_told_a_wrong_cause():
+    """What goes to a person at once is certain; what a worker is told is missing there, or did not answer."""
+    told = {}
+    red = [
+        (record, verdict)
+        for name in RECORDINGS
+        for record, verdict in zip(load(name), verdicts(name), strict=True)
+        if verdict.kind is not None
+    ]
+    for record, verdict in red:
+        message, evidence, tests = verdict.message, verdict.evidence, verdict.failing_tests
+        failure = Failure(verdict.kind, message, verdict.rule, evidence=evidence, failing_tests=tests, gate="g")
+        failure = replace(failure, excerpt=verdict.excerpt)
+        assert access_refused_of(failure) is None, record["id"]
+        if (known := known_cause(failure)) is not None:
+            told[record["id"]] = (record["label"]["class"], known.line)
+    others = {name: line for name, (kind, line) in told.items() if kind not in ("ENVIRONMENT", "SYNTAX_ERROR")}
+    assert (len(red), len(told)) == (1465, 52)
+    assert others == {
+        "run-shell-dash-cat-missing": "grep: data/rows.csv: No such file or directory",
+        "shell-shunit2-cmdnotfound": "tests/t.sh: line 1: cartool: command not found",
+    }
 
 
 def test_the_decisive_line_is_the_one_a_person_would_name_in_four_of_five():

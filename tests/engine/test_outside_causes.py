@@ -96,3 +96,41 @@ def test_a_worker_that_says_again_and_again_that_the_disk_is_full_ends_the_run(p
     full.unlink()
     assert clocked(project).returncode == 0
     assert project.statuses() == {"1": "merged"}
+
+
+NO_ACCESS = "npm error code E401"
+
+
+def test_access_that_is_refused_goes_to_a_person_at_once_wherever_it_appears(project):
+    """In a gate, in an issue's own command on main, in the setup of a changed lockfile, at the end of a worker."""
+    end = f'{{ echo "{NO_ACCESS}"; exit 1; }}'
+    project.write("setup.sh", f"! grep -q private a.txt || {end}")
+    project.write("accept.sh", end)
+    project.issue(2, accept=["bash accept.sh"])
+    for number in (3, 4, 5):
+        project.issue(number)
+    refused = f"test $NOFACE_ISSUE_ID != 4 || {{ echo '{NO_ACCESS}' >&2; exit 1; }}"
+    worker(
+        project,
+        f"test $NOFACE_ISSUE_ID != 3 || echo private >> a.txt\n{refused}",
+        f"test ! -e 1.txt || {end}",
+        "bash setup.sh",
+    )
+    done = clocked(project)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert project.statuses() == {"1": "blocked", "2": "blocked", "3": "blocked", "4": "blocked", "5": "merged"}
+    assert [len(outcomes(project, issue)) for issue in "1234"] == [1, 0, 1, 1]
+    assert outcomes(project, "4") == [("AUTH", False)]
+    assert "refuses access: credentials or permissions are missing" in done.stdout
+
+
+def test_a_worker_is_told_the_known_cause_of_any_failure(project):
+    worker(
+        project,
+        "test $COUNT -gt 1 && rm -f peers.txt || echo x > peers.txt",
+        "test ! -e peers.txt || { echo 'npm error code ERESOLVE'; echo 'npm error Could not resolve dependency:'; exit 1; }",
+    )
+    done = clocked(project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert outcomes(project) == [("RUNTIME_ERROR", True), ("PASSED", True)]
+    assert "npm install --legacy-peer-deps" in project.prompt("1", 2)
