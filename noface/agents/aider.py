@@ -32,7 +32,7 @@ from noface.agents.base import (
     option,
 )
 from noface.agents.json_stream import TEXT_MAX, Ending, LineReader, dollars, litellm_codes, unescaped
-from noface.diagnosis.agent_errors import AgentError
+from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
 from noface.model.access import Settings
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import Usage
@@ -115,6 +115,11 @@ class AiderReader(LineReader):
         counted = self._answered or None
         return Usage(self._cost, counted and self._sent, counted and self._received)
 
+    def amounts(self) -> Amounts:
+        """Return the tokens that it tells of where a limit of its model was met: about so many."""
+        own = "\n".join(self._since.lines)
+        return {resource: _of_limit(own, name) for resource, name in _COUNTED.items()}
+
     def _failure(self, since: list[str]) -> AgentError | None:
         own = "\n".join(since)
         starts = [number for number, line in enumerate(since) if _ERROR.match(line)]
@@ -135,8 +140,7 @@ class AiderReader(LineReader):
         """Return output or context; aider counts what was received, and nothing is where the input was too long."""
         if "possibly exceeded output limit" in own:
             return "output"
-        received = re.search(r"^Output tokens: ~?([\d,]+)", own, re.MULTILINE)
-        return "output" if received and int(received[1].replace(",", "") or 0) else "context"
+        return "output" if _of_limit(own, _COUNTED[Resource.OUTPUT])[0] else "context"
 
     def _clear(self) -> None:
         self._since.clear()
@@ -147,6 +151,16 @@ class AiderReader(LineReader):
         self._said = _amount(tokens[3], tokens[4])
         self._received += self._said
         self._cost = dollars(tokens[5], self._cost)
+
+
+_COUNTED = {Resource.CONTEXT: "Total", Resource.OUTPUT: "Output"}
+
+
+def _of_limit(text: str, name: str) -> tuple[float | None, float | None]:
+    """Return a count of tokens and its limit, as in "Output tokens: ~4 of 16,384"; None where there is none."""
+    counted = re.search(rf"^{name} tokens: ~?(\d[\d,]{{0,14}})(?: of (\d[\d,]{{0,14}}))?", text, re.MULTILINE)
+    used, most = (_amount(digits or "", "") for digits in counted.groups()) if counted else (0, 0)
+    return used or None, most or None
 
 
 def _amount(digits: str, scale: str) -> int:

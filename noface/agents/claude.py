@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from noface.agents.base import Agent, AgentEvent, EventKind, Invocation, Place, defaults, option, resuming
 from noface.agents.claude_options import access_arguments, access_variables
 from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, JsonRecord, total
-from noface.diagnosis.agent_errors import AgentError
+from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import summed
 from noface.model.worker_run import Usage
@@ -65,6 +65,7 @@ class ClaudeReader(JsonReader):
         self._resets_at: float | None = None
         self._limit = ""
         self._answers = AnswerTokens()
+        self._context: int | None = None
 
     def entry(self, entry: JsonRecord) -> list[AgentEvent]:
         """Return the events of a line."""
@@ -76,6 +77,8 @@ class ClaudeReader(JsonReader):
                 self._in_turn = self._in_turn or not entry.flag("parent_tool_use_id")
                 self._error = entry.text("error")  # of the newest: an error that was overcome is none
                 self._answers.add(message)
+                if not entry.flag("parent_tool_use_id"):
+                    self._context = message.inside("usage").total(*_READ) or self._context
                 return [event for part in message.objects("content") for event in self._part(part)]
             case "user":
                 results = [part for part in message.objects("content") if part.text("type") == "tool_result"]
@@ -138,6 +141,17 @@ class ClaudeReader(JsonReader):
         if so_far is None or stated.cost_usd or (stated.tokens or 0) >= so_far.read + so_far.written:
             return stated
         return Usage(None, so_far.read, so_far.written, self._session, so_far.cached)
+
+    def amounts(self) -> Amounts:
+        """Return the turns, and of the model that read most the context and the longest answer that it may give."""
+        models = self._result.inside("modelUsage")
+        each = [models.inside(name) for name in models.values]
+        model = max(each, key=lambda one: one.total(*_STATED_READ) or 0, default=JsonRecord({}))
+        return {
+            Resource.TURNS: (self._result.whole("num_turns"), None),
+            Resource.CONTEXT: (self._context, model.whole("contextWindow")),
+            Resource.OUTPUT: (None, model.whole("maxOutputTokens")),
+        }
 
     def _total(self) -> Usage:
         """Return what the last result states as the total."""

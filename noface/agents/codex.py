@@ -46,7 +46,7 @@ from noface.agents.json_stream import (
     tool,
 )
 from noface.agents.session_log import SessionLog, less
-from noface.diagnosis.agent_errors import AgentError
+from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import Session, Usage
 from noface.process.files import open_regular
@@ -118,6 +118,10 @@ class CodexReader(JsonReader):
         whole = logged if logged.tokens is not None else self._usage or Usage()
         return replace(less(whole, before.used), session_id=self._session)
 
+    def amounts(self) -> Amounts:
+        """Return what the newest answer held of the context, as the log of the thread tells it."""
+        return {Resource.CONTEXT: self._rollout.context}
+
     def _explained(self, error: AgentError | None) -> AgentError | None:
         """Return the error with what Codex's log of the thread calls it; a message that is JSON in plain words."""
         if error is None:
@@ -181,6 +185,7 @@ class Rollout(SessionLog):
     answer of the model has come, and a `token_count` after its tools have run; both count the whole thread, but the
     latter forgets answers of a run that was killed, and counts only where there is none of the former.
 
+    `context` is how many tokens the newest answer's conversation had, and how many fit.
     `error` is the newest error in it, with the name that Codex gives it: the stream has the message alone. It counts
     only where the stream ended with the same message.
 
@@ -194,6 +199,7 @@ class Rollout(SessionLog):
         self._path: Path | None = None
         self._size = 0
         self.error: AgentError | None = None
+        self.context: tuple[int | None, int | None] = (None, None)
 
     def look(self, session: str) -> Usage | None:
         """Return the newest count, None where the log has not grown."""
@@ -213,6 +219,8 @@ class Rollout(SessionLog):
         newest = lines[: 0 if start else None : -1]
         errors = (_logged_error(line) for line in newest if _NAMED in line)
         self.error = next((error for error in errors if error is not None), self.error)
+        contexts = (_context(line) for line in newest if _COUNTING[1] in line)
+        self.context = next((context for context in contexts if context[1] is not None), self.context)
         for word in _COUNTING:
             usages = (_logged_usage(line, session) for line in newest if word in line)
             counted = next((usage for usage in usages if usage is not None), None)
@@ -233,6 +241,11 @@ def _logged_error(line: str) -> AgentError | None:
         JsonRecord.of(each).whole("http_status_code") for each in told.inside("codex_error_info").values.values()
     )
     return AgentError(told.text("message"), codes, next((status for status in statuses if status is not None), None))
+
+
+def _context(line: str) -> tuple[int | None, int | None]:
+    info = JsonRecord.of(json_value(line)).inside("payload", "info")
+    return info.inside("last_token_usage").whole("total_tokens"), info.whole("model_context_window")
 
 
 def _logged_usage(line: str, thread: str) -> Usage | None:

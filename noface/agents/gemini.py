@@ -38,7 +38,7 @@ from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, JsonRecord, 
 from noface.agents.own_settings import started
 from noface.agents.session_log import less
 from noface.diagnosis.agent import stops_mid_sentence
-from noface.diagnosis.agent_errors import AgentError
+from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
 from noface.model.access import Settings, Tool
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import Session, Usage
@@ -70,12 +70,16 @@ class GeminiReader(JsonReader):
         self._result = JsonRecord({})
         self._noted = ""
         self._loops = False
-        self._tools = 0
+        self._tools = self._turns = 0
         self._awaits_answer = True
 
     def entry(self, entry: JsonRecord) -> list[AgentEvent]:
         """Return the events of a line."""
-        self._awaits_answer = entry.text("type") in ("init", "tool_result") or entry.text("role") == "user"
+        asked, self._awaits_answer = (
+            self._awaits_answer,
+            entry.text("type") in ("init", "tool_result") or entry.text("role") == "user",
+        )
+        self._turns += asked and entry.text("type") in ("message", "tool_use") and not self._awaits_answer
         match entry.text("type"):
             case "init":
                 self._session = entry.text("session_id") or None
@@ -132,6 +136,10 @@ class GeminiReader(JsonReader):
             return replace(logged, session_id=self._session)
         written = max(written, (every or 0) - sent)
         return Usage(tokens_in=sent, tokens_out=written, session_id=self._session, tokens_cached=stats.whole("cached"))
+
+    def amounts(self) -> Amounts:
+        """Return the turns: how often the model has answered."""
+        return {Resource.TURNS: (self._turns or None, None)}
 
     def _waiting(self, stderr: str) -> AgentError | None:
         """Return what it is trying to overcome: the last failed try, where no answer has come since it asked."""

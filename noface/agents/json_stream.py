@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 from noface.agents.base import ANSWER_MAX, LAST_WORDS_MAX, AgentEvent, EventKind, Lines, OpenCall, RunVerdict
 from noface.diagnosis.agent import classify
-from noface.diagnosis.agent_errors import ASKS, NOT_UNDERSTOOD, AgentError, AgentEvidence
+from noface.diagnosis.agent_errors import ASKS, NOT_UNDERSTOOD, AgentError, AgentEvidence, Amounts
 from noface.diagnosis.reset_times import WallClock, epoch
 from noface.model.budget import COST_MAX_USD
 from noface.model.worker_run import Usage
@@ -167,7 +167,12 @@ class LineReader(ABC):
             finished=ending.finished,
             last_words=ending.last_words,
             usage=self.used(),
+            amounts=self.amounts(),
         )
+
+    def amounts(self) -> Amounts:
+        """Return what is known of the resources that the run can exhaust, once it has ended."""
+        return {}
 
     @abstractmethod
     def line(self, line: str) -> list[AgentEvent]:

@@ -38,7 +38,7 @@ from noface.agents.json_stream import (
     unescaped,
 )
 from noface.agents.mini_task import SUMMARY, USED
-from noface.diagnosis.agent_errors import AgentError
+from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
 from noface.model.access import Settings
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import ModelSpec, Usage
@@ -81,6 +81,7 @@ class MiniReader(LineReader):
         self._texts: dict[str, TextTail] = {}
         self._summary = JsonRecord({})
         self._used = JsonRecord({})
+        self._steps: int | None = None
 
     def line(self, line: str) -> list[AgentEvent]:
         """Return the event of a section's first line, and of each line of an answer."""
@@ -95,7 +96,7 @@ class MiniReader(LineReader):
         if start is not None:
             self._section = start[1] or "Agent"
             self._texts[self._section] = TextTail()
-            self._cost = dollars(start[3], self._cost)
+            self._cost, self._steps = dollars(start[3], self._cost), int(start[2] or 0) or self._steps
             named = f"step {start[2]}" if start[2] else "its tool has run" if self._section == "Tool" else ""
             return [AgentEvent(EventKind.TOOL, named)] if named else []
         if _RULE.match(plain):
@@ -118,6 +119,14 @@ class MiniReader(LineReader):
         newer = exact is None or (not self._summary and by_steps is not None and by_steps > exact + _ROUNDED_USD)
         counts = [self._used.whole(name) for name in _COUNTS]
         return Usage(by_steps if newer else exact, counts[0], counts[1], tokens_cached=counts[2])
+
+    def amounts(self) -> Amounts:
+        """Return steps and money, with the limits that the summary knows."""
+        steps, cost = self._summary.whole("steps"), self._summary.cost("cost_usd")
+        return {
+            Resource.TURNS: (self._steps if steps is None else steps, self._summary.whole("step_limit") or None),
+            Resource.BUDGET: (self._cost if cost is None else cost, self._summary.cost("cost_limit") or None),
+        }
 
     def _by_status(self) -> AgentError | None:
         status = self._summary.text("exit_status") or self._text("Exit")

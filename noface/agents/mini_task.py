@@ -36,16 +36,20 @@ def task(prompt: str) -> str:
 def summary(trajectory: JsonRecord) -> dict[str, object]:
     """Return how a run went: exit_status, submission, cost_usd, tokens_in, tokens_out, tokens_cached, limit and finish.
 
+    `steps` is how often the model was asked, `step_limit` and `cost_limit` what it may take.
     `limit` is "turns" or "cost", whichever was reached; `finish` is why the last answer ended: what LiteLLM says
     of it, or "refusal" where the model refused in so many words.
     """
     info = trajectory.inside("info")
-    steps = info.inside("config", "agent").number("step_limit") or 0
-    calls = info.inside("model_stats").number("api_calls") or 0
+    agent = info.inside("config", "agent")
+    steps, calls = agent.number("step_limit") or 0, info.inside("model_stats").number("api_calls") or 0
     return {
         "exit_status": info.text("exit_status"),
         "submission": info.text("submission")[-ANSWER_MAX:],
         **used(trajectory),
+        "steps": info.inside("model_stats").whole("api_calls"),
+        "step_limit": agent.whole("step_limit"),
+        "cost_limit": agent.cost("cost_limit"),
         "limit": "turns" if 0 < steps <= calls else "cost",
         "finish": _finish(trajectory),
     }

@@ -41,7 +41,7 @@ from noface.agents.json_stream import (
     total,
 )
 from noface.agents.own_settings import started
-from noface.diagnosis.agent_errors import AgentError
+from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
 from noface.model.access import Tool
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import ModelSpec, Usage
@@ -82,6 +82,7 @@ class OpencodeReader(JsonReader):
         self._steps = 0
         self._reason = ""
         self._tokens: tuple[int | None, int | None] = (None, None)
+        self._last: tuple[int | None, int | None] = (None, None)
         self._cached: int | None = None
         self._asks_again = False
         self._broken_answers = 0
@@ -129,9 +130,15 @@ class OpencodeReader(JsonReader):
         """Return the sum of what its steps used."""
         return Usage(self._cost, *self._tokens, self._session, self._cached)
 
+    def amounts(self) -> Amounts:
+        """Return what the last answer has read and written."""
+        read, written = self._last
+        return {Resource.CONTEXT: (read, None), Resource.OUTPUT: (written, None)}
+
     def _step(self, part: JsonRecord) -> list[AgentEvent]:
         self._reason = part.text("reason")
         tokens, cache = part.inside("tokens"), part.inside("tokens", "cache")
+        self._last = (total(tokens.whole("input"), cache.total("read", "write")), tokens.total("output", "reasoning"))
         sent = total(self._tokens[0], tokens.whole("input"), cache.total("read", "write"))
         self._tokens = (sent, total(self._tokens[1], tokens.total("output", "reasoning")))
         self._cached = total(self._cached, cache.whole("read"))

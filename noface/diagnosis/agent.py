@@ -16,6 +16,7 @@ from noface.diagnosis.agent_errors import (
     AgentEvidence,
     AgentVerdict,
     Match,
+    Resource,
     amounts_in,
     decisive,
     first_words,
@@ -102,7 +103,7 @@ def _verdict(
     match: Match | None = None,
 ) -> AgentVerdict:
     resource = match.rule.resource if match else None
-    usage, limit = amounts_in((error.message, error.details, evidence.stderr)) if resource else (None, None)
+    usage, limit = _amounts(evidence, error, resource) if resource else (None, None)
     facts = [f"exit code {evidence.exit_code}"]
     facts += [f"codes {', '.join(error.codes)}"] if error.codes else []
     facts += [f"HTTP status {error.status}"] if error.status is not None else []
@@ -119,6 +120,14 @@ def _verdict(
         usage=usage,
         limit=limit,
     )
+
+
+def _amounts(evidence: AgentEvidence, error: AgentError, resource: Resource) -> tuple[float | None, float | None]:
+    """Return usage and limit of what ran out: as the error words them, else as the stream tells them."""
+    usage, limit = amounts_in((error.message, error.details, evidence.stderr))
+    used = evidence.usage.cost_usd if resource is Resource.BUDGET else None
+    known_usage, known_limit = evidence.amounts.get(resource, (used, None))
+    return usage if usage is not None else known_usage, limit if limit is not None else known_limit
 
 
 def _by_words(agent: str, last_words: str, talked: AgentVerdict | None) -> AgentVerdict:

@@ -5,7 +5,7 @@ win only where they say more exactly what the code says roughly: an exhausted ba
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from functools import cache
@@ -26,6 +26,10 @@ class Resource(StrEnum):
     OUTPUT = "output"
     BUDGET = "budget"
     MEMORY = "memory"
+
+
+Amounts = Mapping[Resource, tuple[float | None, float | None]]
+"""Of each resource how much was used and how much there was; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class AgentEvidence:
 
     `last_words` is the agent's prose: it is looked at only where nothing was changed. `changed` is None as long as
     nobody has looked at the diff. `exit_code` is negative for a signal, None where it is not known. `retrying` is
-    what the CLI was still trying to overcome when the run ended.
+    what the CLI was still trying to overcome when the run ended. `amounts` are those that the stream tells.
     """
 
     agent: str
@@ -64,6 +68,7 @@ class AgentEvidence:
     changed: bool | None = None
     ended_by: EndedBy = EndedBy.ITSELF
     usage: Usage = field(default_factory=Usage)
+    amounts: Amounts = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +111,7 @@ class AgentVerdict:
             usage=self.usage,
             limit=self.limit,
         )
-        untold = failure.ran_out and not re.search(rf"\b{self.limit or 0:.0f}\b", self.message.replace(",", ""))
+        untold = self.limit and not re.search(rf"\b{self.limit:.0f}\b", self.message.replace(",", ""))
         return replace(failure, message=f"{self.message} ({failure.ran_out})") if untold else failure
 
 

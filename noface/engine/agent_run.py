@@ -112,7 +112,7 @@ def _result(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str,
         if waited and ended.ended_by in (EndedBy.IDLE, EndedBy.TIMEOUT) and watch.overdue is None:
             error = verdict.error  # it hung on its provider, as codex does without a network: not its own fault
     elif ended.out_of_memory:
-        error = _out_of_memory(ended, verdict.last_words)
+        error = _out_of_memory(ended, verdict.last_words or stderr.strip(), watch.memory_max_bytes)
     elif ended.signal is not None and (error is None or error.kind is FailureKind.AGENT_CRASH):
         message = f"the worker died of {_name(ended.signal)}"
         died = _failure(FailureKind.AGENT_CRASH, message, f"signal-{ended.signal}")
@@ -137,13 +137,15 @@ def _result(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str,
     )
 
 
-def _out_of_memory(ended: Exit, last_words: str) -> Failure:
+def _out_of_memory(ended: Exit, last_words: str, most_bytes: int | None) -> Failure:
     """Return the failure of a worker without memory; if the machine ran out, others may be to blame."""
     failure = _failure(
         FailureKind.RESOURCE_EXHAUSTED, f"the worker was {ended.memory_text}", "agent-out-of-memory", last_words
     )
     evidence = (f"ran out of {Resource.MEMORY}", *failure.evidence)
-    return replace(failure, resource=Resource.MEMORY.value, evidence=evidence, charged=ended.out_of_memory == "limit")
+    own = ended.out_of_memory == "limit"
+    limit = most_bytes if own else None
+    return replace(failure, resource=Resource.MEMORY.value, evidence=evidence, charged=own, limit=limit)
 
 
 def _over_limit(order: AttemptOrder, usage: Usage, error: Failure) -> Failure:
@@ -165,9 +167,10 @@ def _name(number: int) -> str:
 def _ended(order: AttemptOrder, ended: Exit, last_words: str, watch: RunWatch, usage: Usage) -> Failure | None:
     model, now = order.model, time.monotonic()
     if ended.output_limit:
-        message = "the worker wrote more output than [limits] log_mb allows and was ended"
+        allowed = f"[limits] log_mb allows ({watch.log_bytes_max:,} bytes)"
+        message = f"the worker wrote more output than {allowed} and was ended"
         over = _failure(FailureKind.RESOURCE_EXHAUSTED, message, "agent-output-limit", last_words)
-        return replace(over, signature="output-limit")
+        return replace(over, signature="output-limit", limit=watch.log_bytes_max)
     match ended.ended_by:
         case EndedBy.IDLE:
             last = watch.waited(now, idle=True)

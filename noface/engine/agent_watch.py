@@ -68,6 +68,8 @@ class RunWatch:
         self.stdout = Path(place.log_folder, "agent.log")
         self.stderr = Path(place.log_folder, "agent.err")
         self._order = order
+        self.log_bytes_max = scope.env.log_bytes_max
+        self.memory_max_bytes = scope.env.launcher.memory_max_bytes
         self._workspace = place.workspace
         self._reader = reader
         self._agent = agent

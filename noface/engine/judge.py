@@ -301,6 +301,8 @@ def _too_many(files: int, most: int, places: tuple[str, ...]) -> Failure:
         " need not be committed, or name it in .gitignore",
         rule="too-many-files",
         signature="too-many-files",
+        usage=files,
+        limit=most,
     )
 
 

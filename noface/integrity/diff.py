@@ -270,13 +270,15 @@ def _too_big(diff: Diff, limits: DiffLimits) -> Failure | None:
     new = new_folders([change.path for change in counted if change.old_mode == ABSENT], diff.on_main)
     folder, most = next(iter(new.items()), ("", 0))
     ignorable = f"; {most:,} of them are new, in {shown(folder)}/: if a program makes them, name it in .gitignore"
-    return _failure(
+    failure = _failure(
         FailureKind.RESOURCE_EXHAUSTED,
         "diff-too-big",
         f"diff size: it changes {' and '.join(over)}{ignorable if 2 * most > files else ''}",
         tuple(f"{_size(change):,} lines in {shown(change.path)}" for change in largest),
         "",
     )
+    usage, limit = (files, limits.files_max) if files > limits.files_max else (lines, limits.lines_max)
+    return replace(failure, usage=usage, limit=limit)
 
 
 def _only_space(diff: Diff) -> Failure | None:

@@ -27,7 +27,7 @@ def is_of_project(rule: str) -> bool:
     return rule.startswith(OF_PROJECT)
 
 
-_UNITS = {"turns": " turns", "context": " tokens", "output": " tokens", "budget": ""}
+_UNITS = {"turns": " turns", "context": " tokens", "output": " tokens", "budget": "", "memory": " bytes"}
 
 
 def _amount(value: float | None, resource: str) -> str:
@@ -69,11 +69,11 @@ class Failure:
     def ran_out(self) -> str:
         """What ran out, with usage and limit as far as they were told; "" where nothing did or no amount is known."""
         unit = _UNITS.get(self.resource)
-        if unit is None or self.limit is None:
-            return ""
         usage, limit = (_amount(value, self.resource) for value in (self.usage, self.limit))
-        told = f"{usage} of {limit}{unit}" if usage else f"its limit is {limit}{unit}"
-        return f"ran out of {self.resource}: {told}"
+        if unit is None or not (usage or limit):
+            return ""
+        told = f"{usage} of {limit}{unit}" if usage and limit else f"its limit is {limit}{unit}"
+        return f"ran out of {self.resource}: {told if limit else f'{usage}{unit} used'}"
 
     @property
     def category(self) -> Category:

@@ -62,7 +62,7 @@ class Launcher:
     ) -> None:
         self.masking = masking or Masking()
         self._namespaces = namespaces
-        self._memory_max_bytes = memory_max_bytes
+        self.memory_max_bytes = memory_max_bytes
         self._ladder = ladder or Ladder()
         self._fork_server = ForkServer()
         self._closing = Canceller()
@@ -198,7 +198,7 @@ class Launcher:
             "stdout": command.stdout,
             "stderr": command.stderr,
             "log_max_bytes": command.log_max_bytes,
-            "memory_max_bytes": self._memory_max_bytes,
+            "memory_max_bytes": self.memory_max_bytes,
             "mark": mark,
             "boxed": boxed,
             "namespace": self._namespaces and not boxed,

@@ -149,7 +149,7 @@ def task_failure(
         spent = spending or _spending(failure)
         return {
             "type": _EXHAUSTION,
-            "resource": _resource(failure),
+            "resource": resource_of(failure),
             "usage": spent.usage,
             "limit": spent.limit,
             "message": failure.message,
@@ -207,8 +207,10 @@ def subtask_failure(
     }
 
 
-def _resource(failure: Failure) -> str:
-    """Return which resource ran out; "output" where nothing says another: files and logs are output."""
+def resource_of(failure: Failure) -> str:
+    """Return which resource ran out, "" where none did; "output" where nothing says another: so are files and logs."""
+    if failure.kind is not FailureKind.RESOURCE_EXHAUSTED:
+        return ""
     if failure.resource:
         return failure.resource
     for text in failure.evidence:

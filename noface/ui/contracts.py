@@ -173,7 +173,7 @@ class Exhausted(TypedDict):
     """Something ran out."""
 
     type: Annotated[str, Words(("RESOURCE_EXHAUSTION",)), "Its type."]
-    resource: Annotated[str, Words(("turns", "context", "output", "budget")), "What ran out."]
+    resource: Annotated[str, Words(("turns", "context", "output", "budget", "memory")), "What ran out."]
     usage: Annotated[float | None, "How much was used; null where nobody said."]
     limit: Annotated[float | None, "How much there was; null where nobody said."]
     message: Annotated[str, "What went wrong."]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from noface.model.failure import Failure, is_of_project
 from noface.model.taxonomy import Category, FailureKind
+from noface.recovery.reported import resource_of
 from noface.store.records import AttemptRow, GateRun, NextAction
 from noface.ui.logs import existing, gate_files
 from noface.ui.page import paint, quoted
@@ -45,6 +46,10 @@ class Evidence:
     retry_at: float | None
     also_matched: tuple[OtherMatch, ...]
     excerpt: str
+    resource: str
+    usage: float | None
+    limit: float | None
+    ran_out: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +129,7 @@ def _decided(failure: Evidence, width: int, *, charged: bool) -> Iterator[str]:
         "rule": failure.rule + (_OF_PROJECT if is_of_project(failure.rule) else ""),
         "gate": failure.gate,
         "location": failure.location,
+        "resource": failure.ran_out,
         "signature": failure.signature,
         "retry at": "" if failure.retry_at is None else moment(failure.retry_at, 0.0),
     }
@@ -174,6 +180,10 @@ def _evidence(failure: Failure) -> Evidence:
         retry_at=failure.retry_at,
         also_matched=also,
         excerpt=failure.excerpt,
+        resource=resource_of(failure),
+        usage=failure.usage,
+        limit=failure.limit,
+        ran_out=failure.ran_out,
     )
 
 

@@ -1,5 +1,6 @@
 """What ran out is named with what was used and what is allowed, to the next worker and to the person (P1)."""
 
+import json
 import sys
 
 import pytest
@@ -21,6 +22,9 @@ def test_a_context_that_is_full_is_named_with_usage_and_limit(project):
     amount = "205,213 of 200,000 tokens"
     assert amount in project.prompt("1", 2)
     assert amount in project.noface("show", "1").stdout
+    assert amount in project.noface("why", "1", "1").stdout
+    why = json.loads(project.noface("why", "1", "1", "--json").stdout)["failure"]
+    assert (why["resource"], why["usage"], why["limit"]) == ("context", 205_213, 200_000)
     assert "~205213 tokens (limit 200000)" in " ".join(project.noface("blocked", "1").stdout.split())
 
 
@@ -43,4 +47,7 @@ def test_a_worker_beyond_its_memory_is_told_so(project, greedy):
     first = project.attempts("1")[0]
     kind = "RESOURCE_EXHAUSTED" if greedy == "worker" else "RUNTIME_ERROR"
     assert (first["failure"]["kind"], first["charged"]) == (kind, True)
+    assert first["failure"]["ran_out"] == (
+        "ran out of memory: its limit is 300,000,000 bytes" if greedy == "worker" else ""
+    )
     assert "killed by the kernel: it used more than [limits] memory_max allows" in project.prompt("1", 2)
