@@ -45,7 +45,7 @@ from noface.recovery.blocked import approval_document, block_document
 from noface.recovery.options import Configured
 from noface.recovery.policy import next_action
 from noface.recovery.policy_state import charged
-from noface.recovery.schedule import Contest, Plan, plan
+from noface.recovery.schedule import Contest, Plan, independent, plan
 from noface.recovery.start import cut_off
 from noface.secrets.masked_records import masked_issue
 
@@ -186,6 +186,7 @@ def apply_action(
     if why is not None and not (why.place and isinstance(action, Land)):
         context.journal.action(now, issue.id, number, Block(FailureKind.MERGE_CONFLICT, why.reason))
         wait_for_person(context, past, why)
+        _tell_rest(context, issue.id)
         return
     context.journal.action(now, issue.id, number, action)
     hit("action_recorded")
@@ -195,10 +196,12 @@ def apply_action(
             queue.add(QueueEntry(issue, last.number, last.candidate, proof))
         case Block():
             block(context, past, action)
+            _tell_rest(context, issue.id)
         case RequestApproval():
             masked = masked_issue(issue, context.env.masker)
             document = approval_document(masked, action, past, _branch(past), configured(context, masked))
             context.journal.approval_requested(now, issue.id, action.reason, document)
+            _tell_rest(context, issue.id)
         case Skip():
             context.journal.status(now, issue.id, IssueStatus.SKIPPED, action.reason, satisfied=action.satisfied)
         case AwaitIssues():
@@ -216,6 +219,16 @@ def apply_action(
             context.set_status(issue.id, IssueStatus.READY, action.reason)
         case _:
             context.set_status(issue.id, IssueStatus.READY, action.reason)
+
+
+def _tell_rest(context: RunContext, parked: str) -> None:
+    """Tell with what a run goes on beside an issue that waits for a person; what is left at its end is asked then."""
+    states = context.reader.states()
+    rest = independent(context.issues, states)
+    if rest:
+        many = f"{len(rest)} independent issue{'s' if len(rest) > 1 else ''}"
+        status = "blocked" if states[parked].status is IssueStatus.BLOCKED else "waits for approval"
+        context.log_event("continuing", parked, message=f"{status}; continuing with {many}", independent=list(rest))
 
 
 def block(context: RunContext, past: History, action: Block) -> None:

@@ -112,12 +112,23 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
         lift_blocks(context, external, "its cause lay outside it; tried again")
         result_of_run = Engine(context).run(resumed)
         release_merged(context)
+        if result_of_run.exit_code == EXIT_ATTENTION and not context.settings.once:
+            _ask_people(context)
     except BaseException as error:
         code = EXIT_INTERRUPTED if isinstance(error, KeyboardInterrupt) else getattr(error, "exit_code", EXIT_FAILURE)
         journal.run_ended(clock.now(), code, str(error).splitlines()[0] if str(error) else "interrupted")
         raise
     journal.run_ended(clock.now(), result_of_run.exit_code, result_of_run.why)
     return result_of_run
+
+
+def _ask_people(context: RunContext) -> None:
+    """Ask for help with what is blocked: the run ends, since nothing independent of it is left (L9, L10)."""
+    only = context.settings.only_issues
+    for row in context.reader.issues():
+        if row.present and row.status == IssueStatus.BLOCKED and (not only or row.id in only):
+            reason = f"blocked: {row.reason}; no independent work remains"
+            context.journal.person_asked(context.clock.now(), row.id, reason, row.block or {})
 
 
 def run_result(

@@ -264,6 +264,18 @@ def _stuck(issue: Issue, issues: Mapping[str, Issue], states: Mapping[str, Issue
     return any(name in states and is_open(name) and states[name].status in _FOR_A_PERSON for name in needed)
 
 
+def independent(issues: tuple[Issue, ...], states: Mapping[str, IssueState]) -> tuple[str, ...]:
+    """Return the open issues that need nothing of what waits for a person (L9)."""
+    known = {issue.id: issue for issue in issues}
+    return tuple(
+        issue.id
+        for issue in issues
+        if (state := states.get(issue.id, IssueState(issue.id))).status not in _FOR_A_PERSON
+        and not state.done
+        and not _stuck(issue, known, states)
+    )
+
+
 def waited_for(
     issue: Issue, issues: Mapping[str, Issue], is_open: Callable[[str], bool] = lambda _: True
 ) -> Iterator[str]:

@@ -14,7 +14,6 @@ _ENDS = {
     "issue_merged": "merged",
     "issue_blocked": "blocked",
     "issue_approval": "approval",
-    "approval_requested": "approval",
     "issue_skipped": "skipped",
 }
 _GOES_ON = frozenset({"issue_ready", "issue_running", "issue_waiting", "issue_landing", "issue_review", "issue_epic"})

@@ -114,7 +114,12 @@ class Journal:
         with self._db.transaction() as connection:
             _set(connection, issue_id, block=dumps(document))
             self.status(at, issue_id, IssueStatus.APPROVAL, reason)
-            self.event(at, "approval_requested", issue_id, reason=reason)
+            self.person_asked(at, issue_id, reason, document)
+
+    def person_asked(self, at: float, issue_id: str, reason: str, document: Mapping[str, Any]) -> None:
+        """Tell what a person is asked of an issue, with what was tried (L10)."""
+        attempts, question = list(document.get("tried", ())), str(document.get("question", ""))
+        self.event(at, "approval_requested", issue_id, reason=reason, question=question, attempts=attempts)
 
     def unblocked(
         self, at: float, issue_id: str, note: str, why: str, model: str | None = None, attempts: int | None = None

@@ -305,8 +305,9 @@ _WORDS: dict[str, Words] = {
 UNTOLD = frozenset(
     {
         "action",
+        "approval_requested",
         "attempt_started",
-        "issue_approval",
+        "continuing",
         "issue_epic",
         "pull_request",
         "run_started",

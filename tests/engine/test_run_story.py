@@ -130,6 +130,27 @@ def test_what_depends_on_a_blocked_issue_waits_and_the_rest_goes_on(project):
     ]
 
 
+def test_a_run_tells_that_it_goes_on_beside_what_is_blocked_and_asks_a_person_once_nothing_is_left(project):
+    project.play(("1", 0, [{"say": "?"}]), *((n, 0, [{"write": n, "text": n}]) for n in "34"))
+    project.issue(1, priority=0, max_attempts=1)
+    project.issue(2, depends_on=["1"])
+    project.issue(3)
+    project.issue(4, depends_on=["3"])
+    project.commit()
+    events = [json.loads(line) for line in project.run("--json", code=3).splitlines()]
+    kinds = [event["event"] for event in events]
+    (going,), (asks,) = ([e for e in events if e["event"] == kind] for kind in ("continuing", "approval_requested"))
+    assert (going["issue"], going["independent"]) == ("1", ["3", "4"])
+    assert going["message"] == "blocked; continuing with 2 independent issues"
+    assert kinds.index("continuing") < kinds.index("issue_merged") < kinds.index("approval_requested")
+    assert (asks["issue"], asks["reason"]) == (
+        "1", "blocked: its only attempt is used up; no independent work remains",
+    )  # fmt: skip
+    assert "What should be different when issue 1 is done?" in asks["question"]
+    assert len(asks["attempts"]) == 1
+    assert "NO_DIFF" in asks["attempts"][0]
+
+
 def test_an_issue_whose_accept_passes_already_is_skipped_without_a_worker(project):
     project.issue(7, accept=["test -e a.txt"])
     project.commit()

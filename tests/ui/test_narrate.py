@@ -181,7 +181,7 @@ def test_an_event_of_a_newer_noface_is_passed_over(night):
         ),
         (line("planner_failed", message="no JSON"), "! 7 divided by its files instead: no JSON"),
         (
-            line("approval_requested", reason="passed; risky", title="Cache"),
+            line("issue_approval", reason="passed; risky", title="Cache"),
             "? 7 needs your approval: passed; risky (Cache)",
         ),
         (line("approved", note="go on"), "✓ 7 approved by a person: go on"),

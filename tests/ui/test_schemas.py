@@ -200,7 +200,8 @@ def leaking(project):
 ALWAYS = {"run_started", "preflight", "progress", "summary", "run_ended"}
 WORK = ALWAYS | {"issue_running", "attempt_started", "attempt_finished", "action", "issue_landing", "issue_merged"}
 RUNS = {
-    landing: WORK | {"issue_ready", "lesson_learnt", "issue_blocked", "issue_skipped", "hint_too_slow"},
+    landing: WORK
+    | {"issue_ready", "lesson_learnt", "issue_blocked", "issue_skipped", "hint_too_slow", "approval_requested"},
     questions: WORK | {"asked", "answered", "attempt_overruled", "prompt_cut"},
     dividing: WORK | {"broken_down", "issue_epic", "planner_failed", "parts_failed"},
     people: WORK | {"approval_requested", "issue_approval", "dependency_found", "issue_waiting"},
@@ -213,6 +214,7 @@ RUNS = {
 RARE = {
     "attempt_excused",
     "attempt_fenced",
+    "continuing",
     "lesson_dropped",
     "processes_swept",
     "logs_masked",
@@ -274,6 +276,7 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.attempt_excused(story.tick(), "7", 1, Failure(FailureKind.UNKNOWN, "odd", "r", charged=False))
     assert not story.journal.attempt_finished(story.tick(), late, charged=False, notes=())
     story.journal.event(story.tick(), "lesson_dropped", "7", lesson=3)
+    story.journal.event(story.tick(), "continuing", "7", message="blocked", independent=["8"])
     story.journal.event(story.tick(), "processes_swept", count=2)
     story.journal.event(story.tick(), "logs_masked", count=1)
     story.journal.gate_repeated(story.tick(), "7", 1, "tests", "connect ETIMEDOUT 10.0.0.1:443")
