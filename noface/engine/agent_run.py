@@ -14,15 +14,16 @@ from noface.engine.agent_logs import tail
 from noface.engine.agent_watch import RunWatch, at_least, over_limit
 from noface.engine.attempt_environment import Scope
 from noface.engine.isolation import agent_box, session_environment, wrapping
+from noface.engine.out_of_reach import out_of_reach
 from noface.git.private_git_dir import with_private_config
 from noface.git.removal import remove
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import priced
-from noface.model.failure import Failure
+from noface.model.failure import OUT_OF_REACH, Failure
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import AgentRun, EndedBy, Usage
 from noface.process.environment import agent_environment
-from noface.process.supervise import Command, Exit
+from noface.process.supervise import NOT_SHOWN, Command, Exit
 from noface.secrets.masked_records import masked_run
 
 _STDERR_TAIL_BYTES = 16_000
@@ -61,20 +62,21 @@ def run_agent(order: AttemptOrder, scope: Scope, place: Place) -> AgentRun:
         log.unlink(missing_ok=True)
     # Some agents keep files of their own in the attempt's folder.
     with env.launcher.masking.covering(place.log_folder), closing(watch), _dropped(invocation.dropped):
+        command = Command(
+            argv=invocation.argv,
+            cwd=place.workspace,
+            env=variables,
+            stdin=invocation.stdin,
+            stdout=str(watch.stdout),
+            stderr=str(watch.stderr),
+            timeout_s=order.model.timeout_s,
+            idle_timeout_s=order.model.idle_timeout_s,
+            log_max_bytes=env.log_bytes_max,
+            box=box,
+            wrap=wrapping(env, place.workspace, place) if order.model.boxed else (),
+        )
         ended = env.launcher.run(
-            Command(
-                argv=invocation.argv,
-                cwd=place.workspace,
-                env=variables,
-                stdin=invocation.stdin,
-                stdout=str(watch.stdout),
-                stderr=str(watch.stderr),
-                timeout_s=order.model.timeout_s,
-                idle_timeout_s=order.model.idle_timeout_s,
-                log_max_bytes=env.log_bytes_max,
-                box=box,
-                wrap=wrapping(env, place.workspace, place) if order.model.boxed else (),
-            ),
+            command,
             scope.cancel,
             on_output=watch.poll,
             on_end=watch.read,
@@ -84,7 +86,15 @@ def run_agent(order: AttemptOrder, scope: Scope, place: Place) -> AgentRun:
     run = _result(order, ended, reader, tail(watch.stderr, _STDERR_TAIL_BYTES), watch)
     if not run.answer and reader.any_output_is_life:
         run = replace(run, answer=tail(watch.stdout, ANSWER_MAX))  # of a program whose output has no types
+    if box is not None and run.error is not None and _failed_by_itself(run.error, ended):
+        repository = env.plumbing.repository
+        own = (str(repository.common_dir), str(repository.state_dir), str(env.slots_dir))
+        run = replace(run, out_of_reach=out_of_reach(env.launcher, command, run.error, own))
     return masked_run(run, env.masker)
+
+
+def _failed_by_itself(error: Failure, ended: Exit) -> bool:
+    return ended.ended_by is EndedBy.ITSELF and not ended.output_limit and error.category is not Category.TRANSIENT
 
 
 def _facts(order: AttemptOrder, place: Place) -> tuple[tuple[str, str], ...]:
@@ -196,7 +206,8 @@ def _ended(order: AttemptOrder, ended: Exit, last_words: str, watch: RunWatch, u
             return None
         case EndedBy.ITSELF:
             message = f"the worker could not be started: {ended.error}"
-            return Failure(FailureKind.MISCONFIGURED, message, rule="agent-not-started", charged=False)
+            rule = OUT_OF_REACH if ended.error.startswith(NOT_SHOWN) else "agent-not-started"
+            return Failure(FailureKind.MISCONFIGURED, message, rule=rule, charged=False)
 
 
 def _at_work(failure: Failure, ended: Exit) -> Failure:

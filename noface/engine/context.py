@@ -96,7 +96,10 @@ class RunSettings:
 
 @dataclass(slots=True, kw_only=True)
 class Planning:
-    """What a decision on issues needs; all that `--dry-run` has of a run."""
+    """What a decision on issues needs; all that `--dry-run` has of a run.
+
+    `unreachable`: the models whose agent misses something in its sandbox, with the sentence that was asked of a person.
+    """
 
     settings: RunSettings
     reader: Reader
@@ -104,6 +107,7 @@ class Planning:
     spending: Spending
     clock: Clock
     dice: random.Random = field(default_factory=random.Random)
+    unreachable: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)

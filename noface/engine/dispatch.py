@@ -142,7 +142,7 @@ def history(context: Planning, issue: Issue, state: IssueState | None = None) ->
 
 def decide(context: Planning, past: History) -> Action:
     """Ask the policy what comes next for an issue; changes nothing."""
-    now, policy = context.clock.now(), context.settings.policy
+    now, policy = context.clock.now(), replace(context.settings.policy, unreachable=frozenset(context.unreachable))
     away = {model: breaker.until for model, breaker in context.reader.waits().items()}
     may_use = estimates(context) if policy.budget.limited else None
     return next_action(past, policy, now, context.dice.random(), away, may_use)
@@ -255,7 +255,10 @@ AttemptEnded = Callable[[AttemptOrder, Job[AttemptReport]], None]
 
 
 class Begun(Enum):
-    """What `begin` has started. ANSWERED: noface answered a question itself. UNPAID: beyond the budget of the run."""
+    """What `begin` has started. ANSWERED: noface answered a question itself.
+
+    UNPAID: not to be had in this run, since it is beyond its budget, or its model misses something in the sandbox.
+    """
 
     ATTEMPT = auto()
     QUESTION = auto()
@@ -286,6 +289,9 @@ class Dispatch:
             case WaitUntil(provider=False, until=until) if until > context.clock.now():
                 apply_action(context, self._landing, past, action)
                 return Begun.NOTHING
+            case Run(model=model) | WaitUntil(model=model) if model in context.unreachable:  # a person is asked already
+                limits.refused[issue.id] = f"stopped: {context.unreachable[model]}"
+                return Begun.UNPAID
             case Run() | WaitUntil() | Ask() if limits.refuses(issue.id, action):
                 return Begun.UNPAID
             case Ask():

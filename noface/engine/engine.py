@@ -43,7 +43,7 @@ from noface.engine.tracker_sync import BEGINNING_S, TrackerSync
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
 from noface.model.budget import EndedFor
-from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, Failure
+from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, OUT_OF_REACH, Failure
 from noface.model.issue import Issue
 from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind, IssueStatus
@@ -150,7 +150,7 @@ def run_result(
     if stopped:
         return RunResult(EXIT_INTERRUPTED, "interrupted; `noface run` goes on where it was")
     if limit and work_left:
-        return RunResult(EXIT_LIMIT, limit)
+        return RunResult(EXIT_ATTENTION if context.unreachable else EXIT_LIMIT, limit)
     only = context.settings.only_issues
     rows = [row for row in context.reader.issues() if not only or row.id in only]
     left = [row for row in rows if row.present and not _settled(row)]
@@ -343,6 +343,11 @@ class Engine:
             return
         provider_answered(context, order.model.name, job.began_at, report)
         count_lessons(context, order, report)
+        if isinstance(report, Judged) and report.failure is not None and report.failure.rule == OUT_OF_REACH:
+            if order.model.name in context.unreachable:  # by an issue that ran beside it
+                context.set_status(order.issue.id, IssueStatus.READY, report.failure.message)
+                return
+            context.unreachable[order.model.name] = report.failure.message
         proof = report.proof if isinstance(report, Judged) else None
         if isinstance(report, Judged) and report.failure is None:
             self._overrule_edited(order)

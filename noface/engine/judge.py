@@ -131,6 +131,8 @@ def _before_gates(
     secret = mask_secrets(order, env, change) if nothing is None else None
     if error is not None and (full := worker_without_room(env, error)) is not None:
         return full
+    if nothing is not None and work.agent.out_of_reach is not None:
+        return work.agent.out_of_reach
     if error is not None and error.category.external:
         return error
     if snapshot.left_out:

@@ -18,6 +18,9 @@ DISK_SEEMS_FULL = "disk-seems-full"
 SETUP_PASSING = "setup-failed-in-passing"
 """The rule of a failed setup whose cause may pass by itself."""
 
+OUT_OF_REACH = "out-of-reach"
+"""The rule of an agent that misses what its sandbox hides or makes read-only."""
+
 OUTSIDE_CAUSE = "outside-cause"
 """The rule of a plain command whose final error may pass by itself."""
 

@@ -122,7 +122,8 @@ class Resumed:
 class AgentRun:
     """How a worker run ended. An interrupted run is judged by `ended_by`, never by its exit code.
 
-    `answer` is its last message in full (up to a limit), where a report or an answer is looked for.
+    `answer` is its last message in full (up to a limit), where a report or an answer is looked for. `out_of_reach` says
+    what its sandbox kept from it, where its error is about that; it is to blame where the run has changed nothing.
     """
 
     exit_code: int | None
@@ -136,6 +137,7 @@ class AgentRun:
     survivors_killed: int = 0
     answer: str = ""
     resumed: Resumed | None = None
+    out_of_reach: Failure | None = None
 
 
 class ReportStatus(StrEnum):

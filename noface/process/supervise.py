@@ -205,6 +205,9 @@ class Launcher:
         }
 
 
+NOT_SHOWN = "the sandbox does not show"
+"""Begins the error of a program that is there, and not in its box."""
+
 _UNSEEN = re.compile(r"execvp (.+): No such file or directory")
 
 
@@ -235,9 +238,7 @@ def _no_box(command: Command) -> str:
     place = shutil.which(unseen[1], path=dict(command.env).get("PATH", os.defpath)) if unseen is not None else None
     if place is not None:
         folder = Path(place).resolve().parent
-        return (
-            f'the sandbox does not show {place}, or what it runs with: name its folder, [sandbox] show = ["{folder}"]'
-        )
+        return f'{NOT_SHOWN} {place}, or what it runs with: name its folder, [sandbox] show = ["{folder}"]'
     return f"the sandbox could not be made: {words}"
 
 

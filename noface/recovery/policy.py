@@ -274,7 +274,7 @@ def _payable(action: Action, history: History, policy: Policy, estimates: Estima
 
 
 def _with_usable_model(action: Action, history: History, policy: Policy) -> Action:
-    if not isinstance(action, Run) or action.mode in (Mode.FIRST, Mode.SWITCH):
+    if not isinstance(action, Run) or (action.mode in (Mode.FIRST, Mode.SWITCH) and not policy.unreachable):
         return action
     judged = tuple(attempt for attempt in history.current if attempt.outcome != INTERRUPTED)
     return replaced(action, judged, history, policy)

@@ -310,7 +310,7 @@ def unusable(judged: Attempts, policy: Policy) -> frozenset[str]:
         for other in policy.same_login(model)
         if other not in newest or newest[other].number < last.number
     }
-    return frozenset(failed) | refused
+    return frozenset(failed) | refused | policy.unreachable
 
 
 def instead_of(model: str, judged: Attempts, history: History, policy: Policy) -> str | None:

@@ -156,6 +156,8 @@ class Policy:
 
     `logins` names each model's login: what refuses one model refuses all with the same. Without a name it is its own.
 
+    `unreachable` are the models whose agent has shown in this run that its sandbox keeps from it what it needs.
+
     `transient_retries` is how often in a row an issue waits for a provider before it is blocked; None: it is not
     blocked for that, and the run waits for up to `outage_max_s` (engine/outages).
 
@@ -185,6 +187,7 @@ class Policy:
     approval_labels: tuple[str, ...] = ()
     review: ReviewRules = field(default_factory=ReviewRules)
     logins: tuple[tuple[str, str], ...] = ()
+    unreachable: frozenset[str] = frozenset()
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -49,6 +49,7 @@ def masked_run(run: AgentRun, masker: Masker) -> AgentRun:
         last_words=masker.text(run.last_words),
         answer=masker.text(run.answer),
         error=masked_failure(run.error, masker),
+        out_of_reach=masked_failure(run.out_of_reach, masker),
     )
 
 

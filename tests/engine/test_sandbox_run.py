@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from noface.engine.out_of_reach import missed_places
 from noface.process.sandbox import Box, find_bubblewrap
 from noface.process.sandbox_home import Home, home_rules, known_places
 from noface.process.supervise import Command, Ladder, Launcher
@@ -518,3 +519,78 @@ def test_once_agents_code_has_landed_a_failing_setup_is_not_run_outside(project,
     assert not stolen.exists()
     assert 'setup_env_pass = ["DATABASE_URL"]' in shown
     assert 'setup_sandbox = "none"' in shown
+
+
+NEEDS = {  # the agent, what its program does, the key, and the place in the home that it misses
+    "opencode": ("opencode", "exec sh {home}/.cache/tool/bin/cli", "show", ".cache/tool"),
+    "interpreter": ("command", "exec {home}/bin/wrapped", "show", ".cache/tool"),
+    "state": ("command", "echo '{{}}' > {home}/tools/state.json || exit 1", "write", "tools"),
+    "claude": ("claude", "exec {home}/.cache/tool/bin/cli", "show", ".cache/tool"),
+}
+BLAMED = {  # what a program does that misses nothing, or has worked
+    "worked": "echo x > b.txt; cat {home}/.cache/tool/bin/cli",
+    "nowhere": "echo 'cannot open {home}/.cache/tool/nowhere: no such file' >&2; exit 1",
+}
+
+
+def test_what_an_agent_misses_in_the_sandbox_is_asked_once_and_charged_to_nobody(project, home):
+    def program(path, text):
+        (home / path).parent.mkdir(parents=True, exist_ok=True)
+        (home / path).write_text(text)
+        (home / path).chmod(0o755)
+        return home / path
+
+    program(".cache/tool/bin/cli", "#!/bin/sh\n")
+    program("bin/wrapped", f"#!{home}/.cache/tool/bin/cli\n")
+    extra, issues = "", {}
+    blamed = {name: ("command", does, "", "") for name, does in BLAMED.items()}
+    for name, (agent, does, _, _) in (NEEDS | blamed).items():
+        started = program(f"bin/{name}", f"#!/bin/sh\n{does.format(home=home)}\n")
+        extra += f'\n[models.{name}]\nagent = "{agent}"\ncommand = "{started}"\nenv = {{ ANTHROPIC_API_KEY = "k" }}\n'
+        issues[name] = [len(issues) + 1, len(issues) + 101]
+        for issue in issues[name]:
+            project.issue(issue, model=name, no_escalate=True, max_attempts=1)
+    project.config(extra, sandbox="bubblewrap")
+    project.commit()
+    told = project.run(code=3)
+    statuses = project.statuses()
+    attempts = {
+        name: [each for issue in both for each in project.attempts(str(issue))] for name, both in issues.items()
+    }
+    for name, (_, _, key, place) in NEEDS.items():
+        (attempt,) = attempts[name]
+        assert (name, attempt["charged"], attempt["failure"]["rule"]) == (name, False, "out-of-reach")
+        assert f'[sandbox] {key} = ["{home}/{place}"]' in attempt["failure"]["message"]
+        assert (name, sorted(statuses[str(issue)] for issue in issues[name])) == (name, ["blocked", "ready"])
+    assert "[sandbox] show = " in told
+    for name in BLAMED:
+        assert [(name, each["charged"], each["outcome"]) for each in attempts[name]] == [
+            (name, True, "AGENT_CRASH")
+        ] * 2
+
+
+@pytest.mark.parametrize(
+    ("line", "place", "read_only"),
+    [
+        ("sh: 0: cannot open {home}/.nvm/cli: No such file", ".nvm/cli", False),
+        ("Error: Cannot find module '{home}/.nvm/lib/cli.js'", ".nvm/lib/cli.js", False),
+        ("Error [ERR_MODULE_NOT_FOUND]: Cannot find module 'file://{home}/a/b.mjs' imported from /x", "a/b.mjs", False),
+        ("bash: {home}/bin/x: {home}/.pyenv/bin/python: bad interpreter: No such file", ".pyenv/bin/python", False),
+        ("FileNotFoundError: [Errno 2] No such file or directory: '{home}/.config/x.toml'", ".config/x.toml", False),
+        ("python: can't open file '{home}/a.py': [Errno 2] No such file or directory", "a.py", False),
+        ("open {home}/.config/x/c.yml: permission denied", ".config/x/c.yml", False),
+        ("Error: EROFS: read-only file system, open '{home}/.x/state'", ".x/state", True),
+        ("OSError: [Errno 30] Read-only file system: '{home}/.x'", ".x", True),
+        ("failed to read config ~/.x/c.toml: not found", ".x/c.toml", False),
+        ("env: \u2018sh\u2019: No such file or directory", "/bin/sh", False),
+        ("exec: sh: not found", "/bin/sh", False),
+    ],
+)
+def test_the_place_that_an_error_misses_is_read_from_it(line, place, read_only):
+    found = missed_places(f"first\n{line.format(home='/home/ada')}\nlast", "/home/ada", "/bin")
+    assert found[place if place.startswith("/") else f"/home/ada/{place}"] is read_only
+
+
+@pytest.mark.parametrize("line", ["see /home/ada/.nvm/README", "not found: x", "https://a.example/b not found", "0/1"])
+def test_a_path_that_nothing_is_said_to_miss_is_no_such_place(line):
+    assert missed_places(line, "/home/ada", "/bin") == {}

@@ -24,7 +24,19 @@ from noface.recovery.retry_policy import Roles, Rung
 
 TWINS = policy(alternatives=("small", "twin", "big", "bigtwin", "huge"), attempts_max=9)
 LATER = NOW + 600
+STUCK = replace(ISSUE, no_escalate=True)
 LIMITED = failed(K.RATE_LIMITED, retry_at=LATER)
+
+# Where an agent misses something in its sandbox
+
+
+def test_a_model_whose_agent_misses_something_in_the_sandbox_begins_no_issue():
+    lost = replace(TWINS, unreachable=frozenset({"small"}))
+    assert (decide(policy=lost).mode, decide(policy=lost).model) == (Mode.FIRST, "twin")
+    assert decide(policy=replace(lost, unreachable=frozenset({"small", "twin"}))).model == "big"
+    assert decide(failed(K.TEST_FAILURE), policy=lost).model == "twin"
+    assert decide(policy=replace(lost, unreachable=frozenset({"small"}), alternatives=()), issue=STUCK).model == "small"
+
 
 # After a transient failure
 

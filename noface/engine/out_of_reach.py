@@ -1,0 +1,144 @@
+"""Finds what an agent missed in its sandbox: its own installation, a toolchain, its configuration.
+
+Words alone decide nothing (law 10). A place counts if the last output of a failed agent complains of it, if the person
+can use it, and if a command in the very same sandbox cannot.
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from noface.model.failure import OUT_OF_REACH, Failure
+from noface.model.taxonomy import FailureKind
+from noface.process.command import Command
+from noface.process.files import read_bounded, read_regular
+from noface.process.sandbox_home import below, known_places
+from noface.process.supervise import Launcher
+
+_MISSES = re.compile(
+    r"no such file|not found|cannot find|(?:can.?t|could ?n.?t|cannot|could not|unable to|failed to) "
+    r"(?:find|open|read|load|access|stat|resolve|locate)|does not exist|bad interpreter|permission denied"
+    r"|\b(?:ENOENT|EACCES|MODULE_NOT_FOUND)\b",
+    re.IGNORECASE,
+)
+_READ_ONLY = re.compile(r"read-only file ?system|\bEROFS\b", re.IGNORECASE)
+_PATH = re.compile(r"(?:(?<![\w.~/:-])|(?<=file://))(?P<path>~?/[^\s'\"`‘’“”:,;()<>\[\]{}|*?]+)")
+_PROGRAM = re.compile(
+    r"(?:^|: |['‘\"])(?P<name>[A-Za-z][\w.+-]*)['’\"]?: (?:command )?(?:not found|no such file)", re.IGNORECASE
+)
+_CANDIDATES_MAX = 20
+_LINE_MAX = 2_000
+_HEAD_BYTES = 1 << 20
+_PROBE_S_MAX = 20.0
+_PROBE_BYTES_MAX = 20_000
+_PROBE = """\
+for path; do
+  seen=
+  [ -e "$path" ] && seen=e && [ ! -c "$path" ] && [ -r "$path" ] && seen=r && [ -w "$path" ] && seen=w
+  echo "=$seen"
+done"""
+_NOTHING, _READS, _WRITES = range(3)
+_LEVELS = {"": _NOTHING, "e": _NOTHING, "r": _READS, "w": _WRITES}
+
+
+def missed_places(text: str, home: str, path: str) -> dict[str, bool]:
+    """Return the absolute paths that an error output complains of, the last first; programs as found on `path`.
+
+    True are those in a file system that can only be read, False those that were not there to be read.
+    """
+    found: dict[str, bool] = {}
+    for line in (line[:_LINE_MAX] for line in reversed(text.splitlines())):
+        read_only = _READ_ONLY.search(line) is not None
+        for place in _named(line, home, path) if read_only or _MISSES.search(line) else ():
+            found.setdefault(place, read_only)
+    return dict(list(found.items())[:_CANDIDATES_MAX])
+
+
+def _named(line: str, home: str, path: str) -> Iterator[str]:
+    """Yield the places that a line names, and the interpreters of the scripts among them."""
+    named = [match["path"].rstrip(".!") for match in _PATH.finditer(line)]
+    programs = [shutil.which(match["name"], path=path) or "" for match in _PROGRAM.finditer(line)]
+    for place in (*(home + name[1:] if name.startswith("~") else name for name in reversed(named)), *programs):
+        if place:
+            yield from (os.path.normpath(place), os.path.realpath(place), *_interpreter(place, path))
+
+
+def _interpreter(script: str, path: str) -> tuple[str, ...]:
+    """Return the programs that the first line of a script names."""
+    words = (read_regular(Path(script), _HEAD_BYTES) or b"").partition(b"\n")[0].decode(errors="replace")
+    found = [shutil.which(word, path=path) for word in words.removeprefix("#!").split() if words.startswith("#!")]
+    return tuple(os.path.realpath(program) for program in found if program is not None)
+
+
+def out_of_reach(launcher: Launcher, command: Command, error: Failure, keep_out: tuple[str, ...]) -> Failure | None:
+    """Return the failure of an agent, run by `command`, that misses what its sandbox hides or makes read-only.
+
+    What lies in `keep_out` is noface's own, and nobody is to see it.
+    """
+    env, text = dict(command.env), "\n".join((*error.evidence, error.message, error.excerpt, _tail(command.stderr)))
+    home = env.get("HOME", "")
+    missed = missed_places(text, home, env.get("PATH", os.defpath))
+    seen = {place: _there(place, read_only=missed[place]) for place in missed if not below(place, keep_out)}
+    wanted = {place: there for place, there in seen.items() if there}
+    levels = _inside(launcher, command, list(wanted.values())) if wanted else []
+    for (place, there), level in zip(wanted.items(), levels, strict=False):
+        if level == _NOTHING and there == place:
+            return _failure(place, "show", _to_show(launcher, command, place, home), error, home)
+        if level < _WRITES and missed[place] and os.access(there, os.W_OK):
+            return _failure(place, "write", there, error, home)
+    return None
+
+
+def _there(place: str, *, read_only: bool) -> str:
+    """Return a place that the person can use, else the folder in which it was to be made; "" where there is none."""
+    there = place if os.access(place, os.F_OK) or not read_only else str(Path(place).parent)
+    return there if there != "/" and os.access(there, os.R_OK) else ""
+
+
+def _inside(launcher: Launcher, command: Command, places: list[str]) -> list[int]:
+    """Return what a command in the same box may do with each place; nothing where that cannot be told."""
+    log = Path(f"{command.stderr}.reach")
+    log.unlink(missing_ok=True)
+    argv = ("/bin/sh", "-c", _PROBE, "sh", *places)
+    probe = replace(command, argv=argv, stdin=None, stdout=str(log), stderr=str(log), timeout_s=_PROBE_S_MAX)
+    ended = launcher.run(replace(probe, idle_timeout_s=None, log_max_bytes=_PROBE_BYTES_MAX))
+    lines = _tail(str(log)).splitlines()
+    log.unlink(missing_ok=True)
+    if ended.exit_code != 0 or len(lines) != len(places):
+        return []
+    return [_LEVELS.get(line.removeprefix("="), _WRITES) for line in lines]
+
+
+def _to_show(launcher: Launcher, command: Command, place: str, home: str) -> str:
+    """Return the outermost folder above a hidden place that is hidden as a whole and is no place of many things."""
+    folders = [str(parent) for parent in Path(place).parents if below(str(parent), (home,)) and str(parent) != home]
+    listed = {f"{home}/{path}" for path in (*known_places().secret_paths, *known_places().caches_private)}
+    own = [folder for folder in folders if not any(below(path, (folder,)) for path in listed)]
+    own = own or folders[:1] or [str(Path(place).parent)]
+    hidden = [folder for folder, level in zip(own, _inside(launcher, command, own), strict=False) if level == _NOTHING]
+    return hidden[-1] if hidden else place
+
+
+def _failure(place: str, key: str, named: str, error: Failure, home: str) -> Failure:
+    does = "hides" if key == "show" else "lets nobody write"
+    secret = below(named, [path if path.startswith("/") else f"{home}/{path}" for path in known_places().secret_paths])
+    look = "; keys or logins may lie there: look first" if secret else ""
+    return Failure(
+        FailureKind.MISCONFIGURED,
+        f'the agent needs {place}, which the sandbox {does}: set [sandbox] {key} = ["{named}"]{look}',
+        rule=OUT_OF_REACH,
+        signature=f"{OUT_OF_REACH}:{place}",
+        evidence=(error.message, *error.evidence[-3:]),
+        excerpt=error.excerpt,
+        charged=False,
+    )
+
+
+def _tail(log: str) -> str:
+    try:
+        return read_bounded(Path(log), 0, _PROBE_BYTES_MAX)
+    except OSError:
+        return ""
