@@ -142,6 +142,11 @@ def _location(decision: Decision, findings: list[Finding]) -> str | None:
     return next(same, None)
 
 
+def _last_line(log: Log) -> str:
+    """Return the last line of the output: where none decided, it tells one unknown failure from another."""
+    return next((line for line in reversed(log.lines) if line.strip()), "")
+
+
 def _verdict(
     evidence: GateEvidence,
     log: Log,
@@ -165,7 +170,7 @@ def _verdict(
         tests_run=_tests_run(counts),
         stack_trace=stack_of(log, line) if decision.kind is FailureKind.RUNTIME_ERROR else "",
         excerpt=excerpt_of(log, line, decision.kind),
-        signature=signature_of(decision.kind, key, failing),
+        signature=signature_of(decision.kind, key or _last_line(log), failing),
         evidence=(key,) if key else (),
         also_matched=tuple(also),
     )

@@ -27,6 +27,7 @@ from noface.engine.prompt_context import (
     prior_failures,
     quotes_of,
     related_files,
+    said_before,
 )
 from noface.engine.protected_files import protection_for
 from noface.engine.sessions import write_order
@@ -271,6 +272,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
     main = context.env.plumbing.main()
     forms = _forms(context, issue)
     start = last.candidate if last.candidate and context.env.plumbing.resolve(last.candidate) else main
+    said = said_before(history, topic) if topic is not Topic.REVIEW else arguments(history)
     data = QuestionData(
         issue=issue,
         answer_example=json.dumps(ANSWERS[topic].example, indent=1),
@@ -278,7 +280,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         earlier=prior_failures(context, issue, history.attempts),
         patch=patch_of(context, issue, last.number),
         note=note,
-        advice=(*quotes_of(history), *(arguments(history) if topic is Topic.REVIEW else ())),
+        advice=(*said, *quotes_of(history)),
         lessons=tuple(lesson.advice for lesson in look_up(context, history)),
         files=related_files(context, history, start).files if topic is Topic.CLARIFICATION else (),
         answer_schema=json.dumps(ANSWERS[topic].schema),

@@ -20,6 +20,7 @@ from noface.model.failure import Failure, PriorFailure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue, IssueState
 from noface.model.patterns import matches_any
+from noface.model.quoting import one_line
 from noface.model.taxonomy import FailureKind
 from noface.process.files import read_regular
 from noface.prompts.check import Fault, faults, suggestion, variables
@@ -47,6 +48,7 @@ def _still_needed(advice: Advice, reader: Reader) -> Advice:
     return replace(advice, needs=open_ones)
 
 
+_OUTCOME_CHARS_MAX = 300
 _PATCH_BYTES_MAX = 1_000_000
 _FILES_MAX = 5
 _FILE_BYTES_MAX = 8_000
@@ -162,6 +164,32 @@ def arguments(history: History) -> tuple[Quote, ...]:
         for past in history.attempts
         if asked is not None and past.number > asked and past.report is not None and past.report.summary
     )
+
+
+def said_before(history: History, topic: Topic) -> tuple[Quote, ...]:
+    """Return the earlier answers on a topic, each with what came of the attempt that followed it (S5)."""
+    last = history.current[-1].number if history.current and topic in _ON_THE_FAILURE else 0
+    usable = [a for a in history.asked if a.topic is topic and a.outcome is AdviceOutcome.ADVISED and a.after < last]
+    return tuple(
+        Quote(
+            f"{_TITLES[topic]} after attempt {advice.after}{f' ({advice.strategy})' if advice.strategy else ''}, which"
+            f" did not help: {_came_of(advice, history)}",
+            _text(advice),
+            advice.model,
+        )
+        for advice in usable
+    )
+
+
+def _came_of(advice: Advice, history: History) -> str:
+    """Say how the attempt ended that an answer was given for."""
+    then = next((attempt for attempt in history.current if attempt.number > advice.after), None)
+    if then is None or then.failure is None:
+        return "no attempt followed it"
+    before = next((attempt for attempt in history.current if attempt.number == advice.after), None)
+    same = "in the same way" if before is not None and before.signature == then.signature else "otherwise"
+    why = one_line(then.failure.message, _OUTCOME_CHARS_MAX)
+    return f"attempt {then.number} failed {same}, with {then.outcome}: {why}"
 
 
 def _quotes(history: History, topics: tuple[Topic, ...]) -> tuple[Quote, ...]:

@@ -1,12 +1,15 @@
 """What the policy decides from: an issue's attempts, what was asked about them, what became of its parts."""
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 
+from noface.data import table
 from noface.model.attempt import PastAttempt
 from noface.model.budget import Spent
 from noface.model.issue import Issue
-from noface.model.taxonomy import IssueStatus
+from noface.model.taxonomy import DiagnosisStrategy, IssueStatus
 
 
 class Topic(StrEnum):
@@ -48,6 +51,29 @@ class AdviceOutcome(StrEnum):
     PARTS_FAILED = "PARTS_FAILED"
 
 
+_STRATEGY_TOLD = {DiagnosisStrategy.MODIFIED.value: DiagnosisStrategy.ALTERNATIVE.value}
+_GIST_CHARS_MAX = 4_000
+_STEM_CHARS, _WORD_CHARS_MIN = 5, 4
+_SAME_SHARE = 0.6
+_HEADING = re.compile(r"(?:Another approach|The same with (?:a change|these changes)|What is needed): ")
+"""What the form of a diagnosis puts before a proposal, which every proposal has."""
+_WORD = re.compile(r"[\w./-]+")
+_NAME = re.compile(r"\w[./_]\w|\d|[a-z][A-Z]")
+
+
+def _gist(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return what an advice names (files, numbers, identifiers), and the beginnings of its other longer words."""
+    words = [word.strip("./-") for word in _WORD.findall(_HEADING.sub("", text[:_GIST_CHARS_MAX], count=1))]
+    names = frozenset(word.lower() for word in words if _NAME.search(word))
+    telling = {word.lower() for word in words if len(word) >= _WORD_CHARS_MIN} - names - _common_words()
+    return names, frozenset(word[:_STEM_CHARS] for word in telling)
+
+
+@cache
+def _common_words() -> frozenset[str]:
+    return frozenset(table("stop_words")["words"].split())
+
+
 @dataclass(frozen=True, slots=True)
 class Advice:
     """An answer, given after attempt `after`, in the form its topic has.
@@ -78,10 +104,19 @@ class Advice:
     points: tuple[str, ...] = ()
     settled: tuple[int, ...] = ()
 
-    @property
-    def argument(self) -> tuple[str, str]:
-        """What makes a proposal the same as an earlier one."""
-        return self.strategy, " ".join(self.text.split())
+    def repeats(self, earlier: "Advice") -> bool:
+        """Tell whether a proposal is an earlier one in other words: it names the same things, and says much the same.
+
+        What a worker is told may be called another approach or a change: to the worker that is one.
+        """
+        if self.strategy == earlier.strategy == DiagnosisStrategy.SAME:
+            return True
+        if _STRATEGY_TOLD.get(self.strategy, self.strategy) != _STRATEGY_TOLD.get(earlier.strategy, earlier.strategy):
+            return False
+        one, other = ((each.text or each.cause).lower().split() for each in (self, earlier))
+        (names, words), (before, said) = (_gist(each.text or each.cause) for each in (self, earlier))
+        alike = bool(words & said) and len(words & said) >= _SAME_SHARE * min(len(words), len(said))
+        return one == other or (names == before and alike)
 
 
 class Verdict(StrEnum):

@@ -46,6 +46,7 @@ The rules, in order; the first that applies wins.
 13. Unknown, or the same failure again and again: diagnose (S1: known patterns first), and follow the diagnosis once
     (S3): another approach or the same with changes is told to the worker; "escalate" is the next rung, above the last
     a person; "retry_same" is the same run again, uncharged, after its delay; "skip" only where that is allowed.
+    Advice that comes again, if in other words, is answered by the next rung, and nobody is asked any more (S5).
     Without a diagnoser an unknown failure gets more context first (K7).
 14. Three different recovery strategies have failed (K10): block.
 15. Complexity (TIMEOUT, RESOURCE_EXHAUSTED): the ladder, with the order to reduce the scope.

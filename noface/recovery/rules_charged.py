@@ -270,7 +270,7 @@ def diagnosed(state: PolicyState, now: float) -> Action | None:
     if known is not None and not _known_followed(state):
         return _follow_known(state, known, now)
     answer = state.answer(Topic.DIAGNOSIS)
-    due = answer is None and (unknown or not _diagnosed_before(state))
+    due = answer is None and (unknown or not _diagnosed_before(state)) and not _nothing_new(state)
     if due and policy.roles.diagnoser is not None:
         why = "nobody knows yet why it failed" if unknown else "the same failure again"
         return Ask(Topic.DIAGNOSIS, policy.roles.diagnoser, f"{failure.kind}: {why}")
@@ -304,12 +304,22 @@ def _diagnosed_before(state: PolicyState) -> bool:
     )
 
 
+def _nothing_new(state: PolicyState) -> bool:
+    """Tell whether another diagnosis would say what was said before: it has, or nothing has changed since (S5)."""
+    given = _diagnoses(state)
+    said_again = any(new.repeats(old) for at, new in enumerate(given) for old in given[:at])
+    return said_again or (_diagnosed_before(state) and without_progress(state.charged) > 1)
+
+
+def _diagnoses(state: PolicyState) -> list[Advice]:
+    return [a for a in state.history.asked if a.topic is Topic.DIAGNOSIS and a.outcome is AdviceOutcome.ADVISED]
+
+
 def _follow(state: PolicyState, advice: Advice, now: float) -> Action | None:
-    """Return what a diagnosis asks for; None where it was tried before with the same arguments, or asks for nothing."""
+    """Return what a diagnosis asks for, the next rung where that was tried before; None where it is nothing."""
     failure = state.failure
-    earlier = [a for a in state.history.asked if a.topic is Topic.DIAGNOSIS and a.after < advice.after]
-    if any(old.argument == advice.argument for old in earlier):
-        return None
+    if any(advice.repeats(old) for old in _diagnoses(state) if old.after < advice.after):
+        return climb_higher(state, "the diagnosis says again what has not helped")
     if advice.recoverable == "no" and advice.strategy != "skip_and_continue":
         return Block(failure.kind, f"diagnosed as not recoverable: {advice.cause}")
     match advice.strategy:

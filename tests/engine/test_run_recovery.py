@@ -78,6 +78,31 @@ def test_a_malformed_answer_gets_one_reminder_that_names_the_violation(project):
     assert "no JSON object" in again
 
 
+def test_a_diagnoser_is_told_what_it_said_and_what_came_of_it_and_is_paid_for_the_same_advice_once(project):
+    """The diagnoser says the same in other words after each attempt; the second time the next rung works."""
+    gate = "test ! -e bad || { cat bad; exit 3; }"
+    project.config(ROLES.format(script=project.script, roles='diagnoser = "wise"'), gate=gate)
+    advice = {"cause": "odd", "recoverable": "yes", "strategy": "alternative_approach"}
+    project.play(
+        ("7", 1, says({**advice, "alternative": "Make strange.sh executable."}), "diagnosis"),
+        ("7", 2, says({**advice, "alternative": "Strange.sh: make it executable."}), "diagnosis"),
+        ("7", 3, says({**advice, "alternative": "It should be executable: strange.sh."}), "diagnosis"),
+        *(("7", number, [{"write": "bad", "text": f"strange {'x' * number}"}]) for number in (1, 2, 3)),
+        ("7", 4, [{"delete": "bad"}, {"write": "b.txt", "text": "b"}]),
+    )
+    project.issue(7)
+    project.commit()
+    project.run()
+    assert kinds(project, "7") == ["RetryWithFeedback", "Escalate", "ThinkLonger", "Land"]
+    asked = sorted(path.name for path in (project.state / "attempts/7").glob("*/ask-*"))
+    assert asked == ["ask-1-diagnosis", "ask-2-diagnosis"]
+    told = (project.state / "attempts/7/2/ask-2-diagnosis/prompt.md").read_text()
+    said = told.split("## What was said before\n")[1]
+    assert "A diagnosis after attempt 1 (alternative_approach), which did not help: attempt 2 failed otherwise" in said
+    assert "Make strange.sh executable." in said
+    assert "The same advice is not followed again" in told
+
+
 def test_a_diagnosis_and_a_resolver_are_followed_to_the_letter(project):
     gate = "test ! -e bad || { echo strange; exit 3; }"
     project.config(ROLES.format(script=project.script, roles='diagnoser = "wise"\nresolver = "wise"'), gate=gate)

@@ -104,7 +104,43 @@ def test_a_diagnosis_proposes_another_approach():
 def test_the_same_proposal_with_another_cause_is_the_same_argument():
     one = answered(Topic.DIAGNOSIS, diagnosis("alternative_approach", alternative="Go round it.", cause="a"))
     two = answered(Topic.DIAGNOSIS, diagnosis("alternative_approach", alternative="Go  round it.", cause="b"))
-    assert one.argument == two.argument
+    assert one.repeats(two)
+
+
+SAME_ADVICE = [
+    ("Use port 0 instead of 8080 in server.py.", "In server.py, take port 0, not port 8080, instead."),
+    (
+        "The test expects UTC; convert to UTC before formatting in dates.py.",
+        "Convert the timestamp to UTC before it is formatted in dates.py.",
+    ),
+    ("Delete the stale cache before the build.", "Before the build, delete the cache, which is stale."),
+    ("Make strange.sh executable.", "make  strange.sh executable"),
+    (
+        "Register the handler in app.setup() before the first request.",
+        "Call app.setup() to register that handler first.",
+    ),
+    ("Read the environment lazily.", "The environment should be read lazily, not at import."),
+]
+OTHER_ADVICE = [
+    ("Use port 0 in server.py.", "Use port 1 in server.py."),
+    ("In dates.py, round with floor.", "In dates.py, round with ceil."),
+    ("Delete the stale cache before the build.", "Raise the timeout of the build to 60 s."),
+    ("Mend src/a.py.", "Mend src/b.py."),
+    ("Go round it.", "Go under it."),
+    ("Do it.", "Leave everything alone."),
+    ("Catch the error in the loop.", "Validate the input first, where it is read."),
+    ("Rename parse_line to read_line.", "Rename parse_line to line_of."),
+]
+
+
+def test_advice_in_other_words_is_the_same_and_advice_about_something_else_is_not():
+    def repeats(one, two):
+        first = answered(Topic.DIAGNOSIS, diagnosis("alternative_approach", alternative=one))
+        second = answered(Topic.DIAGNOSIS, diagnosis("retry_modified", modified=two))
+        return second.repeats(first) and first.repeats(second)
+
+    assert [pair for pair in SAME_ADVICE if not repeats(*pair)] == []
+    assert [pair for pair in OTHER_ADVICE if repeats(*pair)] == []
 
 
 def test_a_diagnosis_changes_arguments_in_two_forms():

@@ -191,6 +191,27 @@ def test_a_proposal_that_was_tried_before_is_not_followed_again():
     assert isinstance(other, Block)
 
 
+def test_advice_that_comes_again_is_answered_by_the_next_rung_and_nobody_is_asked_again():
+    patient = policy(roles=DOCTOR, ladder=(Rung("small", 1, 5), Rung("big", 2, 5)), attempts_max=9)
+    unknown = [failed(K.UNKNOWN, said="a") for _ in range(4)]
+    first = [unknown[0], diagnosis(text="make strange.sh executable")]
+    assert decide(*first, policy=patient).name == "RetryWithFeedback"
+    assert decide(*first, unknown[1], policy=patient).name == "Diagnose"
+    again = [*first, unknown[1], diagnosis("retry_modified", text="Make strange.sh executable.")]
+    told = decide(*again, policy=patient)
+    assert (told.name, told.model) == ("Escalate", "big")
+    assert "says again" in told.reason
+    third = decide(*again, replace(unknown[2], model="big", tier=2), policy=patient)
+    assert (third.name, third.model) == ("RetryWithFeedback", "big")
+
+
+def test_nobody_is_asked_about_what_has_not_changed_since_the_last_diagnosis():
+    patient = policy(roles=DOCTOR, ladder=(Rung("small", 1, 5), Rung("big", 2, 5)), attempts_max=9)
+    stuck = [failed(K.UNKNOWN, said="a", diff="x") for _ in range(2)]
+    assert decide(stuck[0], diagnosis(), stuck[1], policy=patient).name == "Escalate"
+    assert decide(*stuck, policy=patient).name == "Diagnose"
+
+
 def test_a_strategy_that_nobody_knows_is_no_strategy():
     told = decide(failed(K.UNKNOWN), diagnosis("pray"), policy=ASKING)
     assert told.name in ("RetryWithFeedback", "AddContext")
