@@ -1,0 +1,1 @@
+"""How honest commits of public projects fare with noface."""
