@@ -71,10 +71,14 @@ def attempt_message(order: AttemptOrder, outcome: str) -> str:
     return subject + "\n\n" + "\n".join(trailers) + "\n"
 
 
-def landing_message(issue: Issue, number: int, note: str = "") -> str:
-    """Return the message of the commit that brings an issue to main; `note` is a sentence a reader should know."""
+def landing_message(issue: Issue, number: int, base: str = "", note: str = "") -> str:
+    """Return the message of the commit that brings an issue to main; `note` is a sentence a reader should know.
+
+    One that merges no attempt names its first parent, `base`: what quotes the message stands elsewhere.
+    """
+    last = f"Noface-Base: {base}\n" if base else ""
     body = f"\n\n{textwrap.fill(note[:1].upper() + note[1:], _BODY_COLUMNS)}." if note else ""
-    return f"{_subject(issue.title)}{body}\n\nNoface-Issue: {issue.id}\nNoface-Attempt: {number}\n"
+    return f"{_subject(issue.title)}{body}\n\nNoface-Issue: {issue.id}\nNoface-Attempt: {number}\n{last}"
 
 
 def _subject(text: str) -> str:

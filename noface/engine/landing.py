@@ -305,7 +305,7 @@ class MergeQueue:
         named = masked_issue(entry.issue, context.env.masker)
         rows = context.reader.attempts(entry.issue.id)
         note = next((unfinished(row.notes) for row in rows if row.number == entry.number), "")
-        message = landing_message(named, entry.number, note)
+        message = landing_message(named, entry.number, "" if parents[1:] else proof.main, note)
         commit = make_and_hold(
             plumbing,
             hold_ref(entry.issue.id, "landing"),

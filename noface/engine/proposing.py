@@ -34,7 +34,8 @@ def proven_commit(context: RunContext, issue: Issue, number: int, proof: Proof, 
     else:
         parents = (proof.main,) if context.settings.squash else (proof.main, proof.candidate)
     named = replace(masked_issue(issue, context.env.masker), title=_title(context, issue))
-    message = landing_message(named, number, _note(context, issue.id, number))
+    base = "" if proof.candidate in parents else parents[0]
+    message = landing_message(named, number, base, _note(context, issue.id, number))
     return make_and_hold(
         plumbing,
         hold_ref(issue.id, "landing"),

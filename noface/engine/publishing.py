@@ -324,7 +324,7 @@ def look_at_branch(context: RunContext, issue_id: str, cancel: Canceller) -> Loo
     held = hold_ref(issue_id, SEEN)
     remote.fetch(f"+{ref}:{held}", cancel=cancel)
     tip = plumbing.resolve(held) or tip
-    return Looked(tip, plumbing.trailer(tip, "Noface-Issue") == issue_id)
+    return Looked(tip, any(each.issue == issue_id for each in plumbing.landings(f"{tip}^!")))
 
 
 def _push(context: RunContext, row: PullRow, cancel: Canceller) -> Outcome:

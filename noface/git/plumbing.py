@@ -13,12 +13,18 @@ from noface.git.private_git_dir import make_private_git_dir
 from noface.git.refs import RefUpdate, RefWriter
 from noface.git.repository import Repository
 from noface.integrity.fsck_facts import LandedCommit
+from noface.integrity.landed import Claimed, landing_in
 from noface.integrity.named_files import Tree
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.protection import Protection
 
 _ARGUMENT_BYTES_MAX = 100_000
-_LANDED = "--format=%H%x00%P%x00%T%x00%ct%x00%(trailers:key=Noface-Issue,valueonly,separator=%x00)"
+_TRAILERS = (f"%(trailers:key=Noface-{key},valueonly,separator=%x1f)" for key in ("Issue", "Base", "Outcome"))
+_CLAIMS = (
+    "--no-show-signature",
+    "--grep=^Noface-Issue: ",
+    "--format=" + "%x00".join(("%H", "%P", "%T", "%ct", *_TRAILERS)),
+)
 _LINK = "120000"
 _LINK_BYTES_MAX = 4096
 _CHANGES_KEPT_MAX = 32
@@ -251,22 +257,26 @@ class Plumbing:
             yield path, mode, oid
 
     def landings(self, name: str = "", *, first_parent: bool = True) -> tuple[LandedCommit, ...]:
-        """Return the commits with a Noface-Issue trailer, oldest first: of main's first parents, or of a range's."""
-        options = (
-            *(("--first-parent",) if first_parent else ()),
-            "--reverse",
-            "--no-show-signature",
-            "--grep=^Noface-Issue: ",
-            _LANDED,
-        )
-        landings = []
-        for line in self.git.ask("log", *options, name or self.repository.main, "--").split("\n"):
-            commit, _, rest = line.partition("\0")
-            if rest:
-                parents, tree, at, *names = rest.split("\0")
-                if names and names[-1]:
-                    landings.append(LandedCommit(commit, parents.partition(" ")[0], tree, names[-1], float(at)))
-        return tuple(landings)
+        """Return noface's landings, oldest first: of main's first parents, or of a range's (integrity/landed.py)."""
+        options = (*(("--first-parent",) if first_parent else ()), "--reverse", *_CLAIMS)
+        text = self.git.ask("log", *options, name or self.repository.main, "--")
+        claims = [_claimed(line) for line in text.split("\n") if line]
+        attempts = self._attempts({parent for each in claims for parent in each.parents[1:]})
+        moved = ""
+        if any(len(each.parents) == 1 and not each.base for each in claims):
+            own = ("-g", "--format=%H", "--grep-reflog=^noface: land")
+            moved = self.git.run("log", *own, self.repository.main, "--").text
+        found = (landing_in(each, attempts, moved.split(), on_main=first_parent) for each in claims)
+        return tuple(each for each in found if each is not None)
+
+    def _attempts(self, commits: set[str]) -> dict[str, str]:
+        """Return the issue of each commit that is an attempt."""
+        if not commits:
+            return {}
+        feed = "".join(f"{commit}\n" for commit in commits).encode()
+        text = self.git.ask("log", "--no-walk", "--stdin", *_CLAIMS, stdin=feed)
+        claims = [_claimed(line) for line in text.split("\n") if line]
+        return {each.commit: each.issues[0] for each in claims if each.issues and each.outcome}
 
     def landed_issues(self) -> tuple[tuple[str, str], ...]:
         """Return issue id and commit of every landing that main's first-parent history tells of, oldest first."""
@@ -275,24 +285,13 @@ class Plumbing:
     def pulled_issues(self) -> tuple[tuple[str, str], ...]:
         """Return issue id and commit of the work that main holds by merges of pull requests, oldest first.
 
-        A forge's merge commits have no trailer. The proven commits that they bring have one; attempts tell their
-        outcome as well.
+        A forge's merge commits have no trailer. The proven commits that they bring have one.
         """
-        issue, outcome = (f"%(trailers:key=Noface-{key},valueonly,separator=%x2C)" for key in ("Issue", "Outcome"))
-        form = f"--format=%H%x00{issue}%x00{outcome}"
-        options = ("--reverse", "--no-show-signature", "--grep=^Noface-Issue: ", form)
-        lines = self.git.ask("log", *options, self.repository.main, "--").split("\n")
-        told = [line.split("\0") for line in lines if line]
-        return tuple((issue_id, commit) for commit, issue_id, outcome in told if issue_id and not outcome)
+        return tuple((landing.issue, landing.commit) for landing in self.landings(first_parent=False))
 
     def has_landings(self) -> bool:
         """Tell whether main's history holds work of an agent: a commit with noface's trailer, on whatever side."""
         return bool(self.git.ask("log", "-1", "--format=%H", "--grep=^Noface-Issue: ", self.repository.main, "--"))
-
-    def trailer(self, commit: str, name: str) -> str:
-        """Return the value of a trailer of a commit's message, "" where it has none."""
-        form = f"--format=%(trailers:key={name},valueonly,separator=%x2C)"
-        return self.git.ask("log", "-1", "--no-show-signature", form, commit, "--").strip()
 
     def references(self, prefix: str) -> dict[str, str]:
         """Return the refs below `prefix` with the objects they name."""
@@ -431,3 +430,9 @@ def _in_a_file(plumbing: Plumbing, commit: str, texts: list[str]) -> bool:
     git = replace(plumbing.git, seconds_max=_SECONDS_MAX)
     feed = "".join(f"{text}\n" for text in texts)
     return git.run("grep", "-q", "-a", "-F", "-f", "-", commit, "--", stdin=feed).code == 0
+
+
+def _claimed(line: str) -> Claimed:
+    commit, parents, tree, at, issues, base, outcome = line.split("\0")
+    named = tuple(filter(None, issues.split("\x1f")))
+    return Claimed(commit, tuple(parents.split()), tree, float(at), named, base, outcome)

@@ -100,5 +100,6 @@ def test_an_empty_backlog_is_no_error(project):
 
 
 def test_a_new_issue_takes_no_id_that_has_landed_in_another_clone(project):
-    project.git("commit", "-q", "--allow-empty", "-m", "One\n\nNoface-Issue: 001\nNoface-Attempt: 1")
+    base = project.git("rev-parse", "HEAD")
+    project.git("commit", "-q", "--allow-empty", "-m", f"One\n\nNoface-Issue: 001\nNoface-Base: {base}")
     assert "Added issue 002" in project.noface("issue", "add", "Other work").stdout

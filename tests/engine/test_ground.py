@@ -121,7 +121,8 @@ def test_a_run_killed_while_main_follows_is_brought_to_an_end(project, name):
 
 def test_what_another_machine_has_landed_is_merged_here_too(project):
     remote = a_project(project)
-    remote.commit("Issue 7\n\nNoface-Issue: 7\nNoface-Attempt: 1\n", b_txt="b")
+    base = project.git("rev-parse", "main")
+    remote.commit(f"Issue 7\n\nNoface-Issue: 7\nNoface-Attempt: 1\nNoface-Base: {base}\n", b_txt="b")
     lines = told(project.run("--json"))
     assert project.statuses() == {"7": "merged"}
     assert not of(lines, "attempt_started")

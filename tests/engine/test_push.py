@@ -66,7 +66,7 @@ def test_work_that_another_machine_has_landed_meanwhile_is_not_landed_twice(proj
     theirs = project.folder / "theirs.sh"
     theirs.write_text(
         f"cd '{other}' && git config user.email a@b && git config user.name Ann && echo t > b.txt && git add -A"
-        " && git commit -q -m theirs -m 'Noface-Issue: 7' && git push -q\n"
+        ' && git commit -q -m theirs -m "Noface-Issue: 7\nNoface-Base: $(git rev-parse HEAD)" && git push -q\n'
     )
     project.play(("7", 0, [{"write": "b.txt", "text": "b"}, {"shell": f"sh '{theirs}'"}]))
     project.run()

@@ -169,6 +169,27 @@ def test_a_lost_database_is_rebuilt_from_mains_trailers(project):
     assert project.git("rev-list", "--count", "--first-parent", "main") == "3"
 
 
+def test_what_people_quote_of_a_landing_lands_nothing_also_where_the_database_is_lost(project):
+    project.issue(1)
+    project.commit()
+    project.run()
+    quoted = project.git("log", "-1", "--format=%B", "main").replace("Issue: 1", "Issue: 2")
+    project.git("commit", "-q", "--allow-empty", "-m", quoted)
+    project.git("checkout", "-q", "-b", "topic", "main~1")
+    project.git("commit", "-q", "--allow-empty", "-m", quoted)
+    project.git("checkout", "-q", "main")
+    project.git("merge", "-q", "--no-ff", "-m", quoted, "topic")
+    project.play(("2", 0, [{"write": "c.txt", "text": "c"}]))
+    project.issue(2)
+    project.commit()
+    for file in project.state.glob("state.db*"):
+        file.unlink()
+    project.run()
+    assert project.statuses() == {"1": "merged", "2": "merged"}
+    assert len(project.attempts("2")) == 1
+    assert "landing of 2" not in project.noface("fsck").stdout
+
+
 def test_a_full_disk_ends_the_run_in_good_order(project):
     lay_out(project)
     done = project.noface("run", NOFACE_FAILPOINT="snapshot_taken:1:enospc")

@@ -359,10 +359,75 @@ def test_landed_issues_are_read_from_mains_first_parents(tmp_path):
     git(bench.path, "config", "color.ui", "always")
     landed = []
     for issue in ("7", "later\x85line", "ünï"):
-        git(bench.path, "commit", "-q", "--allow-empty", "-m", f"work\n\nNoface-Issue: {issue}\nNoface-Attempt: 1\n")
+        words = f"work\n\nNoface-Issue: {issue}\nNoface-Attempt: 1\nNoface-Base: {bench.main}\n"
+        git(bench.path, "commit", "-q", "--allow-empty", "-m", words)
         landed.append((issue, bench.main))
     git(bench.path, "commit", "-q", "--allow-empty", "-m", "talks of it\n\nNoface-Issue: no trailer\n\nmore text\n")
     assert bench.plumbing.landed_issues() == tuple(landed)
+
+
+TRAILERS = "Noface-Issue: 7\nNoface-Attempt: 1"
+
+
+class History:
+    """Commits on main: what people do with the message of a landing, and what noface itself makes."""
+
+    def __init__(self, tmp_path):
+        self.bench = a_bench(tmp_path)
+        self.before = self.bench.main
+        tree = self.git("rev-parse", "HEAD^{tree}")
+        made = [self.made(tree, self.before, outcome=outcome) for outcome in ("PASSED", "TEST_FAILURE")]
+        self.attempt, self.half_done = made
+        self.tree, self.other = tree, self.git("commit-tree", tree, "-p", self.before, "-m", "a person's work")
+
+    def git(self, *args):
+        return git(self.bench.path, *args)
+
+    def made(self, tree, *parents, outcome="", base="", more="", attempt=1):
+        last = [f"Noface-{key}: {value}" for key, value in (("Outcome", outcome), ("Base", base)) if value]
+        words = "\n".join([f"Work\n{more}", f"Noface-Issue: 7\nNoface-Attempt: {attempt}", *last])
+        return self.git("commit-tree", tree, *(part for each in parents for part in ("-p", each)), "-m", words)
+
+    def on_main(self, commit, why="commit: by hand"):
+        self.git("update-ref", "-m", why, "refs/heads/main", commit)
+        return [issue for issue, _ in self.bench.plumbing.landed_issues()]
+
+
+NONE = {
+    "quoted at the end": lambda h: h.made(h.tree, h.before),
+    "quoted in the body": lambda h: h.git("commit-tree", h.tree, "-p", h.before, "-m", f"Look\n\n{TRAILERS}\n\nat that"),
+    "a revert that takes the message along": lambda h: h.made(h.tree, h.before, more="\nThis reverts it.\n"),
+    "a cherry-pick of a merge": lambda h: h.made(h.tree, h.before, more="\n(cherry picked from commit abc)\n"),
+    "a cherry-pick of a squashed one": lambda h: h.made(h.tree, h.before, base="1" * 40),
+    "a merge of something else": lambda h: h.made(h.tree, h.before, h.other),
+    "a merge of what quotes it": lambda h: h.made(h.tree, h.before, h.made(h.tree, h.other)),
+    "half-done work that a person takes": lambda h: h.half_done,
+    "another issue's attempt": lambda h: h.git("commit-tree", h.tree, "-p", h.before, "-p", h.attempt, "-m", "A\n\nNoface-Issue: 8"),
+    "several at once": lambda h: h.made(h.tree, h.before, h.attempt, more="\nb\n\nNoface-Issue: 8"),
+}  # fmt: skip
+LANDED = {
+    "merged": lambda h: h.made(h.tree, h.before, h.attempt),
+    "squashed": lambda h: h.made(h.tree, h.before, base=h.before),
+    "rebased by a person": lambda h: h.attempt,
+    "added to a pull request": lambda h: h.made(h.tree, h.other, h.before, base=h.other, attempt=2),
+}
+
+
+@pytest.mark.parametrize("name", NONE)
+def test_a_commit_that_quotes_a_landing_is_none(tmp_path, name):
+    history = History(tmp_path)
+    assert history.on_main(NONE[name](history)) == []
+
+
+@pytest.mark.parametrize("name", LANDED)
+def test_a_landing_is_known_by_where_it_stands(tmp_path, name):
+    history = History(tmp_path)
+    assert history.on_main(LANDED[name](history)) == ["7"]
+
+
+def test_a_squashed_landing_of_an_earlier_noface_is_known_by_mains_reflog(tmp_path):
+    history = History(tmp_path)
+    assert history.on_main(NONE["quoted at the end"](history), "noface: land issue 7") == ["7"]
 
 
 def test_entries_of_more_paths_than_fit_on_a_command_line_are_found(tmp_path):

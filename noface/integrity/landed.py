@@ -1,0 +1,50 @@
+"""Tells noface's landings from commits whose message only quotes one. Pure.
+
+A message is only words: people quote it, and reverts, cherry-picks and squashes take it along. What holds without the
+database is where a commit stands:
+
+1. A landing merges an attempt, whose trailers name the same issue and an outcome.
+2. One that does not (`squash`, or what is added to a pull request) names its first parent in the trailer Noface-Base.
+   An earlier noface's lacks that, and main's reflog says that it landed.
+3. An attempt that passed, and that a person's rebase has put on main itself, says so in Noface-Outcome.
+
+Half-done work that a person takes to main is theirs, and so is a message with the trailers of several issues.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from noface.integrity.fsck_facts import LandedCommit
+from noface.model.taxonomy import PASSED
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A commit whose message has Noface-Issue trailers; `base` and `outcome` are "" where it lacks those trailers."""
+
+    commit: str
+    parents: tuple[str, ...]
+    tree: str
+    at: float
+    issues: tuple[str, ...]
+    base: str = ""
+    outcome: str = ""
+
+
+def landing_in(
+    claimed: Claimed, attempts: Mapping[str, str], moved_to: Collection[str], *, on_main: bool
+) -> LandedCommit | None:
+    """Return the landing that a commit is, None where it is none.
+
+    `attempts` names the issue of each of its parents that is an attempt; `moved_to` are the commits to which noface has
+    moved main by its reflog; `on_main` tells that it is one of main's first parents, and not behind a merge.
+    """
+    if len(claimed.issues) != 1 or not claimed.parents:
+        return None
+    (issue,), parent = claimed.issues, claimed.parents[0]
+    if claimed.outcome:
+        holds = on_main and claimed.outcome == PASSED
+    else:
+        merges = any(attempts.get(each) == issue for each in claimed.parents[1:])
+        holds = merges or claimed.base == parent or claimed.commit in moved_to
+    return LandedCommit(claimed.commit, parent, claimed.tree, issue, claimed.at) if holds else None
