@@ -27,6 +27,7 @@ from noface.git.workspace import Slot, give_git
 from noface.model.attempt import (
     AttemptOrder,
     AttemptReport,
+    Finished,
     Interrupted,
     Judged,
     Judgement,
@@ -36,9 +37,9 @@ from noface.model.attempt import (
 )
 from noface.model.codec import decode, encode
 from noface.model.failure import Failure
-from noface.model.worker_run import EndedBy
+from noface.model.worker_run import AgentRun, EndedBy, UnreadableReport, Usage, WorkerReport
 from noface.process.failpoints import hit
-from noface.process.files import read_regular
+from noface.process.files import read_regular, real_folder
 from noface.prompts.answers.report import find_report, unreadable
 from noface.secrets.masked_records import masked_failure, masked_report, masked_snapshot
 
@@ -55,7 +56,7 @@ def run_attempt(order: AttemptOrder, scope: Scope) -> AttemptReport:
     """Carry out an order. Raises only where noface, git or the disk fails; all else is in the report."""
     env = scope.env
     before = _done_before(order, env) if order.resumed else None
-    done = before or _do_work(order, scope)
+    done = before or (_finished_before(order, env, order.finished) if order.finished else _do_work(order, scope))
     if isinstance(done, Failure):
         return NotStarted(order.token, order.issue.id, order.number, masked_failure(done, env.masker))
     work, change = done
@@ -65,6 +66,11 @@ def run_attempt(order: AttemptOrder, scope: Scope) -> AttemptReport:
         judged = judge(order, scope, work, change)
         hit("attempt_judged")
     return _finished(order, env, work, judged)
+
+
+def only_judged(order: AttemptOrder) -> bool:
+    """Tell whether an order that was cut off needs no worker any more."""
+    return order.finished is not None or read_work(order) is not None
 
 
 def read_work(order: AttemptOrder) -> Work | None:
@@ -143,13 +149,37 @@ def _do_work(order: AttemptOrder, scope: Scope) -> tuple[Work, Change] | Failure
     scope.progress(issue.id, number, "agent", f"{order.model.name} is working")
     hit("agent_started")
     agent = run_worker(order, scope, slot, place)
-    directory = Path(order.directory)
-    _restore_folder(directory)
+    _restore_folder(Path(order.directory))
     hit("agent_exited")
     scope.progress(issue.id, number, "snapshot", "taking a snapshot")
     taken = _held_snapshot(order, env, slot)
     report, invalid = find_report(agent.answer)
     broken = unreadable(agent.answer, invalid) if invalid is not None else None
+    return _recorded(order, env, agent, taken, report, broken)
+
+
+def _finished_before(order: AttemptOrder, env: AttemptEnvironment, finished: Finished) -> tuple[Work, Change]:
+    """Return the work of an earlier attempt that the order starts from; nothing is run, and nothing is paid."""
+    commit, plumbing = order.start, env.plumbing
+    plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, str(order.number)), commit))
+    real_folder(Path(order.directory), plumbing.repository.state_dir)
+    tree = plumbing.tree(commit)
+    diff = plumbing.diff(order.main, tree)
+    taken = SlotSnapshot(Snapshot(commit, tree, commit, tree, diff.changes), diff.patch, diff.hash, changed=True)
+    agent = AgentRun(0, None, EndedBy.ITSELF, 0.0, Usage(0.0, 0, 0))
+    return _recorded(order, env, agent, taken, finished.report, None)
+
+
+def _recorded(
+    order: AttemptOrder,
+    env: AttemptEnvironment,
+    agent: AgentRun,
+    taken: SlotSnapshot,
+    report: WorkerReport | None,
+    broken: UnreadableReport | None,
+) -> tuple[Work, Change]:
+    """Write down what was done, so that a noface that is killed now judges it and pays for nothing again."""
+    directory = Path(order.directory)
     notes = (f"the worker's report is malformed: {broken.violation}",) if broken is not None else ()
     own = own_values(env, order.main, taken.snapshot, taken.patch[:_PATCH_BYTES_MAX])
     patch, masked = keep_patches(env, directory, taken, own)

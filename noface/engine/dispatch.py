@@ -350,7 +350,7 @@ class Dispatch:
             return run_attempt(order, self._context.scope(cancel))
 
         done, model, now = partial(self._ended, order), order.model.name, self._context.clock.now()
-        began = 0.0 if order.resumed else now  # work that is only judged calls no model
+        began = 0.0 if order.resumed or order.finished else now  # work that is only judged calls no model
         self._jobs.start(
             Job(JobKind.ATTEMPT, order.issue.id, run, done, order.slot, model, order.think, began_at=began)
         )

@@ -9,11 +9,11 @@ from noface.engine.examine import unparsable
 from noface.engine.prompt_context import attempt_directory
 from noface.errors import GitError
 from noface.git.plumbing import Plumbing
-from noface.model.attempt import PastAttempt
+from noface.model.attempt import Finished, PastAttempt
 from noface.model.history import History
 from noface.model.issue import Issue
 from noface.model.start import CutOff, StartPoint, StartReason
-from noface.model.taxonomy import INTERRUPTED, FailureKind
+from noface.model.taxonomy import INTERRUPTED, Category, FailureKind
 from noface.model.worker_run import ModelSpec, Session
 from noface.process.files import read_regular
 from noface.recovery.resume import session_to_resume
@@ -41,6 +41,19 @@ def cut_off_before(context: RunContext, history: History, start: StartPoint, mai
         edited=edited,
         said=last.said,
     )
+
+
+def finished_before(context: RunContext, history: History, start: StartPoint) -> Finished | None:
+    """Return the finished work that the next attempt starts from, where all it lacks is to be judged; else None.
+
+    A gate has run on it, so its worker had finished; and what was red was main, or the machine. An issue that reads
+    otherwise by now asks a worker for more.
+    """
+    last = history.attempts[-1] if history.attempts else None
+    if last is None or last.failure is None or start != StartPoint(StartReason.CUT_OFF, last.number, last.candidate):
+        return None
+    by_gate = last.failure.gate is not None and last.failure.category is Category.ENVIRONMENT and not last.charged
+    return Finished(last.number, last.report) if by_gate and not _edited(context, history.issue, last) else None
 
 
 def _cause(last: PastAttempt) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 from noface.engine.context import RunContext
 from noface.engine.gate_session import REPEATS_MAX
 from noface.engine.given_files import files_given
-from noface.engine.going_on import next_session
+from noface.engine.going_on import finished_before, next_session
 from noface.engine.lessons import lessons_for
 from noface.engine.outside import scratch_of
 from noface.engine.prompt_context import (
@@ -66,7 +66,9 @@ def make_order(
         return masked(prompt.text, (*issue.paths, *protection.patterns))
 
     text, model = text_of(situation), _thinking(context.settings.models[action.model], think=think)
-    session = next_session(context, history, start.point, model, slot, think=think)
+    finished = finished_before(context, history, start.point) if not note else None
+    notes = (f"the work of attempt {finished.number} was judged again; no worker was called",) if finished else ()
+    session = next_session(context, history, start.point, model, slot, think=think) if finished is None else None
     if session is not None:
         session = replace(session, prompt=text_of(Situation.RESUME))
     changed = history.current[-1].changed if history.current else ()
@@ -94,9 +96,10 @@ def make_order(
         session=session,
         unjudged=start.point.reason is StartReason.CUT_OFF,
         repeats=max(REPEATS_MAX - context.reader.repeats(issue.id, history.epoch), 0),
-        notes=tuple(map(masked, data.notes)),
+        notes=tuple(map(masked, (*data.notes, *notes))),
         files=files.change,
         files_to_read=files.read,
+        finished=finished,
     )
     return order, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from noface.agents.base import OWN_SETTINGS, SESSION
 from noface.engine.agent_logs import lost_run
 from noface.engine.asking import AGAIN, question_usage
-from noface.engine.attempt import keep_patches, read_work
+from noface.engine.attempt import keep_patches, only_judged
 from noface.engine.attempt_environment import attempt_message
 from noface.engine.context import RunContext
 from noface.engine.deaths import block_killer, died_unexplained, find_suspects
@@ -66,7 +66,7 @@ def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
     for attempt in attempts:
         _drop_settings(attempt.directory)
         order, killer = attempt.order, attempt.issue_id in killers
-        if not killer and order is not None and read_work(order) is not None:
+        if not killer and order is not None and only_judged(order):
             resumed.append(replace(order, resumed=True))
             continue
         _interrupt(context, attempt, order)
@@ -265,7 +265,7 @@ def _rows(path: Path) -> tuple[DatabaseFacts, str, str]:
             opened = Reader(database).open_attempts()
     except StoreError as error:
         return DatabaseFacts(), error.message, error.hint
-    judged_next = {each.directory for each in opened if each.order is not None and read_work(each.order) is not None}
+    judged_next = {each.directory for each in opened if each.order is not None and only_judged(each.order)}
     saved = tuple(replace(attempt, saved=attempt.directory in judged_next) for attempt in rows.attempts)
     return replace(rows, attempts=saved), "", ""
 

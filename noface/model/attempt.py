@@ -58,6 +58,14 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
+class Finished:
+    """Work of attempt `number` that its worker had finished, and that nobody could judge; `report` is the worker's."""
+
+    number: int
+    report: WorkerReport | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptOrder:
     """All that a worker run needs, picklable; `run_attempt(order)` needs no database.
 
@@ -73,7 +81,7 @@ class AttemptOrder:
     run again for a cause that passes by itself. `notes` say how the prompt was made. `answer_schema` is the JSON Schema
     of the answer, for an agent with an option for it. `files` are those that the work is about, `files_to_read` those
     that it goes by and must not change; both are empty where the agent finds files by itself. `allowance` is the money
-    that its run may spend, as of its start.
+    that its run may spend, as of its start. `finished`: `start` holds this work, which is judged; no worker is called.
     """
 
     run_id: str
@@ -105,6 +113,7 @@ class AttemptOrder:
     files: tuple[str, ...] = ()
     files_to_read: tuple[str, ...] = ()
     allowance: Allowance | None = None
+    finished: Finished | None = None
 
     @property
     def cost_usd_max(self) -> float | None:

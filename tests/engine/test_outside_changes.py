@@ -5,6 +5,7 @@ from support.git_ground import a_bench, git, write
 from noface.git.survey import differences, main_moved, outside_state
 
 MAIN = "refs/heads/main"
+KILLED = -9
 
 
 def test_branches_tags_configuration_and_hooks_that_changed_are_named(tmp_path):
@@ -60,8 +61,12 @@ def test_a_commit_on_main_during_an_attempt_is_said_in_the_run_and_in_show(proje
 
 
 def test_a_main_that_somebody_made_red_is_charged_to_no_worker(project):
+    calls = project.folder / "calls"
+    done = '{"status": "done", "summary": "wrote one.txt", "confidence": 0.9}'
+    told = [{"shell": f"echo call >> {calls}"}, {"say": f"```json\n{done}\n```"}]
     project.play(
-        ("1", 0, [{"write": "one.txt", "text": "1"}, {"sleep": 2}]), ("2", 0, [{"write": "two.txt", "text": "2"}])
+        ("1", 0, [{"write": "one.txt", "text": "1"}, {"sleep": 2}, *told]),
+        ("2", 0, [{"write": "two.txt", "text": "2"}]),
     )
     project.issue(1)
     project.issue(2)
@@ -78,5 +83,30 @@ def test_a_main_that_somebody_made_red_is_charged_to_no_worker(project):
     assert "main itself is red at gate check" in attempt["failure"]["message"]
     project.git("rm", "-q", "bad")
     project.commit("green again")
+    assert project.noface("run", NOFACE_FAILPOINT="attempt_started").returncode == KILLED
     project.run()
     assert project.statuses() == {"1": "merged", "2": "merged"}
+    assert calls.read_text() == "call\n"  # what was finished is judged, and not paid for again
+    judged = project.attempts("1")[1]
+    assert (judged["outcome"], judged["cost_usd"]) == ("PASSED", 0.0)
+    assert any("the work of attempt 1 was judged again; no worker was called" in note for note in judged["notes"])
+    assert project.git("show", "main:one.txt") == "1"
+
+
+def test_finished_work_whose_issue_was_edited_meanwhile_goes_to_a_worker(project):
+    project.play(
+        ("1", 1, [{"write": "one.txt", "text": "1"}, {"sleep": 2}]), ("1", 2, [{"write": "b.txt", "text": "2"}])
+    )
+    project.issue(1)
+    project.commit()
+    running = project.start("run")
+    project.in_slots("one.txt")
+    project.write("bad", "x\n")
+    project.commit("red")
+    out, _ = running.communicate(timeout=90)
+    assert project.attempts("1")[0]["outcome"] == "BASELINE_RED", out
+    project.git("rm", "-q", "bad")
+    project.issue(1, body="Do it otherwise.")
+    project.commit("green again")
+    project.run()
+    assert project.git("show", "main:b.txt") == "2"
