@@ -142,9 +142,12 @@ def _location(decision: Decision, findings: list[Finding]) -> str | None:
     return next(same, None)
 
 
-def _last_line(log: Log) -> str:
-    """Return the last line of the output: where none decided, it tells one unknown failure from another."""
-    return next((line for line in reversed(log.lines) if line.strip()), "")
+_LAST_LINES = 3
+
+
+def _last_lines(log: Log) -> str:
+    """Return the end of the output: where no line decided, it tells one unknown failure from another."""
+    return "\n".join([line for line in log.lines if line.strip()][-_LAST_LINES:])
 
 
 def _verdict(
@@ -170,7 +173,7 @@ def _verdict(
         tests_run=_tests_run(counts),
         stack_trace=stack_of(log, line) if decision.kind is FailureKind.RUNTIME_ERROR else "",
         excerpt=excerpt_of(log, line, decision.kind),
-        signature=signature_of(decision.kind, key or _last_line(log), failing),
+        signature=signature_of(decision.kind, key or _last_lines(log), failing),
         evidence=(key,) if key else (),
         also_matched=tuple(also),
     )

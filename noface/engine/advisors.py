@@ -9,6 +9,7 @@ from functools import partial
 from noface.engine.asking import Answer, Question, ask, known_ids, make_question, question_usage, record_question
 from noface.engine.context import RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
+from noface.engine.lessons import remembered
 from noface.engine.outages import answers_again
 from noface.engine.prompt_context import history_of
 from noface.model.actions import Ask
@@ -92,10 +93,14 @@ class Advisors:
         self._jobs = jobs
 
     def answer_itself(self, history: History, action: Ask) -> bool:
-        """Answer a question that needs no model; False where it does."""
+        """Answer a question that needs no model, or whose answer is remembered; False where it needs one."""
+        context, issue, last = self._context, history.issue, history.attempts[-1]
+        cure = remembered(context, history) if action.topic is Topic.DIAGNOSIS else None
+        if cure is not None:
+            self._record(record_question(context, history, action.topic), issue, cure, ())
+            return True
         if action.model:
             return False
-        context, issue, last = self._context, history.issue, history.attempts[-1]
         row = record_question(context, history, action.topic)
         if action.topic is Topic.DEPENDENCY:
             self._record(row, issue, check_dependencies(context, issue, last, history.epoch), ())

@@ -1,8 +1,10 @@
 """Lessons in a run (S7): which ones a prompt quotes, what their readers made of them, and what a landing teaches."""
 
+from dataclasses import replace
+
 from noface.engine.context import RunContext
 from noface.engine.prompt_context import patch_of
-from noface.knowledge.lessons import Lesson, failed_before, mine
+from noface.knowledge.lessons import Lesson, cure_of, failed_before, mine
 from noface.knowledge.mends import mend_of, parts_of
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, PastAttempt
 from noface.model.history import Advice, AdviceOutcome, History, Topic
@@ -52,17 +54,35 @@ def keep_lesson(context: RunContext, issue: Issue) -> None:
     """Keep what helped an issue that has landed after failures."""
     if not context.settings.learn:
         return
-    past = context.reader.past(issue.id)
+    past, advice = context.reader.past(issue.id), context.questions.advice(issue.id)
     failed = failed_before(past)
-    if failed is None:
-        return
-    mend = mend_of(patch_of(context, issue, failed.number), patch_of(context, issue, past[-1].number))
-    lesson = mine(issue, past, mend, cause=_cause(context.questions.advice(issue.id)))
-    if lesson is not None:
-        now = context.clock.now()
-        context.lessons.learn(lesson, now)
-        said = lesson.advice.partition("\n")[0]
-        context.journal.event(now, "lesson_learnt", issue.id, number=lesson.number, advice=said)
+    mined = None
+    if failed is not None:
+        mend = mend_of(patch_of(context, issue, failed.number), patch_of(context, issue, past[-1].number))
+        mined = mine(issue, past, mend, cause=_cause(advice))
+    for lesson in (mined, cure_of(issue, past, advice)):
+        if lesson is not None:
+            now = context.clock.now()
+            context.lessons.learn(lesson, now)
+            said = lesson.advice.partition("\n")[0]
+            context.journal.event(now, "lesson_learnt", issue.id, number=lesson.number, advice=said)
+
+
+def remembered(context: RunContext, history: History) -> Advice | None:
+    """Return the diagnosis that cured the last failure before, in whatever issue, if it has not been given here yet.
+
+    How the next attempt ends counts for or against it.
+    """
+    last = history.current[-1]
+    if not context.settings.learn or last.failure is None:
+        return None
+    for lesson in context.lessons.cures(last.failure):
+        cause, strategy, text = lesson.cause, lesson.strategy, lesson.advice
+        advice = Advice(Topic.DIAGNOSIS, last.number, cause=cause, recoverable="yes", strategy=strategy, text=text)
+        if not any(advice.repeats(given) for given in history.asked if given.topic is Topic.DIAGNOSIS):
+            context.lessons.quote([lesson.id], "", history.issue.id, last.number + 1)
+            return replace(advice, epoch=history.epoch)
+    return None
 
 
 def _cause(advice: tuple[Advice, ...]) -> str:

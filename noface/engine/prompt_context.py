@@ -172,7 +172,7 @@ def said_before(history: History, topic: Topic) -> tuple[Quote, ...]:
     usable = [a for a in history.asked if a.topic is topic and a.outcome is AdviceOutcome.ADVISED and a.after < last]
     return tuple(
         Quote(
-            f"{_TITLES[topic]} after attempt {advice.after}{f' ({advice.strategy})' if advice.strategy else ''}, which"
+            f"{_title(advice)}, after attempt {advice.after}{f' ({advice.strategy})' if advice.strategy else ''}, which"
             f" did not help: {_came_of(advice, history)}",
             _text(advice),
             advice.model,
@@ -200,7 +200,13 @@ def _quotes(history: History, topics: tuple[Topic, ...]) -> tuple[Quote, ...]:
         for a in history.asked
         if a.topic in topics and a.outcome in usable and (a.after == last or a.topic in _LASTING) and not a.points
     ]
-    return tuple(Quote(_TITLES[advice.topic], _text(advice), advice.model) for advice in answers if _text(advice))
+    return tuple(Quote(_title(advice), _text(advice), advice.model) for advice in answers if _text(advice))
+
+
+def _title(advice: Advice) -> str:
+    """Return what an answer is; a diagnosis of no model is one that noface remembers."""
+    remembered = advice.topic is Topic.DIAGNOSIS and not advice.model
+    return "The diagnosis with which the same failure was mended before" if remembered else _TITLES[advice.topic]
 
 
 def _text(advice: Advice) -> str:

@@ -16,10 +16,11 @@ from noface.knowledge.hint_mining import is_common
 from noface.knowledge.mends import Mend, in_workers_hands, parts_of
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
+from noface.model.history import Advice, AdviceOutcome, Topic
 from noface.model.issue import Issue
 from noface.model.patterns import file_of, language_of
 from noface.model.quoting import one_line
-from noface.model.taxonomy import PASSED, FailureKind
+from noface.model.taxonomy import PASSED, DiagnosisStrategy, FailureKind
 
 TERMS_MAX = 20
 """How many words of a failure are looked for."""
@@ -106,15 +107,57 @@ def mine(issue: Issue, attempts: tuple[PastAttempt, ...], mend: Mend, cause: str
     )
 
 
+_CURES = (DiagnosisStrategy.ALTERNATIVE.value, DiagnosisStrategy.MODIFIED.value)
+_CURE_CONFIDENCE_MIN = 0.5
+
+
+def cure_of(issue: Issue, attempts: tuple[PastAttempt, ...], advice: tuple[Advice, ...]) -> Lesson | None:
+    """Return the diagnosis by which an issue's last attempt passed, to be used again without asking; None without one.
+
+    Unlike what a mend teaches, it is known by the failure's signature alone. What passes by itself is no cure, nor is
+    what was remembered itself: how that does is counted.
+    """
+    failed = _mended(attempts)
+    failure = failed.failure if failed is not None else None
+    if failed is None or failure is None or not failure.signature or not (failure.excerpt or failure.evidence):
+        return None
+    given = (a for a in reversed(advice) if a.topic is Topic.DIAGNOSIS and a.after == failed.number and a.model)
+    found = next((a for a in given if a.outcome is AdviceOutcome.ADVISED and a.strategy in _CURES), None)
+    if found is None:
+        return None
+    return Lesson(
+        signature=failure.signature,
+        kind=failure.kind,
+        rule=failure.rule,
+        message=one_line(failure.message, _MESSAGE_MAX),
+        cause=found.cause,
+        strategy=found.strategy,
+        advice=found.text,
+        tags=_tags(issue, failure, ()),
+        issue_id=issue.id,
+        number=attempts[-1].number,
+    )
+
+
+def is_cure(strategy: str) -> bool:
+    """Tell whether a lesson's strategy is that of a diagnosis."""
+    return strategy in _CURES
+
+
+def _mended(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
+    """Return the last failure that was charged before the last attempt, which passed; None without one."""
+    if not attempts or attempts[-1].outcome != PASSED:
+        return None
+    epoch = attempts[-1].epoch
+    return next((a for a in reversed(attempts[:-1]) if a.charged and a.failure and a.epoch == epoch), None)
+
+
 def failed_before(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
     """Return the failure that the last attempt, which passed, has mended; None where it teaches nothing.
 
     It is the last one charged to the worker, if its cause lay in the worker's hands and its message says something.
     """
-    if not attempts or attempts[-1].outcome != PASSED:
-        return None
-    passing = attempts[-1]
-    failed = next((a for a in reversed(attempts[:-1]) if a.charged and a.failure and a.epoch == passing.epoch), None)
+    failed = _mended(attempts)
     failure = failed.failure if failed is not None else None
     if failure is None or not failure.signature or not in_workers_hands(failure):
         return None
@@ -130,6 +173,11 @@ def lift(hits: int, successes: int, untold: Untold) -> float:
     """Return by how much a lesson raises the share of attempts that pass, -1 to 1; a little is assumed at first."""
     told = (successes + _PRIOR_TOLD[0]) / (hits + _PRIOR_TOLD[1])
     return told - (untold.passed + _PRIOR_UNTOLD[0]) / (untold.passed + untold.again + _PRIOR_UNTOLD[1])
+
+
+def cure_holds(learned: int, hits: int, successes: int) -> bool:
+    """Tell whether a cure still helps: nobody is asked in its place, so it has to work at least as often as not."""
+    return confidence(learned, hits, successes) >= _CURE_CONFIDENCE_MIN
 
 
 def worth_keeping(hits: int, successes: int, untold: Untold) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import fields
 from importlib.resources import files
 from typing import Any
 
-from noface.knowledge.lessons import Lesson, Untold, confidence, fits, query_terms, worth_keeping
+from noface.knowledge.lessons import Lesson, Untold, confidence, cure_holds, fits, is_cure, query_terms, worth_keeping
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
 from noface.store.database import Database, insert, update
@@ -79,6 +79,12 @@ class LessonStore:
         lessons = [lesson for lesson in map(_lesson, rows) if fits(failure, lesson, parts)]
         return tuple(lessons[:limit])
 
+    def cures(self, failure: Failure) -> tuple[Lesson, ...]:
+        """Return the diagnoses by which the same failure passed before, the best first."""
+        self.ensure()
+        rows = self._db.rows(query("lessons_by_signature"), failure.signature, _LOOKED_AT_MAX)
+        return tuple(_lesson(row) for row in rows if is_cure(row["strategy"]))
+
     def untold(self, kind: FailureKind) -> Untold:
         """Count how attempts ended that read no lesson, after a failure of a kind."""
         row = self._db.rows(query("attempts_without_lessons"), kind)[0]
@@ -133,7 +139,10 @@ class LessonStore:
     def _count(self, connection: sqlite3.Connection, row: sqlite3.Row, passed: bool, at: float) -> bool:
         """Count an attempt for a lesson; tell whether it is dropped."""
         hits, successes = row["hits"] + 1, row["successes"] + passed
-        keep = worth_keeping(hits, successes, self.untold(FailureKind(row["kind"])))
+        if is_cure(row["strategy"]):
+            keep = cure_holds(row["learned"], hits, successes)
+        else:
+            keep = worth_keeping(hits, successes, self.untold(FailureKind(row["kind"])))
         connection.execute(
             "UPDATE lessons SET hits = ?, successes = ?, confidence = ?,"
             " dropped_at = CASE WHEN ? THEN dropped_at ELSE COALESCE(dropped_at, ?) END WHERE id = ?",

@@ -188,7 +188,7 @@ WHERE lessons_text MATCH ? AND l.dropped_at IS NULL AND l.signature != ?
 ORDER BY l.kind != ?, bm25(lessons_text), l.id DESC LIMIT ?;
 
 -- name: lessons_to_judge
-SELECT l.id, l.kind, l.learned, l.hits, l.successes FROM lessons_shown AS s JOIN lessons AS l ON l.id = s.lesson_id
+SELECT l.id, l.kind, l.strategy, l.learned, l.hits, l.successes FROM lessons_shown AS s JOIN lessons AS l ON l.id = s.lesson_id
 WHERE s.issue_id = ? AND s.number = ? AND s.judged = 0;
 
 -- name: attempts_without_lessons

@@ -171,3 +171,12 @@ def test_work_grows_no_faster_than_the_output(shape: str):
     small, large = (shape * (size // len(shape)) for size in (300_000, 4_800_000))
     bound = 16 * 3 * min(seconds_for(small) for _ in range(3)) + 0.5
     assert any(seconds_for(large) <= bound for _ in range(3))  # another process may have been in the way of one
+
+
+def test_unknown_failures_are_the_same_where_their_output_ends_alike():
+    def signed(output):
+        return classify(GateEvidence("./check", 3, output, "", 1.0)).signature
+
+    assert signed("strange\nworking for 3.1s\n") == signed("strange\nworking for 4.7s\n")
+    assert signed("strange\n") != signed("odd\n")
+    assert signed("strange\nstopped\n") != signed("odd\nstopped\n")

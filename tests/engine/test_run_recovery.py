@@ -98,7 +98,7 @@ def test_a_diagnoser_is_told_what_it_said_and_what_came_of_it_and_is_paid_for_th
     assert asked == ["ask-1-diagnosis", "ask-2-diagnosis"]
     told = (project.state / "attempts/7/2/ask-2-diagnosis/prompt.md").read_text()
     said = told.split("## What was said before\n")[1]
-    assert "A diagnosis after attempt 1 (alternative_approach), which did not help: attempt 2 failed otherwise" in said
+    assert "A diagnosis, after attempt 1 (alternative_approach), which did not help: attempt 2 failed otherwise" in said
     assert "Make strange.sh executable." in said
     assert "The same advice is not followed again" in told
 
@@ -413,6 +413,35 @@ def test_what_worked_for_one_issue_is_told_to_the_next_with_the_same_failure(pro
     project.run()
     assert "seven.txt" in project.prompt("8", 2)
     assert "seven.txt" not in project.prompt("8", 1)
+
+
+def test_a_cure_of_an_unknown_failure_is_used_in_any_issue_without_asking(project):
+    """7 is diagnosed and passes; 8 fails alike and gets that cure; 9 is not helped by it, and then asks."""
+    gate = "for bad in bad-*; do test ! -e $bad || { cat $bad; exit 3; }; done"
+    project.config(ROLES.format(script=project.script, roles='diagnoser = "wise"'), gate=gate)
+    advice = {"cause": "a stale lock", "recoverable": "yes", "strategy": "alternative_approach"}
+    project.play(
+        ("7", 1, says({**advice, "alternative": "Empty the lock first, code 4711."}), "diagnosis"),
+        ("9", 2, says({**advice, "alternative": "Take another lock, code 0016."}), "diagnosis"),
+        *((issue, 1, [{"write": f"bad-{issue}", "text": "strange"}]) for issue in ("7", "8", "9")),
+        ("9", 2, [{"write": "two", "text": "2"}]),
+        ("*", 0, [{"shell": "rm -f bad-*; echo $NOFACE_ISSUE_ID > $NOFACE_ISSUE_ID.txt"}]),
+    )
+    project.issue(7)
+    project.issue(8, depends_on=["7"])
+    project.issue(9, depends_on=["8"])
+    project.commit()
+    project.run()
+    assert [len(project.attempts(issue)) for issue in ("7", "8", "9")] == [2, 2, 3]
+    asked = sorted(str(path.relative_to(project.state)) for path in project.state.glob("attempts/*/*/ask-*"))
+    assert asked == ["attempts/7/1/ask-1-diagnosis", "attempts/9/2/ask-2-diagnosis"]
+    for issue in ("8", "9"):
+        told = project.prompt(issue, 2).split("The diagnosis with which the same failure was mended before:")[1]
+        assert told.index("code 4711") < told.index("strange")
+    assert "code 0016" in project.prompt("9", 3)
+    (lesson,) = project.shown("hints", "list", "--lessons")["lessons"]
+    assert (lesson["cause"], lesson["strategy"]) == ("a stale lock", "alternative_approach")
+    assert (lesson["hits"], lesson["successes"], lesson["learned"], lesson["dropped"]) == (2, 1, 2, False)
 
 
 def test_a_reflection_is_asked_for_and_reaches_the_next_prompt(project):

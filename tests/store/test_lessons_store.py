@@ -255,3 +255,19 @@ def test_tables_that_are_there_are_not_written_again(database, store):
     version = database.rows("PRAGMA schema_version")[0][0]
     LessonStore(database).ensure()
     assert database.rows("PRAGMA schema_version")[0][0] == version
+
+
+def test_a_cure_is_known_by_its_signature_and_dropped_once_it_fails_more_often_than_it_helps(store):
+    unknown = failure(kind=FailureKind.UNKNOWN)
+    cure = store.learn(lesson(strategy="retry_modified", kind=FailureKind.UNKNOWN, parts=()), 1.0)
+    store.learn(lesson(), 2.0)
+    assert [found.id for found in store.cures(unknown)] == [cure]
+    assert store.cures(failure(signature="s2", kind=FailureKind.UNKNOWN)) == ()
+    assert cure not in [found.id for found in store.look_up(failure())], "it is told as a diagnosis"
+    assert told(store, cure, 1, passed=True) == ()
+    assert told(store, cure, 2, passed=False) == (), "failed in another way"
+    assert told(store, cure, 3, passed=False, same_failure=True) == ()
+    assert told(store, cure, 4, passed=False, same_failure=True) == (cure,)
+    assert store.cures(unknown) == ()
+    store.learn(lesson(strategy="retry_modified", kind=FailureKind.UNKNOWN, parts=(), number=9), 3.0)
+    assert [found.id for found in store.cures(unknown)] == [cure], "it has helped again"
