@@ -2,7 +2,8 @@
 
 Exit codes: 0 finished; 75 (EX_TEMPFAIL of sysexits.h) try again later, charged to nobody; 126 and 127 as the shell
 means them (not executable, not found); any other is a crash, unless its output ends in a question to a keyboard, or is
-an interpreter's one line that its script is not there. Its edits are judged by the gates whatever it prints.
+an interpreter's one line that its script is not there. Its edits are judged by the gates whatever it prints; without
+edits, a question about the work that it ends with is one.
 """
 
 import re
@@ -66,7 +67,10 @@ class CommandReader:
         return Usage()
 
     def verdict(self, exit_code: int | None, stderr: str) -> RunVerdict:
-        """Judge by the exit code alone; a failure whose output ends in a question is one of configuration."""
+        """Judge by the exit code alone; a failure that ends in a prompt at a keyboard is one of configuration.
+
+        What a worker asks about its work counts where it changed nothing (engine/judge).
+        """
         unfinished = unescaped(self._lines.rest())
         last = unfinished.strip()[-LAST_WORDS_MAX:] or self._last
         said = [line for line in stderr.splitlines() if line.strip()][-_FINAL_LINES:] or [last]

@@ -66,6 +66,19 @@ def without_changes(agent: str, last_words: str, error: Failure | None = None) -
     return verdict.failed_as(verdict.kind or FailureKind.NO_DIFF)
 
 
+def asked_by_program(agent: str, words: str) -> Failure | None:
+    """Return the failure of a plain program that changed nothing and ends with a question about its work, else None.
+
+    Programs ask much that is no such question: whether a service runs, what was meant by an option, for a yes.
+    """
+    rows = [row.strip() for row in words[-_WORDS_MAX:].splitlines() if not _WORDS["choice"].match(row)]
+    last = rows[-1] if rows else ""
+    spoken = _WORDS["to_person"].search(last) or _WORDS["unclear"].search(last)
+    if not spoken or _WORDS["from_program"].search(last) or meaning_of(last).kind is FailureKind.NO_DIFF:
+        return None
+    return _by_words(agent, last, None).failure
+
+
 def _only_talks(agent: str, rule: str) -> bool:
     return any(rule == f"{agent}-{known.name}" for known in rules_of(agent) if known.talk)
 
@@ -248,10 +261,10 @@ def meaning_of(last_words: str) -> Meaning:
     request = next((text for text in late if _WORDS["asks"].search(text)), "")
     if request:
         return Meaning(FailureKind.AGENT_CONFUSION, "words-ask", request, questions or (request[:_QUESTION_CHARS_MAX],))
-    blocked = next((text for text in sentences if _WORDS["blocked"].search(text)), "")
-    if blocked:
-        words = blocked[:_QUESTION_CHARS_MAX]
-        return Meaning(FailureKind.AGENT_CONFUSION, "words-blocked", blocked, questions or (words,))
+    for name, words in (("words-blocked", _WORDS["blocked"]), ("words-unclear", _WORDS["unclear"])):
+        stuck = next((text for text in sentences if words.search(text)), "")
+        if stuck:
+            return Meaning(FailureKind.AGENT_CONFUSION, name, stuck, questions or (stuck[:_QUESTION_CHARS_MAX],))
     return Meaning(FailureKind.NO_DIFF, "nothing-changed", sentences[-1] if sentences else "")
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from noface.diagnosis.agent import without_changes
+from noface.diagnosis.agent import asked_by_program, without_changes
 from noface.engine.attempt_environment import AttemptEnvironment, Scope
 from noface.engine.disk import worker_without_room
 from noface.engine.examine import Change, examine_change, mask_secrets
@@ -237,11 +237,20 @@ def _other_excerpts(failed: GateResult, results: tuple[GateResult, ...]) -> list
 
 
 def _nothing_changed(order: AttemptOrder, agent: AgentRun, snapshot: Snapshot) -> Failure:
-    """Return why nothing changed: the run's error, what a language model's last words mean, or plain NO_DIFF."""
-    if agent.error is None and order.model.agent in _PLAIN_AGENTS:
-        return _no_diff(order, snapshot, agent.last_words)
+    """Return why nothing changed: the run's error, what its last words mean, or plain NO_DIFF."""
+    if order.model.agent in _PLAIN_AGENTS:
+        asked = asked_by_program(order.model.agent, _said(agent))
+        return asked or agent.error or _no_diff(order, snapshot, agent.last_words)
     failure = without_changes(order.model.agent, agent.last_words, agent.error)
     return _no_diff(order, snapshot, agent.last_words) if failure.kind is FailureKind.NO_DIFF else failure
+
+
+def _said(agent: AgentRun) -> str:
+    """Return what a plain program said that may be a question: what it ended with, if nothing else explains its end."""
+    if agent.error is None:
+        return agent.answer or agent.last_words
+    silent = agent.error.rule == f"command-exit-{agent.exit_code}" and agent.error.kind is FailureKind.AGENT_CRASH
+    return (agent.error.excerpt or agent.answer or agent.last_words) if silent else ""
 
 
 def _no_diff(order: AttemptOrder, snapshot: Snapshot, last_words: str) -> Failure:

@@ -8,9 +8,10 @@ from support import ROOT
 from support.agent_recordings import run
 from support.agent_recordings import verdict as verdict_on
 from support.cases import cases
+from support.corpus_score import RECORDINGS, load
 
 from noface.data import table
-from noface.diagnosis.agent import classify, meaning_of, stops_mid_sentence, without_changes
+from noface.diagnosis.agent import asked_by_program, classify, meaning_of, stops_mid_sentence, without_changes
 from noface.diagnosis.agent_errors import (
     AgentError,
     AgentEvidence,
@@ -162,6 +163,11 @@ def test_prose_that_quotes_errors_decides_nothing(words):
         ("I need more information about the schema to go on.", "AGENT_CONFUSION"),
         ("I'm blocked: the schema is missing.", "AGENT_CONFUSION"),
         ("BLOCKED: no network.", "AGENT_CONFUSION"),
+        ("I don't have enough information to do this.", "AGENT_CONFUSION"),
+        ("The requirements are not clear to me.", "AGENT_CONFUSION"),
+        ("There is insufficient context.", "AGENT_CONFUSION"),
+        ("I do not understand which of them is meant.", "AGENT_CONFUSION"),
+        ("The task is clear, and nothing is left to do.", "NO_DIFF"),
         ("I cannot proceed without the credentials.", "AGENT_CONFUSION"),
         ('Report: {"status": "blocked", "blocked_reason": "unclear", "questions": ["Which file?"]}', "AGENT_CONFUSION"),
         ('{"status": "done"} and "blocked" no more', "NO_DIFF"),
@@ -173,6 +179,33 @@ def test_prose_that_quotes_errors_decides_nothing(words):
 )  # fmt: skip
 def test_last_words_tell_a_question_a_block_and_a_refusal_from_talk(words, kind):
     assert meaning_of(words).kind == kind
+
+
+ASKED = [
+    "Which file should I change?", "Should it round down or up?", "Is the amount in cents?", "which file?",
+    "Before I start: which of the two tables is meant?", "Which date format do you want?\n- ISO\n- US\n",
+    "Do you want amounts in cents or in dollars?", "How should an empty order be priced? The issue does not say.",
+    "Looked at a.py.\nI looked at it, but I don't have enough information.", "The requirements are unclear.",
+]  # fmt: skip
+NOT_ASKED = [
+    "Overwrite existing file?", "Do you want to continue?", "Are you sure?", "What is your password?", "Did you mean this?",
+    "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?", "What?",
+    "psql: error: could not connect\n\tIs the server running on that host and accepting TCP/IP connections?",
+    "a.c:3:1: warning: symbol 'x' was not declared. Should it be static?", "Error: which file?", "Did not run...huh?",
+    "Can't open 'x' for reading. Does it exist?", "All done. Anything else I can help with?", "Please name a file.", "",
+    "Which of them?\nDone.", "Would you like to share usage data about this project?", "All tests passed.",
+]  # fmt: skip
+
+
+def test_what_a_program_asks_about_its_work_is_told_from_what_programs_ask():
+    assert [words for words in ASKED if asked_by_program("command", words) is None] == []
+    assert [words for words in NOT_ASKED if asked_by_program("command", words) is not None] == []
+
+
+def test_no_tool_s_output_asks_about_the_work():
+    printed = [text for name in RECORDINGS for case in load(name) for text in (case["stdout"], case["stderr"]) if text]
+    assert len(printed) > 1000
+    assert [text[-300:] for text in printed if asked_by_program("command", text) is not None] == []
 
 
 def test_questions_are_whole_few_and_each_asked_once():

@@ -8,6 +8,27 @@ UNCLEAR = '{"status": "blocked", "blocked_reason": "unclear", "summary": "which?
 DONE = '{"status": "done", "summary": "all of it",}'
 
 
+def test_a_plain_worker_that_asks_about_its_work_is_answered_and_not_called_lazy_or_broken(project):
+    asks = "Which of the two formats is meant?"
+    project.config(
+        f'[models.asks]\nagent = "command"\ncommand = "echo looked at it; echo \'{asks}\'"\n'
+        f'[models.fails]\nagent = "command"\ncommand = "echo \'{asks}\' >&2; exit 2"\n'
+        f'[models.crashes]\nagent = "command"\ncommand = "echo \'{asks}\'; echo boom >&2; exit 2"\n'
+        '[models.prompts]\nagent = "command"\ncommand = "printf \'Overwrite it? [y/N] \'; exit 2"\n'
+        f'[models.works]\nagent = "command"\ncommand = "echo > b.txt; echo \'{asks}\'"\n'
+    )
+    models = ("asks", "fails", "crashes", "prompts", "works")
+    for number, model in enumerate(models):
+        project.issue(number, model=model, max_attempts=1, no_escalate=True)
+    project.commit()
+    project.run(code=3)
+    outcomes = [project.attempts(str(number))[0]["outcome"] for number, _ in enumerate(models)]
+    assert outcomes == ["AGENT_CONFUSION", "AGENT_CONFUSION", "AGENT_CRASH", "MISCONFIGURED", "PASSED"]
+    questions = {row["id"]: row["question"] for row in project.shown("blocked")["blocked"]}
+    assert asks in questions["0"]
+    assert asks in questions["1"]
+
+
 def test_a_report_that_breaks_its_form_gets_one_reminder_and_loses_no_question(project):
     project.play(
         ("1", 1, [{"say": CUT_OFF}]),
