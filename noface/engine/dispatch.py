@@ -45,8 +45,8 @@ from noface.recovery.blocked import approval_document, block_document
 from noface.recovery.options import Configured
 from noface.recovery.policy import next_action
 from noface.recovery.policy_state import charged
+from noface.recovery.resume import gone_on_with
 from noface.recovery.schedule import Contest, Plan, independent, plan
-from noface.recovery.start import cut_off
 from noface.secrets.masked_records import masked_issue
 
 
@@ -332,7 +332,7 @@ class Dispatch:
     def _attempt(self, past: History, action: Run | WaitUntil, accept_failing: int | None) -> None:
         context, issue = self._context, past.issue
         note = context.reader.state(issue.id).note
-        before = next(cut_off(past.attempts), None)  # its session may know no other workspace
+        before = gone_on_with(past.attempts)  # its session may know no other workspace
         slot = self._jobs.take_slot(before.slot if before is not None else None)
         order, prompt_hash = make_order(context, past, action, slot, note, accept_failing)
         order = replace(order, allowance=self._limits.allowance(order.model, past))

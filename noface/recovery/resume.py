@@ -1,8 +1,8 @@
 """Decides whether the next attempt goes on with the session of its agent, and whether the agent did. Pure.
 
-A session is only for going on with an attempt that something other than its worker ended, and that nobody was charged
-for: each charged retry has a fresh context (L3). The newest of the attempts at the end that were cut off and had a
-session is the one, if
+A session is only for going on with an attempt that something other than its worker ended, or whose answer could not be
+read, and that nobody was charged for: each charged retry has a fresh context (L3). The newest of the attempts at the
+end that were cut off and had a session is the one, or the last if it is to be reminded of the form, if
 
 - the next attempt has the same entry of [models] and thinks as long: nobody else knows the conversation;
 - the workspace goes on from what that attempt left, or it left nothing: a session must find its files as it knows them;
@@ -27,13 +27,22 @@ def session_to_resume(
     attempts: tuple[PastAttempt, ...], start: StartPoint, model: str, *, think: bool
 ) -> PastAttempt | None:
     """Return the attempt whose session the next one goes on with, None where it begins afresh."""
-    last = next((attempt for attempt in cut_off(attempts) if attempt.session or left_work(attempt)), None)
+    last = gone_on_with(attempts)
     if last is None or (last.model, last.think) != (model, think) or not _ID.fullmatch(last.session):
         return None
-    if start.reason is not StartReason.CUT_OFF and (left_work(last) or start.reason not in _KEEPS_THE_FILES):
+    there = start.reason is StartReason.CUT_OFF or start.holds == last.number
+    if not there and (left_work(last) or start.reason not in _KEEPS_THE_FILES):
         return None
     refused = {tried.session for attempt in attempts if (tried := attempt.resumed) is not None and tried.refused}
     return None if last.session in refused else last
+
+
+def gone_on_with(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
+    """Return the attempt that the next one goes on with, by its session where that can be had; None where none is."""
+    last = attempts[-1] if attempts else None
+    if last is not None and last.outcome == FailureKind.OUTPUT_FORMAT and not last.charged:
+        return last
+    return next((attempt for attempt in cut_off(attempts) if attempt.session or left_work(attempt)), None)
 
 
 def refusal(run: AgentRun) -> str:

@@ -37,6 +37,16 @@ def test_each_charged_retry_and_each_other_beginning_has_a_fresh_context(outcome
     assert resumed() is None
 
 
+def test_who_is_reminded_of_the_form_is_asked_in_its_session():
+    unread = attempt(1, "OUTPUT_FORMAT", charged=False)
+    assert resumed(unread) == 1
+    assert resumed(attempt(1, "OUTPUT_FORMAT")) is None, "charged: the ladder"
+    assert resumed(attempt(1, "OUTPUT_FORMAT", charged=False, candidate=None)) == 1
+    best = attempt(1, "TEST_FAILURE", gates_passed=1, failing_tests=1)
+    assert resumed(best, attempt(2, "OUTPUT_FORMAT", charged=False)) is None, "the workspace holds attempt 1's work"
+    assert resumed(unread, attempt(2, "TEST_FAILURE")) is None
+
+
 def test_only_the_same_model_that_thinks_as_long_goes_on():
     assert resumed(attempt(1), model="other") is None
     assert resumed(attempt(1), think=True) is None
