@@ -19,10 +19,10 @@ from noface.errors import GitError
 from noface.knowledge.hints import matched
 from noface.model.actions import Mode, Run, WaitUntil, action_instruction
 from noface.model.attempt import PastAttempt, failure_of
-from noface.model.history import History, Topic
+from noface.model.history import History, Topic, Verdict
 from noface.model.quoting import one_line
 from noface.model.start import Origin, StartPoint, StartReason
-from noface.model.taxonomy import FailureKind, instruction_for, reaches_workers
+from noface.model.taxonomy import Category, FailureKind, instruction_for, reaches_workers
 from noface.prompts.answers.forms import example_of
 from noface.prompts.data import PromptData, Quote, Situation, situation_for
 from noface.recovery.done_already import CHECK, DONE_ALREADY
@@ -81,7 +81,7 @@ def prompt_data(
         hints=matches.hints,
         note=f"{note}\n{_BY_PERSON}".strip() if start.origin is Origin.PERSON else note,
         rejected_note=rejected,
-        instruction=_instruction(history, told_last),
+        instruction=_since_then(context, history, note) or _instruction(history, told_last),
         strategy=_strategy(name, start, told_last),
         diagnosis=(*_known(told_last), *diagnosis_of(history)),
         advice=advice_of(history),
@@ -125,6 +125,25 @@ def _gate_hung(attempt: PastAttempt) -> bool:
     """Tell whether a gate did not end in time: then the change loops, and doing less of it helps nobody."""
     failure = attempt.failure
     return failure is not None and failure.kind is FailureKind.TIMEOUT and failure.gate is not None
+
+
+def _since_then(context: RunContext, history: History, note: str) -> str:
+    """Say what has come of what the last attempt waited for, in place of what to do about waiting for it (K5)."""
+    last = history.attempts[-1] if history.attempts else None
+    if last is None or last.failure is None or last.failure.rule == REJECTED_BY_PERSON:
+        return ""
+    if last.epoch < history.epoch:
+        unclear = last.failure.category is Category.CONTEXT_GAP and note
+        return "A person has answered what was unclear: go by the note above." if unclear else ""
+    verdict = history.verdict(last.number)
+    if verdict is not None and verdict.verdict is Verdict.APPROVED:
+        return f"A person approved what attempt {last.number} asked for. Go on with it, within the rules below."
+    if verdict is not None:
+        return f"A person refused what attempt {last.number} asked for. Find a way without it."
+    named = last.report.needs if last.report is not None else ()
+    rows = [row for row in map(context.reader.issue, named) if row is not None and row.merged_commit]
+    landed = [f"Issue {row.id}, which you needed, has landed as {str(row.merged_commit)[:12]}" for row in rows]
+    return f"{'. '.join(landed)}: main has it, and so has your working directory." if landed else ""
 
 
 def _instruction(history: History, last: PastAttempt | None) -> str:

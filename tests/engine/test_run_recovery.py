@@ -24,6 +24,10 @@ def says(value):
     return [{"say": "Here is what I think.\n```json\n" + json.dumps(value) + "\n```"}]
 
 
+def section(prompt, heading):
+    return prompt.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
+
+
 def kinds(project, issue):
     return [attempt["action"]["kind"] for attempt in project.attempts(issue)]
 
@@ -373,6 +377,10 @@ def test_a_worker_that_needs_another_issue_waits_for_it_and_is_not_charged(proje
     first, second = project.attempts("7")
     assert (first["charged"], second["charged"]) == (False, True)
     assert (project.path / "eight.txt").read_text() == "seven"
+    landed = project.shown("show", "8")["merged_commit"]
+    assert f"Issue 8, which you needed, has landed as {landed[:12]}: " in section(
+        project.prompt("7", 2), "This attempt"
+    )
 
 
 # Providers that are away
@@ -496,6 +504,8 @@ def test_wider_paths_that_a_person_approved_have_other_issues_verified_again(pro
     project.run()
     second, third = project.attempts("7")[1:]
     assert second["failure"]["gate"] == "recheck-1"
+    assert "A person approved what attempt 1 asked for." in section(project.prompt("7", 2), "This attempt")
+    assert "A person approved" not in project.prompt("7", 3)
     assert third["outcome"] == "PASSED"
     assert (project.path / "eight.txt").read_text() == "8 and 7"
 
