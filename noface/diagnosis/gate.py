@@ -20,6 +20,11 @@ from noface.model.taxonomy import FailureKind
 _EXCERPT = Patterns("excerpt")
 
 _ALSO_MAX = 12
+_LINE_MAX = 300
+_LAST_READ = 100
+_LAST_SHOWN = 6
+_LAST_TELLING = 3
+"""So many of the last lines tell one unknown failure from another."""
 _OF_TESTS = frozenset({FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.TIMEOUT})
 
 
@@ -142,14 +147,6 @@ def _location(decision: Decision, findings: list[Finding]) -> str | None:
     return next(same, None)
 
 
-_LAST_LINES = 3
-
-
-def _last_lines(log: Log) -> str:
-    """Return the end of the output: where no line decided, it tells one unknown failure from another."""
-    return "\n".join([line for line in log.lines if line.strip()][-_LAST_LINES:])
-
-
 def _verdict(
     evidence: GateEvidence,
     log: Log,
@@ -162,7 +159,8 @@ def _verdict(
     key = log.get(line) or (decision.finding.text if decision.finding else "")
     failing = names if decision.kind in _OF_TESTS or any(count.bad for count in counts) else ()
     also = [AlsoMatched(f.rule, log.get(f.line)[:300], why) for f, why in decision.lost[:_ALSO_MAX]]
-    message = key.strip()[:300] or f"exit code {evidence.exit_code} without a line that says why"
+    last = _last_printed(log)
+    message = key.strip()[:_LINE_MAX] or f"exit code {evidence.exit_code}; {_told(last)}"
     return GateVerdict(
         decision.kind,
         message,
@@ -173,10 +171,25 @@ def _verdict(
         tests_run=_tests_run(counts),
         stack_trace=stack_of(log, line) if decision.kind is FailureKind.RUNTIME_ERROR else "",
         excerpt=excerpt_of(log, line, decision.kind),
-        signature=signature_of(decision.kind, key or _last_lines(log), failing),
-        evidence=(key,) if key else (),
+        signature=signature_of(decision.kind, key if key.strip() else "\n".join(last[-_LAST_TELLING:]), failing),
+        evidence=(key,) if key.strip() and not _guessed(decision, key, last) else last,
         also_matched=tuple(also),
     )
+
+
+def _guessed(decision: Decision, key: str, last: tuple[str, ...]) -> bool:
+    """Tell whether only the gate's purpose has picked a line, the last one: no word in it says why."""
+    return decision.rule.startswith("role.") and last[-1:] == (key.strip()[:_LINE_MAX],)
+
+
+def _last_printed(log: Log) -> tuple[str, ...]:
+    """Return the last lines of the output, for a person: no rule knows one that says why."""
+    lines = [line.strip()[:_LINE_MAX] for line in log.lines[-_LAST_READ:] if line.strip()]
+    return tuple(lines[-_LAST_SHOWN:])
+
+
+def _told(last: tuple[str, ...]) -> str:
+    return f"the last that it printed: {last[-1]}" if last else "it printed nothing"
 
 
 LINES_MAX = 40

@@ -50,6 +50,7 @@ from noface.prompts.render import render
 from noface.prompts.structured import Invalid, reminder, validate
 from noface.recovery.breakdown import BreakdownLimits, PlanFault, left_out, plan_children
 from noface.recovery.breakdown_rules import AcceptForms
+from noface.recovery.reported import of_invalid
 from noface.recovery.resume import refusal
 from noface.secrets.masking import Masker
 from noface.store.records import GateRun
@@ -224,7 +225,7 @@ def _read(question: Question, run: AgentRun, *, by_schema: bool) -> tuple[Answer
     answer = validate(text, form.schema, question.topic.value)
     if isinstance(answer, Invalid):
         if error is None or error.kind is FailureKind.OUTPUT_FORMAT:
-            return _without(question, AdviceOutcome.UNUSABLE, answer.violation), answer
+            return _unusable(question, answer), answer
         outcome = AdviceOutcome.UNAVAILABLE if error.category.external else AdviceOutcome.UNUSABLE
         away = error.category is Category.TRANSIENT
         return replace(_without(question, outcome, error.message, away=away), retry_at=error.retry_at), None
@@ -237,13 +238,18 @@ def _read(question: Question, run: AgentRun, *, by_schema: bool) -> tuple[Answer
 def _divided(question: Question, value: Mapping[str, Any]) -> tuple[Answer, Invalid | None]:
     planned = plan_children(question.issue, value, question.limits, question.known_ids, question.forms)
     if isinstance(planned, PlanFault):
-        fault = planned.invalid(json.dumps(value)[:_ORIGINAL_MAX]) if planned.mendable else None
-        return _without(question, AdviceOutcome.UNUSABLE, planned.violation), fault
+        fault = planned.invalid(json.dumps(value)[:_ORIGINAL_MAX])
+        return _unusable(question, fault), fault if planned.mendable else None
     text = f"divided into {', '.join(child.id for child in planned)}"
     if refused := left_out(value, question.forms):
         text += f"; accept commands that are none of the project's were left out: {', '.join(refused)}"
     advice = Advice(Topic.BREAKDOWN, question.after, epoch=question.epoch, model=question.model.name, text=text)
     return Answer(question, advice, planned), None
+
+
+def _unusable(question: Question, fault: Invalid) -> Answer:
+    answer = _without(question, AdviceOutcome.UNUSABLE, fault.violation)
+    return replace(answer, advice=replace(answer.advice, failure=of_invalid(fault)) if answer.advice else None)
 
 
 def _without(question: Question, outcome: AdviceOutcome, why: str, *, away: bool = False) -> Answer:

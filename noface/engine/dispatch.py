@@ -40,7 +40,7 @@ from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.model.worker_run import EndedBy
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
-from noface.prompts.partial import accumulate, steps_of
+from noface.prompts.partial import BEFORE_GATES, accumulate, steps_of
 from noface.recovery.blocked import approval_document, block_document
 from noface.recovery.options import Configured
 from noface.recovery.policy import next_action
@@ -96,7 +96,9 @@ def record_attempt(
         report,
         charged=costs,
         notes=(*order.notes, *_notes(report), *more_notes, *((over.note,) if over is not None else ())),
-        partial=accumulate(steps_of(report), settings.partial_form, settings.earlier_bytes_max),
+        partial=accumulate(
+            steps_of(report), settings.partial_form, settings.earlier_bytes_max, BEFORE_GATES + len(order.gates)
+        ),
         mark=over.mark if over is not None else "",
     )
     if applied:

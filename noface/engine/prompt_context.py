@@ -27,6 +27,7 @@ from noface.prompts.check import Fault, faults, suggestion, variables
 from noface.prompts.context_files import ContextFile, context_files
 from noface.prompts.data import SUFFIX, FileExcerpt, Quote
 from noface.prompts.render import BUILT_IN
+from noface.recovery.reported import FILES_QUOTED
 from noface.recovery.retry_policy import REJECTED_BY_PERSON
 from noface.store.questions import Questions, recorded_history
 from noface.store.reader import Reader
@@ -246,7 +247,7 @@ def related_files(context: RunContext, history: History, commit: str) -> Related
             if data is not None and b"\0" not in data:
                 quoted[match] = FileExcerpt(match.path, _around(data.decode("utf-8", "replace"), match.words))
     scores = ", ".join(f"{match.path} ({match.score:.2f})" for match in quoted)
-    note = f"files quoted in the prompt, with their scores: {scores}" if scores else ""
+    note = f"{FILES_QUOTED}{scores}" if scores else ""
     return RelatedFiles(tuple(quoted.values()), note)
 
 

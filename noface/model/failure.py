@@ -47,7 +47,8 @@ class Failure:
     `retry_at` is the provider's reset time where it gave one. `charged` is False where something other than
     the worker is to blame (law 8). `also_matched` are the rules that matched and lost: rule, line, why. `resource` is
     what ran out (turns, context, output, budget), `usage` and `limit` how much of it, where that was told. `points`
-    are what a review asks for, one by one.
+    are what a review asks for, one by one. `expected_type` and `actual_type` are those of an answer in a wrong form, in
+    JSON's words; `excerpt` is then the answer itself (P6).
     """
 
     kind: FailureKind
@@ -66,6 +67,8 @@ class Failure:
     resource: str = ""
     usage: float | None = None
     limit: float | None = None
+    expected_type: str = ""
+    actual_type: str = ""
     points: tuple[str, ...] = ()
 
     @property

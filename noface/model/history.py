@@ -8,6 +8,7 @@ from functools import cache
 from noface.data import table
 from noface.model.attempt import PastAttempt
 from noface.model.budget import Spent
+from noface.model.failure import Failure
 from noface.model.issue import Issue
 from noface.model.taxonomy import DiagnosisStrategy, IssueStatus
 
@@ -82,7 +83,7 @@ class Advice:
     ("expand", "redesign", "person"). `paths` are those a resolver would allow, or a clarification names. `needs` are
     the issues that must be merged first, `recheck` those to verify again. `delay_s` belongs to "retry_same". `away`:
     nobody answered, since the model's provider was away. `points` are what a review asks for, `settled` the numbers of
-    the points open before it that it calls settled.
+    the points open before it that it calls settled. `failure` is what was wrong with the form of an answer.
     """
 
     topic: Topic
@@ -103,6 +104,7 @@ class Advice:
     away: bool = False
     points: tuple[str, ...] = ()
     settled: tuple[int, ...] = ()
+    failure: Failure | None = None
 
     def repeats(self, earlier: "Advice") -> bool:
         """Tell whether a proposal is an earlier one in other words: it names the same things, and says much the same.

@@ -56,13 +56,12 @@ class DiagnosisStrategy(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why a task failed, in the terms of the error handling pattern (P2).
-
-    Two of its reasons have no place here: answers are JSON, not XML, and a context that was found is never parsed.
-    """
+    """Why a task failed, in the terms of the error handling pattern (P2)."""
 
     CONTEXT_RETRIEVAL = "context_retrieval_failure"
     CONTEXT_MATCHING = "context_matching_failure"
+    CONTEXT_PARSING = "context_parsing_failure"
+    XML_VALIDATION = "xml_validation_failure"
     OUTPUT_FORMAT = "output_format_failure"
     TIMEOUT = "execution_timeout"
     HALTED = "execution_halted"

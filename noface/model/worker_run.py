@@ -178,7 +178,7 @@ class WorkerReport:
 class UnreadableReport:
     """A report that breaks its form: how, the text of it, and what can be read of it all the same.
 
-    `status` is None where the text does not say one in so many words.
+    `status` is None where the text does not say one in so many words. The types are JSON's names.
     """
 
     violation: str
@@ -187,6 +187,8 @@ class UnreadableReport:
     summary: str = ""
     questions: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
+    expected_type: str = ""
+    actual_type: str = ""
 
     @property
     def unfinished(self) -> bool:

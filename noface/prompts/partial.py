@@ -19,6 +19,8 @@ Note = str | int | float | bool
 CHARS_MAX = 20_000
 OUTPUT_CHARS_MAX = 2_000
 """How much of a worker's own last output is kept, in which form the steps ever are."""
+BEFORE_GATES = 2
+"""The steps before the first gate: the worker's run, and the snapshot of its work."""
 _AGENT = "agent"
 _NOTE_CHARS_MAX = 300
 _NOTES_MAX = 20
@@ -52,9 +54,12 @@ def steps_of(report: AttemptReport) -> tuple[Step, ...]:
 
 
 def accumulate(
-    steps: tuple[Step, ...], form: EarlierForm = EarlierForm.NOTES_ONLY, chars_max: int = CHARS_MAX
+    steps: tuple[Step, ...],
+    form: EarlierForm = EarlierForm.NOTES_ONLY,
+    chars_max: int = CHARS_MAX,
+    planned: int = 0,
 ) -> dict[str, Any]:
-    """Return what is kept of the steps, as JSON.
+    """Return what is kept of the steps, as JSON; `planned` is how many there are where all goes well.
 
     `chars_max` bounds the output that is kept over all steps, without the marks; the oldest output is cut first,
     from its start. Steps count from 0; `failed_step` is the first that failed, None where none did. `partial_output`
@@ -76,7 +81,7 @@ def accumulate(
         results.append(result)
     return {
         "failed_step": next((index for index, step in enumerate(steps) if not step.ok), None),
-        "total_steps": len(steps),
+        "total_steps": max(len(steps), planned),
         "accumulation_format": form.value,
         "partial_results": results,
         "partial_output": _end(next((step.output for step in steps if step.name == _AGENT), "")),

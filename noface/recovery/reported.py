@@ -5,15 +5,15 @@ unfinished work does not land as if it were whole.
 
 The documents follow the error handling pattern (P1, P2, P8): a type, a reason, a message, details. RESOURCE_EXHAUSTION
 names the resource, with its usage and limit as far as they are known. Everything else is a TASK_FAILURE with one of
-eight reasons. Gates and reviews are the requirements on a worker's output, so what they refuse is an
-`output_format_failure`; what noface, an agent or a provider stops is `execution_halted`; a worker that does not know
-what is wanted is a `context_matching_failure`, and one that names data it did not find a `context_retrieval_failure`.
+ten reasons. Gates and reviews are the requirements on a worker's output, so what they refuse is an
+`output_format_failure`, and in XML an `xml_validation_failure`; what noface, an agent or a provider stops is
+`execution_halted`; a worker that does not know what is wanted is a `context_matching_failure`, one that names data it
+did not find a `context_retrieval_failure`, and one that could not read what it found a `context_parsing_failure`.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from noface.diagnosis.agent_errors import amounts_in
@@ -66,6 +66,8 @@ def of_report(report: WorkerReport | None) -> Failure | None:
     )
 
 
+FILES_QUOTED = "files quoted in the prompt, with their scores: "
+"""What the note begins with that tells how the files of a prompt were chosen."""
 _UNCLEAR = "report-unclear"
 UNREADABLE = "report-unreadable"
 """The rule of failures of workers whose report breaks its form."""
@@ -85,6 +87,22 @@ def of_unreadable(report: UnreadableReport) -> Failure:
         evidence=tuple(text for text in (report.violation, report.summary, *report.gaps) if text),
         excerpt=report.original,
         questions=report.questions,
+        expected_type=report.expected_type,
+        actual_type=report.actual_type,
+    )
+
+
+def of_invalid(invalid: "Invalid") -> Failure:
+    """Return the failure of an answer that breaks its form, with the types and its original (P6)."""
+    return Failure(
+        FailureKind.OUTPUT_FORMAT,
+        invalid.violation,
+        rule="answer-format",
+        location=invalid.path or None,
+        evidence=(invalid.violation,),
+        excerpt=invalid.original,
+        expected_type=invalid.expected_type,
+        actual_type=invalid.actual_type,
     )
 
 
@@ -93,7 +111,7 @@ _FAILURE = "TASK_FAILURE"
 _EXHAUSTION = "RESOURCE_EXHAUSTION"
 
 
-_RAN_OUT = re.compile(r"ran out of (turns|context|output|budget)")
+_RAN_OUT = re.compile(r"ran out of (turns|context|output|budget|memory)")
 _BY_RULE_RESOURCE = (
     ("turn", "turns"),
     ("context", "context"),
@@ -103,26 +121,17 @@ _BY_RULE_RESOURCE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Spending:
-    """What a resource's usage and its limit were; None where nobody said."""
-
-    usage: float | None = None
-    limit: float | None = None
-
-
 def task_failure(
     failure: Failure,
     *,
-    invalid: "Invalid | None" = None,
     partial: Mapping[str, Any] | None = None,
-    spending: Spending | None = None,
     metrics: Mapping[str, Any] | None = None,
+    notes: tuple[str, ...] = (),
 ) -> dict[str, Any]:
     """Return a failure as a JSON document (P2, P10).
 
-    `invalid` adds what was wrong with an answer (P6), `partial` what `prompts/partial.py` kept of the steps (P4),
-    `metrics` whatever is known of time, money and tokens.
+    `partial` is what `prompts/partial.py` kept of the steps (P4), `metrics` what is known of time, money and tokens.
+    `notes` are the attempt's: of a failure of context they tell which files were found for it.
     """
     details: dict[str, Any] = {
         "kind": failure.kind.value,
@@ -130,37 +139,56 @@ def task_failure(
         "rule": failure.rule,
         "location": failure.location,
         "gate": failure.gate,
-        "violations": [*failure.evidence, *([invalid.violation] if invalid else [])],
+        "violations": list(failure.evidence),
         "failing_tests": list(failure.failing_tests),
         "questions": list(failure.questions),
         "gaps": list(_gaps(failure)),
         "partial_context": failure.excerpt[:_TEXT_CHARS_MAX],
         "metrics": dict(metrics or {}),
     }
-    if invalid is not None:
-        details |= {
-            "expected_type": invalid.expected_type,
-            "actual_type": invalid.actual_type,
-            "path": invalid.path,
-            "original_output": invalid.original,
-        }
+    reason = _reason(failure)
+    if reason.value.startswith("context_"):
+        quoted = next((note.removeprefix(FILES_QUOTED) for note in notes if note.startswith(FILES_QUOTED)), "")
+        files = len(quoted.split(", ")) if quoted else 0
+        counts = {"files_quoted": files, "gaps": len(_gaps(failure)), "questions": len(failure.questions)}
+        context = "\n".join(text for text in (details["partial_context"], quoted) if text)
+        details |= {"context_metrics": counts, "partial_context": context}
+    if failure.expected_type:
+        types = {"expected_type": failure.expected_type, "actual_type": failure.actual_type}
+        details |= {**types, "original_output": failure.excerpt[:_TEXT_CHARS_MAX]}
     details |= dict(partial or {})
     if failure.kind is FailureKind.RESOURCE_EXHAUSTED:
-        spent = spending or _spending(failure)
+        usage, limit = _spending(failure)
         return {
             "type": _EXHAUSTION,
-            "resource": resource_of(failure),
-            "usage": spent.usage,
-            "limit": spent.limit,
+            "resource": _resource(failure),
+            "usage": usage,
+            "limit": limit,
             "message": failure.message,
             "details": details,
         }
-    return {"type": _FAILURE, "reason": _reason(failure).value, "message": failure.message, "details": details}
+    return {"type": _FAILURE, "reason": reason.value, "message": failure.message, "details": details}
 
 
 def _reason(failure: Failure) -> Reason:
-    """Return why a task failed: a worker that names the data it did not find could not retrieve its context."""
-    return Reason.CONTEXT_RETRIEVAL if _gaps(failure) else failure.kind.info.reason
+    """Return why a task failed: by its kind, but for what a worker says of its context, and for XML."""
+    gaps = _gaps(failure)
+    if gaps:
+        return Reason.CONTEXT_PARSING if any(map(_NOT_READ.search, gaps)) else Reason.CONTEXT_RETRIEVAL
+    broken = failure.kind in (FailureKind.SYNTAX_ERROR, FailureKind.LINT_FAILURE)
+    if broken and (failure.rule.startswith("xml.") or _XML.search(failure.location or "")):
+        return Reason.XML_VALIDATION
+    return failure.kind.info.reason
+
+
+_NOT_READ = re.compile(
+    r"\b(?:un(?:readable|parsable|parseable|decodable)|corrupt\w*|truncated|garbled|mojibake|malformed|encrypted|binary"
+    r"|(?:cannot|can't|could not|couldn't|fails? to|failed to|unable to) (?:be )?(?:pars|decod|deseriali[sz])\w*"
+    r"|(?:not|no|in)\W{0,2}valid (?:json|yaml|xml|toml|csv|utf-?8|pdf|syntax|encoding))\b",
+    re.IGNORECASE,
+)
+"""What a worker says of data that is there, and that it could not read."""
+_XML = re.compile(r"\.(?:xml|xsd|xsl|xslt|xhtml|svg|pom|wsdl|plist|resx|xaml|\w{2}proj)(?::|$)", re.IGNORECASE)
 
 
 def _gaps(failure: Failure) -> tuple[str, ...]:
@@ -207,10 +235,8 @@ def subtask_failure(
     }
 
 
-def resource_of(failure: Failure) -> str:
-    """Return which resource ran out, "" where none did; "output" where nothing says another: so are files and logs."""
-    if failure.kind is not FailureKind.RESOURCE_EXHAUSTED:
-        return ""
+def _resource(failure: Failure) -> str:
+    """Return which resource ran out; "output" where nothing says another: files and logs are output."""
     if failure.resource:
         return failure.resource
     for text in failure.evidence:
@@ -220,11 +246,11 @@ def resource_of(failure: Failure) -> str:
     return next((name for part, name in _BY_RULE_RESOURCE if part in failure.rule), "output")
 
 
-def _spending(failure: Failure) -> Spending:
+def _spending(failure: Failure) -> tuple[float | None, float | None]:
     """Return what the failure knows; of one that an earlier noface recorded, what its words tell."""
     if failure.limit is not None or failure.usage is not None:
-        return Spending(failure.usage, failure.limit)
-    return Spending(*amounts_in(text[:_TEXT_CHARS_MAX] for text in (failure.message, *failure.evidence)))
+        return failure.usage, failure.limit
+    return amounts_in(text[:_TEXT_CHARS_MAX] for text in (failure.message, *failure.evidence))
 
 
 _FIRST = "FirstAttempt"

@@ -158,6 +158,13 @@ class Details(_Known, total=False):
     partial_results: Annotated[tuple[Step, ...], "The steps, in order."]
     truncated: Annotated[bool, "Whether something was cut."]
     partial_output: Annotated[str, "The end of what the worker put out."]
+    context_metrics: Annotated[
+        dict[Annotated[str, Words(("files_quoted", "gaps", "questions"))], Annotated[int, "How many."]],
+        "Of a failure of context: how much was found, was missing and is asked.",
+    ]
+    expected_type: Annotated[str, "Of an answer in the wrong form: the type that was asked for."]
+    actual_type: Annotated[str, "The type that it has; `none`, `malformed` or `truncated` where it is no JSON."]
+    original_output: Annotated[str, "The answer itself, cut at a limit."]
 
 
 class TaskFailure(TypedDict):

@@ -157,6 +157,9 @@ def asked_lines(asked: AskedQuestion, now: float, width: int) -> Iterator[str]:
         may = f" (recoverable: {asked.recoverable})" if asked.recoverable else ""
         yield from hanging(f"{decided}{may}", width, "    → ")
     yield from _quoted(f"{asked.cause}\n{asked.text}", width)
+    if asked.task_failure is not None:
+        yield "    it answered:"
+        yield from _quoted(asked.task_failure["details"]["original_output"], width)
     for title, items in (("paths", asked.paths), ("needs", asked.needs)):
         if items:
             yield from hanging(", ".join(items), width, f"    {title}: ", "      ")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from noface.model.budget import ESTIMATED
+from noface.model.codec import decode
 from noface.model.failure import Failure
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind, IssueStatus
 from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
@@ -151,6 +152,11 @@ class AskedQuestion:
     paths: Annotated[tuple[str, ...], "Paths that the answer names."]
     needs: Annotated[tuple[str, ...], "Ids of issues that must be merged first."]
     cost_usd: _Cost
+    task_failure: Annotated[
+        Mapping[str, Any] | None,
+        Like(("noface.ui.contracts.TaskFailure",)),
+        "What was wrong with the form of an answer, with the answer itself; null without one.",
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,17 +310,19 @@ def _attempt(row: AttemptRow) -> Attempt:
         lines=row.lines,
         report=None if row.report is None else _report(row.report),
         partial=row.partial,
-        task_failure=None if row.failure is None else _task_failure(row, row.failure),
+        task_failure=failure_document(row),
     )
 
 
-def _task_failure(row: AttemptRow, failure: Failure) -> dict[str, Any]:
-    """Return the failure with all that is known of it: reason, details, what the steps left, metrics (P2, P10)."""
+def failure_document(row: AttemptRow) -> dict[str, Any] | None:
+    """Return an attempt's failure with all that is known of it: reason, details, steps, metrics (P2, P10)."""
+    if row.failure is None:
+        return None
     metrics = {"cost_usd": row.cost_usd, "tokens_in": row.tokens_in, "tokens_out": row.tokens_out}
     known = {name: number for name, number in metrics.items() if number is not None}
     if row.seconds is not None:
         known["seconds"] = row.seconds
-    return task_failure(failure, partial=row.partial, metrics=known)
+    return task_failure(row.failure, partial=row.partial, metrics=known, notes=row.notes)
 
 
 def _question(row: QuestionRow) -> AskedQuestion:
@@ -333,6 +341,7 @@ def _question(row: QuestionRow) -> AskedQuestion:
         paths=tuple(answer.get("paths", ())),
         needs=tuple(answer.get("needs", ())),
         cost_usd=row.cost_usd,
+        task_failure=task_failure(decode(Failure, broken)) if (broken := answer.get("failure")) else None,
     )
 
 

@@ -1,17 +1,18 @@
 """The page of `noface why ID N`: how an attempt was judged, step by step, and what followed from it."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from noface.model.failure import Failure, is_of_project
 from noface.model.taxonomy import Category, FailureKind
-from noface.recovery.reported import resource_of
 from noface.store.records import AttemptRow, GateRun, NextAction
 from noface.ui.logs import existing, gate_files
 from noface.ui.page import paint, quoted
 from noface.ui.show import action_words
+from noface.ui.story import failure_document
 from noface.ui.text import clean, fit, hanging, moment
 
 _PROMPT_BYTES = 200_000
@@ -46,9 +47,6 @@ class Evidence:
     retry_at: float | None
     also_matched: tuple[OtherMatch, ...]
     excerpt: str
-    resource: str
-    usage: float | None
-    limit: float | None
     ran_out: str
 
 
@@ -77,7 +75,8 @@ class WhyDocument:
     logs: tuple[str, ...]
     action: NextAction | None
     next: NextAttempt | None
-    partial_output: str
+    partial: Mapping[str, Any] | None
+    task_failure: Mapping[str, Any] | None
 
 
 def why_document(row: AttemptRow, following: AttemptRow | None) -> WhyDocument:
@@ -94,7 +93,8 @@ def why_document(row: AttemptRow, following: AttemptRow | None) -> WhyDocument:
         logs=tuple(map(str, _logs(Path(row.directory), row.failure))),
         action=row.action,
         next=None if following is None else _next(following, row.number),
-        partial_output=str((row.partial or {}).get("partial_output", "")),
+        partial=row.partial,
+        task_failure=failure_document(row),
     )
 
 
@@ -107,9 +107,10 @@ def why_page(document: WhyDocument, width: int) -> list[str]:
     if failure is None:
         lines.append("  Nothing failed: every hard gate passed." if outcome == "PASSED" else "  It has no verdict yet.")
     else:
-        lines += _decided(failure, width, charged=document.charged)
-    if outcome != "PASSED" and document.partial_output:
-        lines += ["", paint("What the worker put out last", "title"), *quoted(document.partial_output, width, "  ")]
+        lines += _decided(failure, width, document.partial, charged=document.charged)
+    said = str((document.partial or {}).get("partial_output", ""))
+    if outcome != "PASSED" and said:
+        lines += ["", paint("What the worker put out last", "title"), *quoted(said, width, "  ")]
     lines += _section("Logs", document.logs, width)
     if action is not None:
         words = action_words(action.kind, action.reason, document.outcome)
@@ -119,12 +120,22 @@ def why_page(document: WhyDocument, width: int) -> list[str]:
     return lines
 
 
-def _decided(failure: Evidence, width: int, *, charged: bool) -> Iterator[str]:
+def _step(partial: Mapping[str, Any] | None) -> str:
+    """Say which step of an attempt failed, of how many, and which it had done."""
+    if partial is None or partial["failed_step"] is None:
+        return ""
+    done = [step["name"] for step in partial["partial_results"]]
+    at = partial["failed_step"]
+    return f"{at + 1} of {partial['total_steps']}, {done[at]}" + (f"; done: {', '.join(done[:at])}" if at else "")
+
+
+def _decided(failure: Evidence, width: int, partial: Mapping[str, Any] | None, *, charged: bool) -> Iterator[str]:
     yield from hanging(failure.message, width, "  ", rows_max=6)
     yield ""
     yield paint("What decided", "title")
     to_whom = "charged to the worker" if charged else "not charged to the worker"
     facts = {
+        "step": _step(partial),
         "kind": f"{failure.kind} ({failure.category.replace('_', ' ')}), {to_whom}",
         "rule": failure.rule + (_OF_PROJECT if is_of_project(failure.rule) else ""),
         "gate": failure.gate,
@@ -180,9 +191,6 @@ def _evidence(failure: Failure) -> Evidence:
         retry_at=failure.retry_at,
         also_matched=also,
         excerpt=failure.excerpt,
-        resource=resource_of(failure),
-        usage=failure.usage,
-        limit=failure.limit,
         ran_out=failure.ran_out,
     )
 

@@ -101,3 +101,24 @@ def test_an_error_in_a_linter_s_own_code_is_read_by_what_it_says(file: str, erro
 
 def test_no_failures_are_no_sign_that_nothing_ran():
     assert class_of(verdict("bash tests/run.sh", "done: failures 0, errors 0\n", code=0)) == "PASS"
+
+
+@cases(
+    ("printed", "message"),
+    [
+        ("checking\nthe moon is not full\n\n", "exit code 3; the last that it printed: the moon is not full"),
+        ("\n\n", "exit code 3; it printed nothing"),
+        ("", "exit code 3; it printed nothing"),
+        ("x" * 500 + "\n", f"exit code 3; the last that it printed: {'x' * 300}"),
+    ],
+)
+def test_where_no_line_says_why_the_last_that_was_printed_is_told(printed, message):
+    told = verdict("./build.sh", printed, code=3)
+    assert told.message == message
+    assert told.evidence == tuple(line[:300] for line in printed.split("\n") if line)
+
+
+def test_where_only_the_purpose_of_a_gate_has_picked_a_line_those_before_it_are_told_too():
+    told = verdict("bash tests/run.sh", "loading rules\nthe moon is not full\n")
+    assert told.rule == "role.test"
+    assert told.evidence == ("loading rules", "the moon is not full")

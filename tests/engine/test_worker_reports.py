@@ -73,6 +73,9 @@ def test_a_report_that_breaks_its_form_gets_one_reminder_and_loses_no_question(p
     first, second = project.attempts("1")
     assert (first["outcome"], first["charged"], second["outcome"]) == ("OUTPUT_FORMAT", False, "PASSED")
     assert first["failure"]["questions"] == ["Which port does the service listen on?", "Wh"]
+    details = first["task_failure"]["details"]
+    assert (details["expected_type"], details["actual_type"]) == ("object", "truncated")
+    assert CUT_OFF in details["original_output"]
     prompt = project.prompt("1", 2)
     assert "truncated JSON" in prompt
     assert CUT_OFF in prompt

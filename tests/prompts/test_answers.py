@@ -374,7 +374,9 @@ def test_what_can_be_read_of_a_broken_report_never_says_more_than_its_text(text,
 
 
 def test_what_holds_no_report_gives_nothing_to_read():
-    assert unreadable("no object", Invalid("wrong", original="no")) == UnreadableReport("wrong", "no")
+    assert unreadable("no object", Invalid("wrong", original="no")) == UnreadableReport(
+        "wrong", "no", expected_type="object", actual_type="none"
+    )
 
 
 def test_reading_a_value_changes_nothing_of_it():

@@ -18,7 +18,7 @@ from noface.model.worker_run import AgentRun, BlockedReason, EndedBy, ReportStat
 from noface.prompts.data import EarlierForm
 from noface.prompts.partial import Step, accumulate, steps_of
 from noface.prompts.structured import Invalid
-from noface.recovery.reported import Spending, abort_report, of_report, recovery_attempted, task_failure
+from noface.recovery.reported import FILES_QUOTED, abort_report, of_invalid, of_report, recovery_attempted, task_failure
 
 RED = Failure(FailureKind.TEST_FAILURE, "1 failed", rule="pytest", excerpt="E   assert 1 == 2", gate="test")
 AGENT = AgentRun(0, None, EndedBy.ITSELF, 12.34567, Usage(0.5, 1000, 200), last_words="Done.", answer="All done.")
@@ -337,7 +337,42 @@ def test_a_worker_that_names_data_it_did_not_find_could_not_retrieve_its_context
 
 def test_every_reason_is_one_that_something_fails_with():
     told = {kind.info.reason for kind in FailureKind if kind is not FailureKind.RESOURCE_EXHAUSTED}
-    assert told | {Reason.CONTEXT_RETRIEVAL, Reason.SUBTASK} == set(Reason)
+    found = {Reason.CONTEXT_RETRIEVAL, Reason.CONTEXT_PARSING, Reason.XML_VALIDATION, Reason.SUBTASK}
+    assert told | found == set(Reason)
+    assert len(Reason) == 10  # as many as the pattern has
+
+
+@pytest.mark.parametrize(
+    ("gap", "reason"),
+    [
+        ("prices.csv is truncated after line 40", "context_parsing_failure"),
+        ("the fixture could not be parsed: it is not valid JSON", "context_parsing_failure"),
+        ("cannot decode legacy.dat, its encoding is unknown", "context_parsing_failure"),
+        ("no schema of the orders table", "context_retrieval_failure"),
+        ("which parser is meant; there are two", "context_retrieval_failure"),
+        ("a valid JSON example of an order", "context_retrieval_failure"),
+    ],
+)
+def test_a_gap_is_data_that_was_not_found_or_that_could_not_be_read(gap, reason):
+    unclear = WorkerReport(ReportStatus.BLOCKED, "?", gaps=(gap,), blocked_reason=BlockedReason.UNCLEAR)
+    told = task_failure(of_report(unclear), notes=("a note", f"{FILES_QUOTED}a.py (0.50), b.py (0.25)"))
+    assert told["reason"] == reason
+    assert told["details"]["context_metrics"] == {"files_quoted": 2, "gaps": 1, "questions": 0}
+    assert "a.py (0.50)" in told["details"]["partial_context"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule", "location", "reason"),
+    [
+        (FailureKind.SYNTAX_ERROR, "xml.parse", None, "xml_validation_failure"),
+        (FailureKind.LINT_FAILURE, "xml.validity", "a.xml:3", "xml_validation_failure"),
+        (FailureKind.SYNTAX_ERROR, "maven.pom", "sub/pom.xml", "xml_validation_failure"),
+        (FailureKind.SYNTAX_ERROR, "python.syntax", "xml.py:3", "output_format_failure"),
+        (FailureKind.TEST_FAILURE, "pytest", "reports/junit.xml", "output_format_failure"),
+    ],
+)
+def test_what_is_no_valid_xml_is_told_as_that(kind, rule, location, reason):
+    assert task_failure(Failure(kind, "m", rule, location))["reason"] == reason
 
 
 @pytest.mark.parametrize(
@@ -364,18 +399,18 @@ def test_an_exhausted_resource_is_named_with_usage_and_limit(rule, message, evid
 
 
 def test_usage_that_is_known_goes_before_what_a_message_says():
-    failure = Failure(FailureKind.RESOURCE_EXHAUSTED, "Reached max turns (30)", rule="r")
-    told = task_failure(failure, spending=Spending(31, 30))
+    failure = Failure(FailureKind.RESOURCE_EXHAUSTED, "Reached max turns (99)", rule="r", usage=31, limit=30)
+    told = task_failure(failure)
     assert (told["usage"], told["limit"]) == (31, 30)
 
 
 def test_a_failure_is_told_with_all_that_is_known():
     invalid = Invalid("at a: expected array, got object", "array", "object", "a", '{"a": {}}', "diagnosis")
-    failure = Failure(FailureKind.OUTPUT_FORMAT, "bad answer", rule="answer", evidence=("e1",), questions=("q?",))
+    failure = replace(of_invalid(invalid), questions=("q?",))
     partial = accumulate((Step("agent", ok=False, notes={}),))
-    told = task_failure(failure, invalid=invalid, partial=partial, metrics={"seconds": 3})
+    told = task_failure(failure, partial=partial, metrics={"seconds": 3})
     details = told["details"]
-    assert details["violations"] == ["e1", "at a: expected array, got object"]
+    assert details["violations"] == ["at a: expected array, got object"]
     assert (details["expected_type"], details["actual_type"], details["original_output"]) == (
         "array",
         "object",

@@ -75,7 +75,8 @@ def unreadable(answer: str, wrong: Invalid) -> UnreadableReport:
     """Return what can be read of a report that breaks its form, which is what `find_report` says of it. Total."""
     from json_repair import loads  # most reports need no repair
 
-    report = UnreadableReport(wrong.violation, wrong.original)
+    expected, actual = wrong.expected_type, wrong.actual_type
+    report = UnreadableReport(wrong.violation, wrong.original, expected_type=expected, actual_type=actual)
     text_read = answer.rstrip()[-READ_CHARS_MAX:]
     begun = [found.start() for found in _OBJECT.finditer(text_read)]
     if not begun:
