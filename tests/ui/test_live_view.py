@@ -323,7 +323,7 @@ def test_a_person_sees_rows_of_what_is_under_way_and_lines_of_what_happened(work
     assert lines[0] == "· work that passes lands on main; running its gates on main first"
     for line in (
         "▶ 1 attempt 1 with small: Fix the login",
-        "✗ 2 attempt 1 failed a test: FAIL: got bad, want good",
+        "✗ 2 attempt 1 failed a test: gate check: FAIL: got bad, want good",
         "▶ 2 attempt 2 with small, told what went wrong: Cache the rates",
         "■ 3 blocked: its only attempt is used up (Make it better)",
         "✓ 1 attempt 1 passed every gate",
