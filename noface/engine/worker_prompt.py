@@ -19,10 +19,10 @@ from noface.errors import GitError
 from noface.knowledge.hints import matched
 from noface.model.actions import Mode, Run, WaitUntil, action_instruction
 from noface.model.attempt import PastAttempt, failure_of
-from noface.model.history import History, Topic, Verdict
+from noface.model.history import AdviceOutcome, History, Topic, Verdict
 from noface.model.quoting import one_line
-from noface.model.start import Origin, StartPoint, StartReason
-from noface.model.taxonomy import Category, FailureKind, instruction_for, reaches_workers
+from noface.model.start import EarlierWork, Origin, StartPoint, StartReason
+from noface.model.taxonomy import Category, DiagnosisStrategy, FailureKind, instruction_for, reaches_workers
 from noface.prompts.answers.forms import example_of
 from noface.prompts.data import PromptData, Quote, Situation, situation_for
 from noface.recovery.done_already import CHECK, DONE_ALREADY
@@ -68,6 +68,7 @@ def prompt_data(
     note = given.note.replace(rejected, "").strip() if rejected else given.note
     asked = told_last.failure.points if told_last is not None and told_last.failure is not None else ()
     related = related_files(context, history, given.commit) if _unsure(history, situation) else RelatedFiles()
+    orders = orders_of(history, name, start, told_last)
     data = PromptData(
         issue=issue,
         gates=context.gates_for(issue),
@@ -81,8 +82,9 @@ def prompt_data(
         hints=matches.hints,
         note=f"{note}\n{_BY_PERSON}".strip() if start.origin is Origin.PERSON else note,
         rejected_note=rejected,
-        instruction=_since_then(context, history, note) or _instruction(history, told_last),
-        strategy=_strategy(name, start, told_last),
+        instruction=_since_then(context, history, note) or orders.instruction,
+        strategy=orders.strategy,
+        another_way=orders.another_way,
         diagnosis=(*_known(told_last), *diagnosis_of(history)),
         advice=advice_of(history),
         lessons=given.lessons,
@@ -146,17 +148,54 @@ def _since_then(context: RunContext, history: History, note: str) -> str:
     return f"{'. '.join(landed)}: main has it, and so has your working directory." if landed else ""
 
 
-def _instruction(history: History, last: PastAttempt | None) -> str:
-    """Return what to do about the last failure; where nothing has changed, first that the same will fail again."""
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """What a worker is to do about the last failure, and what differently; no order contradicts another (S6).
+
+    `another_way`: what it did leads nowhere, so that it is told neither to keep it nor to start over from it.
+    """
+
+    instruction: str = ""
+    strategy: str = ""
+    another_way: bool = False
+
+
+def orders_of(history: History, action: str, start: StartPoint, last: PastAttempt | None) -> Orders:
+    """Return the orders for the attempt that an action starts; `last` is the last failure that workers are told of."""
     if last is None or last.failure is None:
-        return ""
+        return Orders(strategy=_strategy(action, start, None))
     if last.failure.rule == DONE_ALREADY:
-        return CHECK
-    charged = tuple(attempt for attempt in history.current if attempt.charged)
+        return Orders(CHECK, _strategy(action, start, last))
     own = instruction_for(last.outcome, by_gate=last.failure.gate is not None)
+    charged = tuple(attempt for attempt in history.current if attempt.charged)
+    redone = start.reason is StartReason.CUT_OFF or start.earlier is EarlierWork.REDO
+    kept = redone or situation_for(action, last.outcome) in _ABOUT_THE_FAILURE
+    stuck = "" if kept else _stuck(charged)
+    if _way_described(history) and not kept:
+        return Orders(f"{stuck} {own}".strip(), _ANOTHER_WAY, another_way=True)
+    strategy = _strategy(action, start, last) if not stuck or action != Mode.FEEDBACK else ""
+    return Orders(f"{stuck} {own}".strip(), strategy, another_way=bool(stuck))
+
+
+_ABOUT_THE_FAILURE = (Situation.MERGE_CONFLICT, Situation.REVIEW, Situation.FORMAT_REMINDER)
+"""Their templates say what to do, to the end."""
+_ANOTHER_WAY = """\
+What was done so far leads nowhere: take the other way that is described below, unless the code speaks against it."""
+
+
+def _way_described(history: History) -> bool:
+    """Tell whether somebody has described another way since the last attempt: a diagnosis, or a design."""
+    last = history.current[-1].number if history.current else 0
+    diagnosis, design = history.answer(Topic.DIAGNOSIS, last), history.answer(Topic.ARCHITECT, last)
+    other = diagnosis is not None and diagnosis.strategy == DiagnosisStrategy.ALTERNATIVE
+    return other or (design is not None and design.outcome is AdviceOutcome.ADVISED)
+
+
+def _stuck(charged: tuple[PastAttempt, ...]) -> str:
+    """Say that the same will fail again, where the last attempts have changed nothing."""
     if alternating(charged):
-        return f"{_circle(charged)} {own}".rstrip()
-    return f"{FailureKind.NO_PROGRESS.info.instruction} {own}".rstrip() if identical(charged) > 1 else own
+        return _circle(charged)
+    return FailureKind.NO_PROGRESS.info.instruction if identical(charged) > 1 else ""
 
 
 _CIRCLE_CHARS_MAX = 300
@@ -187,6 +226,10 @@ def _strategy(name: str, start: StartPoint, last: PastAttempt | None) -> str:
     """Return what to do differently this time; what is said of going on with work only where there is such work."""
     if name == Mode.FEEDBACK and (last is None or last.outcome in _NO_POINT_OF_FAILURE):
         return ""
+    if last is not None and situation_for(name, last.outcome) in _ABOUT_THE_FAILURE and name != Mode.SWITCH:
+        return ""
+    if name == Mode.ESCALATE:
+        return action_instruction(name, from_main=not start.holds and start.earlier is not EarlierWork.REDO)
     return action_instruction(name, from_main=last is None or start.holds != last.number)
 
 

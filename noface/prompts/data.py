@@ -49,9 +49,10 @@ class PromptData:
     its worker ended it. `start` says where the workspace starts, `patch` is the diff of the attempt it names, or the
     newest attempt's where it names none; `previous_patch` is the newest attempt's where that is another one.
     `main_patch` is what main has changed where an attempt conflicts with it. `hints` are the user's own, `instruction`
-    and `strategy` noface's. `diagnosis` (of the last failure), `advice` and `lessons` are quoted as data. `on_main` is
-    how the issue's own commands fail on main. `points` are what reviews asked for that is open and stands nowhere else.
-    `read_first` are files of instructions that the agent does not read by itself. `report_example` is JSON.
+    and `strategy` noface's; `another_way`: not what was done so far. `diagnosis` (of the last failure), `advice` and
+    `lessons` are quoted as data. `on_main` is how the issue's own commands fail on main. `points` are what reviews
+    asked for that is open and stands nowhere else. `read_first` are files of instructions that the agent does not read
+    by itself. `report_example` is JSON.
     `earlier_bytes_max` bounds what it says of the older attempts. `notes`, for a person, say how parts were chosen.
     """
 
@@ -69,6 +70,7 @@ class PromptData:
     rejected_note: str = ""
     instruction: str = ""
     strategy: str = ""
+    another_way: bool = False
     diagnosis: tuple[Quote, ...] = ()
     advice: tuple[Quote, ...] = ()
     lessons: tuple[str, ...] = ()

@@ -106,6 +106,7 @@ def _worker_values(data: PromptData, shown: Shown) -> dict[str, Any]:
         "read_first": data.read_first,
         "instruction": data.instruction,
         "strategy": data.strategy,
+        "another_way": data.another_way,
         "think": data.think,
         "hints": data.hints,
         "rejected_note": _text(shown, "rejected_note"),

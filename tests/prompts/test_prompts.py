@@ -241,7 +241,9 @@ def test_what_is_not_in_the_workspace_is_neither_preserved_nor_looked_at_there()
 
 def test_an_escalation_lists_every_approach_that_failed():
     prompt = told(
-        Situation.ESCALATE, earlier=(prior(1, "first"), prior(2, "second")), strategy=action_instruction("Escalate")
+        Situation.ESCALATE,
+        earlier=(prior(1, "first"), prior(2, "second")),
+        strategy=action_instruction("Escalate", from_main=True),
     )
     listed = section(prompt, "Approaches that failed")
     assert "- Attempt 1 (small): TEST_FAILURE: first" in listed
