@@ -151,7 +151,7 @@ def _overview() -> "Overview | None":
     from noface.store.overview import Overview
 
     path = locate(Path.cwd()).state_dir / "state.db"
-    return Overview(read_only(path, _BUSY_SECONDS)) if path.exists() else None
+    return Overview(read_only(path, _BUSY_SECONDS)) if path.is_file() else None
 
 
 def _tables(context: typer.Context) -> dict[str, Any]:

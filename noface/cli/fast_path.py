@@ -36,7 +36,7 @@ def _unchanged(start: Path, config: Path | None) -> Overview | None:
     """Return the rows if they are up to date, else None."""
     location = locate(start)
     path = location.state_dir / "state.db"
-    if not path.exists():
+    if not path.is_file():
         return None
     tables = _tables(location.root, config)
     mark = fingerprint(location, tables) if tables is not None else None

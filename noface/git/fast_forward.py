@@ -25,10 +25,11 @@ from noface.git.command import Git
 from noface.git.plumbing import Plumbing
 from noface.git.removal import unlink_below
 from noface.git.worktrees import Worktree, user_git
-from noface.process.files import is_folder, kind_at
+from noface.process.files import is_folder, kind_at, read_regular
 
 _MARK = "noface landing"
 _PATHSPEC_BYTES_MAX = 100_000
+LOCK_BYTES_MAX = 10_000
 _READ_TREE = ("-c", "submodule.recurse=false", "read-tree", "-m", "-u")
 
 
@@ -97,9 +98,8 @@ def lock_of(tree: Worktree) -> Path:
 
 def cut_off(tree: Worktree) -> tuple[str, str] | None:
     """Return old and new commit of a move that was cut off here, as its lock tells; None if there is none."""
-    try:
-        text = lock_of(tree).read_bytes()
-    except OSError:
+    text = read_regular(lock_of(tree), LOCK_BYTES_MAX)
+    if text is None:
         return None
     words = text.decode("utf-8", "replace").removeprefix(_MARK).split()
     return (words[0], words[1]) if text.startswith(_MARK.encode()) and len(words) > 1 else None

@@ -16,6 +16,7 @@ from typing import Any
 from noface.errors import GitError, RefLockedError
 from noface.git.command import Git, end_process
 from noface.git.fast_forward import (
+    LOCK_BYTES_MAX,
     Blocked,
     Landed,
     Move,
@@ -43,6 +44,7 @@ from noface.git.repair_interrupted import (
 )
 from noface.git.worktrees import Obstacles, Worktree, checked_out, holding, worktrees
 from noface.process.failpoints import hit
+from noface.process.files import read_regular
 
 PASSING_SECONDS_MAX = 1.5
 """How long a landing waits for another git's lock before the loop goes on with other work and tries again later."""
@@ -308,10 +310,13 @@ def remove_own_ref_locks(plumbing: Plumbing, new: str, *, ours: bool = False) ->
     common = plumbing.repository.common_dir
     for file in (Path(f"{common / plumbing.repository.main}.lock"), common / "HEAD.lock"):
         try:
-            content = file.read_text("utf-8", "replace").strip()
+            held = read_regular(file, LOCK_BYTES_MAX)
             stale = time.time() - file.stat().st_mtime > _EMPTY_LOCK_SECONDS_MIN
         except OSError:
             continue  # there is none
+        if held is None:
+            continue
+        content = held.decode("utf-8", "replace").strip()
         if content == new or (not content and (stale or (ours and file.name == "HEAD.lock"))):
             file.unlink(missing_ok=True)
             ours = True

@@ -2,6 +2,7 @@
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,6 +90,7 @@ def discover(start: Path, main: str = "") -> Repository:
         raise UsageError(f"{start} is inside the .git folder.", "Change to the repository's working tree.")
     root = Path(top.text)
     check_complete(git)
+    check_refs(Path(common))
     return Repository(
         root=root,
         common_dir=Path(common),
@@ -132,6 +134,21 @@ def no_repository(start: Path, stderr: str) -> UsageError:
     if "unknown repository extension" in stderr or "repository version" in stderr:
         return UsageError(f"This git cannot read the repository: {stderr.strip()}", "Install a newer git.")
     return nothing_around(start)
+
+
+def check_refs(common: Path) -> None:
+    """Raise UsageError where something among the refs, or a link there, is no file: git would wait for it for ever."""
+    folders = [str(common / "refs")]
+    while folders:
+        with suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif not entry.is_file() and not entry.is_dir() and os.path.exists(entry.path):  # noqa: PTH110
+                    raise UsageError(
+                        f"{entry.path} is not a regular file; git would wait for it forever.",
+                        "Remove it, then try again.",
+                    )
 
 
 def check_complete(git: Git) -> None:

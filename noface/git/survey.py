@@ -6,26 +6,23 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from noface.errors import UsageError
 from noface.git.command import Output
 from noface.git.fast_forward import cut_off
 from noface.git.plumbing import Plumbing
 from noface.git.private_git_dir import config_text
 from noface.git.worktrees import worktrees
 from noface.integrity.fsck_facts import GitFacts, LandedCommit, LockFile, MainMove
+from noface.process.files import read_regular
 
 _PREFIXES = ("refs/noface/", "refs/heads/noface/")
 _LOCKS = ("packed-refs.lock", "HEAD.lock", "config.lock", "shallow.lock")
 _FIRST_LINE_BYTES_MAX = 200
+_REFLOG_BYTES_MAX = 1 << 30
 _REFLOG_WORDS_MIN = 4  # old, new, time, zone; between them a name and an address
 
 
 def survey(plumbing: Plumbing, asked: Iterable[str]) -> GitFacts:
-    """Return what the repository holds; `asked` are the ids of commits that the database tells of.
-
-    Raises UsageError where something among noface's refs is no file: git would wait for it without end.
-    """
-    _refuse_odd_refs(plumbing)
+    """Return what the repository holds; `asked` are the ids of commits that the database tells of."""
     main = plumbing.main()
     landed = plumbing.landings()
     refs, broken = _references(plumbing)
@@ -53,28 +50,14 @@ def survey(plumbing: Plumbing, asked: Iterable[str]) -> GitFacts:
 def main_moves(plumbing: Plumbing) -> tuple[MainMove, ...]:
     """Return main's reflog, oldest first; empty if there is none."""
     path = plumbing.repository.common_dir / "logs" / plumbing.repository.main
-    try:
-        lines = path.read_bytes().decode("utf-8", "surrogateescape").split("\n")
-    except OSError:
-        return ()
+    text = read_regular(path, _REFLOG_BYTES_MAX) or b""
     moves = []
-    for line in lines:
+    for line in text.decode("utf-8", "surrogateescape").split("\n"):
         head, _, message = line.partition("\t")
         words = head.split(" ")
         if len(words) >= _REFLOG_WORDS_MIN and words[-2].isdigit():
             moves.append(MainMove(words[0], words[1], float(words[-2]), message))
     return tuple(moves)
-
-
-def _refuse_odd_refs(plumbing: Plumbing) -> None:
-    common = plumbing.repository.common_dir
-    for prefix in _PREFIXES:
-        for place in (common / prefix).rglob("*"):
-            if not place.is_symlink() and not place.is_dir() and not place.is_file() and place.exists():
-                raise UsageError(
-                    f"{place} is not a regular file; git would wait for it forever.",
-                    "Remove it, then run `noface fsck` again.",
-                )
 
 
 def _references(plumbing: Plumbing) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -126,7 +109,7 @@ def _locks(plumbing: Plumbing) -> tuple[LockFile, ...]:
     for file in sorted(files):
         try:
             age = time.time() - file.lstat().st_mtime
-            first = file.read_bytes()[:_FIRST_LINE_BYTES_MAX] if file.is_file() else b""
+            first = read_regular(file, _FIRST_LINE_BYTES_MAX) or b""
         except OSError:
             continue  # there is none, or none any more
         locks.append(LockFile(str(file), first.decode("utf-8", "replace").partition("\n")[0], max(0.0, age)))
@@ -136,14 +119,8 @@ def _locks(plumbing: Plumbing) -> tuple[LockFile, ...]:
 def _changed_git_dirs(plumbing: Plumbing) -> tuple[str, ...]:
     """Return the private git dirs whose configuration is not the one they are made with."""
     wanted = config_text(plumbing.repository).encode()
-    changed = []
-    for config in sorted(plumbing.repository.private_git_dirs.glob("*/config")):
-        try:
-            if config.read_bytes() != wanted:
-                changed.append(config.parent.name)
-        except OSError:
-            changed.append(config.parent.name)
-    return tuple(changed)
+    configs = sorted(plumbing.repository.private_git_dirs.glob("*/config"))
+    return tuple(each.parent.name for each in configs if read_regular(each, len(wanted) + 1) != wanted)
 
 
 _OWN = "refs/heads/noface/"

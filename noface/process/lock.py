@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Self
 
 from noface.errors import LockedError, UsageError
+from noface.process.files import read_regular
 
 HOLDER_BYTES_MAX = 4096
 HOLDER_PATIENCE_S = 0.5
@@ -148,8 +149,7 @@ def _read_holder(path: Path) -> Holder | None:
 
 def _parse_holder(path: Path) -> Holder | None:
     try:
-        with path.open("rb") as file:
-            document = json.loads(file.read(HOLDER_BYTES_MAX))
+        document = json.loads(read_regular(path, HOLDER_BYTES_MAX) or b"")
         return Holder(int(document["pid"]), float(document.get("started", 0)), str(document["host"]))
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None

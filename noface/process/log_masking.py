@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from noface.process.files import is_folder
+from noface.process.files import is_folder, read_regular
 from noface.process.masked_file import mask_file, open_file, overwrite, windows
 from noface.secrets.masking import Masker
 from noface.secrets.rules import secrets_of
@@ -160,10 +160,9 @@ def _names_in(path: Path) -> frozenset[str]:
 def _read_note(note: Path) -> tuple[frozenset[str], dict[str, frozenset[str]]]:
     """Return the names of the secrets that were known, and the files. A torn or forged note names none."""
     with suppress(OSError, ValueError, TypeError, AttributeError, LookupError, RecursionError):
-        if note.stat().st_size <= _NOTE_BYTES_MAX:
-            document = json.loads(note.read_text())
-            files = {str(name): frozenset(map(str, before)) for name, before in document["files"].items()}
-            return frozenset(map(str, document["names"])), files
+        document = json.loads(read_regular(note, _NOTE_BYTES_MAX) or b"")
+        files = {str(name): frozenset(map(str, before)) for name, before in document["files"].items()}
+        return frozenset(map(str, document["names"])), files
     return frozenset(), {}
 
 

@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import stat
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from noface.errors import StoreError
+from noface.process.files import kind_at, read_regular
 from noface.store.odd_text import Connection
 from noface.store.records import SCHEMA_VERSION
 
@@ -177,11 +179,10 @@ def _statements(script: str) -> Iterator[str]:
 
 
 def _refuse_foreign(path: Path) -> None:
-    try:
-        with path.open("rb") as file:
-            header = file.read(len(_HEADER))
-    except OSError:
-        return
+    place = path.resolve()
+    if kind_at(place) not in (0, stat.S_IFREG):
+        raise _unusable(path, "it is no regular file")
+    header = read_regular(place, len(_HEADER))
     if header and header != _HEADER:
         raise _unusable(path, "it does not begin like an SQLite file")
 

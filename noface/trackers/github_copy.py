@@ -11,11 +11,12 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from noface.process.files import write_atomic
+from noface.process.files import read_regular, write_atomic
 from noface.trackers.github_files import ISSUES, SYNC
 from noface.trackers.github_issue import RemoteIssue
 
 _VERSION = 1
+_BYTES_MAX = 1 << 30
 _STORED = tuple(each.name for each in fields(RemoteIssue) if each.name != "updated")
 
 
@@ -66,7 +67,7 @@ class Sync:
 def load_copy(folder: Path) -> Copy | None:
     """Return the stored copy; None where there is none that can be read."""
     try:
-        lines = (folder / ISSUES).read_bytes().split(b"\n")
+        lines = (read_regular(folder / ISSUES, _BYTES_MAX) or b"").split(b"\n")
         head = json.loads(lines[0])
         if head.pop("version") != _VERSION:
             return None
@@ -87,7 +88,7 @@ def load_copy(folder: Path) -> Copy | None:
 def load_sync(folder: Path) -> Sync:
     """Return how far the copy was read; nothing where that cannot be told."""
     try:
-        stored = json.loads((folder / SYNC).read_bytes())
+        stored = json.loads(read_regular(folder / SYNC, _BYTES_MAX) or b"")
         if stored.pop("version") != _VERSION:
             return Sync()
         for name in ("updated", "heard", "said", "related"):

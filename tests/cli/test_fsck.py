@@ -368,11 +368,32 @@ def test_the_page_fits_80_columns_and_says_what_to_do(project, checked):
         assert words in page
 
 
-def test_a_fifo_among_nofaces_refs_is_named_and_not_waited_for(project):
+@pytest.mark.parametrize(
+    "place", ["refs/noface/issues/odd", "refs/heads/noface/odd", "refs/tags/odd", "refs/noface/link"]
+)
+def test_a_fifo_among_refs_is_named_by_every_command_that_asks_git_and_none_waits(project, place):
     project.run()
-    place = project.path / ".git/refs/noface/issues"
-    place.mkdir(parents=True, exist_ok=True)
-    os.mkfifo(place / "odd")
-    done = project.noface("fsck")
-    assert done.returncode == 2
-    assert "is not a regular file; git would wait for it forever" in " ".join(done.stderr.split())
+    file = project.path / ".git" / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(project.folder / "pipe" if place.endswith("link") else file)
+    if place.endswith("link"):
+        file.symlink_to(project.folder / "pipe")
+    for command in (["fsck"], ["fsck", "--repair"], ["clean"], ["run"]):
+        done = project.noface(*command)
+        assert done.returncode == 2, command
+        assert f"{place} is not a regular file; git would wait for it forever" in "".join(done.stderr.split("\n"))
+    assert project.noface("status").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["noface/state.db", "noface/lock", "noface/hubs/agent-0/config", "index.lock", "logs/refs/heads/main"]
+)
+def test_a_fifo_in_place_of_a_file_that_is_read_is_not_waited_for(project, name):
+    project.issue(1)
+    project.commit()
+    project.run()
+    file = project.path / ".git" / name
+    file.unlink(missing_ok=True)
+    os.mkfifo(file)
+    for command in ("fsck", "status", "clean", "run"):
+        assert "Traceback" not in project.noface(command).stderr
