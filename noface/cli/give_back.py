@@ -48,13 +48,16 @@ def unblock(
 
 def retry(
     issue_ids: list[str] = typer.Argument(None, metavar="[ID...]", help="The issues.", autocompletion=retried_issue),
-    everything: bool = typer.Option(False, "--all", help="All blocked issues."),
+    everything: bool = typer.Option(False, "--all", help="All that are blocked, or wait for a provider."),
     kinds: list[str] = typer.Option([], "--kind", metavar="KIND,...", help=_KIND_HELP, autocompletion=failure_kind),
     dry_run: bool = typer.Option(False, "--dry-run", help="Tell which issues these are; change nothing."),
     as_json: bool = typer.Option(False, "--json", help="The retried issues as JSON."),
     config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:
-    """Try issues again. Their attempt counters start again, their best work is kept."""
+    """Try issues again, now. Their attempt counters start again, their best work is kept.
+
+    Providers that they wait for are asked at once, by one attempt each.
+    """
     from noface.cli.session import open_session
 
     wanted = _Wanted("retry", tuple(issue_ids or ()), _known_kinds(kinds), everything)
@@ -121,31 +124,34 @@ def give_back(session: "ReadSession", wanted: _Wanted, refusal: Refusal, change:
     """
     import time
 
-    from noface.store.decisions import gone, taken_back
+    from noface.store import decisions
 
     if not session.exists:
         raise UsageError(f"nothing has run yet, so there is nothing to {wanted.verb}", "Start with: noface run")
     given: dict[str, dict[str, Any]] = {}
     with session.database.transaction():
         for row in _chosen(session, wanted):
-            problem = refusal(row) or gone(row) or taken_back(session.reader, row)
+            problem = refusal(row) or decisions.gone(row) or decisions.taken_back(session.reader, row)
             if problem is not None:
                 raise problem
             if not change.dry_run:
-                session.journal.give_branch(row.id, given=True)
-                session.journal.unblocked(time.time(), row.id, change.note, change.why, change.model, change.attempts)
+                more = (change.note, change.why, change.model, change.attempts)
+                decisions.give_back(session.journal, session.reader, time.time(), row, *more)
             given[row.id] = _given(row, change)
     return list(given.values())
 
 
 def _chosen(session: "ReadSession", wanted: _Wanted) -> "list[IssueRow]":
+    from noface.store import decisions
     from noface.ui.issues import find_issue
 
     if wanted.ids:
         return [find_issue(session.reader, name) for name in wanted.ids]
-    blocked = [row for row in session.reader.issues() if row.status == "blocked" and row.present]
+    rows = [row for row in session.reader.issues() if row.present]
+    blocked = [row for row in rows if row.status == "blocked"]
     if wanted.everything:
-        return blocked
+        waiting = [row for row in rows if row.status == "waiting"] if wanted.verb == "retry" else []
+        return [*blocked, *(row for row in waiting if decisions.met_providers(session.reader, row))]
     chosen = [row for row in blocked if _kind(row) in wanted.kinds]
     if not chosen:
         there_are = ", ".join(dict.fromkeys(_kind(row) for row in blocked))

@@ -8,11 +8,10 @@ from collections.abc import Collection
 
 from noface.engine.context import RunContext
 from noface.model.attempt import AttemptReport, Judged, PastAttempt
-from noface.model.taxonomy import Category, FailureKind, IssueStatus
+from noface.model.taxonomy import Category, IssueStatus
 from noface.recovery.schedule import Breaker, Waiting
+from noface.store.decisions import OF_A_PROVIDER
 from noface.store.records import IssueRow
-
-_OF_A_PROVIDER = tuple(kind.value for kind in FailureKind if kind.category is Category.TRANSIENT)
 
 
 def blocked_rows(context: RunContext, kinds: Collection[str] | None = None) -> list[IssueRow]:
@@ -52,7 +51,7 @@ def answers_again(context: RunContext, model: str, began_at: float) -> None:
             and _waits_for(context, row, model)
         ):
             context.set_status(row.id, IssueStatus.READY, f"{model} answers again")
-    for row in blocked_rows(context, _OF_A_PROVIDER):
+    for row in blocked_rows(context, OF_A_PROVIDER):
         if row.model == model and row.id not in context.given_back:
             context.given_back.add(row.id)
             context.journal.unblocked(context.clock.now(), row.id, "", f"{model} answers again; tried again")
@@ -61,7 +60,7 @@ def answers_again(context: RunContext, model: str, began_at: float) -> None:
 def _waits_for(context: RunContext, row: IssueRow, model: str) -> bool:
     """Tell whether an issue's last attempt failed for the provider of `model`, which it waits for."""
     past = context.reader.past(row.id)
-    return bool(past) and past[-1].outcome in _OF_A_PROVIDER and past[-1].model == model
+    return bool(past) and past[-1].outcome in OF_A_PROVIDER and past[-1].model == model
 
 
 def provider_answered(context: RunContext, model: str, began_at: float, report: AttemptReport) -> None:

@@ -85,5 +85,4 @@ def _give_back(context: RunContext, row: IssueRow, note: str, why: str) -> None:
     problem = decisions.no_unblocking(row) or decisions.gone(row) or decisions.taken_back(context.reader, row)
     if problem is not None:
         raise problem
-    context.journal.give_branch(row.id, given=True)
-    context.journal.unblocked(context.clock.now(), row.id, note, why)
+    decisions.give_back(context.journal, context.reader, context.clock.now(), row, note, why)

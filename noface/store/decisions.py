@@ -5,7 +5,7 @@ was heard. Refusals are UsageErrors that say what could be done instead.
 """
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from noface.errors import UsageError
 from noface.model.actions import ApprovalKind
@@ -13,13 +13,14 @@ from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.history import Verdict
 from noface.model.quoting import short
-from noface.model.taxonomy import PASSED, FailureKind, IssueStatus
+from noface.model.taxonomy import PASSED, Category, FailureKind, IssueStatus
 from noface.store.journal import Journal
 from noface.store.questions import Questions
 from noface.store.reader import Reader
 from noface.store.records import IssueRow
 
 NOTE_CHARS_MAX = 10_000
+OF_A_PROVIDER = tuple(kind.value for kind in FailureKind if kind.category is Category.TRANSIENT)
 _MESSAGE_CHARS_MAX = 300
 _OPENABLE = (IssueStatus.BLOCKED, IssueStatus.SKIPPED, IssueStatus.APPROVAL, IssueStatus.REVIEW)
 _GOES_ON_WITHOUT = (
@@ -116,6 +117,35 @@ def _no_approval(row: IssueRow) -> UsageError:
     }
     hint = hints.get(status, "It is worked on by itself: noface run")
     return UsageError(f"issue {name} is {status}; it does not wait for approval", hint)
+
+
+def give_back(
+    journal: Journal,
+    reader: Reader,
+    now: float,
+    row: IssueRow,
+    note: str,
+    why: str,
+    model: str | None = None,
+    attempts: int | None = None,
+) -> None:
+    """Give an issue back to the loop, as a person asks for, who may have mended what it waits for.
+
+    The waits for providers end that its attempts met with, or all where it waits and has not been tried: one attempt
+    each asks at once whether the provider answers.
+    """
+    met = met_providers(reader, row)
+    untried = not met and row.status in (IssueStatus.READY, IssueStatus.WAITING)
+    for name, wait in reader.waits().items():
+        if wait.open(now) and (name in met or untried):
+            journal.wait(replace(wait, until=now))
+    journal.give_branch(row.id, given=True)
+    journal.unblocked(now, row.id, note, why, model, attempts)
+
+
+def met_providers(reader: Reader, row: IssueRow) -> frozenset[str]:
+    """Return the models whose provider was away when the issue was worked on."""
+    return frozenset(each.model for each in reader.past(row.id) if each.outcome in OF_A_PROVIDER)
 
 
 def gone(row: IssueRow) -> UsageError | None:

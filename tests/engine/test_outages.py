@@ -137,3 +137,31 @@ def test_a_run_that_is_killed_in_the_wait_goes_on_waiting_until_the_same_time(pr
     assert clocked(project).returncode == 0
     landed(project, 2)
     assert min(at for _, _, at in calls(project) if at) >= 3000 - 60
+
+
+def test_who_retries_an_issue_has_its_provider_tried_at_once_and_by_one_attempt(project):
+    providers(project, retry='backoff_base = "1h"\nbackoff_max = "1h"\n', small=AWAY_S, big=AWAY_S, workers=2)
+    project.issue(1, model="big")
+    project.issue(2)
+    project.issue(3)
+    project.commit()
+    (project.folder / "slept").write_text("0")
+    (project.folder / "calls").touch()
+
+    def called():
+        before = len(calls(project))
+        project.run("--once", code=3)
+        return [(issue, model) for issue, model, _ in calls(project)[before:]]
+
+    assert sorted(called()) == [("1", "big"), ("2", "small")]
+    project.noface("retry", "2", "--dry-run")
+    assert called() == [], "nobody asks before the time"
+    project.noface("retry", "2")
+    assert called() == [("2", "small")], "one attempt asks, and not the other provider"
+    assert called() == []
+    (project.folder / "slept").write_text(str(AWAY_S))
+    project.noface("retry", "3")  # it has not been tried itself: it waits for a provider all the same
+    assert called() == [("3", "small")]
+    assert [each["id"] for each in project.shown("retry", "--all")["retry"]] == ["1"]
+    project.run()
+    assert set(project.statuses().values()) == {"merged"}
