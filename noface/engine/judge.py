@@ -18,6 +18,7 @@ from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import AgentRun, ReportStatus
 from noface.recovery.done_already import done_already, says_done
+from noface.recovery.partly_done import names_a_rest, partly_done
 from noface.recovery.reported import UNREADABLE, of_report, of_unreadable
 from noface.recovery.retry_policy import TEXT_EDITED
 
@@ -67,6 +68,8 @@ def judge(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Judg
     judged = replace(judged, gates=gated.results, notes=(*judged.notes, *_flaky(gated.results)))
     task = gate_task(order, gated.tree, judged.snapshot.candidate, main)
     failure = _after_gates(order, work, gated)
+    if failure is None and work.report is not None and _is_part(order, work):
+        return replace(judged, failure=partly_done(work.report, gated.results) or _unfinished(work))
     if failure is None:
         # Under "only-new", main's failing tests may be others by now: then the landing proves it against those.
         proven = order.known_failures is None or main == order.main
@@ -142,7 +145,7 @@ def _before_gates(
     if secret is not None:
         return secret
     unfinished = _unfinished(work)
-    if unfinished is not None and not order.issue.accept:
+    if unfinished is not None and not order.issue.accept and not _is_part(order, work):
         return unfinished  # only `accept` can tell half of the work from all of it, and half must not land
     if snapshot.oversized:
         return _oversized(snapshot.oversized)
@@ -154,6 +157,11 @@ def _unfinished(work: Work) -> Failure | None:
     unread = work.unreadable
     said = of_report(work.report) or (of_unreadable(unread) if unread and unread.unfinished else None)
     return work.agent.error or said
+
+
+def _is_part(order: AttemptOrder, work: Work) -> bool:
+    """Tell whether the worker did part of the issue and ended well; where there is an `accept`, that decides."""
+    return work.agent.error is None and not order.issue.accept and names_a_rest(work.report)
 
 
 def _told(judged: Judgement, unfinished: Failure | None) -> Judgement:

@@ -26,7 +26,9 @@ from noface.model.taxonomy import Category, DiagnosisStrategy, FailureKind, inst
 from noface.prompts.answers.forms import example_of
 from noface.prompts.data import PromptData, Quote, Situation, situation_for
 from noface.recovery.done_already import CHECK, DONE_ALREADY
+from noface.recovery.partly_done import GO_ON, LEFT_UNDONE, PARTLY_DONE
 from noface.recovery.policy_state import alternating, identical
+from noface.recovery.reported import REPORT_PARTIAL
 from noface.recovery.retry_policy import REJECTED_BY_PERSON
 
 _INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
@@ -166,7 +168,10 @@ def orders_of(history: History, action: str, start: StartPoint, last: PastAttemp
         return Orders(strategy=_strategy(action, start, None))
     if last.failure.rule == DONE_ALREADY:
         return Orders(CHECK, _strategy(action, start, last))
+    if last.failure.rule == PARTLY_DONE and not last.charged:
+        return Orders(GO_ON)
     own = instruction_for(last.outcome, by_gate=last.failure.gate is not None)
+    own = LEFT_UNDONE if last.failure.rule in (PARTLY_DONE, REPORT_PARTIAL) else own
     charged = tuple(attempt for attempt in history.current if attempt.charged)
     redone = start.reason is StartReason.CUT_OFF or start.earlier is EarlierWork.REDO
     kept = redone or situation_for(action, last.outcome) in _ABOUT_THE_FAILURE

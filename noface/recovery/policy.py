@@ -31,7 +31,8 @@ The rules, in order; the first that applies wins.
  7. The worker found that it depends on other issues: look whether they are merged, and wait for those that are not
     (K5). The reviewer asked for changes: the same model again with the points, up to a cap of rounds (N2). Two merge
     conflicts in a row: ask the resolver once. The worker found it done already (`done_already`): one more look, then a
-    person is asked; a green `accept` closes it. Anything else that was not charged (main moved under
+    person is asked; a green `accept` closes it. Part of the work that passes every gate (`partly_done`): the same model
+    goes on with the rest. Anything else that was not charged (main moved under
     the attempt, the first malformed answer): again at once, up to three times since the last charged attempt, then
     block. After a merge conflict it works alone (`schedule`), so that main does not move again.
  8. Another machine refused access (401, 403), and no test made that up: block at once, until the next run (S4). The
@@ -95,6 +96,7 @@ from noface.model.quoting import some
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, DiagnosisStrategy, FailureKind, Strategy
 from noface.model.worker_run import BlockedReason
 from noface.recovery.done_already import closed_or_asked
+from noface.recovery.partly_done import PARTLY_DONE, PARTS_MAX, free_parts
 from noface.recovery.policy_state import (
     OF_THE_MODEL,
     Attempts,
@@ -357,6 +359,9 @@ def _again(state: PolicyState, now: float) -> Action | None:
         return _dependency(state)
     if (answer := closed_or_asked(state)) is not None:
         return answer
+    if failure.rule == PARTLY_DONE and len(free_parts(attempts)) <= PARTS_MAX:
+        model, why = same_model(attempts, state.ladder), "part of it is done and passes: the rest is next, for nothing"
+        return Run(Mode.SAME, model, why, think=state.last.think)
     diagnosis = state.advised(Topic.DIAGNOSIS)
     if diagnosis is not None and diagnosis.strategy == DiagnosisStrategy.SAME:
         return same_again(state, diagnosis, now)

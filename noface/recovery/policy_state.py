@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from noface.model.actions import Block, Mode, Run
-from noface.model.attempt import AttemptReport, Interrupted, PastAttempt, failure_of
+from noface.model.attempt import AttemptReport, Interrupted, Judged, PastAttempt, failure_of
 from noface.model.failure import DISK_SEEMS_FULL, OUTSIDE_CAUSE, SETUP_PASSING, Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.taxonomy import INTERRUPTED, Category, DiagnosisStrategy, FailureKind, Strategy
+from noface.recovery.partly_done import PARTLY_DONE, is_free
 from noface.recovery.retry_policy import Policy, Rung
 
 Attempts = tuple[PastAttempt, ...]
@@ -141,13 +142,16 @@ class PolicyState:
 def charged(report: AttemptReport, past: tuple[PastAttempt, ...]) -> bool:
     """Tell whether an attempt spends the issue's budget: only the worker's own failures, and work that passed.
 
-    The first malformed answer in a row gets a reminder of the form for nothing, and so does a plain command that ended
-    with a cause outside the work, twice an issue (docs/decisions.md, Attempts).
+    A part that passes is free as long as it is progress (`partly_done`). The first malformed answer in a row gets a
+    reminder of the form for nothing, and so does a plain command that ended with a cause outside the work, twice an
+    issue (docs/decisions.md, Attempts).
     """
     if isinstance(report, Interrupted):
         return False
     if report.failure is None:
         return True
+    if report.failure.rule == PARTLY_DONE and isinstance(report, Judged):
+        return not is_free(report.patch_hash, (attempt for attempt in past if attempt.number < report.number))
     if report.failure.rule == OUTSIDE_CAUSE:
         return outside_failures(attempt for attempt in past if attempt.number < report.number) >= OUTSIDE_REPEATS_MAX
     if report.failure.kind is FailureKind.OUTPUT_FORMAT:

@@ -48,8 +48,8 @@ def of_report(report: WorkerReport | None) -> Failure | None:
         return Failure(
             FailureKind.RESOURCE_EXHAUSTED,
             message,
-            rule="report-partial",
-            signature="report-partial",
+            rule=REPORT_PARTIAL,
+            signature=REPORT_PARTIAL,
             evidence=(message,),
             questions=report.questions,
         )
@@ -69,6 +69,8 @@ def of_report(report: WorkerReport | None) -> Failure | None:
 FILES_QUOTED = "files quoted in the prompt, with their scores: "
 """What the note begins with that tells how the files of a prompt were chosen."""
 _UNCLEAR = "report-unclear"
+REPORT_PARTIAL = "report-partial"
+"""The rule of a worker's report that calls its work part of the issue, where that is no progress."""
 UNREADABLE = "report-unreadable"
 """The rule of failures of workers whose report breaks its form."""
 

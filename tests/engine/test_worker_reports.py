@@ -95,3 +95,47 @@ def test_a_report_that_breaks_its_form_gets_one_reminder_and_loses_no_question(p
     assert told["details"]["gaps"] == ["no sample of the format"]
     steps = told["details"]["partial_results"]
     assert steps[told["details"]["failed_step"]]["name"] == "judgement"
+
+
+def part(left):
+    return {"say": f'{{"status": "partial", "summary": "{left}", "confidence": 0.5}}'}
+
+
+def test_a_part_that_passes_every_gate_is_free_and_the_next_attempt_does_what_is_left(project):
+    project.config(gate="test ! -e bad")
+    project.play(
+        ("1", 1, [{"write": "one.txt", "text": "1"}, part("two.txt is left")]),
+        ("1", 2, [{"write": "two.txt", "text": "2"}, part("three.txt is left")]),
+        ("1", 3, [{"write": "three.txt", "text": "3"}, {"say": WHOLE}]),
+        ("2", 0, [{"shell": "echo x >> endless.txt"}, part("there is always more")]),
+        ("3", 1, [{"write": "bad", "text": "x"}, part("the rest")]),
+        ("3", 2, [{"delete": "bad"}, {"write": "good.txt", "text": "x"}, part("the rest")]),
+        ("3", 3, [part("the rest")]),
+        ("4", 0, [{"write": "four.txt", "text": "4"}, part("the tests are left")]),
+    )
+    project.issue(1, max_attempts=1)
+    project.issue(2, max_attempts=1)
+    project.issue(3, max_attempts=2)
+    project.issue(4, max_attempts=1, accept=["test -e four.txt"])
+    project.commit()
+    project.run(code=3)
+    assert project.statuses() == {"1": "merged", "2": "blocked", "3": "blocked", "4": "merged"}
+    first, second, third = project.attempts("1")
+    assert [(each["outcome"], each["charged"]) for each in (first, second, third)] == [
+        ("RESOURCE_EXHAUSTED", False),
+        ("RESOURCE_EXHAUSTED", False),
+        ("PASSED", True),
+    ]
+    assert first["failure"]["rule"] == "partly-done"
+    for name in ("one.txt", "two.txt", "three.txt"):
+        assert project.git("show", f"main:{name}")
+    prompt = project.prompt("1", 2)
+    assert "did part of the issue" in prompt
+    assert "two.txt is left" in prompt
+    assert "ran out of" not in prompt
+    assert "What failed" not in prompt
+    # It ends: so many parts in a row are free, the next is not.
+    assert [each["charged"] for each in project.attempts("2")] == [False] * 4 + [True]
+    # A part that fails, or that changes nothing, is no progress.
+    told = [(each["outcome"], each["charged"]) for each in project.attempts("3")]
+    assert told == [("RUNTIME_ERROR", True), ("RESOURCE_EXHAUSTED", False), ("RESOURCE_EXHAUSTED", True)]

@@ -7,6 +7,7 @@ from support.policy_story import K, conflict, failed, interrupted, passed
 
 from noface.model.attempt import Interrupted, Judged
 from noface.model.failure import Failure
+from noface.recovery.partly_done import PARTLY_DONE
 from noface.recovery.policy_state import charged
 
 
@@ -63,3 +64,19 @@ def test_an_interruption_in_between_is_as_if_it_were_not_there():
 def test_only_attempts_before_this_one_count():
     assert not charged(report(K.OUTPUT_FORMAT, 2), past(failed(K.TEST_FAILURE), failed(K.OUTPUT_FORMAT)))
     assert not charged(report(K.OUTPUT_FORMAT, 1), past(MALFORMED))
+
+
+def part(number=1, diff="p1"):
+    failure = Failure(K.RESOURCE_EXHAUSTED, "said", PARTLY_DONE, charged=False)
+    return Judged("t", "7", number, None, None, failure=failure, patch_hash=diff)
+
+
+def test_a_part_that_passes_is_free_as_long_as_it_is_progress():
+    def free(diff):
+        return replace(failed(K.RESOURCE_EXHAUSTED, charged=False, diff=diff), failure=part().failure)
+
+    assert not charged(part(), ())
+    assert not charged(part(3, "p3"), past(free("p1"), free("p2")))
+    assert charged(part(3, "p1"), past(free("p1"), free("p2"))), "it has gone back"
+    assert charged(part(5, "p5"), past(*map(free, ("p1", "p2", "p3", "p4")))), "it ends"
+    assert not charged(part(5, "p5"), past(free("p1"), failed(K.TEST_FAILURE), free("p3"), free("p4")))
