@@ -16,7 +16,7 @@ from noface.engine.orders import make_order
 from noface.engine.outages import blocked_detail, blocked_rows, provider_away
 from noface.engine.outside import adopt_branch, move_branch, wait_for_person
 from noface.engine.prompt_context import history_of
-from noface.git.refs import scratch_branch
+from noface.git.refs import branch_name
 from noface.model.actions import (
     Absence,
     Action,
@@ -250,7 +250,7 @@ def configured(context: RunContext, issue: Issue) -> Configured:
 def _branch(past: History) -> str:
     """Return the name of the scratch branch, "" where no attempt has left work."""
     left = any(attempt.candidate is not None and attempt.patch_hash for attempt in past.attempts)
-    return scratch_branch(past.issue.id).removeprefix("refs/heads/") if left else ""
+    return branch_name(past.issue.id) if left else ""
 
 
 AttemptEnded = Callable[[AttemptOrder, Job[AttemptReport]], None]
@@ -338,7 +338,7 @@ class Dispatch:
         slot = self._jobs.take_slot(before.slot if before is not None else None)
         order, prompt_hash = make_order(context, past, action, slot, note, accept_failing)
         order = replace(order, allowance=self._limits.allowance(order.model, past))
-        branch = scratch_branch(issue.id).removeprefix("refs/heads/")
+        branch = branch_name(issue.id)
         lost, how = context.reader.lost_to_main().get(issue.id), {"prompt_hash": prompt_hash, "branch": branch}
         alone = lost.where if lost is not None else ""
         context.journal.attempt_started(context.clock.now(), order, epoch=past.epoch, alone=alone, **how)

@@ -1,6 +1,7 @@
 """Collects what an attempt needs to go on from one that was cut off: the facts for its prompt, and the session."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from noface.engine.agent_logs import session_files
@@ -17,7 +18,7 @@ from noface.model.taxonomy import INTERRUPTED, Category, FailureKind
 from noface.model.worker_run import ModelSpec, Session
 from noface.process.files import read_regular
 from noface.recovery.resume import session_to_resume
-from noface.recovery.start import cut_off
+from noface.recovery.start import cut_off, left_work
 
 _STOPPED = "the run was stopped"
 _SHOWN_MAX = 20
@@ -37,7 +38,7 @@ def cut_off_before(context: RunContext, history: History, start: StartPoint, mai
         _cause(last),
         main_moved=not plumbing.is_ancestor(main, left.candidate),
         undone=_undone(plumbing, left)[:_SHOWN_MAX],
-        broken=tuple(broken.place for broken in unparsable(plumbing, main, left.candidate))[:_SHOWN_MAX],
+        broken=broken_places(plumbing, main, left.candidate),
         edited=edited,
         said=last.said,
     )
@@ -54,6 +55,21 @@ def finished_before(context: RunContext, history: History, start: StartPoint) ->
         return None
     by_gate = last.failure.gate is not None and last.failure.category is Category.ENVIRONMENT and not last.charged
     return Finished(last.number, last.report) if by_gate and not _edited(context, history.issue, last) else None
+
+
+def broken_files(plumbing: Plumbing, attempts: tuple[PastAttempt, ...]) -> Mapping[int, int]:
+    """Count the files that do not parse, of the attempts that no gate has judged."""
+    unjudged = (past for past in attempts if left_work(past) and past.failing_tests is None)
+    return {past.number: len(broken_places(plumbing, plumbing.main(), past.candidate)) for past in unjudged}
+
+
+def broken_places(plumbing: Plumbing, main: str, commit: str | None) -> tuple[str, ...]:
+    """Return where a commit does not parse, and main does; () where it is gone."""
+    try:
+        broken = unparsable(plumbing, main, commit) if commit is not None else ()
+    except GitError:
+        broken = ()
+    return tuple(each.place for each in broken)[:_SHOWN_MAX]
 
 
 def _cause(last: PastAttempt) -> str:

@@ -49,7 +49,7 @@ def judge(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Judg
     """
     env, judged = scope.env, Judgement(work.snapshot)
     nothing = None if change.by_worker and change.files else _unchanged(order, work)
-    left = nothing is not None and _left_ungated(order, change, nothing)
+    left = nothing is not None and _left_ungated(order, work, change, nothing)
     early = _before_gates(order, env, work, change, None if left else nothing)
     suspicion = early if early is not None and gates_decide(early, order) else None
     if early is not None and suspicion is None:
@@ -115,14 +115,17 @@ def _unchanged(order: AttemptOrder, work: Work) -> Failure:
     return of_report(work.report) or unread or _nothing_changed(order, agent, snapshot)
 
 
-def _left_ungated(order: AttemptOrder, change: Change, nothing: Failure) -> bool:
+def _left_ungated(order: AttemptOrder, work: Work, change: Change, nothing: Failure) -> bool:
     """Tell whether no gate has ever failed the work that the attempt started with and left alone.
 
-    Then it is examined and gated like any other: nobody has examined it before.
+    Then it is examined and gated like any other: nobody has examined it before. What the first attempt at a part has
+    from the whole issue may be half of it: then the worker has to say that it is done.
     """
+    words, status = work.agent.last_words, work.report.status if work.report is not None else None
     alone = nothing.rule == UNREADABLE or (nothing.kind is FailureKind.NO_DIFF and nothing.rule != _ELSEWHERE)
     never_gated = any(last.kind in _NOT_THE_GATES or last.rule == TEXT_EDITED for last in order.earlier[-1:])
-    return alone and bool(change.files) and never_gated
+    done = status is ReportStatus.DONE or bool(says_done(work.report, words))
+    return alone and bool(change.files) and (never_gated or (done and not order.earlier))
 
 
 def _before_gates(

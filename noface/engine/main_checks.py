@@ -13,19 +13,23 @@ from functools import partial
 from noface.diagnosis.known_causes import access_refused_of
 from noface.engine.context import RunContext
 from noface.engine.gating import Gated, main_task, run_gates
+from noface.engine.going_on import broken_files
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.judge import gates_failure
 from noface.engine.outside import BacklogWatch
+from noface.git.refs import branch_name
 from noface.model.codec import decode, encode
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult
+from noface.model.history import PartFailure
 from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.command import Canceller
-from noface.recovery.breakdown import subtask_failure
 from noface.recovery.options import edit_command
+from noface.recovery.reported import left_in_words, subtask_in_words
 from noface.recovery.schedule import waited_for
-from noface.secrets.masked_records import masked_failure
+from noface.recovery.start import best_left
+from noface.secrets.masked_records import masked_failure, masked_issue
 
 UNCOMMITTED = "accept-uncommitted"
 _CANNOT_RUN = (126, 127)
@@ -229,31 +233,30 @@ class Epics:
 
     def _give_up_parts(self, issue: Issue, parts: tuple[Issue, ...], states: dict[str, IssueState]) -> None:
         context, now = self._context, self._context.clock.now()
-        failures = [self._failure(part, states[part.id]) for part in parts if states[part.id].status in _STUCK]
+        failures = tuple(self._failure(part, states[part.id]) for part in parts if states[part.id].status in _STUCK)
         done = [part.id for part in parts if states[part.id].done]
-        text = "\n".join(
-            (
-                f"It was divided into {len(parts)} parts. Merged and in your checkout: {', '.join(done) or 'none'}.",
-                "What could not be done:",
-                json.dumps(failures, indent=1)[:_TEXT_MAX],
-            )
+        first = (
+            f"It was divided into {len(parts)} parts. Merged: {', '.join(done) or 'none'}. What could not be done"
+            " belongs to the whole again; where a part's request kept it from being done, do it another way."
         )
+        text = "\n\n".join((first, *map(subtask_in_words, failures)))
         with context.questions.together():
             for part in parts:
                 if not states[part.id].done:
                     reason = f"taken back: issue {issue.id} goes on without it"
                     context.journal.status(now, part.id, IssueStatus.SKIPPED, reason)
-            context.questions.parts_failed(now, issue.id, text)
+            context.questions.parts_failed(now, issue.id, text[:_TEXT_MAX], failures)
             context.journal.status(now, issue.id, IssueStatus.READY, "not all of its parts could be done")
 
-    def _failure(self, part: Issue, state: IssueState) -> dict[str, object]:
+    def _failure(self, part: Issue, state: IssueState) -> PartFailure:
         past = self._context.reader.past(part.id)
         failure = next((attempt.failure for attempt in reversed(past) if attempt.failure is not None), None)
         kind = failure.kind.value if failure is not None else state.status.value
         message = failure.message if failure is not None else state.reason
-        best = max((len(attempt.changed) for attempt in past), default=0)
-        partial = f"{len(past)} attempt(s); the best changed {best} file(s), kept on noface/{part.id}"
-        return subtask_failure(part, kind, message, nesting_depth=part.depth, partial_output=partial)
+        best = best_left(past, broken_files(self._context.env.plumbing, past))
+        done = f"nothing, in {len(past)} attempt(s)" if best is None else left_in_words(best, len(past))
+        kept = f"; it is on the branch {branch_name(part.id)}" if best is not None else ""
+        return PartFailure(masked_issue(part, self._context.env.masker), kind, message, done + kept)
 
     def begin(self, issue: Issue) -> None:
         """Run a parent's own gates on main, in a slot, which must be free."""

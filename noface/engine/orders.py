@@ -2,40 +2,30 @@
 
 import hashlib
 import secrets
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 
 from noface.engine.context import RunContext
 from noface.engine.gate_session import REPEATS_MAX
 from noface.engine.given_files import files_given
 from noface.engine.going_on import finished_before, next_session
 from noface.engine.lessons import lessons_for
-from noface.engine.outside import scratch_of
 from noface.engine.prompt_context import (
     attempt_directory,
     prior_failures,
 )
 from noface.engine.protected_files import protection_for
+from noface.engine.start_commits import next_start
 from noface.engine.worker_prompt import Given, prompt_data
-from noface.git.plumbing import Plumbing, make_and_hold, with_files_of
+from noface.git.plumbing import with_files_of
 from noface.git.refs import RefUpdate, hold_ref, slug
 from noface.model.actions import Run, WaitUntil
 from noface.model.attempt import AttemptOrder
-from noface.model.history import Advice, AdviceOutcome, History, Topic
-from noface.model.issue import Issue
+from noface.model.history import History
 from noface.model.start import Origin, StartPoint, StartReason
 from noface.model.worker_run import THINKING_FACTOR, ModelSpec
 from noface.prompts.data import Situation
 from noface.prompts.render import render
-from noface.recovery.start import from_main, start_of
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """A start that is made: the commit of the workspace, and where it comes from and why."""
-
-    commit: str
-    point: StartPoint
+from noface.recovery.start import refused_in_places
 
 
 def make_order(
@@ -94,7 +84,7 @@ def make_order(
         by_person=start.point.origin is Origin.PERSON,
         seal=secrets.token_hex(32),
         session=session,
-        unjudged=start.point.reason is StartReason.CUT_OFF,
+        unjudged=_unjudged(history, start.point),
         repeats=max(REPEATS_MAX - context.reader.repeats(issue.id, history.epoch), 0),
         notes=tuple(map(masked, (*data.notes, *notes))),
         files=files.change,
@@ -102,6 +92,15 @@ def make_order(
         finished=finished,
     )
     return order, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _unjudged(history: History, start: StartPoint) -> bool:
+    """Tell whether the workspace holds work that no gate has judged, and that may be whole.
+
+    That is what was cut off, and what is left of work once the files in question are as on main, or are allowed.
+    """
+    held = next((past for past in history.attempts if past.number == start.holds), None)
+    return start.reason is StartReason.CUT_OFF or (held is not None and refused_in_places(held) is not None)
 
 
 def _thinking(model: ModelSpec, *, think: bool) -> ModelSpec:
@@ -116,38 +115,3 @@ def _thinking(model: ModelSpec, *, think: bool) -> ModelSpec:
         tool_timeout_s=model.tool_timeout_s * THINKING_FACTOR if model.tool_timeout_s is not None else None,
         max_cost_usd=cost,
     )
-
-
-def next_start(context: RunContext, history: History, main: str, accept_failing: int | None) -> Start:
-    """Return where the next attempt starts, with its commit made. Attempts before a breakdown do not count."""
-    divided = (a.after for a in history.asked if a.topic is Topic.BREAKDOWN and _divided(a))
-    given = scratch_of(context, history.issue).adopted
-    point = start_of(history.attempts, accept_failing=accept_failing, divided=max(divided, default=0), by_person=given)
-    if point.commit is None:
-        return Start(main, point)
-    if context.env.plumbing.resolve(point.commit) is None:
-        return Start(main, from_main(point, StartReason.GONE))
-    what = "a person's work" if point.origin is Origin.PERSON else f"attempt {point.number}"
-    commit = _with_main(context, history.issue, point.commit, main, what)
-    if commit is None:
-        commit, point = main, from_main(point, StartReason.CONFLICT)
-    return Start(commit, point)
-
-
-def _with_main(context: RunContext, issue: Issue, commit: str, main: str, what: str) -> str | None:
-    """Return a commit that holds `commit` and main, None where they conflict."""
-    plumbing = context.env.plumbing
-    if plumbing.is_ancestor(main, commit):
-        return commit
-    message = f"Merge main into {what} of issue {issue.id}\n"
-    merge = partial(_merged, plumbing, main, commit, message)
-    return make_and_hold(plumbing, hold_ref(issue.id, "start"), main, merge, lambda merged: merged)
-
-
-def _merged(plumbing: Plumbing, main: str, candidate: str, message: str) -> str | None:
-    tree = plumbing.merge(main, candidate).tree
-    return None if tree is None else plumbing.commit_tree(tree, (candidate, main), message)
-
-
-def _divided(advice: Advice) -> bool:
-    return advice.outcome in (AdviceOutcome.ADVISED, AdviceOutcome.PARTS_FAILED)

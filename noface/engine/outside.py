@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from noface.engine.context import RunContext
+from noface.engine.going_on import broken_files
 from noface.errors import GitError
 from noface.git.refs import ZERO, RefUpdate, hold_ref, scratch_branch
 from noface.git.survey import Outside, differences, main_moved, outside_state
@@ -21,6 +22,7 @@ from noface.recovery.blocked import taken_document
 from noface.recovery.pull_rounds import TAKEN
 from noface.recovery.retry_policy import TEXT_EDITED
 from noface.recovery.schedule import with_parts
+from noface.recovery.start import best_left
 from noface.secrets.masked_records import masked_backlog, masked_issue
 from noface.store.pull_requests import PullStep
 from noface.store.questions import Questions
@@ -232,8 +234,8 @@ def move_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]
     scratch = scratch_of(context, issue)
     if (theirs := _persons_commit(context, scratch, past)) is not None:
         return theirs
-    kept = kept_since(scratch, past)
-    best = max(kept, key=_merit, default=None)
+    kept = tuple(kept_since(scratch, past))
+    best = best_left(kept, broken_files(context.env.plumbing, kept))
     if best is None or best.candidate is None or best.candidate == scratch.at == scratch.left:
         return None
     ref = scratch_branch(issue.id)
@@ -249,10 +251,6 @@ def move_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]
             raise
         return BranchTaken(scratch.name, now or "")
     return None
-
-
-def _merit(attempt: PastAttempt) -> tuple[bool, int, int, int]:
-    return attempt.outcome == "PASSED", attempt.gates_passed, -(attempt.failing_tests or 0), attempt.number
 
 
 def kept_since(scratch: Scratch, past: tuple[PastAttempt, ...]) -> list[PastAttempt]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from noface.engine.attempt_environment import landing_message
 from noface.engine.context import RunContext
 from noface.git.plumbing import make_and_hold
-from noface.git.refs import hold_ref, scratch_branch
+from noface.git.refs import hold_ref
 from noface.model.attempt import unfinished
 from noface.model.gate import Proof
 from noface.model.history import Verdict
@@ -16,11 +16,6 @@ from noface.model.pull_request import PullDraft
 from noface.recovery.proposal import Proposal, body, title
 from noface.secrets.masked_records import masked_issue
 from noface.store.records import PullRow
-
-
-def branch_of(issue_id: str) -> str:
-    """Return the name of the branch on the remote that an issue's pull request comes from."""
-    return scratch_branch(issue_id).removeprefix("refs/heads/")
 
 
 def proven_commit(context: RunContext, issue: Issue, number: int, proof: Proof, tip: str) -> str:

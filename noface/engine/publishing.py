@@ -22,9 +22,9 @@ from noface.engine.dispatch import configured, history
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.landing import QueueEntry
 from noface.engine.outside import scratch_of, wait_for_person
-from noface.engine.proposing import branch_of, draft_of, proven_commit
+from noface.engine.proposing import draft_of, proven_commit
 from noface.errors import ForgeAwayError, ForgeError, RemoteError
-from noface.git.refs import RefUpdate, hold_ref
+from noface.git.refs import RefUpdate, branch_name, hold_ref
 from noface.git.remote import Pushed, Rejected
 from noface.model.gate import Proof
 from noface.model.issue import Issue
@@ -140,7 +140,7 @@ class Publishing:
         """Publish work that is proven."""
         self.drop(entry.issue.id)
         self._publications.append(Publication(entry, proof, moved=self._moved.get(entry.issue.id, 0)))
-        self._tell(entry.issue.id, f"passed; being pushed to {branch_of(entry.issue.id)}")
+        self._tell(entry.issue.id, f"passed; being pushed to {branch_name(entry.issue.id)}")
 
     def resume(self, issue: Issue) -> bool:
         """Go on with what an earlier run has recorded for an issue that is to land; tell whether there is such."""
@@ -208,7 +208,7 @@ class Publishing:
             case Rejected() if outcome.moved:
                 each.step = _Step.LOOK
             case Rejected(reason=reason, said=said):
-                why = f"{branch_of(issue.id)} cannot be pushed: {said or reason.line}"
+                why = f"{branch_name(issue.id)} cannot be pushed: {said or reason.line}"
                 self._hold(each, NotNow(f"{why}. {reason.advice}".rstrip(), reason.cause.passing))
             case PullRequest():
                 hit("pull_opened")
@@ -231,7 +231,7 @@ class Publishing:
         if proof is None or (proof.main != main and each.moved < MOVES_MAX):
             self._moved[issue.id] = each.moved + 1
             self.drop(issue.id)
-            what = f"main moved there to {main[:12]}" if proof is not None else f"{branch_of(issue.id)} moved there"
+            what = f"main moved there to {main[:12]}" if proof is not None else f"{branch_name(issue.id)} moved there"
             self._tell(issue.id, f"passed; {what}, so it is proven again")
             self._back(QueueEntry(issue, each.entry.number, each.entry.candidate))
             return
@@ -242,7 +242,7 @@ class Publishing:
         context.pulls.intended(
             context.clock.now(),
             Intended(
-                issue.id, number, branch_of(issue.id), head, tip, proof.main, proof.tree, proof.gate_keys, proof.gates
+                issue.id, number, branch_name(issue.id), head, tip, proof.main, proof.tree, proof.gate_keys, proof.gates
             ),
         )
         hit("pull_intent")
@@ -282,7 +282,7 @@ def _is_known(context: RunContext, issue: Issue, looked: Looked) -> bool:
 
 def _take_over(context: RunContext, issue: Issue, tip: str) -> None:
     """Leave an issue's branch on the remote, where a person has pushed `tip`, to them; the issue waits for them."""
-    pulls, now, branch = context.pulls, context.clock.now(), branch_of(issue.id)
+    pulls, now, branch = context.pulls, context.clock.now(), branch_name(issue.id)
     context.env.plumbing.refs.apply(RefUpdate(hold_ref(issue.id, TAKEN), tip))  # a retry goes on from there
     row = pulls.row(issue.id)
     if row is None or row.number is None:
@@ -317,7 +317,7 @@ def look_at_branch(context: RunContext, issue_id: str, cancel: Canceller) -> Loo
     remote, plumbing = context.remote, context.env.plumbing
     assert remote is not None  # noqa: S101 - the start of the run has seen to it
     remote.fetch_main(cancel)
-    ref = f"refs/heads/{branch_of(issue_id)}"
+    ref = f"refs/heads/{branch_name(issue_id)}"
     tip = remote.read(ref, cancel=cancel).refs.get(ref, "")
     if not tip:
         return Looked("")

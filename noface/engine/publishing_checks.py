@@ -3,11 +3,10 @@
 import json
 
 from noface.engine.context import RunContext
-from noface.engine.proposing import branch_of
 from noface.engine.publishing import look_at_branch
 from noface.errors import ForgeAwayError, RemoteError, UsageError
 from noface.forge.base import Forge
-from noface.git.refs import slug
+from noface.git.refs import branch_name, slug
 from noface.git.remote import Remote
 from noface.model.pull_request import PullRequest, PullState
 from noface.process.command import Canceller
@@ -51,13 +50,13 @@ def _learn(context: RunContext, remote: Remote, forge: Forge, cancel: Canceller)
     known = {f"refs/heads/{row.branch}" for row in context.pulls.rows()}
     if held.keys() <= known:
         return
-    issues = {branch_of(issue.id): issue.id for issue in context.tracker.backlog().issues}
+    issues = {branch_name(issue.id): issue.id for issue in context.tracker.backlog().issues}
     numbers: dict[str, int] = json.loads(context.reader.fact("numbers") or "{}")
     for ref in held:
         issue_id = issues.get(ref.removeprefix("refs/heads/"))
         if issue_id is None or context.pulls.row(issue_id) is not None:
             continue
-        pull = forge.find(branch_of(issue_id))
+        pull = forge.find(branch_name(issue_id))
         told = read_marker(pull.body) if pull is not None else None
         if pull is None or told is None or told[0] != issue_id:
             continue

@@ -30,6 +30,7 @@ from noface.recovery.partly_done import GO_ON, LEFT_UNDONE, PARTLY_DONE
 from noface.recovery.policy_state import alternating, identical
 from noface.recovery.reported import REPORT_PARTIAL
 from noface.recovery.retry_policy import REJECTED_BY_PERSON
+from noface.recovery.start import conflicts_of
 
 _INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
 """The files at the top of a project in which people write what agents should know."""
@@ -61,7 +62,8 @@ def prompt_data(
     hung = told_last is not None and _gate_hung(told_last)
     name = Mode.FEEDBACK.value if hung and action.name == Mode.REDUCE else action.name
     situation = situation_for(name, told_last.outcome if told_last is not None else None)
-    quoted = start.number or (last.number if last is not None else 0)
+    of_others = start.commit is not None and start.origin is Origin.PARTS  # no diff of one attempt tells what is there
+    quoted = 0 if of_others else start.number or (last.number if last is not None else 0)
     failure, changed = (last.failure, last.changed) if last is not None else (None, ())
     matches = matched(settings.hints, issue, failure, changed, context.search)
     for warning in matches.warnings:
@@ -117,7 +119,7 @@ def _main_since(context: RunContext, history: History, start: StartPoint, main: 
     lost = next((past for past in history.attempts if past.number == start.number), None)
     if start.reason is not StartReason.CONFLICT or lost is None or lost.candidate is None:
         return ""
-    paths = lost.failure.evidence if lost.failure is not None and lost.outcome == FailureKind.MERGE_CONFLICT else ()
+    paths = start.without or conflicts_of(lost)
     try:
         patch = context.env.plumbing.patch_since(lost.candidate, main, (paths or lost.changed)[:_CONFLICTS_MAX])
     except GitError:

@@ -135,6 +135,11 @@ def scratch_branch(issue_id: str) -> str:
     return f"refs/heads/noface/{slug(issue_id)}"
 
 
+def branch_name(issue_id: str) -> str:
+    """Return the scratch branch as people name it, and as a git command that they copy takes it."""
+    return scratch_branch(issue_id).removeprefix("refs/heads/")
+
+
 def hold_ref(issue_id: str, what: str) -> str:
     """Return the ref that keeps an issue's object from being pruned: an attempt number, `base` or `merge`."""
     return f"refs/noface/issues/{slug(issue_id)}/{what}"

@@ -10,7 +10,7 @@ from noface.model.attempt import PastAttempt
 from noface.model.budget import Spent
 from noface.model.failure import Failure
 from noface.model.issue import Issue
-from noface.model.taxonomy import DiagnosisStrategy, IssueStatus
+from noface.model.taxonomy import DiagnosisStrategy
 
 
 class Topic(StrEnum):
@@ -76,6 +76,19 @@ def _common_words() -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
+class PartFailure:
+    """A part that failed, as its parent is told of it (P8): what it was asked, how it ended, what it has done.
+
+    `kind` is a failure's, or the status that the part ended in. `partial` is in words.
+    """
+
+    part: Issue
+    kind: str
+    message: str
+    partial: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Advice:
     """An answer, given after attempt `after`, in the form its topic has.
 
@@ -83,7 +96,8 @@ class Advice:
     ("expand", "redesign", "person"). `paths` are those a resolver would allow, or a clarification names. `needs` are
     the issues that must be merged first, `recheck` those to verify again. `delay_s` belongs to "retry_same". `away`:
     nobody answered, since the model's provider was away. `points` are what a review asks for, `settled` the numbers of
-    the points open before it that it calls settled. `failure` is what was wrong with the form of an answer.
+    the points open before it that it calls settled. `failure` is what was wrong with the form of an answer. `parts`
+    are those of a breakdown that failed.
     """
 
     topic: Topic
@@ -105,6 +119,7 @@ class Advice:
     points: tuple[str, ...] = ()
     settled: tuple[int, ...] = ()
     failure: Failure | None = None
+    parts: tuple[PartFailure, ...] = ()
 
     def repeats(self, earlier: "Advice") -> bool:
         """Tell whether a proposal is an earlier one in other words: it names the same things, and says much the same.
@@ -136,15 +151,6 @@ class Approval:
     verdict: Verdict
     epoch: int = 0
     note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A child issue as its parent sees it (P8)."""
-
-    id: str
-    status: IssueStatus
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,19 +8,22 @@ from enum import StrEnum
 from functools import cache
 
 from noface.data import table
+from noface.model.quoting import some
 
 
 class Origin(StrEnum):
     """What the workspace holds at the start, beside main.
 
     MAIN: nothing. BEST: the best attempt so far. SNAPSHOT: what an attempt had done that was cut off by something
-    other than its worker. PERSON: commits of a person.
+    other than its worker. PERSON: commits of a person. PARTS: what other issues had done: those that this one was
+    divided into, or the one that it is a part of.
     """
 
     MAIN = "main"
     BEST = "best"
     SNAPSHOT = "snapshot"
     PERSON = "person"
+    PARTS = "parts"
 
 
 class EarlierWork(StrEnum):
@@ -41,10 +44,10 @@ class StartReason(StrEnum):
     TAMPERED = "tampered"
     OUT_OF_BOUNDS = "out_of_bounds"
     UNPARSED = "unparsed"
-    NOT_JUDGED = "not_judged"
     WORSE_THAN_MAIN = "worse_than_main"
     CONFLICT = "conflict"
     DIVIDED = "divided"
+    OF_WHOLE = "of_whole"
     GONE = "gone"
 
     @property
@@ -61,6 +64,7 @@ class StartInfo:
     worker: str
     person: str
     earlier: EarlierWork = EarlierWork.NONE
+    rest: str = ""
 
 
 @cache
@@ -68,8 +72,11 @@ def _infos() -> dict[StartReason, StartInfo]:
     return {StartReason(name): _info(**entry) for name, entry in table("starts").items()}
 
 
-def _info(origin: str, worker: str, person: str, earlier: str = "") -> StartInfo:
-    return StartInfo(Origin(origin), worker, person, EarlierWork(earlier))
+def _info(origin: str, worker: str, person: str, earlier: str = "", rest: str = "") -> StartInfo:
+    return StartInfo(Origin(origin), worker, person, EarlierWork(earlier), rest)
+
+
+_FILES_TOLD_MAX = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +84,23 @@ class StartPoint:
     """Where an attempt starts, and why.
 
     `commit` is what the workspace is made of, merged with main; None stands for main alone. `number` is the attempt
-    whose work it holds, or, where it is main, the attempt whose change is not in it; 0 where there is none.
+    whose work it holds, or, where it is main, the attempt whose change is not in it; 0 where there is none. `without`
+    are the files of that attempt that are as on main, since something is wrong with them. `broken` are places of files
+    that do not parse, of work that no gate has judged.
     """
 
     reason: StartReason
     number: int = 0
     commit: str | None = None
+    without: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
 
     @property
     def origin(self) -> Origin:
         """What the workspace holds at the start."""
-        return self.reason.info.origin
+        if self.commit is None or not self.reason.info.rest:
+            return self.reason.info.origin
+        return Origin.PARTS if self.reason is StartReason.DIVIDED else Origin.BEST
 
     @property
     def earlier(self) -> EarlierWork:
@@ -102,7 +115,11 @@ class StartPoint:
     @property
     def told(self) -> str:
         """What a worker is told of it."""
-        return self.reason.info.worker.format(number=self.number)
+        info = self.reason.info
+        text = info.worker if self.commit is None else info.rest or info.worker
+        told = text.format(number=self.number, files=some(self.without, _FILES_TOLD_MAX))
+        places = some(self.broken, _FILES_TOLD_MAX)
+        return f"{told} These files do not parse, they may be half written: {places}." if places else told
 
 
 @dataclass(frozen=True, slots=True)

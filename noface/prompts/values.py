@@ -20,6 +20,8 @@ _OLDER_PATHS_SHOWN = 8
 _OLDER_SUMMARY_CHARS_MAX = 300
 _LESSON_CHARS_MAX = 4_000
 _NAME_CHARS_MAX = 60
+_PATCH_BYTES_MAX = 24_000
+"""Of a diff whose work lies in the workspace, or that a worker gets beside such work: the files tell the rest."""
 _NOTHING = Kept()
 _EMPTY: dict[str, Any] = {"violation": "", "previous_answer": "", "parts": ()}
 """Variables that question templates of earlier versions name; a template of a user's may still do."""
@@ -39,10 +41,12 @@ def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[Part, ...
     ]
     if isinstance(data, PromptData):
         newest = failure.number if failure is not None else number
-        found.append(_one("previous_patch", f"the diff of attempt {newest}", 6, data.previous_patch, chars_max))
+        previous = _one("previous_patch", f"the diff of attempt {newest}", 6, data.previous_patch, chars_max)
+        found.append(replace(previous, bytes_max=_PATCH_BYTES_MAX) if _held(data) else previous)
     else:
         found.append(_rows("others", "other issues", 6, data.others))
-    found.append(_one("patch", f"the diff of attempt {number}", 9, data.patch, chars_max))
+    patch = _one("patch", f"the diff of attempt {number}", 9, data.patch, chars_max)
+    found.append(replace(patch, bytes_max=_PATCH_BYTES_MAX) if _held(data) else patch)
     if failure is not None:
         found.append(_one("excerpt", f"what attempt {failure.number} printed", 11, failure.excerpt, chars_max))
     found.append(_whole("advice", "the advice", 11, advice, chars_max))
@@ -86,6 +90,10 @@ def values_of(situation: Situation, data: PromptData | QuestionData, shown: Show
     if isinstance(data, PromptData):
         return common | {"diagnosis": quotes[:explained]} | _worker_values(data, shown)
     return common | _question_values(data, shown)
+
+
+def _held(data: PromptData | QuestionData) -> bool:
+    return isinstance(data, PromptData) and bool(data.start.holds)
 
 
 def _diagnosis(data: PromptData | QuestionData) -> tuple[Quote, ...]:

@@ -36,7 +36,6 @@ from noface.recovery.breakdown_rules import (
     part_faults,
     size_faults,
 )
-from noface.recovery.reported import subtask_failure
 
 _HASH_CHARS = 16
 
@@ -88,7 +87,7 @@ def make_child(
     )
 
 
-__all__ = ["BreakdownLimits", "PlanFault", "left_out", "plan_children", "subtask_failure"]
+__all__ = ["BreakdownLimits", "PlanFault", "left_out", "plan_children"]
 
 _FAULTS_TOLD_MAX = 5
 

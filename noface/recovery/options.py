@@ -61,7 +61,7 @@ def options_of_blocked(
         options.append(Option("try it again unchanged, after you changed something else", _retry(issue)))
     if branch:
         options.append(
-            Option("take the work over by hand", f"git switch --create by-hand-{issue.id} {shlex.quote(branch)}")
+            Option("take the work over by hand", f"git switch --create by-hand-{branch.rpartition('/')[2]} {branch}")
         )
     return tuple(options)
 

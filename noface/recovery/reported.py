@@ -20,11 +20,12 @@ from noface.diagnosis.agent_errors import amounts_in
 from noface.model.attempt import PastAttempt, failure_of
 from noface.model.failure import Failure
 from noface.model.issue import Issue
+from noface.model.quoting import quoted, some
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, Reason
 from noface.model.worker_run import BlockedReason, ReportStatus, UnreadableReport, WorkerReport
 
 if TYPE_CHECKING:  # `noface show` must be quick, and reads no answers of models
-    from noface.model.history import Advice
+    from noface.model.history import Advice, PartFailure
     from noface.prompts.structured import Invalid
 
 _KINDS = {
@@ -198,21 +199,15 @@ def _gaps(failure: Failure) -> tuple[str, ...]:
     return failure.evidence[1:] if unclear else ()
 
 
-def subtask_failure(
-    child: Issue, kind: str, message: str, *, nesting_depth: int | None = None, partial_output: str = ""
-) -> dict[str, Any]:
-    """Return the failure of a part as its parent is told of it (P8).
-
-    `kind` is a failure's kind, or the status that the part ended in. The request is whole, so that the parent can ask
-    for it again with a change.
-    """
-    known = FailureKind.__members__.get(kind)
+def subtask_failure(failed: "PartFailure") -> dict[str, Any]:
+    """Return the failure of a part as a JSON document (P8). The request is whole, so that it can be made again."""
+    child, known = failed.part, FailureKind.__members__.get(failed.kind)
     exhausted = known is FailureKind.RESOURCE_EXHAUSTED
     error = {
         "type": _EXHAUSTION if exhausted else _FAILURE,
         "reason": (known.info.reason if known is not None else Reason.HALTED).value,
-        "kind": str(kind),
-        "message": message,
+        "kind": failed.kind,
+        "message": failed.message,
     }
     return {
         "type": _FAILURE,
@@ -231,10 +226,41 @@ def subtask_failure(
                 },
             },
             "subtask_error": error,
-            "nesting_depth": child.depth if nesting_depth is None else nesting_depth,
-            "partial_output": partial_output[:_TEXT_CHARS_MAX],
+            "nesting_depth": child.depth,
+            "partial_output": failed.partial[:_TEXT_CHARS_MAX],
         },
     }
+
+
+_REQUEST_CHARS_MAX = 2_000
+
+
+def subtask_in_words(failed: "PartFailure") -> str:
+    """Return the same for people and for the worker who goes on with the parent."""
+    child = failed.part
+    levels = "1 level" if child.depth == 1 else f"{child.depth} levels"
+    rows = (
+        ("It could change", ", ".join(child.paths)),
+        ("It had to pass", "; ".join(child.accept)),
+        ("It waited for", ", ".join(child.depends_on)),
+        ("It was asked", child.body.strip()[:_REQUEST_CHARS_MAX]),
+        ("It failed", f"{failed.kind}: {failed.message}"),
+        ("What it had done", failed.partial),
+    )
+    told = [f"{name}: {text.replace(chr(10), chr(10) + '  ')}" for name, text in rows if text]
+    return "\n".join((f"Part {child.id}, {levels} below the issue as it was written: {child.title}", *told))
+
+
+_PATHS_SHOWN_MAX = 20
+
+
+def left_in_words(best: PastAttempt, attempts: int) -> str:
+    """Say what the best of an issue's attempts has done."""
+    which = f"attempt {best.number}, the best of {attempts}," if attempts > 1 else "its attempt"
+    gates = f", and {best.gates_passed} gate(s) passed" if best.failing_tests is not None else ""
+    said = best.report.summary if best.report is not None else ""
+    changed = f"{which} changed {some(best.changed, _PATHS_SHOWN_MAX)} ({best.lines} lines){gates}"
+    return f"{changed}; its worker says: {quoted(said)}" if said else changed
 
 
 def _resource(failure: Failure) -> str:
@@ -280,6 +306,7 @@ def abort_report(
         "recovery_attempted": recovery_attempted(attempts, advice),
         "recommendation": kind.info.recommendation,
         "resources": _resources(attempts, advice),
+        "subtask_failures": [subtask_failure(failed) for answer in advice for failed in answer.parts],
     }
 
 

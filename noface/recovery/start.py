@@ -1,4 +1,4 @@
-"""Decides where the next attempt starts. Pure: `engine/orders` makes the commit, the prompt says what was decided.
+"""Decides where the next attempt starts. Pure: `engine/start_commits` makes the commit, the prompt says what and why.
 
 The rules, in order; the first that applies wins.
 
@@ -6,28 +6,38 @@ The rules, in order; the first that applies wins.
    those from before the commits that a person gave to noface.
 2. The newest attempts were cut off by something other than their worker (noface was stopped, a limit or an outage of
    the provider, a broken machine or main): the newest of them that left a change, as it was left.
-3. The newest attempt that was judged conflicts with main: main.
-4. The best attempt so far that is a base: its files parse, it kept to its limits and weakened no test, and, where the
-   issue's `accept` says how main does, no more tests fail with it than on main. Work that nobody could judge is a base
-   only where nothing better is there and nothing is known of main.
-5. Commits that a person gave to noface.
-6. Main.
+3. The newest attempt that was judged conflicts with main: that attempt, but for the files in conflict.
+4. A file of the newest attempt does not parse: that attempt, with the file there to mend. Not twice in a row where
+   better work is there.
+5. The best attempt so far that is a base: its files parse, it kept to its limits and weakened no test, and, where the
+   issue's `accept` says how main does, no more tests fail with it than on main.
+6. Otherwise the newest attempt, with what is wrong in it named: files that do not parse and tests that fail are there
+   to mend, and what weakened a check or lay out of bounds is as on main. Work with which more tests fail than on main
+   is gone on with once; the second time in a row its cause is not where the worker looks.
+7. Commits that a person gave to noface.
+8. Main. After a breakdown it has what the parts that failed had done, and the first attempt at a part begins with what
+   the whole issue's best attempt did in its paths (`engine/start_commits`).
 
-What turns out to conflict with main, or to be gone from the repository, is no base: then it is main.
+What turns out to conflict with main loses the files in conflict; what is gone from the repository is no base.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from noface.model.attempt import PastAttempt
+from noface.model.patterns import matches_any
 from noface.model.start import StartPoint, StartReason
-from noface.model.taxonomy import INTERRUPTED, FailureKind
+from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
 
 _NOTHING_OF_ITS_OWN = (FailureKind.NO_DIFF, INTERRUPTED)
-_NO_BASE = {
+_WRONG_IN_PLACES = {
     FailureKind.GATE_TAMPERING.value: StartReason.TAMPERED,
     FailureKind.BOUNDARY_VIOLATION.value: StartReason.OUT_OF_BOUNDS,
 }
+_SAID_BY_WORKER = "report-"
+_ALL_PARSE: Mapping[int, int] = MappingProxyType({})
 
 
 def start_of(
@@ -36,11 +46,15 @@ def start_of(
     accept_failing: int | None = None,
     divided: int = 0,
     by_person: tuple[int, str] | None = None,
+    broken: Mapping[int, int] = _ALL_PARSE,
+    allowed: tuple[str, ...] = (),
 ) -> StartPoint:
     """Return where the attempt after `attempts` starts.
 
     `accept_failing` is how many tests of the issue's `accept` commands fail on main, None where it has none. `divided`
     is the last attempt before a breakdown, `by_person` the last before a person's commits, with the newest of these.
+    `broken` counts the files that do not parse of attempts that no gate has judged; `allowed` is what the issue may
+    change by now.
     """
     after = max(divided, by_person[0] if by_person is not None else 0)
     recent = tuple(attempt for attempt in attempts if attempt.number > after)
@@ -49,33 +63,51 @@ def start_of(
         return StartPoint(StartReason.CUT_OFF, left_off.number, left_off.candidate)
     left = tuple(a for a in recent if left_work(a) and a.outcome not in _NOTHING_OF_ITS_OWN)
     if left and _conflicts(left[-1]):
-        return StartPoint(StartReason.CONFLICT, left[-1].number)
-    best = best_attempt(left, accept_failing=accept_failing)
+        return StartPoint(StartReason.CONFLICT, left[-1].number, left[-1].candidate, conflicts_of(left[-1]))
+    if left and _does_not_parse(left[-1]) and not any(map(_does_not_parse, left[-2:-1])):
+        return StartPoint(StartReason.UNPARSED, left[-1].number, left[-1].candidate)
+    best = best_attempt(left, accept_failing=accept_failing, broken=broken)
     if best is not None:
         return StartPoint(StartReason.BEST_SO_FAR, best.number, best.candidate)
+    other = _to_mend(left, accept_failing, broken, allowed) if left else None
+    if other is not None and other.commit is not None:
+        return other
     if by_person is not None and by_person[0] >= divided:
         return StartPoint(StartReason.BY_PERSON, by_person[0], by_person[1])
-    why_not = _objection(left[-1], accept_failing) if left else None
-    if why_not is not None:
-        return StartPoint(why_not, left[-1].number)
+    if other is not None:
+        return other
     return StartPoint(StartReason.DIVIDED, divided) if divided else StartPoint(StartReason.NOTHING_YET)
 
 
 def from_main(start: StartPoint, why: StartReason) -> StartPoint:
-    """Return the start where the base turns out to conflict with main (CONFLICT) or to be gone (GONE)."""
-    return replace(start, reason=why, commit=None)
+    """Return the start where nothing of the base can be kept: all of it conflicts with main, or it is GONE."""
+    return replace(start, reason=why, commit=None, without=())
 
 
-def best_attempt(attempts: tuple[PastAttempt, ...], *, accept_failing: int | None) -> PastAttempt | None:
+def best_attempt(
+    attempts: tuple[PastAttempt, ...], *, accept_failing: int | None = None, broken: Mapping[int, int] = _ALL_PARSE
+) -> PastAttempt | None:
     """Return the best of the attempts that are a base, the newest of equally good ones; None where none is one."""
     left = (a for a in attempts if left_work(a) and a.outcome not in _NOTHING_OF_ITS_OWN)
-    bases = (attempt for attempt in left if _objection(attempt, accept_failing) is None)
-    return max(bases, key=_score, default=None)
+    bases = (attempt for attempt in left if _objection(attempt, accept_failing, broken) is None)
+    return max(bases, key=lambda base: _score(base, broken), default=None)
 
 
-def _score(attempt: PastAttempt) -> tuple[bool, int, int, int]:
+def best_left(attempts: tuple[PastAttempt, ...], broken: Mapping[int, int] = _ALL_PARSE) -> PastAttempt | None:
+    """Return what a person is shown as the best work: like `best_attempt`, but with flaws rather than nothing."""
+
+    def merit(attempt: PastAttempt) -> tuple[int, ...]:
+        sound = attempt.outcome != INTERRUPTED and _objection(attempt, None, broken) is None
+        return sound, *_score(attempt, broken)
+
+    return max(filter(left_work, attempts), key=merit, default=None)
+
+
+def _score(attempt: PastAttempt, broken: Mapping[int, int]) -> tuple[int, ...]:
+    """Rank evidence: what passed, what was judged, files that parse, gates, tests; of equal ones the newest."""
     judged = attempt.failing_tests is not None
-    return judged, attempt.gates_passed, -(attempt.failing_tests or 0), attempt.number
+    parsed, tests = -_broken(attempt, broken), -(attempt.failing_tests or 0)
+    return attempt.outcome == PASSED, judged, parsed, attempt.gates_passed, tests, attempt.number
 
 
 def left_work(attempt: PastAttempt) -> bool:
@@ -98,15 +130,75 @@ def _conflicts(attempt: PastAttempt) -> bool:
     return attempt.outcome == FailureKind.MERGE_CONFLICT and rule != "gate-changed-files"
 
 
-def _objection(attempt: PastAttempt, accept_failing: int | None) -> StartReason | None:
+def _does_not_parse(attempt: PastAttempt) -> bool:
+    """Tell whether noface found that a file does not parse; what a compiler says is a gate's verdict like another."""
+    return attempt.outcome == FailureKind.SYNTAX_ERROR and attempt.failure is not None and attempt.failure.gate is None
+
+
+def _broken(attempt: PastAttempt, broken: Mapping[int, int]) -> int:
+    return broken.get(attempt.number, 0) or _does_not_parse(attempt)
+
+
+def _objection(attempt: PastAttempt, accept_failing: int | None, broken: Mapping[int, int]) -> StartReason | None:
     """Return why an attempt that left work is no base, None where it is one."""
-    known = StartReason.CONFLICT if _conflicts(attempt) else _NO_BASE.get(attempt.outcome)
-    if known is not None:
-        return known
-    if attempt.outcome == FailureKind.SYNTAX_ERROR and attempt.failure is not None and attempt.failure.gate is None:
-        return StartReason.UNPARSED  # what a compiler says of files that parse leaves them a base
-    if accept_failing is None:
-        return None
-    if attempt.failing_tests is None:
-        return StartReason.NOT_JUDGED
-    return StartReason.WORSE_THAN_MAIN if attempt.failing_tests > accept_failing else None
+    if _conflicts(attempt):
+        return StartReason.CONFLICT
+    if (refused := refused_in_places(attempt)) is not None:
+        return refused
+    if _broken(attempt, broken):
+        return StartReason.UNPARSED
+    worse = accept_failing is not None and (attempt.failing_tests or 0) > accept_failing
+    return StartReason.WORSE_THAN_MAIN if worse else None
+
+
+def refused_in_places(attempt: PastAttempt) -> StartReason | None:
+    """Return why an attempt may not land because of what it changed; a worker's own report is of what it did not."""
+    said = attempt.failure is not None and attempt.failure.rule.startswith(_SAID_BY_WORKER)
+    return None if said else _WRONG_IN_PLACES.get(attempt.outcome)
+
+
+def _to_mend(
+    left: tuple[PastAttempt, ...], accept_failing: int | None, broken: Mapping[int, int], allowed: tuple[str, ...]
+) -> StartPoint | None:
+    """Return the start with work that is no base as it is; without a commit if nothing of it can be kept."""
+    newest = left[-1]
+    match _objection(newest, accept_failing, broken):
+        case None:
+            return None
+        case StartReason.UNPARSED:
+            tried = [a for a in left if _objection(a, accept_failing, broken) is StartReason.UNPARSED]
+            best = max(tried, key=lambda a: _score(a, broken))
+            return StartPoint(StartReason.UNPARSED, best.number, best.candidate)
+        case StartReason.WORSE_THAN_MAIN as why:
+            again = any(_objection(a, accept_failing, broken) is why for a in left[-2:-1])
+            return StartPoint(why, newest.number, None if again else newest.candidate)
+        case why:
+            named = wrong_files(newest)
+            late = allowed if newest.failure is not None and newest.failure.rule == "outside-paths" else ()
+            wrong = tuple(path for path in named if not matches_any(path, late))
+            if named and not wrong:
+                return StartPoint(StartReason.BEST_SO_FAR, newest.number, newest.candidate)
+            kept = newest.candidate if wrong and set(wrong) < set(newest.changed) else None
+            return StartPoint(why, newest.number, kept, wrong if kept else ())
+
+
+def conflicts_of(attempt: PastAttempt) -> tuple[str, ...]:
+    """Return the files in which an attempt conflicted with main, () where it is not known."""
+    return attempt.failure.evidence if attempt.failure is not None and _conflicts(attempt) else ()
+
+
+def wrong_files(attempt: PastAttempt) -> tuple[str, ...]:
+    """Return the files of an attempt that its failure speaks of, and those in a folder that its evidence names."""
+    failure = attempt.failure
+    if failure is None:
+        return ()
+    text = "\n".join((*failure.evidence, failure.location or "", failure.signature))
+    return tuple(path for path in attempt.changed if _named(path, text) or _within(path, failure.evidence))
+
+
+def _named(path: str, text: str) -> bool:
+    return re.search(rf"(?<![\w./-]){re.escape(path)}(?![\w/-]|\.\w)", text) is not None
+
+
+def _within(path: str, names: tuple[str, ...]) -> bool:
+    return any(path.startswith(f"{name}/") for name in names)

@@ -5,8 +5,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from noface.model.budget import EndedFor, Spent, ended_at
-from noface.model.codec import decode
-from noface.model.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
+from noface.model.codec import decode, encode
+from noface.model.history import Advice, AdviceOutcome, Approval, History, PartFailure, Topic, Verdict
 from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import INTERRUPTED
 from noface.model.worker_run import Usage
@@ -108,11 +108,12 @@ class Questions:
         )
         return tuple(decode(Advice, json.loads(row["answer"])) for row in rows)
 
-    def parts_failed(self, at: float, issue_id: str, text: str) -> None:
+    def parts_failed(self, at: float, issue_id: str, text: str, parts: tuple[PartFailure, ...] = ()) -> None:
         """Record on an epic's breakdown that not all of its parts could be done; `text` is for the next worker."""
+        told = {"outcome": AdviceOutcome.PARTS_FAILED.value, "text": text, "parts": encode(parts)}
         with self._db.transaction() as connection:
             for question, answer in connection.execute(query("breakdown"), (issue_id,)).fetchall():
-                changed = json.loads(answer) | {"outcome": AdviceOutcome.PARTS_FAILED.value, "text": text}
+                changed = json.loads(answer) | told
                 connection.execute(
                     "UPDATE advice SET outcome = ?, answer = ? WHERE id = ?",
                     (AdviceOutcome.PARTS_FAILED, dumps(changed), question),

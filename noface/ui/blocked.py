@@ -50,6 +50,9 @@ class GivenUp(NamedTuple):
     recovery_attempted: Annotated[tuple[Tried, ...], "What was tried, oldest first."]
     recommendation: Annotated[str, "What a person could do."]
     resources: Resources
+    subtask_failures: Annotated[
+        tuple[dict[str, Any], ...], "For each part that failed its request, error, depth and partial output."
+    ]
 
 
 class Failing(NamedTuple):

@@ -287,8 +287,10 @@ def test_a_part_that_fails_goes_back_to_its_parent_with_what_is_missing(project)
     statuses = project.statuses()
     assert statuses == {"7": "merged", "7.1": "merged", "7.2": "skipped"}
     prompt = project.prompt("7", 2)
-    assert "subtask_failure" in prompt
-    assert "NO_DIFF" in prompt
+    told = prompt.split("What became of the parts")[1]
+    for words in ("Merged: 7.1", "1 level below", "It was asked: two.txt", "It failed: NO_DIFF", "nothing, in"):
+        assert words in told
+    assert "subtask" not in prompt
 
 
 def test_a_planner_that_returns_the_issue_itself_leaves_the_ladder_to_go_on(project):

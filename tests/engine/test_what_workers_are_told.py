@@ -63,12 +63,10 @@ def test_a_worker_reads_what_is_charged_to_it_where_it_starts_and_how_main_does(
     assert "+isoweeks" in part(broken, "The changes so far")
 
     unparsed, outside = project.prompt("3", 2), project.prompt("4", 2)
-    assert "one of its files does not parse. Make them again" in part(unparsed, "This attempt")
-    assert "+x = (" in part(unparsed, "What attempt 1 changed")
-    assert "leave the others out" in part(outside, "This attempt")
-    for prompt in (unparsed, outside):
-        assert "Do not start over" not in prompt
-        assert "preserving working parts" not in prompt
+    assert "also the file that does not parse: mend it there" in part(unparsed, "This attempt")
+    assert "+x = (" in part(unparsed, "The changes so far")
+    assert "other.txt are as on main. Leave them so" in part(outside, "This attempt")
+    assert all("preserving working parts" in prompt for prompt in (unparsed, outside))
     unsure = project.prompt("5", 2)
     assert "- `Which parser is meant?`" in part(unsure, "This attempt")
     assert "text.split('-')" in part(unsure, "What is known now").split("`src/dates.py`:", 1)[1]

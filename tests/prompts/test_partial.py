@@ -259,6 +259,7 @@ def test_the_report_of_giving_up_tells_what_was_tried_and_what_to_do():
             "tokens_in": None,
             "tokens_out": None,
         },
+        "subtask_failures": [],
     }
 
 

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, settings
@@ -9,12 +10,14 @@ from hypothesis import strategies as st
 from support.cases import cases
 
 from noface.model.backlog import check
+from noface.model.history import PartFailure
 from noface.model.issue import Issue
 from noface.model.patterns import matches, matches_any, path_problem, within
 from noface.prompts.answers.forms import example_of, schema_of
 from noface.prompts.structured import reminder
-from noface.recovery.breakdown import BreakdownLimits, PlanFault, plan_children, subtask_failure
+from noface.recovery.breakdown import BreakdownLimits, PlanFault, plan_children
 from noface.recovery.breakdown_rules import AcceptForms
+from noface.recovery.reported import subtask_failure, subtask_in_words
 
 EXAMPLE, SCHEMA = example_of("breakdown"), schema_of("breakdown")
 PARENT = Issue(
@@ -342,19 +345,25 @@ def test_a_narrower_path_lies_within_a_wider_one_and_not_the_other_way_round(inn
     assert inner == outer or not within(outer, inner)
 
 
-def test_a_failed_part_is_told_to_its_parent_as_a_whole():
-    child = Issue(
+FAILED = PartFailure(
+    Issue(
         "7.2",
         "Keep quotes",
-        body="b",
+        body="Mind both kinds.\nAll of them.",
         paths=("src/b.py",),
         accept=("make b",),
         depends_on=("7.1",),
         parent="7",
         depth=1,
-    )
-    told = subtask_failure(child, "TIMEOUT", "not finished after 60 s", nesting_depth=1, partial_output="half of it")
-    assert json.loads(json.dumps(told)) == {
+    ),
+    "TIMEOUT",
+    "not finished after 60 s",
+    "half of it",
+)
+
+
+def test_a_failed_part_is_told_to_its_parent_as_a_whole():
+    assert json.loads(json.dumps(subtask_failure(FAILED))) == {
         "type": "TASK_FAILURE",
         "reason": "subtask_failure",
         "message": "part 7.2 of issue 7 failed: Keep quotes",
@@ -363,7 +372,12 @@ def test_a_failed_part_is_told_to_its_parent_as_a_whole():
                 "type": "atomic",
                 "id": "7.2",
                 "description": "Keep quotes",
-                "inputs": {"body": "b", "paths": ["src/b.py"], "accept": ["make b"], "depends_on": ["7.1"]},
+                "inputs": {
+                    "body": "Mind both kinds.\nAll of them.",
+                    "paths": ["src/b.py"],
+                    "accept": ["make b"],
+                    "depends_on": ["7.1"],
+                },
             },
             "subtask_error": {
                 "type": "TASK_FAILURE",
@@ -375,8 +389,23 @@ def test_a_failed_part_is_told_to_its_parent_as_a_whole():
             "partial_output": "half of it",
         },
     }
-    assert subtask_failure(child, "skipped", "m")["details"]["subtask_error"]["reason"] == "execution_halted"
+    for kind, key, value in (
+        ("skipped", "reason", "execution_halted"),
+        ("RESOURCE_EXHAUSTED", "type", "RESOURCE_EXHAUSTION"),
+    ):
+        assert subtask_failure(replace(FAILED, kind=kind))["details"]["subtask_error"][key] == value
+
+
+def test_people_and_workers_read_the_same_in_words():
     assert (
-        subtask_failure(child, "RESOURCE_EXHAUSTED", "m")["details"]["subtask_error"]["type"] == "RESOURCE_EXHAUSTION"
+        subtask_in_words(FAILED)
+        == """\
+Part 7.2, 1 level below the issue as it was written: Keep quotes
+It could change: src/b.py
+It had to pass: make b
+It waited for: 7.1
+It was asked: Mind both kinds.
+  All of them.
+It failed: TIMEOUT: not finished after 60 s
+What it had done: half of it"""
     )
-    assert subtask_failure(child, "TIMEOUT", "m")["details"]["nesting_depth"] == 1

@@ -11,7 +11,7 @@ from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.start import EarlierWork, Origin, StartPoint, StartReason
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
-from noface.recovery.start import best_attempt, from_main, start_of
+from noface.recovery.start import best_attempt, best_left, from_main, start_of
 
 NO_BASE = ["NO_DIFF", "GATE_TAMPERING", "BOUNDARY_VIOLATION", "MERGE_CONFLICT", INTERRUPTED]
 
@@ -59,40 +59,104 @@ def test_work_that_was_never_judged_is_better_than_none_and_worse_than_any_that_
     timed_out = attempt(2, gates=0, failing=None, outcome="TIMEOUT")
     assert best(timed_out) == 2
     assert best(attempt(1, gates=0, failing=99), timed_out) == 1
-    assert start(timed_out, accept_failing=3) == (StartReason.NOT_JUDGED, 2, None)
+    assert start(timed_out, accept_failing=3) == (StartReason.BEST_SO_FAR, 2, "c2")
 
 
-def test_where_accept_says_how_main_does_an_attempt_is_a_base_while_no_more_tests_fail_than_there():
+def test_where_accept_says_how_main_does_work_with_which_more_tests_fail_is_mended_once_and_then_left():
+    worse = attempt(1, failing=3)
     assert start(attempt(1, failing=2), accept_failing=2) == (StartReason.BEST_SO_FAR, 1, "c1")
-    assert start(attempt(1, failing=3), accept_failing=2) == (StartReason.WORSE_THAN_MAIN, 1, None)
+    assert start(worse, accept_failing=2) == (StartReason.WORSE_THAN_MAIN, 1, "c1")
+    assert start(worse, attempt(2, failing=4), accept_failing=2) == (StartReason.WORSE_THAN_MAIN, 2, None)
+    assert start(attempt(1), attempt(2, failing=3), accept_failing=2) == (StartReason.BEST_SO_FAR, 1, "c1")
 
 
-def test_files_that_do_not_parse_are_no_base_and_what_a_compiler_says_of_a_type_leaves_them_one():
-    unparsed = attempt(1, failing=None, outcome="SYNTAX_ERROR")
-    assert start(unparsed) == (StartReason.UNPARSED, 1, None)
-    assert start(attempt(1, outcome="SYNTAX_ERROR"))[0] is StartReason.BEST_SO_FAR
-    assert start(attempt(1), replace(unparsed, number=2, patch_hash="p2")) == (StartReason.BEST_SO_FAR, 1, "c1")
+UNPARSED = attempt(2, gates=0, failing=None, outcome="SYNTAX_ERROR")
+TIMED_OUT = attempt(3, gates=0, failing=None, outcome="TIMEOUT")
+
+
+@pytest.mark.parametrize(
+    ("attempts", "broken", "expected"),
+    [
+        ([UNPARSED], {2: 1}, (StartReason.UNPARSED, "c2")),
+        ([attempt(1), UNPARSED], {2: 1}, (StartReason.UNPARSED, "c2")),
+        ([attempt(1), UNPARSED, replace(UNPARSED, number=3)], {2: 1, 3: 1}, (StartReason.BEST_SO_FAR, "c1")),
+        ([UNPARSED, replace(UNPARSED, number=3)], {2: 1, 3: 2}, (StartReason.UNPARSED, "c2")),
+        ([attempt(1, outcome="SYNTAX_ERROR")], {}, (StartReason.BEST_SO_FAR, "c1")),  # a compiler said so
+        ([attempt(1), TIMED_OUT], {3: 1}, (StartReason.BEST_SO_FAR, "c1")),
+        ([UNPARSED, TIMED_OUT], {2: 1}, (StartReason.BEST_SO_FAR, "c3")),
+        ([UNPARSED, TIMED_OUT], {2: 1, 3: 4}, (StartReason.UNPARSED, "c2")),
+    ],
+)
+def test_a_file_that_does_not_parse_is_mended_and_never_beats_work_that_a_gate_has_seen_twice(
+    attempts, broken, expected
+):
+    found = start_of(tuple(attempts), broken=broken)
+    assert (found.reason, found.commit) == expected
+
+
+@pytest.mark.parametrize(
+    ("attempts", "broken", "best"),
+    [
+        ([attempt(1), UNPARSED], {2: 1}, 1),
+        ([attempt(1, failing=2), attempt(2, failing=9)], {}, 1),
+        ([attempt(1, failing=9), attempt(2, failing=2)], {}, 2),
+        ([attempt(1), attempt(2, gates=9, failing=0, outcome="GATE_TAMPERING")], {}, 1),
+        ([attempt(1, outcome=PASSED), attempt(2, gates=9)], {}, 1),
+        ([UNPARSED, TIMED_OUT], {2: 1, 3: 4}, 2),
+        ([UNPARSED, TIMED_OUT], {2: 1}, 3),
+        ([attempt(1, outcome="GATE_TAMPERING")], {}, 1),  # half-done work stays where a person finds it
+        ([attempt(1), attempt(2, outcome=INTERRUPTED, failing=None)], {}, 1),
+        ([attempt(1, patch_hash="")], {}, None),
+    ],
+)
+def test_a_person_is_shown_the_work_for_which_most_speaks(attempts, broken, best):
+    shown = best_left(tuple(attempts), broken)
+    assert (shown.number if shown is not None else None) == best
 
 
 # --- main, and what becomes of the change that is not there
 
 
+def wrong(rule, evidence, outcome="GATE_TAMPERING", changed=("src/a.py", "tests/t.py", "vendor/x/config"), **more):
+    kind = FailureKind[outcome]
+    failure = Failure(kind, "it failed", rule=rule, evidence=evidence, **more)
+    return attempt(1, outcome=outcome, failing=None, failure=failure, changed=changed)
+
+
 @pytest.mark.parametrize(
-    ("outcome", "why", "earlier"),
+    ("failed", "without"),
     [
-        ("GATE_TAMPERING", StartReason.TAMPERED, EarlierWork.AVOID),
-        ("BOUNDARY_VIOLATION", StartReason.OUT_OF_BOUNDS, EarlierWork.AVOID),
-        ("MERGE_CONFLICT", StartReason.CONFLICT, EarlierWork.REDO),
+        (wrong("tests-weakened", ("tests/t.py: 3 asserts fewer",)), ("tests/t.py",)),
+        (wrong("judge-altered", ("altered: tests/t.py", "fails: tests/t.py::a")), ("tests/t.py",)),
+        (wrong("secret-added", ("src/a.py: key",), "BOUNDARY_VIOLATION"), ("src/a.py",)),
+        (wrong("outside-paths", ("tests/t.py",), "BOUNDARY_VIOLATION"), ("tests/t.py",)),
+        (wrong("embedded-repository", ("vendor/x",), "BOUNDARY_VIOLATION"), ("vendor/x/config",)),
+        (wrong("outside-paths", (), "BOUNDARY_VIOLATION", signature="outside-paths:src/a.py"), ("src/a.py",)),
+        (wrong("gates-weakened", ("xsrc/a.py: x", "src/a.pyc", "a.py")), None),  # none of them is a file of it
+        (wrong("tests-missing", ("2 tests did not run",)), None),
+        (wrong("tests-weakened", ("tests/t.py: x",), changed=("tests/t.py",)), None),  # nothing else is left
     ],
 )
-def test_it_says_whether_the_change_is_to_be_made_again_or_to_be_avoided(outcome, why, earlier):
-    found = start_of((attempt(1, outcome=outcome),))
-    assert (found.reason, found.number, found.holds, found.earlier) == (why, 1, 0, earlier)
-    assert found.origin is Origin.MAIN
+def test_of_work_that_may_not_land_the_files_that_its_failure_names_are_taken_out(failed, without):
+    found = start_of((failed,))
+    assert (found.commit, found.without) == (("c1", without) if without else (None, ()))
+    assert (found.holds, found.origin) == ((1, Origin.BEST) if without else (0, Origin.MAIN))
+    assert all(path in found.told for path in without or ())
 
 
-def test_a_change_that_conflicts_with_main_is_made_again_there_though_older_work_would_merge():
-    assert start(attempt(1), attempt(2, outcome="MERGE_CONFLICT")) == (StartReason.CONFLICT, 2, None)
+def test_what_a_person_has_allowed_since_and_what_a_worker_only_speaks_of_stays():
+    outside = wrong("outside-paths", ("tests/t.py", "src/a.py"), "BOUNDARY_VIOLATION")
+    assert start_of((outside,), allowed=("tests",)).without == ("src/a.py",)
+    assert start(outside, allowed=("tests", "src")) == (StartReason.BEST_SO_FAR, 1, "c1")
+    asked = wrong("report-boundary-violation", ("the worker asks for tests/t.py",), "BOUNDARY_VIOLATION")
+    assert start(asked) == (StartReason.BEST_SO_FAR, 1, "c1")
+
+
+def test_a_change_that_conflicts_with_main_is_kept_but_for_the_files_in_conflict():
+    lost = attempt(2, outcome="MERGE_CONFLICT")
+    lost = replace(lost, failure=replace(lost.failure, evidence=("x.py",)))
+    found = start_of((attempt(1), lost))
+    assert (found.reason, found.commit, found.without) == (StartReason.CONFLICT, "c2", ("x.py",))
     conflicted = attempt(1, gates=9, outcome="MERGE_CONFLICT")
     assert start(conflicted, attempt(2)) == (StartReason.BEST_SO_FAR, 2, "c2")
 
@@ -149,7 +213,8 @@ def test_every_reason_has_an_entry_and_says_of_which_attempt_it_speaks():
     for reason in StartReason:
         told = StartPoint(reason, 7).told
         assert told.endswith(".")
-        assert ("attempt 7" in told.lower()) == (reason not in (StartReason.NOTHING_YET, StartReason.BY_PERSON))
+        of_none = (StartReason.NOTHING_YET, StartReason.BY_PERSON, StartReason.OF_WHOLE)
+        assert ("attempt 7" in told.lower()) == (reason not in of_none)
         assert (reason.info.earlier is EarlierWork.NONE) or reason.info.origin is Origin.MAIN
 
 
@@ -170,12 +235,12 @@ def test_nothing_usable_is_better_than_the_best(attempts, accept):
     chosen = best_attempt(attempts, accept_failing=accept)
     found = start_of(attempts, accept_failing=accept)
     assert (found.commit is None) == (found.origin is Origin.MAIN)
-    if chosen is None:
+    if chosen is None or found.reason is StartReason.UNPARSED:
         assert found.reason is not StartReason.BEST_SO_FAR
         return
     assert chosen.outcome not in NO_BASE
     for other in attempts:
-        worse = accept is not None and (other.failing_tests is None or other.failing_tests > accept)
+        worse = accept is not None and (other.failing_tests or 0) > accept
         if other.outcome not in NO_BASE and other.failing_tests is not None and not worse:
             assert chosen.failing_tests is not None
             assert (other.gates_passed, -other.failing_tests) <= (chosen.gates_passed, -chosen.failing_tests)
