@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from noface.data import expanded, table
 from noface.diagnosis.text import strip_codes
-from noface.model.failure import Failure
+from noface.model.failure import OUTSIDE_CAUSE, Failure
 from noface.model.quoting import one_line
 from noface.model.taxonomy import DiagnosisStrategy, FailureKind
 
@@ -30,6 +30,7 @@ _TALK = frozenset({
 """Without a gate, the texts of these hold what a model said, which decides nothing (law 10)."""
 _DISK_FULL = "disk-full"
 _REFUSED = "not-permitted"
+_RATE_LIMITED = "rate-limited"
 _OF_COMMANDS = frozenset({FailureKind.ENVIRONMENT, FailureKind.RUNTIME_ERROR, FailureKind.UNKNOWN})
 """The kinds of a command that broke off with an error; the others say what is wrong with the work."""
 _ELSEWHERE = re.compile(r"(?:[\w+]{1,10}://|git@)?[^/\s:]{0,100}\.[a-z]{2,20}(?:[:/]|\Z)")
@@ -172,6 +173,26 @@ def final_error(last_lines: Iterable[str]) -> FinalError | None:
         if words.search(line) or _may_pass(line):
             return FinalError(one_line(_CREDENTIALS.sub(r"\1", line), _LINE_CHARS_MAX), _delay(known))
     return None
+
+
+_OVERLOADED = re.compile(r"\b50[0234]\b")
+_HERE = re.compile(r"\b(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|0\.0\.0\.0)\b|::1\b|\[::\]")
+_NO_NETWORK = re.compile(r"\b(?:EADDRINUSE|[Aa]ddress already in use|ETXTBSY|Text file busy|EPIPE|unexpected EOF)\b")
+
+
+def of_its_provider(error: Failure) -> Failure:
+    """Return the failure of a plain command as its provider's, where it ended with that of another machine (N1).
+
+    That is a rate limit, an answer of 500 to 504, or a network; what lies on this machine is no provider.
+    """
+    found = final_error(error.evidence[-1:]) if error.rule == OUTSIDE_CAUSE else None
+    if found is None or _HERE.search(found.line) or _NO_NETWORK.search(found.line):
+        return error
+    known = _cause_of(found.line)
+    kind = FailureKind.OVERLOADED if _OVERLOADED.search(found.line) else FailureKind.NETWORK
+    if (known is not None and known.name == _RATE_LIMITED) or "429 Too Many Requests" in found.line:
+        kind = FailureKind.RATE_LIMITED
+    return replace(error, kind=kind, rule=f"command-{kind.lower().replace('_', '-')}", charged=False)
 
 
 def final_error_of(failure: Failure) -> FinalError | None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from noface.agents.base import Place
+from noface.diagnosis.known_causes import of_its_provider
 from noface.engine.agent_logs import lost_usage
 from noface.engine.agent_run import run_agent
 from noface.engine.attempt_environment import AttemptEnvironment, AttemptProgress, Scope
@@ -220,7 +221,7 @@ def _order(question: Question, masker: Masker) -> AttemptOrder:
 
 
 def _read(question: Question, run: AgentRun, *, by_schema: bool) -> tuple[Answer, Invalid | None]:
-    form, error = ANSWERS[question.topic], run.error
+    form, error = ANSWERS[question.topic], of_its_provider(run.error) if run.error is not None else None
     text = without_nulls(run.answer, form.schema) if by_schema else run.answer
     answer = validate(text, form.schema, question.topic.value)
     if isinstance(answer, Invalid):

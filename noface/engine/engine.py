@@ -379,11 +379,8 @@ class Engine:
             self._context.journal.attempt_overruled(self._context.clock.now(), order.issue.id, order.number, edited)
 
     def _breakers_close(self, message: AttemptProgress) -> None:
-        """Close the breaker of a model that shows life: its probe has succeeded.
-
-        An agent that ended for its provider is never judged by the gates.
-        """
-        job = self._jobs.attempt(message.issue_id) if message.alive or message.phase == "gate" else None
+        """Close the breaker of a model that shows life: its probe has succeeded."""
+        job = self._jobs.attempt(message.issue_id) if message.alive else None
         if job is not None:
             answers_again(self._context, job.model, job.began_at)
 

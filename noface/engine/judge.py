@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from noface.diagnosis.agent import asked_by_program, without_changes
+from noface.diagnosis.known_causes import of_its_provider
 from noface.engine.attempt_environment import AttemptEnvironment, Scope
 from noface.engine.disk import worker_without_room
 from noface.engine.examine import Change, examine_change, mask_secrets
@@ -251,7 +252,8 @@ def _nothing_changed(order: AttemptOrder, agent: AgentRun, snapshot: Snapshot) -
     """Return why nothing changed: the run's error, what its last words mean, or plain NO_DIFF."""
     if order.model.agent in _PLAIN_AGENTS:
         asked = asked_by_program(order.model.agent, _said(agent))
-        return asked or agent.error or _no_diff(order, snapshot, agent.last_words)
+        error = of_its_provider(agent.error) if agent.error is not None else None
+        return asked or error or _no_diff(order, snapshot, agent.last_words)
     failure = without_changes(order.model.agent, agent.last_words, agent.error)
     return _no_diff(order, snapshot, agent.last_words) if failure.kind is FailureKind.NO_DIFF else failure
 

@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from noface.engine.context import RunContext
 from noface.model.attempt import AttemptReport, Judged, PastAttempt
-from noface.model.taxonomy import Category, IssueStatus
+from noface.model.taxonomy import IssueStatus
 from noface.recovery.schedule import Breaker, Waiting
 from noface.store.decisions import OF_A_PROVIDER
 from noface.store.records import IssueRow
@@ -31,12 +31,12 @@ def provider_away(context: RunContext, model: str, last: PastAttempt | None, unt
     return context.open_breaker(model, started_at=started_at, until=until, kind=kind, reason=reason)
 
 
-def answers_again(context: RunContext, model: str, began_at: float) -> None:
+def answers_again(context: RunContext, model: str, began_at: float, *, passed: bool = False) -> None:
     """Close a model's circuit breaker, where work that began at `began_at` shows that its provider answers.
 
-    Work from before the provider failed shows nothing. The issues that wait for it go on; those that are blocked for
-    it try again, once an issue and run: else two issues could unblock each other for ever while a provider answers
-    now and then.
+    Work from before the provider failed shows nothing. The issues that wait for it go on. Those that are blocked for it
+    try again where its work `passed`, once an issue and run: else two issues could unblock each other for ever while a
+    provider answers now and then.
     """
     breaker = context.reader.waits().get(model)
     if breaker is None or began_at < breaker.since <= context.clock.now():
@@ -51,7 +51,7 @@ def answers_again(context: RunContext, model: str, began_at: float) -> None:
             and _waits_for(context, row, model)
         ):
             context.set_status(row.id, IssueStatus.READY, f"{model} answers again")
-    for row in blocked_rows(context, OF_A_PROVIDER):
+    for row in blocked_rows(context, OF_A_PROVIDER if passed else ()):
         if row.model == model and row.id not in context.given_back:
             context.given_back.add(row.id)
             context.journal.unblocked(context.clock.now(), row.id, "", f"{model} answers again; tried again")
@@ -64,9 +64,12 @@ def _waits_for(context: RunContext, row: IssueRow, model: str) -> bool:
 
 
 def provider_answered(context: RunContext, model: str, began_at: float, report: AttemptReport) -> None:
-    """Close the model's circuit breaker where the attempt shows that its provider works."""
-    if isinstance(report, Judged) and (report.failure is None or report.failure.category is not Category.TRANSIENT):
-        answers_again(context, model, began_at)
+    """Close the model's circuit breaker where the attempt shows that its provider works: its worker ended well.
+
+    Of others what they do shows that (`Engine._breakers_close`): a command may crash because nobody answers it.
+    """
+    if isinstance(report, Judged) and report.agent.error is None:
+        answers_again(context, model, began_at, passed=report.failure is None)
 
 
 def notice_waits(context: RunContext) -> None:

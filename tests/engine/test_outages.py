@@ -12,6 +12,7 @@ echo "$NOFACE_ISSUE_ID {name} $(cat {folder}/slept)" >> {folder}/calls
 if test "$(cat {folder}/slept)" -lt {until}; then echo '529 overloaded' >&2; exit 75; fi
 echo done > "$NOFACE_ISSUE_ID.txt"
 """
+EXIT_75 = "echo '529 overloaded' >&2; exit 75"
 AWAY_S = 2400
 HOURS_12 = 43_200
 
@@ -105,6 +106,49 @@ def test_after_the_longest_outage_the_run_ends_with_4_and_the_next_one_goes_on(p
     again = clocked(project)
     assert again.returncode == 0, again.stdout + again.stderr
     landed(project, 2)
+
+
+ENDINGS = {
+    "limited": "requests.exceptions.HTTPError: 429 Client Error: Too Many Requests for url: https://api.acme.io/v1",
+    "away": "curl: (22) The requested URL returned error: 503",
+    "network": "Error: connect ETIMEDOUT 10.0.0.1:443",
+}
+
+
+def test_a_plain_command_that_ends_with_its_provider_s_error_waits_for_it_like_any_other_agent(project):
+    """However often, and charged to nobody; what it prints on its way is no such end (test_outside_causes)."""
+    providers(project, small=0)
+    text = (project.path / "noface.toml").read_text()
+    for number, (name, says) in enumerate(ENDINGS.items(), start=1):
+        script = project.folder / f"{name}.sh"
+        ends = f"echo '{says}' >&2; exit 1"
+        script.write_text(WORKER.format(name=name, folder=project.folder, until=AWAY_S).replace(EXIT_75, ends))
+        text += f'[models.{name}]\nagent = "command"\ncommand = "sh {script}"\ntier = {number + 3}\n'
+        project.issue(number, model=name)
+    project.write("noface.toml", text)
+    project.commit()
+    done = clocked(project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    landed(project, 3)
+    for number, kind in enumerate(("RATE_LIMITED", "OVERLOADED", "NETWORK"), start=1):
+        *waited, last = project.attempts(str(number))
+        assert last["outcome"] == "PASSED"
+        assert {(each["outcome"], each["charged"]) for each in waited} == {(kind, False)}
+        assert 3 <= len(waited) <= 20, "growing pauses"
+
+
+def test_a_failed_gate_of_another_issue_revives_none_that_is_blocked_for_its_provider(project):
+    providers(project, retry="transient_retries = 1\nmax_total_attempts = 1\n", small=HOURS_12)
+    script = project.folder / "small.sh"
+    script.write_text(f'test "$NOFACE_ISSUE_ID" = 2 && touch bad && exit 0\n{script.read_text()}')
+    text = (project.path / "noface.toml").read_text()
+    project.write("noface.toml", text.replace("test -e a.txt", "test ! -e bad"))
+    project.issue(2, priority=4)
+    issues(project, 1)
+    done = clocked(project)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert project.statuses() == {"1": "blocked", "2": "blocked"}
+    assert len(times(project, before=HOURS_12)) == 2
 
 
 def test_once_never_waits(project):
