@@ -409,8 +409,12 @@ class FailureHint(Section, json_schema_extra=_some_condition):
     label: Text = setting("", "condition: the issue has this label", "migration")
     language: Text = setting("", "condition: the failing file is in this language", "elixir")
     path: OptionalGlob = setting("", "condition: a glob; the failing attempt touched a matching file", "db/**")
-    error_pattern: Text = setting("", "condition: the error contains this literal text", "** (MatchError)")
-    error_regex: Regex = setting("", "condition: the error matches this regular expression", "KeyError: '\\w+_id'")
+    error_pattern: Text = setting(
+        "", "condition: the error, or its kind, contains this literal text", "** (MatchError)"
+    )
+    error_regex: Regex = setting(
+        "", "condition: the error, or its kind, matches this regular expression", "KeyError: '\\w+_id'"
+    )
     hint: FilledText = setting(
         ..., "what the next attempt is told", "Migration issues often need schema changes first. Check schema files."
     )

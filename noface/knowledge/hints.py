@@ -12,6 +12,7 @@ from noface.model.failure import Failure
 from noface.model.issue import Issue
 from noface.model.patterns import file_of, is_in, matches_any
 from noface.model.quoting import one_line, some
+from noface.model.taxonomy import FailureKind
 
 SEARCHED_CHARS_MAX = 200_000
 """How much of an error's text is searched; what lies beyond is passed over."""
@@ -130,10 +131,15 @@ def slow_warning(number: int) -> str:
 
 
 def searched_text(failure: Failure | None) -> str:
-    """Return the text in which patterns are looked for: message, excerpt and evidence, up to a limit."""
+    """Return the text in which patterns are looked for: message, kind, evidence, tests, excerpt, up to a limit.
+
+    The kind stands for the word that a message may lack: not every parser says SyntaxError.
+    """
     if failure is None:
         return ""
-    return "\n".join((failure.message, failure.excerpt, *failure.evidence))[:SEARCHED_CHARS_MAX]
+    names = f"{failure.kind} (SyntaxError)" if failure.kind is FailureKind.SYNTAX_ERROR else failure.kind.value
+    told = (failure.message, names, *failure.evidence, *failure.failing_tests, failure.excerpt)
+    return "\n".join(told)[:SEARCHED_CHARS_MAX]
 
 
 def _looked_at(

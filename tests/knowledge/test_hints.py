@@ -40,6 +40,21 @@ def test_an_error_pattern_is_literal_text_wherever_the_error_shows():
     assert hints(rule, failure=False) == ()
 
 
+def test_a_failure_is_also_found_by_the_name_of_its_kind_where_its_message_lacks_the_word():
+    unclosed = Failure(FailureKind.SYNTAX_ERROR, "'(' was never closed", "examined", failing_tests=("a.py::test_b",))
+    other = failed("KeyError: 'a'")
+    for rule, told in (
+        (HintRule("h", error_pattern="SyntaxError"), (unclosed,)),
+        (HintRule("h", error_pattern="SYNTAX_ERROR"), (unclosed,)),
+        (HintRule("h", error_regex=r"\b(?:Syntax|Indentation)Error\b"), (unclosed,)),
+        (HintRule("h", error_pattern="a.py::test_b"), (unclosed,)),
+        (HintRule("h", error_pattern="RUNTIME_ERROR"), (other,)),
+        (HintRule("h", error_pattern="RuntimeError"), ()),  # an exception of Python's, and not every error at run time
+    ):
+        found = [each for each in (unclosed, other) if matched((rule,), Issue("1", "One"), each, (), search).hints]
+        assert found == list(told), rule
+
+
 def test_an_error_regex_is_searched_for():
     rule = HintRule("ids", error_regex=r"KeyError: '\w+_id'")
     assert hints(rule, excerpt="KeyError: 'user_id'") == ("ids",)
@@ -153,7 +168,7 @@ def test_an_expression_that_is_too_slow_again_and_again_is_not_tried_for_ever():
 
 
 def test_only_the_first_part_of_an_endless_error_is_searched():
-    text = searched_text(failed("m", excerpt="x" * SEARCHED_CHARS_MAX, evidence=("behind it",)))
+    text = searched_text(failed("m", excerpt="x" * SEARCHED_CHARS_MAX + "behind it"))
     assert (len(text), "behind it" in text) == (SEARCHED_CHARS_MAX, False)
     assert search("behind", "x" * SEARCHED_CHARS_MAX + "behind") is Found.NO
 
