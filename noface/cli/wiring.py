@@ -13,6 +13,7 @@ from noface.config.sections import MB, Config, Model
 from noface.data.trackers import TRACKERS
 from noface.engine.attempt_environment import AttemptEnvironment, SandboxRules, Setup
 from noface.engine.context import RunSettings
+from noface.engine.judge import PLAIN_AGENTS
 from noface.engine.prompt_context import load_templates
 from noface.engine.tracker_calls import RemoteIssues
 from noface.errors import UsageError
@@ -42,9 +43,9 @@ _BREAKDOWN_NAMES = {"max_children": "children_max", "max_depth": "depth_max"}
 
 def policy(config: Config, model: str | None = None) -> Policy:
     """Return the policy in force; `model` from the command line takes the first rung's place."""
-    retry, recovery = config.retry, config.recovery
+    retry, recovery, ladder = config.retry, config.recovery, _ladder(config, model)
     return Policy(
-        ladder=_ladder(config, model),
+        ladder=ladder,
         tiers=tuple((name, entry.tier) for name, entry in config.models.items()),
         attempts_max=retry.max_total_attempts,
         block_after=retry.block_after,
@@ -66,9 +67,16 @@ def policy(config: Config, model: str | None = None) -> Policy:
         ),
         approval_paths=tuple(config.approval.paths),
         approval_labels=tuple(config.approval.labels),
-        review=config.review.record(ReviewRules, {"rounds": "rounds_max"}),
+        review=config.review.record(ReviewRules, {"rounds": "rounds_max"}, judge=_judge(config, ladder)),
         logins=tuple((name, login_id(spec)) for name, spec in model_specs(config, Path()).items()),
     )
+
+
+def _judge(config: Config, ladder: tuple[Rung, ...]) -> str | None:
+    """Return who is asked about changed tests: the reviewer, else the strongest model that can be asked anything."""
+    askable = [rung for rung in ladder if config.models[rung.model].agent not in PLAIN_AGENTS]
+    strongest = max(askable, key=lambda rung: rung.tier, default=None) if config.recovery.enabled else None
+    return config.roles.reviewer or (strongest.model if strongest is not None else None)
 
 
 def breaker_rules(config: Config) -> BreakerRules:

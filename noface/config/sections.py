@@ -51,7 +51,7 @@ from noface.model.gate import GateSpec
 from noface.model.protection import default_protected
 from noface.model.taxonomy import Category, FailureKind, Strategy, gate_kinds
 from noface.model.worker_run import ModelSpec
-from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, When
+from noface.recovery.retry_policy import BreakdownRules, ChangedTests, Policy, ReviewRules, When
 from noface.recovery.retry_policy import Roles as RoleModels
 from noface.recovery.schedule import BreakerRules
 
@@ -608,6 +608,12 @@ class Review(Section):
     lines: int = setting(default_of(ReviewRules, "lines"), "a change of more lines is risky", ge=1)
     confidence: float = setting(
         default_of(ReviewRules, "confidence"), "work whose worker reports less confidence (0 to 1) is risky", ge=0, le=1
+    )
+    changed_tests: Annotated[ChangedTests, *one_of({member.value: member for member in ChangedTests})] = setting(
+        default_of(ReviewRules, "changed_tests"),
+        'whether a change may contradict main\'s tests, all of which it keeps: "ask-model", the reviewer or else the '
+        'strongest model, which has to quote the sentence of the issue that asks for it; "ask-person"; "land"',
+        title="ChangedTests",
     )
     rounds: int = setting(
         default_of(ReviewRules, "rounds_max"), "rejections before a person is asked (1 to 20)", ge=1, le=20

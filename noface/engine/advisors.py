@@ -7,15 +7,16 @@ from dataclasses import replace
 from functools import partial
 
 from noface.engine.asking import Answer, Question, ask, known_ids, make_question, question_usage, record_question
+from noface.engine.changed_tests import let_by_configuration, why_let
 from noface.engine.context import RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.lessons import remembered
 from noface.engine.outages import answers_again
 from noface.engine.prompt_context import history_of
 from noface.model.actions import Ask
-from noface.model.attempt import PastAttempt
+from noface.model.attempt import PastAttempt, changed_tests_note
 from noface.model.budget import ENDS_MAX, Allowance, EndedFor, Overrun
-from noface.model.history import Advice, AdviceOutcome, History, Topic
+from noface.model.history import ASKED_FOR, Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.model.worker_run import Usage
@@ -104,6 +105,8 @@ class Advisors:
         row = record_question(context, history, action.topic)
         if action.topic is Topic.DEPENDENCY:
             self._record(row, issue, check_dependencies(context, issue, last, history.epoch), ())
+        elif action.topic is Topic.CHANGED_TESTS:
+            self._record(row, issue, let_by_configuration(history), ())
         else:
             self._record(row, issue, *split(context, issue, history.attempts, history.epoch))
         return True
@@ -174,6 +177,9 @@ class Advisors:
             context.questions.answered(now, question, issue.id, advice)
             if advice.topic is Topic.REVIEW and advice.strategy == "request_changes":
                 context.journal.attempt_overruled(now, issue.id, advice.after, rejection(advice))
+            if advice.topic is Topic.CHANGED_TESTS and advice.strategy == ASKED_FOR:
+                note = changed_tests_note(why_let(advice))
+                context.journal.attempt_accepted(now, issue.id, advice.after, note)
             if (failure := excused(advice, before)) is not None:
                 context.journal.attempt_excused(now, issue.id, advice.after, failure)
             if children:

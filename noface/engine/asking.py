@@ -17,6 +17,7 @@ from noface.diagnosis.known_causes import of_its_provider
 from noface.engine.agent_logs import lost_usage
 from noface.engine.agent_run import run_agent
 from noface.engine.attempt_environment import AttemptEnvironment, AttemptProgress, Scope
+from noface.engine.changed_tests import about_tests
 from noface.engine.context import RunContext
 from noface.engine.given_files import files_given
 from noface.engine.lessons import look_up
@@ -35,12 +36,14 @@ from noface.engine.sessions import write_order
 from noface.git.plumbing import with_files_of
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.workspace import Slot, give_git
+from noface.integrity.asked_for import Grounds, unfounded
 from noface.model.attempt import AttemptOrder, PastAttempt
 from noface.model.budget import Allowance, summed
-from noface.model.history import Advice, AdviceOutcome, History, Topic
+from noface.model.history import ASKED_FOR, Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
 from noface.model.patterns import matches_any
 from noface.model.protection import Protection
+from noface.model.quoting import quoted
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage
 from noface.process.failpoints import hit
@@ -57,6 +60,7 @@ from noface.secrets.masking import Masker
 from noface.store.records import GateRun
 
 _ORIGINAL_MAX = 4000
+_QUOTED_MAX = 200
 AGAIN = "again"
 
 
@@ -67,6 +71,7 @@ class Question:
     `forms` are the accept commands that a breakdown may name. `protection` names the files that the model reads from
     main, and never from the work in question. `by_option`: an agent with an option for the schema is given it.
     `allowance` is the money that asking may take. `files` are those that an agent is given that finds none by itself.
+    `grounds` is what an answer on changed tests has to stand on.
     """
 
     id: int
@@ -89,6 +94,7 @@ class Question:
     by_option: bool = True
     allowance: Allowance | None = None
     files: tuple[str, ...] = ()
+    grounds: Grounds | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +239,18 @@ def _read(question: Question, run: AgentRun, *, by_schema: bool) -> tuple[Answer
     if question.topic is Topic.BREAKDOWN or form.read is None:
         return _divided(question, answer.value)
     advice = form.read(answer.value, after=question.after, epoch=question.epoch, model=question.model.name)
+    if question.grounds is not None and advice.strategy == ASKED_FOR:
+        return _founded(question, question.grounds, advice)
     return Answer(question, advice), None
+
+
+def _founded(question: Question, grounds: Grounds, advice: Advice) -> tuple[Answer, Invalid | None]:
+    """Take a yes to changed tests for one only if the sentence that it quotes bears it."""
+    wrong = unfounded(advice.text, grounds)
+    if not wrong:
+        return Answer(question, replace(advice, tests=grounds.tests)), None
+    fault = Invalid(wrong, "string", "string", "sentence", advice.text, question.topic.value)
+    return _without(question, AdviceOutcome.UNUSABLE, f"{wrong}: {quoted(advice.text, _QUOTED_MAX)}"), fault
 
 
 def _divided(question: Question, value: Mapping[str, Any]) -> tuple[Answer, Invalid | None]:
@@ -269,6 +286,7 @@ _SITUATIONS = {
     Topic.ARCHITECT: Situation.ARCHITECT,
     Topic.BREAKDOWN: Situation.BREAKDOWN,
     Topic.REVIEW: Situation.REVIEWER,
+    Topic.CHANGED_TESTS: Situation.CHANGED_TESTS,
 }
 _OTHERS_MAX = 50
 
@@ -300,6 +318,10 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         earlier_form=context.settings.earlier_form,
         earlier_bytes_max=context.settings.earlier_bytes_max,
     )
+    grounds = None
+    if topic is Topic.CHANGED_TESTS:
+        start = main  # nothing of the worker's speaks to whom is asked about it
+        data, grounds = about_tests(context, history, main, data)
     prompt = render(_SITUATIONS[topic], context.settings.templates, data, context.settings.prompt_tokens_max)
     for cut in prompt.cuts:
         context.log_event("prompt_cut", issue.id, number=None, topic=topic, what=cut)
@@ -329,6 +351,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         forms=forms,
         protection=protection,
         files=(*files.change, *files.read),
+        grounds=grounds,
     )
 
 

@@ -39,7 +39,7 @@ _NOT_THE_GATES = (
 )
 """After these failures an attempt that finds the work done and changes nothing may be right: the gates decide."""
 _WHY_CHARS_MAX = 120
-_PLAIN_AGENTS = ("command", "scripted")
+PLAIN_AGENTS = ("command", "scripted")
 """These print any program's output: their words mean nothing."""
 
 
@@ -250,7 +250,7 @@ def _other_excerpts(failed: GateResult, results: tuple[GateResult, ...]) -> list
 
 def _nothing_changed(order: AttemptOrder, agent: AgentRun, snapshot: Snapshot) -> Failure:
     """Return why nothing changed: the run's error, what its last words mean, or plain NO_DIFF."""
-    if order.model.agent in _PLAIN_AGENTS:
+    if order.model.agent in PLAIN_AGENTS:
         asked = asked_by_program(order.model.agent, _said(agent))
         error = of_its_provider(agent.error) if agent.error is not None else None
         return asked or error or _no_diff(order, snapshot, agent.last_words)

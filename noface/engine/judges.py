@@ -12,6 +12,7 @@ After the gates are green on the change:
 Nothing runs again where nothing of that kind is touched and the ids are there.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from noface.engine.attempt_environment import GateFacts, Scope
@@ -23,9 +24,9 @@ from noface.git.plumbing import Entry, entries_before, store_text, tree_with
 from noface.git.refs import RefUpdate, hold_ref
 from noface.integrity.diff import REWRITTEN
 from noface.integrity.inner_tests import with_main_tests
-from noface.integrity.inventory import Inventory, Shortfall, agreed, compared, each_once, newly_skipped, without
+from noface.integrity.inventory import Inventory, Shortfall, agreed, compared, each_once, kept, newly_skipped, without
 from noface.integrity.judges import Part, Touched, lifted, part_of, touched, with_main_judging
-from noface.integrity.tampering import altered, missing, skipped
+from noface.integrity.tampering import ALTERED, CONTRADICTED, altered, contradicted, missing, renamed_tests, skipped
 from noface.model.attempt import ABSENT, AttemptOrder, Judgement
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult, GateSpec
@@ -59,6 +60,8 @@ class Judges:
         tree = tree_with(plumbing, task.tree, hard) if hard else task.tree
         only_tests = not judging.config and not judging.manifests
         failure = self._judged(tree, tuple(hard), only_tests=only_tests) if tree != task.tree else None
+        if failure is not None and failure.rule == ALTERED and self._only_contradicted(judging, hard, failure):
+            return contradicted(failure)
         self._own = frozenset(c.path for c in changes if part_of(c.path) is Part.TEST and lifted(c.path, self.issue))
         failure = failure or self._absent(tree, tuple(hard)) or self._skipped(judging)
         if failure is None and judging.soft and not self._all_by_id():
@@ -66,6 +69,35 @@ class Judges:
             tree = tree_with(plumbing, task.tree, {**hard, **soft})
             failure = self._judged(tree, tuple(soft), only_tests=False)
         return failure
+
+    def _only_contradicted(self, judging: Touched, hard: Mapping[str, Entry | None], found: Failure) -> bool:
+        """Tell whether all that speaks against the change is that tests it keeps ask for something else than main's.
+
+        Every test that passes on main is there by its id, if need be with other parameters, and passes in the change's
+        version. Those that fail in main's version are in files that the change rewrites, or whose data or helpers it
+        does: a file beside them is no reason. What else of the change judges it is as good as main's. Only then can the
+        issue be asked for the rest.
+        """
+        if not self._all_by_id():
+            return False
+        judges = (c for c in (*judging.tests, *judging.sources) if c.path in hard)
+        rewritten = {change.path for change in judges if ABSENT not in (change.old_mode, change.new_mode)}
+        failing, bearing = set(map(_file_of, found.failing_tests)), set[str]()
+        patch = self.scope.env.plumbing.diff(self.task.main, self.task.tree).patch
+        names = renamed_tests(patch.decode("utf-8", "replace"))
+        for gate in self._by_id():
+            main, now = self._inventory(self._main_tree, gate), self._inventory(self.task.tree, gate)
+            if main is None or now is None or kept(main, now, names).short or newly_skipped(main, now):
+                return False
+            bearing |= {_file_of(name) for name, _ in main.tests}
+        if not failing or not (failing <= rewritten or rewritten - bearing):
+            return False
+        others = {path: entry for path, entry in hard.items() if part_of(path) in (Part.CONFIG, Part.MANIFEST)}
+        others |= entries_before(judging.soft)
+        if not others:
+            return True
+        tree = tree_with(self.scope.env.plumbing, self.task.tree, others)
+        return self._judged(tree, tuple(others), only_tests=False) is None
 
     def fewer(self) -> tuple[str, ...] | None:
         """Return main's passing tests that the change itself skips, or that are gone where fewer pass there.
@@ -228,6 +260,11 @@ class Judges:
         return entries
 
 
+def _file_of(test: str) -> str:
+    """Return the file that a test's id begins with; ids of some runners name none."""
+    return test.partition("::")[0]
+
+
 def _text(blobs: ObjectReader, oid: str) -> str:
     return (blobs.read(oid, _TEXT_BYTES_MAX) or b"").decode("utf-8", "replace")
 
@@ -257,6 +294,10 @@ def judged_by_main(
     against = tuple(each for each in (failure, suspicion) if each is not None)
     if not against:
         return judged
+    if suspicion is not None and failure is not None and failure.rule == CONTRADICTED:
+        against = (replace(failure, rule=ALTERED), suspicion)  # tests were weakened as well: no question of the issue's
+    elif failure is not None and failure.rule == CONTRADICTED:
+        return replace(judged, failure=failure, proof=None)
     if order.issue.accept:
         return replace(judged, doubts=tuple(each.message for each in against))
     return replace(judged, failure=against[0], proof=None)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from noface.engine.attempt_environment import LANDING_SLOT, landing_message
+from noface.engine.changed_tests import let_for
 from noface.engine.context import RunContext
 from noface.engine.gating import Task, main_is_red, run_gates
 from noface.engine.ground import fetch_again
@@ -28,7 +29,8 @@ from noface.git.plumbing import make_and_hold, merge_and_hold
 from noface.git.refs import ZERO, RefUpdate, hold_ref
 from noface.git.remote import Pushed, PushResult
 from noface.git.remote import Rejected as PushRejected
-from noface.model.attempt import unfinished
+from noface.integrity.tampering import CONTRADICTED
+from noface.model.attempt import changed_tests, told_at_landing, unfinished
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, Proof, worst
 from noface.model.history import Verdict
@@ -90,19 +92,25 @@ class QueueEntry:
 
 @dataclass(frozen=True, slots=True)
 class Intended:
-    """A landing whose intent is recorded, as row `landing`: to `commit`, by `proof`. `note`: what was left undone."""
+    """A landing whose intent is recorded, as row `landing`: to `commit`, by `proof`.
+
+    `unfinished`: its worker did not finish; `changed_tests`: main's tests contradict it, and its issue asks for that.
+    """
 
     landing: int
     commit: str
     proof: Proof
-    note: str
+    unfinished: bool
+    changed_tests: bool
 
 
-def prove(context: RunContext, entry: QueueEntry, cancel: Canceller, *, approved: bool) -> Proven:
+def prove(
+    context: RunContext, entry: QueueEntry, cancel: Canceller, *, approved: bool, let: frozenset[str] | None = None
+) -> Proven:
     """Merge an entry with main as it is now and run every gate on the result, unless that tree has passed.
 
     If it alters its judges, it must be green with main's as well, unless a person or the issue's own commands want the
-    change.
+    change, or it contradicts but those tests of main that it was `let` to.
     """
     scope, issue, gates = context.scope(cancel), entry.issue, context.gates_for(entry.issue)
     plumbing = scope.env.plumbing
@@ -135,7 +143,11 @@ def prove(context: RunContext, entry: QueueEntry, cancel: Canceller, *, approved
         altered = None if approved or issue.accept else Judges(scope, task, issue, gates).failure()
     except CutShort:
         return None
-    return _overruled(altered, main) if altered is not None else proof_of(scope.env, task, gated)
+    if altered is not None and not (
+        altered.rule == CONTRADICTED and let is not None and let >= {*altered.failing_tests}
+    ):
+        return _overruled(altered, main)
+    return proof_of(scope.env, task, gated)
 
 
 def _to_be_fixed(result: GateResult) -> Failure:
@@ -241,8 +253,10 @@ class MergeQueue:
         approvals = self._context.questions.approvals(entry.issue.id)
         approved = any(each.attempt == entry.number and each.verdict is Verdict.APPROVED for each in approvals)
 
+        let = let_for(self._context.questions.advice(entry.issue.id), entry.number)
+
         def proof(cancel: Canceller) -> Proven:
-            return prove(self._context, entry, cancel, approved=approved)
+            return prove(self._context, entry, cancel, approved=approved, let=let)
 
         # The next step takes the result.
         self._job = entry, self._jobs.start(Job(JobKind.LANDING, entry.issue.id, proof, lambda _: None))
@@ -304,8 +318,8 @@ class MergeQueue:
         parents = (proof.main,) if context.settings.squash else (proof.main, entry.candidate)
         named = masked_issue(entry.issue, context.env.masker)
         rows = context.reader.attempts(entry.issue.id)
-        note = next((unfinished(row.notes) for row in rows if row.number == entry.number), "")
-        message = landing_message(named, entry.number, "" if parents[1:] else proof.main, note)
+        notes = next((row.notes for row in rows if row.number == entry.number), ())
+        message = landing_message(named, entry.number, "" if parents[1:] else proof.main, told_at_landing(notes))
         commit = make_and_hold(
             plumbing,
             hold_ref(entry.issue.id, "landing"),
@@ -323,12 +337,12 @@ class MergeQueue:
             gates=proof.gate_keys,
             results=proof.gates,
         )
-        return Intended(landing, commit, proof, note)
+        return Intended(landing, commit, proof, bool(unfinished(notes)), bool(changed_tests(notes)))
 
     def _landed(self, entry: QueueEntry, intended: Intended) -> None:
         context, proof = self._context, intended.proof
-        now, undone = context.clock.now(), bool(intended.note)
-        context.journal.landed(now, intended.landing, entry.issue.id, intended.commit, proof.flaky, unfinished=undone)
+        now, marks = context.clock.now(), {"unfinished": intended.unfinished, "changed_tests": intended.changed_tests}
+        context.journal.landed(now, intended.landing, entry.issue.id, intended.commit, proof.flaky, **marks)
         hit("landing_recorded")
         keep_lesson(context, entry.issue)
         self._remove(entry)

@@ -65,6 +65,7 @@ _TITLES = {
     Topic.ARCHITECT: "Another design",
     Topic.BREAKDOWN: "What became of the parts",
     Topic.REVIEW: "The review",
+    Topic.CHANGED_TESTS: "Whether the issue asks for the changed tests",
 }
 
 

@@ -7,7 +7,7 @@ from noface.engine.attempt_environment import landing_message
 from noface.engine.context import RunContext
 from noface.git.plumbing import make_and_hold
 from noface.git.refs import hold_ref
-from noface.model.attempt import unfinished
+from noface.model.attempt import told_at_landing
 from noface.model.gate import Proof
 from noface.model.history import Verdict
 from noface.model.issue import Issue
@@ -97,4 +97,4 @@ def _places(context: RunContext) -> tuple[str, ...]:
 
 def _note(context: RunContext, issue_id: str, number: int) -> str:
     rows = context.reader.attempts(issue_id)
-    return next((unfinished(row.notes) for row in rows if row.number == number), "")
+    return next((told_at_landing(row.notes) for row in rows if row.number == number), "")

@@ -7,8 +7,8 @@ same in each checkout and run: it holds no folder of the checkout, no address, n
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -167,6 +167,23 @@ def compared(main: Inventory, now: Inventory | None) -> Shortfall:
         fewer=(main.count, now.passed) if main.count is not None and fewer else None,
         broken_off=main.complete and not now.complete,
     )
+
+
+def kept(main: Inventory, now: Inventory, names: Mapping[str, str]) -> Shortfall:
+    """Compare as `compared` does, but let a test have another of `names`, or other parameters.
+
+    With other parameters as many of its base pass as passed on main.
+    """
+    main = replace(main, tests=tuple(sorted((_named_anew(name, names), outcome) for name, outcome in main.tests)))
+    ids = {name for name, _ in main.tests} ^ {name for name, _ in now.tests}
+    bases = {base for name in ids if (base := base_of(name)) != base_number(name)}
+    return compared(replace(main, unsteady=tuple(sorted({*main.unsteady, *bases}))), now)
+
+
+def _named_anew(name: str, names: Mapping[str, str]) -> str:
+    place, separator, last = name.rpartition("::")
+    test, bracket, parameters = last.partition("[")
+    return f"{place}{separator}{names.get(test, test)}{bracket}{parameters}"
 
 
 def each_once(main: Inventory, now: Inventory) -> bool:

@@ -9,7 +9,7 @@ and by their ids, becomes a failure here as well.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from noface.data import pattern
 from noface.integrity.inventory import Shortfall
@@ -162,6 +162,21 @@ def weakened_tests(changes: tuple[FileChange, ...], patch: str) -> Weakened:
     return Weakened(tuple(found), rewritten=bool(found) and len(found) == counted and settled)
 
 
+def renamed_tests(patch: str) -> dict[str, str]:
+    """Return the tests that a patch gives another name, old to new: lines that begin a test in each other's place."""
+    begins: dict[tuple[str, int], list[str]] = {}
+    for line in changed_lines(patch):
+        if _tests("case").search(line.text) and (name := _name(line.text)):
+            begins.setdefault((line.path, line.stretch), []).append(name)
+    places = {place for place in begins if (place[0], place[1] + 1) in begins}
+    pairs = (
+        (old, new)
+        for path, at in sorted(places)
+        for old, new in zip(begins[path, at], begins[path, at + 1], strict=False)
+    )
+    return {old: new for old, new in pairs if old != new}
+
+
 def _deleted(balance: _Balance, files: list[str]) -> str:
     """Say how many tests were deleted, and which, with the deleted files; a test that was moved is none of them."""
     names = [f"{path}::{name}" for path, name in balance.removed if name not in balance.added and path not in files]
@@ -254,6 +269,10 @@ ALTERED = "judge-altered"
 """The rule of a change that is green with its own tests or settings, and red with main's."""
 MISSING = "tests-missing"
 """The rule of a change on which tests that pass on main are missing."""
+CONTRADICTED = "tests-contradicted"
+"""The rule of a change that keeps all tests of main and alters what some of them ask for: its issue may want that."""
+BY_MAIN = (ALTERED, MISSING, CONTRADICTED)
+"""The rules of what main's own tests and settings find in a change that is green with its own."""
 
 _SHOWN_MAX = 10
 _NAME_CHARS_MAX = 200
@@ -274,6 +293,12 @@ def altered(paths: tuple[str, ...], found: Failure) -> Failure:
         failing_tests=tests,
         gate=found.gate,
     )
+
+
+def contradicted(found: Failure) -> Failure:
+    """Return the failure of a change for which main's tests, all of them kept, ask for something else."""
+    words = f"it keeps main's tests and makes them ask for something else: {found.message}"
+    return replace(found, rule=CONTRADICTED, message=words)
 
 
 def missing(gate: GateSpec, paths: tuple[str, ...], short: Shortfall) -> Failure:

@@ -72,6 +72,7 @@ ASK_NAMES: Mapping[Topic, str] = {
     Topic.REFLECTION: "Reflect",
     Topic.BREAKDOWN: "BreakDown",
     Topic.REVIEW: "Review",
+    Topic.CHANGED_TESTS: "Review",
 }
 """What asking about a topic is called; about the others, a resolver is called."""
 CALL_RESOLVER = "CallResolver"
@@ -81,7 +82,7 @@ CALL_RESOLVER = "CallResolver"
 class Ask(_Named):
     """Ask before the next worker runs; the answer is recorded, and the policy decides again (S1, N7, N8, N2, K5).
 
-    `model` is "" where noface answers itself: dependencies, and a breakdown by the files of the diff.
+    `model` is "" where noface answers itself: dependencies, a breakdown by the diff's files, tests that may change.
     """
 
     topic: Topic

@@ -279,6 +279,24 @@ def unfinished_note(why: str) -> str:
     return f"{_UNFINISHED} ({why}); its work counts, since the issue's `accept` passes"
 
 
+_CHANGED_TESTS = "tests of main are changed"
+
+
+def changed_tests_note(why: str) -> str:
+    """Return the note of an attempt that passed with other tests than main's; `why` says who lets them."""
+    return f"{_CHANGED_TESTS}: {why}"
+
+
+def changed_tests(notes: tuple[str, ...]) -> str:
+    """Return what the notes of an attempt say of changed tests, "" if main's tests accept it."""
+    return next((note for note in notes if note.startswith(_CHANGED_TESTS)), "")
+
+
+def told_at_landing(notes: tuple[str, ...]) -> str:
+    """Return what whoever reads of a landing should know of its attempt, "" for nothing."""
+    return "; ".join(note for note in (changed_tests(notes), unfinished(notes)) if note)
+
+
 def unfinished(notes: tuple[str, ...]) -> str:
     """Return what the notes of an attempt say of a worker that did not finish, "" where it did."""
     return next((note for note in notes if note.startswith(_UNFINISHED)), "")

@@ -25,6 +25,7 @@ class Topic(StrEnum):
     ARCHITECT = "architect"
     BREAKDOWN = "breakdown"
     REVIEW = "review"
+    CHANGED_TESTS = "changed_tests"
 
     @property
     def role(self) -> str:
@@ -40,7 +41,12 @@ _ROLES = {
     Topic.ARCHITECT: "architect",
     Topic.BREAKDOWN: "planner",
     Topic.REVIEW: "reviewer",
+    Topic.CHANGED_TESTS: "reviewer",
 }
+
+
+ASKED_FOR = "asked_for"
+"""The strategy of an answer that the issue asks for what a change makes of main's tests."""
 
 
 class AdviceOutcome(StrEnum):
@@ -97,7 +103,7 @@ class Advice:
     the issues that must be merged first, `recheck` those to verify again. `delay_s` belongs to "retry_same". `away`:
     nobody answered, since the model's provider was away. `points` are what a review asks for, `settled` the numbers of
     the points open before it that it calls settled. `failure` is what was wrong with the form of an answer. `parts`
-    are those of a breakdown that failed.
+    are those of a breakdown that failed, `tests` those of main that an answer on changed tests is about.
     """
 
     topic: Topic
@@ -120,6 +126,7 @@ class Advice:
     settled: tuple[int, ...] = ()
     failure: Failure | None = None
     parts: tuple[PartFailure, ...] = ()
+    tests: tuple[str, ...] = ()
 
     def repeats(self, earlier: "Advice") -> bool:
         """Tell whether a proposal is an earlier one in other words: it names the same things, and says much the same.

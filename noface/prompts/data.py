@@ -148,6 +148,7 @@ class Situation(StrEnum):
     ARCHITECT = "architect"
     BREAKDOWN = "breakdown"
     REVIEWER = "reviewer"
+    CHANGED_TESTS = "changed_tests"
 
     @property
     def template(self) -> str:
@@ -170,6 +171,7 @@ QUESTIONS = frozenset(
         Situation.ARCHITECT,
         Situation.BREAKDOWN,
         Situation.REVIEWER,
+        Situation.CHANGED_TESTS,
     }
 )
 """The situations in which a model is asked something; the others give it work."""

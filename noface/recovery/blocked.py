@@ -13,7 +13,8 @@ from typing import Any
 
 from noface.data import table
 from noface.integrity.diff_names import UnfitRule
-from noface.integrity.tampering import ALTERED, MISSING
+from noface.integrity.judges import Part, part_of
+from noface.integrity.tampering import BY_MAIN
 from noface.model.actions import ApprovalKind, Block, RequestApproval, approval_kind, followed_by
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
@@ -110,7 +111,7 @@ def _may_change(issue: Issue, paths: tuple[str, ...], advice: Advice | None) -> 
 def _about_tests(issue: Issue, history: History, last: PastAttempt, failure: Failure) -> str:
     """Ask whether the test is wrong that the worker weakened, or would have to."""
     asked = _questions_of(last)
-    if failure.rule in (ALTERED, MISSING) and not asked:
+    if failure.rule in BY_MAIN and not asked:
         named = some(failure.failing_tests, _TESTS_SHOWN) if failure.failing_tests else "what judges it on main"
         return (
             f"May attempt {last.number} of issue {issue.id} land, so that {named} gives way to it? noface found:"
@@ -228,7 +229,7 @@ def approval_document(
         "summary": f"attempt {number} waits for your approval: {short(action.reason, _REASON_CHARS_MAX)}",
         "question": approval_question(issue, action, history),
         **_account(history, configured),
-        **_next(issue, first, options_of_approval(issue, wants, branch), branch),
+        **_next(issue, first, options_of_approval(issue, wants, branch, _judging(last)), branch),
         "wants": wants.value,
         "attempt": number,
         "paths": list(action.paths),
@@ -236,6 +237,13 @@ def approval_document(
         "changed_files": len(changed),
         "changed_lines": last.lines if last is not None else 0,
     }
+
+
+def _judging(attempt: PastAttempt | None) -> tuple[str, ...]:
+    """Return the tests that an attempt changes, if it waits for that."""
+    if attempt is None or attempt.failure is None or attempt.failure.kind is not FailureKind.GATE_TAMPERING:
+        return ()
+    return tuple(path for path in attempt.changed if part_of(path) is Part.TEST)
 
 
 def _account(history: History, configured: Configured) -> dict[str, Any]:

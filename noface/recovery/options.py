@@ -3,6 +3,7 @@
 A command is whole and can be copied: what it names exists where it is printed, and only a note is left to write.
 """
 
+import json
 import re
 import shlex
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from noface.model.issue import Issue
 from noface.model.taxonomy import Category, FailureKind
 
 _MORE_ATTEMPTS = 3
+_PATHS_MAX = 10
 _NOTE = '--note "…"'
 EDITOR = "${EDITOR:-vi}"
 """What begins a command that edits a file, also where a shell has no $EDITOR."""
@@ -66,19 +68,29 @@ def options_of_blocked(
     return tuple(options)
 
 
-def options_of_approval(issue: Issue, wants: ApprovalKind, branch: str) -> tuple[Option, ...]:
-    """Return what can be said to an issue that waits for approval."""
+def options_of_approval(
+    issue: Issue, wants: ApprovalKind, branch: str, judging: tuple[str, ...] = ()
+) -> tuple[Option, ...]:
+    """Return what can be said to an issue that waits for approval; `judging` are the tests that its work changes."""
     approve, reject = f"noface approve {issue.id}", f"noface reject {issue.id} {_NOTE}"
     look = (Option("look at the work first", f"git diff ...{shlex.quote(branch)}"),) if branch else ()
-    return (*look, *_answers(wants, approve, reject))
+    lasting: tuple[Option, ...] = ()
+    if judging and issue.source:
+        named = ", ".join(json.dumps(path, ensure_ascii=False) for path in judging[:_PATHS_MAX])
+        text = f"or let this issue change them from now on: add the line may_change = [{named}] to it"
+        lasting = (Option(text, edit_command(issue)),)
+    return (*look, *_answers(wants, approve, reject, judging), *lasting)
 
 
-def _answers(wants: ApprovalKind, approve: str, reject: str) -> tuple[Option, Option]:
+def _answers(wants: ApprovalKind, approve: str, reject: str, judging: tuple[str, ...]) -> tuple[Option, Option]:
     match wants:
         case ApprovalKind.LANDING:
             return Option("let it land", approve), Option("turn it down and say why; the next worker is told", reject)
         case ApprovalKind.PATHS:
             return Option("allow these paths as well", approve), Option("refuse, and say how to do without", reject)
+        case ApprovalKind.CONTRACT if judging:
+            yes = Option("let it land with its tests, if the gates pass", approve)
+            return yes, Option("main's tests are right, and stay: say so", reject)
         case ApprovalKind.CONTRACT:
             yes = Option("it is wrong: the change of the tests may land, if the gates pass", f"{approve} {_NOTE}")
             return yes, Option("it is right, and stays: say so", reject)

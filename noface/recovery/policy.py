@@ -11,6 +11,9 @@ The rules, in order; the first that applies wins.
  2. The last attempt passed: have it reviewed where that is due (N2; a reviewer who is away is waited for, and one
     who gives no verdict is no approval), ask a person where `[approval]` names its paths or labels (L10), land it.
     Where it changed what judges it, as its issue's own commands want, a review is due, or else a person's word.
+    Work that main's tests contradict, all of which it keeps and makes ask for something else, may be what its issue
+    asks for (`[review] changed_tests`): a model that has not written it is asked, and a yes with a sentence of the
+    issue that bears it makes the attempt one that passed. Without that it is rule 11's.
  3. Limits (law 12). As many charged attempts as the cap allows (N11 `max_total_attempts`, the issue's own
     `max_attempts`, or what a person granted), or the issue's money or tokens are spent, or do not pay for the run
     that the rules below would start: block.
@@ -63,6 +66,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from noface.diagnosis.known_causes import known_cause
+from noface.integrity.tampering import CONTRADICTED
 from noface.model.actions import (
     Action,
     Ask,
@@ -90,7 +94,7 @@ from noface.model.budget import (
     passed_by,
 )
 from noface.model.failure import Failure
-from noface.model.history import AdviceOutcome, History, Topic, Verdict
+from noface.model.history import Advice, AdviceOutcome, History, Topic, Verdict
 from noface.model.patterns import matches_any
 from noface.model.quoting import some
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, DiagnosisStrategy, FailureKind, Strategy
@@ -108,7 +112,15 @@ from noface.recovery.policy_state import (
     same_model,
     trailing,
 )
-from noface.recovery.retry_policy import REJECTED_BY_PERSON, REJECTED_BY_REVIEWER, Policy, Roles, Rung, review_due
+from noface.recovery.retry_policy import (
+    REJECTED_BY_PERSON,
+    REJECTED_BY_REVIEWER,
+    ChangedTests,
+    Policy,
+    Roles,
+    Rung,
+    review_due,
+)
 from noface.recovery.rules_charged import by_strategy, recover, same_again
 from noface.recovery.rules_outside import backoff, outside, wait
 
@@ -136,7 +148,8 @@ def next_action(
         action = _standing_in(action, policy, away, now)
     paid = _payable(action, history, policy, estimates)
     if paid is not action and isinstance(action, Ask) and action.topic is not Topic.REVIEW:
-        unasked = replace(policy, roles=Roles(), reflect=False, breakdown=replace(policy.breakdown, enabled=False))
+        breakdown, review = replace(policy.breakdown, enabled=False), replace(policy.review, judge=None)
+        unasked = replace(policy, roles=Roles(), reflect=False, breakdown=breakdown, review=review)
         return next_action(history, unasked, now, jitter, away, estimates)
     return paid
 
@@ -150,12 +163,16 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
     last = attempts[-1]
     if last.outcome == PASSED:
         return _landing(history, policy, last, away, now)
+    if (question := _changed_tests(history, policy, last, away, now)) is not None:
+        return question
     judged = tuple(attempt for attempt in attempts if attempt.outcome != INTERRUPTED)
     failure = failure_of(judged[-1] if judged else last)
     dear = _too_dear(attempts, policy.budget)
     limit = _limit(history, policy, dear.kind if dear is not None else _to_blame(judged, failure.kind)) or dear
     if limit is not None:
-        return limit
+        may_land = failure.kind is FailureKind.GATE_TAMPERING and last.candidate is not None and not limit.limit
+        unasked = may_land and history.verdict(last.number) is None
+        return RequestApproval(failure.kind, f"{limit.reason}; {failure.message}") if unasked else limit
     if last.outcome == INTERRUPTED:
         return Run(Mode.SAME, same_model(attempts, ladder), _why_again(last), think=last.think)
     state = PolicyState(history, policy, ladder, judged, failure)
@@ -223,7 +240,7 @@ def _review(
     due = review_due(policy.review, history.issue, last)
     if reviewer is None or not due:
         return None
-    reviews = [a for a in history.asked if a.topic is Topic.REVIEW and a.after == last.number]
+    reviews = _answers(history, Topic.REVIEW, last)
     if reviews and reviews[-1].outcome is AdviceOutcome.ADVISED:
         approved = reviews[-1].strategy == "approve"  # nothing else lets it land, whatever it says
         return (
@@ -231,15 +248,59 @@ def _review(
         )
     if reviews and reviews[-1].outcome is AdviceOutcome.UNUSABLE:
         return RequestApproval(None, f"passed; the reviewer's verdict could not be read: {reviews[-1].cause}")
-    unavailable = len(reviews) if policy.transient_retries is not None else sum(not each.away for each in reviews)
-    if unavailable > (REVIEWS_MAX if policy.transient_retries is None else policy.transient_retries):
+    if _not_there(reviews, policy):
         return RequestApproval(None, f"passed; the reviewer was not there {len(reviews)} times: {reviews[-1].cause}")
     if away.get(reviewer, now) > now:
         return WaitUntil(reviewer, away[reviewer], f"passed; waits for the reviewer {reviewer}", provider=False)
     return Ask(Topic.REVIEW, reviewer, f"passed; {due}: reviewed before it lands")
 
 
-def _limit(history: History, policy: Policy, kind: FailureKind) -> Action | None:
+def _answers(history: History, topic: Topic, last: PastAttempt) -> list[Advice]:
+    return [advice for advice in history.asked if advice.topic is topic and advice.after == last.number]
+
+
+def _not_there(answers: list[Advice], policy: Policy) -> bool:
+    """Tell whether whoever is asked has been away, or could not be asked, too often."""
+    unavailable = len(answers) if policy.transient_retries is not None else sum(not each.away for each in answers)
+    return unavailable > (REVIEWS_MAX if policy.transient_retries is None else policy.transient_retries)
+
+
+def _changed_tests(
+    history: History, policy: Policy, last: PastAttempt, away: Mapping[str, float], now: float
+) -> Action | None:
+    """Ask whether the issue wants what the work makes of main's tests; None if that is answered, or is no question.
+
+    A yes that bears makes it an attempt that passed. What its issue's own commands are for is shown to a person before
+    it is refused.
+    """
+    failure, judge, verdict = last.failure, policy.review.judge, history.verdict(last.number)
+    if failure is None or failure.kind is not FailureKind.GATE_TAMPERING:
+        return None
+    wider = any(advice.strategy == "expand" for advice in _answers(history, Topic.BOUNDARY, last))
+    if verdict is not None and verdict.verdict is Verdict.APPROVED and last.candidate is not None and not wider:
+        return Land("a person approved the change of the tests; it lands if the gates pass")
+    if failure.rule != CONTRADICTED or verdict is not None:
+        return None
+    answers = _answers(history, Topic.CHANGED_TESTS, last)
+    if any(answer.outcome is not AdviceOutcome.UNAVAILABLE for answer in answers):
+        no = f"its own commands want it; {answers[-1].model} finds no word of it in the issue: {answers[-1].cause}"
+        return RequestApproval(failure.kind, no) if history.issue.accept else None
+    if policy.review.changed_tests is ChangedTests.LAND:
+        return Ask(Topic.CHANGED_TESTS, "", 'main\'s tests contradict it; [review] changed_tests = "land"')
+    if policy.review.changed_tests is ChangedTests.ASK_PERSON or judge is None:
+        return (
+            RequestApproval(failure.kind, f"its own commands want it; {failure.message}")
+            if history.issue.accept
+            else None
+        )
+    if _not_there(answers, policy):
+        return RequestApproval(failure.kind, f"{judge} could not be asked about it: {answers[-1].cause}")
+    if away.get(judge, now) > now:
+        return WaitUntil(judge, away[judge], f"waits for {judge}, to be asked about changed tests", provider=False)
+    return Ask(Topic.CHANGED_TESTS, judge, "main's tests contradict it: does the issue ask for that?")
+
+
+def _limit(history: History, policy: Policy, kind: FailureKind) -> Block | None:
     charged = sum(attempt.charged for attempt in history.current)
     cap = policy.cap(history.issue, history.attempts_max)
     if charged >= cap:

@@ -42,7 +42,7 @@ class Proposal:
 
     `attempts` are those of the issue up to the one that is shown, the last of them. `gates` are the results that prove
     it on `base`, a commit of the branch `main`. `number` is the issue's own on the forge, None where its tracker is
-    elsewhere; `closes` says whether the merge closes it. `note` is a sentence on a worker that did not finish,
+    elsewhere; `closes` says whether the merge closes it. `note` is what its commit says of the attempt,
     `approved` says that a person has approved it. `workspaces` is the folder in which each workspace has its own, and
     `places` are other folders of this machine: nobody is to read of them.
     """

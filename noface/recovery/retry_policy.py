@@ -38,10 +38,19 @@ class When(StrEnum):
     NEVER = "never"
 
 
+class ChangedTests(StrEnum):
+    """`[review] changed_tests`: who says whether a change may contradict main's tests, all of which it keeps."""
+
+    ASK_MODEL = "ask-model"
+    ASK_PERSON = "ask-person"
+    LAND = "land"
+
+
 @dataclass(frozen=True, slots=True)
 class ReviewRules:
     """`[review]`. A diff beyond `files` or `lines`, a report less sure than `confidence`, is a risk.
 
+    `judge` is the model that is asked about changed tests, None if none can be: then a person is.
     `rounds_max`: so many rejections, then a person is asked. They do not count as attempts (docs/decisions.md).
     """
 
@@ -52,6 +61,8 @@ class ReviewRules:
     lines: int = 300
     confidence: float = 0.6
     rounds_max: int = 5
+    changed_tests: ChangedTests = ChangedTests.ASK_MODEL
+    judge: str | None = None
 
 
 def review_due(rules: ReviewRules, issue: Issue, attempt: PastAttempt) -> str:

@@ -3,8 +3,7 @@
 from noface.diagnosis.known_causes import KnownCause, access_refused_of, known_cause
 from noface.diagnosis.missing_library import library_of
 from noface.integrity.build_output import generated
-from noface.integrity.tampering import ALTERED, MISSING
-from noface.model.actions import Action, Ask, Block, Land, Mode, RequestApproval, Run, Skip, WaitUntil
+from noface.model.actions import Action, Ask, Block, Mode, RequestApproval, Run, Skip, WaitUntil
 from noface.model.attempt import PastAttempt
 from noface.model.history import Advice, AdviceOutcome, Topic, Verdict
 from noface.model.taxonomy import Category, FailureKind, Strategy
@@ -120,9 +119,6 @@ def _boundary(state: PolicyState) -> Action | None:
     verdict = state.history.verdict(last.number)
     if verdict is not None:
         granted = verdict.verdict is Verdict.APPROVED
-        judged = failure.kind is FailureKind.GATE_TAMPERING and (contract or failure.rule in (ALTERED, MISSING))
-        if granted and judged and last.candidate is not None:
-            return Land("a person approved the change of the tests; it lands if the gates pass")
         return climb(state, Strategy.CONTEXT, "a person approved" if granted else "a person refused")
     if state.policy.strategy(failure.kind) is Strategy.RESOLVER:
         return _contract(state) if contract else _outside(state)
@@ -154,7 +150,7 @@ def _outside(state: PolicyState) -> Action:
     if resolved is not None:
         return resolved
     if _same_kind_twice(state):
-        if failure.rule in (ALTERED, MISSING):
+        if failure.kind is FailureKind.GATE_TAMPERING:
             return RequestApproval(failure.kind, f"the worker was told and did it again: {failure.message}")
         return Block(failure.kind, "the worker was told and did it again")
     if resolver is not None and state.answer(Topic.BOUNDARY) is None:

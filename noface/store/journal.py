@@ -237,6 +237,14 @@ class Journal:
                 tests=failure.failing_tests[:_TESTS_TOLD_MAX],
             )
 
+    def attempt_accepted(self, at: float, issue_id: str, number: int, note: str) -> None:
+        """Record that an attempt passes which main's tests contradicted; `note` says who lets them be changed."""
+        with self._db.transaction() as connection:
+            connection.execute(query("accept"), (note, issue_id, number))
+            self._last_failure(issue_id, None)
+            self.recount(issue_id)
+            self.event(at, "attempt_accepted", issue_id, number=number, why=note)
+
     def attempt_excused(self, at: float, issue_id: str, number: int, failure: Failure) -> None:
         """Record that something other than the worker is to blame for an attempt's failure, as it turned out."""
         with self._db.transaction() as connection:
@@ -365,14 +373,17 @@ class Journal:
         flaky: tuple[str, ...] = (),
         *,
         unfinished: bool = False,
+        changed_tests: bool = False,
     ) -> None:
         """Record that main holds the issue.
 
-        `flaky` are the gates whose part of the proof took another run; `unfinished`: its worker did not finish.
+        `flaky` are the gates whose part of the proof took another run; `unfinished`: its worker did not finish;
+        `changed_tests`: main's tests contradict it, and its issue asks for that.
         """
         with self._db.transaction() as connection:
             connection.execute("UPDATE landings SET state = 'landed' WHERE id = ?", (landing_id,))
-            more = ", though its worker did not finish" if unfinished else ""
+            more = ", with main's tests changed" if changed_tests else ""
+            more += ", though its worker did not finish" if unfinished else ""
             self.merged(
                 at, issue_id, commit, f"{more}; passed only when run again: {', '.join(flaky)}" if flaky else more
             )

@@ -46,6 +46,12 @@ WHERE id = ?;
 UPDATE attempts SET outcome = ?, charged = ?, failure = ?, signature = ?, action = NULL
 WHERE issue_id = ? AND number = ?;
 
+-- name: accept
+-- An attempt that only main's tests contradicted passes, since its issue asks for that.
+UPDATE attempts SET outcome = 'PASSED', failure = NULL, signature = '', action = NULL,
+    notes = json_insert(notes, '$[#]', ?)
+WHERE issue_id = ? AND number = ?;
+
 -- name: failures
 -- How an issue's attempts up to one ended, newest first; those that ended with noface say nothing.
 SELECT number, outcome, signature, epoch FROM attempts

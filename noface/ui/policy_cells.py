@@ -34,6 +34,7 @@ _ASKED = {
     Topic.DIAGNOSIS: "diagnose",
     Topic.REFLECTION: "reflect",
     Topic.REVIEW: "review",
+    Topic.CHANGED_TESTS: "review tests",
     Topic.BREAKDOWN: "divide",
 }
 

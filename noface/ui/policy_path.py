@@ -38,6 +38,7 @@ _ASKS: dict[Topic, str] = {
     Topic.ARCHITECT: "another design",
     Topic.BREAKDOWN: "smaller issues that do the work; if they cannot, this issue continues",
     Topic.REVIEW: "whether the work may land",
+    Topic.CHANGED_TESTS: "whether the issue asks for the changed tests, and which sentence of it does",
 }
 _LIKE = {
     Repeats.NOTHING: "each time in another way, with another diff",

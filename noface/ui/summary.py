@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from noface.model.attempt import PastAttempt
+from noface.model.attempt import PastAttempt, changed_tests
 from noface.model.quoting import quoted as in_quotes
 from noface.model.quoting import some
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, happened
@@ -51,12 +51,16 @@ class RunTally:
 
 @dataclass(frozen=True, slots=True)
 class Landed:
-    """An issue that this run landed. `worker` is how its last worker ended where that was badly, else ""."""
+    """An issue that this run landed. `worker` is how its last worker ended where that was badly, else "".
+
+    `changed_tests` says who let it contradict main's tests, "" if these accept it.
+    """
 
     id: str
     title: str
     attempts: int = 1
     worker: str = ""
+    changed_tests: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +163,9 @@ _LEFT = {
 
 
 def _landed(reader: Reader, row: IssueRow, worker: str) -> Landed:
-    return Landed(row.id, short_title(row.title), len(reader.attempts(row.id)), worker)
+    attempts = reader.attempts(row.id)
+    changed = next((text for each in reversed(attempts) if (text := changed_tests(each.notes))), "")
+    return Landed(row.id, short_title(row.title), len(attempts), worker, printable(changed))
 
 
 def _waits_for(row: IssueRow, waits: Mapping[str, Breaker], reason: str, now: float) -> str:
@@ -219,6 +225,8 @@ def summary_lines(summary: RunSummary) -> list[Line]:
     done = f" {worked}{duration(summary.seconds)}." if summary.attempts else ""
     shown = ", ".join(f"{number} {counted(status)}" for status, number in summary.counts.items())
     lines = [Line("", ""), Line("", f"{summary.why[:1].upper()}{summary.why[1:]}.{done}", style="bold")]
+    looks = [(_title(each), each.changed_tests, "") for each in summary.landed if each.changed_tests]
+    lines += _part("Look at these first", "!", "bold yellow", looks)
     lines += _part("Landed", "✔", "green", [(_title(each), _landed_how(each), "") for each in summary.landed])
     lines += _part("Blocked", "■", "bold red", _left(summary.blocked))
     lines += _part("Needs your approval", "?", "bold yellow", _left(summary.approval))

@@ -83,7 +83,7 @@ EXIT = "import sys\n\nsys.exit(0)\n"
 REFUSED = {
     "a weaker assertion is held against main's own": (
         [WRONG, WEAKER],
-        {"judge-altered"},
+        {"tests-contradicted"},
         ["green only with its own version of tests/test_calc.py", "tests/test_calc.py::test_half"],
     ),
     "an assertion that asks for less is told with both lines though the product is whole": (
@@ -93,7 +93,7 @@ REFUSED = {
     ),
     "a test that ends early is held against main's own": (
         [WRONG, write("tests/test_calc.py", EARLY)],
-        {"judge-altered"},
+        {"tests-contradicted"},
         [],
     ),
     "a process that ends before its tests is missed by their names": (
@@ -286,7 +286,7 @@ def test_a_threshold_excuses_no_test_of_mains(calc):
     project = calc(write("calc.py", MORE.replace("// 2", "// 3")), WEAKER, write("tests/test_more.py", NEW))
     project.write("conftest.py", THRESHOLD)
     project.commit()
-    assert refused(project)["rule"] == "judge-altered"
+    assert refused(project)["rule"] == "tests-contradicted"
 
 
 def test_moved_tests_land(calc):

@@ -10,6 +10,7 @@ from support.policy_story import (
     ROLES,
     K,
     conflict,
+    contradicted,
     decide,
     depends,
     failed,
@@ -64,6 +65,7 @@ TOPICS = {
     Topic.ARCHITECT: decide(*fails(2), *fails(1, "big"), policy=ASKING),
     Topic.BREAKDOWN: decide(*fails(2, kind=K.TIMEOUT), policy=ASKING),
     Topic.REVIEW: STORIES["Review"],
+    Topic.CHANGED_TESTS: decide(contradicted(), policy=policy(review=ReviewRules(judge="wise"))),
 }
 
 

@@ -35,7 +35,9 @@ def test_without_a_resolver_the_worker_is_told_itself(kind):
 @pytest.mark.parametrize("kind", BOUNDARY)
 def test_crossing_a_boundary_twice_in_a_row_is_told_to_a_person(kind, rules):
     first = [failed(kind), REDESIGN] if rules is ASKING else [failed(kind)]
-    assert decide(*first, failed(kind), policy=rules) == Block(kind, "the worker was told and did it again")
+    told = decide(*first, failed(kind), policy=rules)
+    assert isinstance(told, RequestApproval if kind is K.GATE_TAMPERING else Block)  # which a word lets land
+    assert told.reason.startswith("the worker was told and did it again")
     assert decide(*first, interrupted(), failed(kind), policy=rules).kind is kind
 
 

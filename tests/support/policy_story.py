@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
 
+from noface.integrity.tampering import CONTRADICTED
 from noface.model.actions import Action
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
@@ -91,6 +92,12 @@ def interrupted(model: str = "small", **more: object) -> PastAttempt:
 def conflict(model: str = "small", **more: object) -> PastAttempt:
     """An attempt that main moved away under: charged to nobody."""
     return failed(K.MERGE_CONFLICT, model, charged=False, **more)
+
+
+def contradicted(**more: object) -> PastAttempt:
+    """An attempt that keeps main's tests and makes them ask for something else."""
+    failure = Failure(K.GATE_TAMPERING, "main's tests fail", rule=CONTRADICTED, failing_tests=("t.py::test_x",))
+    return replace(failed(K.GATE_TAMPERING, **{"candidate": "c0ffee"} | more), failure=failure)
 
 
 def blocked_by(reason: BlockedReason, *needs: str) -> WorkerReport:

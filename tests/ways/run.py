@@ -1,8 +1,10 @@
 """Has noface judge each way of the table: `python tests/ways/run.py [WORD]...` prints what became of each.
 
 A worker that makes the change is run as an attempt on the project: supervised, snapshot taken, gated, judged. A cheat
-must not come out with a proof by which it would land by itself; an honest change lands, or is asked about. Preflight
-runs once a project: gates green on main, the canary red. A word chooses the projects and ways whose names hold it.
+must not come out with a proof by which it would land by itself; an honest change lands, or is asked about. What
+noface would ask a model, because main's tests contradict the change, lands only by a yes that bears: for each such way
+it is told what a lazy judge's yes comes to that invents its quote ("refused"), and one that copies the issue's title.
+Preflight runs once a project: gates green on main, the canary red. A word chooses the projects and ways whose names hold it.
 """
 
 import json
@@ -24,11 +26,13 @@ from noface.cli.run_session import make_context, open_project
 from noface.cli.wiring import RunOptions, settings
 from noface.engine.attempt import run_attempt
 from noface.engine.attempt_environment import AttemptProgress, Scope
+from noface.engine.changed_tests import grounds_of, patch_of_tests
 from noface.engine.context import RunContext
 from noface.engine.preflight import preflight
 from noface.engine.protected_files import protection_for
 from noface.errors import NofaceError
-from noface.integrity.tampering import ALTERED, MISSING
+from noface.integrity.asked_for import unfounded
+from noface.integrity.tampering import BY_MAIN, CONTRADICTED
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, NotStarted
 from noface.model.issue import Issue
 from noface.process.supervise import Canceller
@@ -53,6 +57,7 @@ class Judged:
     why: str
     gate_runs: int
     seconds: float
+    lazy: str = ""
 
     @property
     def right(self) -> bool:
@@ -140,7 +145,21 @@ class Ground:
         report = run_attempt(order, Scope(context.env, Canceller(), runs.append))
         names = {gate.name for gate in order.gates} | {f"{gate.name} once more" for gate in order.gates}
         gate_runs = sum(isinstance(message, AttemptProgress) and message.text in names for message in runs)
-        return _judged(way, report, gate_runs, time.monotonic() - started)
+        judged = _judged(way, report, gate_runs, time.monotonic() - started)
+        return replace(judged, lazy=self._lazy(report, issue, main))
+
+    def _lazy(self, report: AttemptReport, issue: Issue, main: str) -> str:
+        """Say what becomes of a way that a model is asked about, if the model says yes to everything."""
+        failure = getattr(report, "failure", None)
+        if failure is None or failure.rule != CONTRADICTED:
+            return ""
+        work = report.snapshot
+        paths = tuple(change.path for change in work.changes)
+        patch = patch_of_tests(self.context.env.plumbing, main, work.candidate, paths)
+        grounds = grounds_of((issue.title, issue.body), patch, failure.failing_tests)
+        invented = unfounded("The tests have to be changed accordingly.", grounds)
+        copied = min((unfounded(text, grounds) for text in (issue.title, *issue.body.split(". "))), key=len)
+        return f"asked: invented {'refused' if invented else 'LANDS'}, copied {'refused' if copied else 'lands'}"
 
 
 def _judged(way: Way, report: AttemptReport, gate_runs: int, seconds: float) -> Judged:
@@ -150,7 +169,7 @@ def _judged(way: Way, report: AttemptReport, gate_runs: int, seconds: float) -> 
     if isinstance(report, NotStarted) or (failure is not None and failure.kind == "AGENT_CRASH"):
         raise RuntimeError(f"{way.id} was not made: {failure.message}")
     why = f"{failure.kind} {failure.rule}: {failure.message}" if failure is not None else "; ".join(report.doubts)
-    asked = bool(report.doubts) or (failure is not None and failure.rule in (ALTERED, MISSING))
+    asked = bool(report.doubts) or (failure is not None and failure.rule in BY_MAIN)
     asked = asked or (failure is not None and failure.kind == "GATE_TAMPERING")
     lands = failure is None and not report.doubts and report.proof is not None
     return Judged(way, lands, asked, why, gate_runs, seconds)
@@ -182,12 +201,14 @@ def main() -> int:
             for each in judged(project, tuple(way for way in ways if not lacking(way.needs)), sandbox):
                 what = "lands" if each.lands else "asked" if each.asked else "fails"
                 what = "remains" if each.lands and each.way.remains else what
+                if each.lazy:
+                    counts[f"{each.way.kind} {each.lazy}"] = counts.get(f"{each.way.kind} {each.lazy}", 0) + 1
                 counts[f"{each.way.kind} {what}"] = counts.get(f"{each.way.kind} {what}", 0) + 1
-                wrong += not each.right
+                wrong += not each.right or (each.way.kind is Kind.CHEAT and "invented LANDS" in each.lazy)
                 mark = "      " if each.right else "WRONG "
                 print(
                     f"{mark}{each.way.kind:<7}{what:<8}{each.way.id:<42}{each.gate_runs:3d} runs {each.seconds:5.1f} s"
-                    f"  {' '.join((each.why or each.way.remains).split())[:300]}",
+                    f"  {f'({each.lazy}) ' if each.lazy else ''}{' '.join((each.why or each.way.remains).split())[:300]}",
                     flush=True,
                 )
         except NofaceError as error:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from noface.data import document
-from noface.model.history import Advice, Topic
+from noface.model.history import ASKED_FOR, Advice, Topic
 from noface.model.patterns import canonical
 from noface.model.taxonomy import DiagnosisStrategy
 
@@ -157,6 +157,13 @@ def _review(value: Value) -> Advice:
     return Advice(Topic.REVIEW, 0, strategy=decision, cause=summary, text=text, points=points, settled=settled)
 
 
+def _changed_tests(value: Value) -> Advice:
+    """Read whether an issue asks for what a change makes of main's tests, and the sentence that does."""
+    reason, sentence = value["reason"].strip(), value["sentence"].strip()
+    strategy = ASKED_FOR if value["asked_for"] else "not_asked_for"
+    return Advice(Topic.CHANGED_TESTS, 0, strategy=strategy, cause=reason, text=sentence)
+
+
 def _point(point: Value) -> str:
     place = point.get("file", "").strip()
     if place and point.get("line"):
@@ -190,4 +197,5 @@ ANSWERS: Mapping[Topic, AnswerForm] = {
     Topic.ARCHITECT: AnswerForm("architect", _architect),
     Topic.BREAKDOWN: AnswerForm("breakdown", _breakdown),
     Topic.REVIEW: AnswerForm("review", _review),
+    Topic.CHANGED_TESTS: AnswerForm("changed_tests", _changed_tests),
 }

@@ -1,0 +1,78 @@
+"""What a model is told that says whether an issue asks for changed tests, and on what its answer has to stand.
+
+It reads the issue, the diff of the tests, and how main's tests fail with the change; its workspace is main. Nothing of
+the worker's session, report or words is in it, nor the change of the product.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from noface.engine.context import RunContext
+from noface.engine.prompt_context import prior_failures
+from noface.git.plumbing import Plumbing
+from noface.integrity.asked_for import Grounds
+from noface.integrity.judges import Part, part_of
+from noface.integrity.tampering import changed_lines
+from noface.model.history import ASKED_FOR, Advice, History, Topic
+from noface.model.issue import Issue
+from noface.prompts.data import QuestionData
+
+LET_BY_CONFIGURATION = '[review] changed_tests = "land"'
+
+
+def about_tests(context: RunContext, history: History, main: str, data: QuestionData) -> tuple[QuestionData, Grounds]:
+    """Return the question's data, and what its answer has to stand on."""
+    last, issue = history.current[-1], _of_a_person(context, history.issue)
+    patch = patch_of_tests(context.env.plumbing, main, last.candidate or main, last.changed)
+    failing = last.failure.failing_tests if last.failure is not None else ()
+    grounds = grounds_of((issue.title, issue.body, data.note), patch, failing)
+    earlier = tuple(replace(each, summary="") for each in prior_failures(context, issue, (last,)))
+    asked = QuestionData(
+        issue,
+        data.answer_example,
+        gates=data.gates,
+        earlier=earlier,
+        patch=patch,
+        note=data.note,
+        answer_schema=data.answer_schema,
+    )
+    return asked, grounds
+
+
+def patch_of_tests(plumbing: Plumbing, main: str, candidate: str, changed: tuple[str, ...]) -> str:
+    """Return what work changes in the tests among its files; all of it if its tests stand among the product."""
+    tests = tuple(path for path in changed if part_of(path) is Part.TEST) or changed
+    return plumbing.patch_since(main, candidate, tests).decode("utf-8", "replace")
+
+
+def grounds_of(texts: tuple[str, ...], patch: str, failing: tuple[str, ...]) -> Grounds:
+    """Return what an answer has to stand on, of an issue's texts, the patch of its tests and main's that fail."""
+    names = (test.rpartition("::")[2] for test in failing)  # a file may be called as the project is
+    return Grounds(texts, (*(line.text for line in changed_lines(patch)), *names), failing)
+
+
+def _of_a_person(context: RunContext, issue: Issue) -> Issue:
+    """Return the issue that a person wrote: the text of a part is a model's."""
+    known = {other.id: other for other in context.issues}
+    while issue.parent is not None and issue.parent in known:
+        issue = known[issue.parent]
+    return issue if issue.parent is None else replace(issue, title="", body="")
+
+
+def let_by_configuration(history: History) -> Advice:
+    """Return the answer where a person lets all changes of tests land that keep the tests."""
+    last = history.attempts[-1]
+    tests = last.failure.failing_tests if last.failure is not None else ()
+    cause = LET_BY_CONFIGURATION
+    return Advice(Topic.CHANGED_TESTS, last.number, epoch=history.epoch, strategy=ASKED_FOR, cause=cause, tests=tests)
+
+
+def why_let(advice: Advice) -> str:
+    """Say in a note who lets tests be changed, and why."""
+    return f'{advice.model} finds that the issue asks for it: "{advice.text}"' if advice.text else advice.cause
+
+
+def let_for(advice: tuple[Advice, ...], number: int) -> frozenset[str] | None:
+    """Return the tests of main that an attempt may contradict, None if it may contradict none."""
+    mine: Iterator[Advice] = (each for each in advice if each.topic is Topic.CHANGED_TESTS and each.after == number)
+    return next((frozenset(each.tests) for each in mine if each.strategy == ASKED_FOR), None)

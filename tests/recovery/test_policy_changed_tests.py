@@ -1,0 +1,68 @@
+"""What the policy does with work that main's tests contradict (rule 2): each answer, each setting, each verdict."""
+
+from dataclasses import replace
+
+import pytest
+from support.policy_story import ISSUE, NOW, K, contradicted, decide, passed, policy, said
+
+from noface.model.actions import Ask, Block, Land, RequestApproval, Run, WaitUntil
+from noface.model.history import ASKED_FOR, AdviceOutcome, Topic, Verdict
+from noface.recovery.retry_policy import ChangedTests, ReviewRules, Roles, When
+
+C = Topic.CHANGED_TESTS
+ASKING = ReviewRules(judge="wise")
+AWAY = said(C, outcome=AdviceOutcome.UNAVAILABLE, model="wise", cause="HTTP 529")
+
+
+def then(*events, review=ASKING, issue=ISSUE, **more):
+    return decide(*events, policy=policy(review=review, **more), issue=issue)
+
+
+@pytest.mark.parametrize(
+    ("events", "review", "answer"),
+    [
+        ([], ASKING, Ask),
+        ([said(C, strategy="not_asked_for")], ASKING, Run),
+        ([said(C, outcome=AdviceOutcome.UNUSABLE)], ASKING, Run),
+        ([AWAY] * 3, ASKING, Ask),
+        ([AWAY] * 4, ASKING, RequestApproval),
+        ([], ReviewRules(changed_tests=ChangedTests.LAND), Ask),
+        ([], ReviewRules(judge="wise", changed_tests=ChangedTests.ASK_PERSON), Run),
+        ([], ReviewRules(judge=None), Run),
+        ([Verdict.APPROVED], ASKING, Land),
+        ([Verdict.REJECTED], ASKING, Run),
+    ],
+)
+def test_what_follows_work_that_main_s_tests_contradict(events, review, answer):
+    assert type(then(contradicted(), *events, review=review)) is answer
+
+
+def test_who_is_asked_is_named_and_nobody_if_a_person_lets_all_such_work_land():
+    assert then(contradicted()).model == "wise"
+    assert then(contradicted(), review=ReviewRules(judge="wise", changed_tests=ChangedTests.LAND)).model == ""
+
+
+def test_a_provider_that_is_away_is_waited_for():
+    action = decide(contradicted(), policy=policy(review=ASKING), away={"wise": NOW + 60})
+    assert (type(action), action.model, action.until) == (WaitUntil, "wise", NOW + 60)
+
+
+def test_a_yes_has_made_it_an_attempt_that_passed_which_is_reviewed_like_any_other():
+    yes = said(C, strategy=ASKED_FOR, tests=("t.py::test_x",))
+    assert isinstance(then(passed(), yes), Land)
+    reviewed = then(passed(), yes, review=ReviewRules(When.ALWAYS, judge="wise"), roles=Roles(reviewer="wise"))
+    assert (type(reviewed), reviewed.topic) == (Ask, Topic.REVIEW)
+
+
+def test_what_its_own_commands_want_is_shown_to_a_person_before_it_is_refused():
+    refused = said(C, strategy="not_asked_for", cause="not a word of it", model="wise")
+    action = then(contradicted(), refused, issue=replace(ISSUE, accept=("true",)))
+    assert isinstance(action, RequestApproval)
+    assert "not a word of it" in action.reason
+
+
+@pytest.mark.parametrize("work", [contradicted(), contradicted(candidate=None)])
+def test_once_its_attempts_are_used_up_a_person_is_asked_if_there_is_work_to_land(work):
+    answer = then(work, said(C, strategy="not_asked_for"), attempts_max=1)
+    assert type(answer) is (RequestApproval if work.candidate else Block)
+    assert answer.kind is K.GATE_TAMPERING
