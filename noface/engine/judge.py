@@ -113,7 +113,7 @@ def _unchanged(order: AttemptOrder, work: Work) -> Failure:
     if snapshot.branches and agent.error is None and status is not ReportStatus.BLOCKED:
         return _committed_elsewhere(order, snapshot.branches, agent.last_words)
     unread = of_unreadable(work.unreadable) if work.unreadable is not None and agent.error is None else None
-    return of_report(work.report) or unread or _nothing_changed(order, agent, snapshot)
+    return of_report(work.report) or unread or _nothing_changed(order, work)
 
 
 def _left_ungated(order: AttemptOrder, work: Work, change: Change, nothing: Failure) -> bool:
@@ -248,14 +248,19 @@ def _other_excerpts(failed: GateResult, results: tuple[GateResult, ...]) -> list
     ]
 
 
-def _nothing_changed(order: AttemptOrder, agent: AgentRun, snapshot: Snapshot) -> Failure:
-    """Return why nothing changed: the run's error, what its last words mean, or plain NO_DIFF."""
+def _nothing_changed(order: AttemptOrder, work: Work) -> Failure:
+    """Return why nothing changed: the run's error, what its last words mean, or plain NO_DIFF.
+
+    Of a worker with a report the last words are JSON, of which people and workers read the summary.
+    """
+    agent, snapshot = work.agent, work.snapshot
+    told = work.report.summary if work.report is not None else agent.last_words
     if order.model.agent in PLAIN_AGENTS:
         asked = asked_by_program(order.model.agent, _said(agent))
         error = of_its_provider(agent.error) if agent.error is not None else None
-        return asked or error or _no_diff(order, snapshot, agent.last_words)
+        return asked or error or _no_diff(order, snapshot, told)
     failure = without_changes(order.model.agent, agent.last_words, agent.error)
-    return _no_diff(order, snapshot, agent.last_words) if failure.kind is FailureKind.NO_DIFF else failure
+    return _no_diff(order, snapshot, told) if failure.kind is FailureKind.NO_DIFF else failure
 
 
 def _said(agent: AgentRun) -> str:

@@ -83,6 +83,17 @@ def test_the_branch_shows_what_the_gates_saw_and_not_what_does_not_parse(project
     assert branch(project, "1", "a.py") == "a = 1"
 
 
+def test_of_a_worker_that_changed_nothing_people_read_its_summary_and_no_json(project):
+    report = json.dumps(DONE | {"risks": []}, indent=1)
+    project.play(("1", 0, [{"say": f"I looked.\n```json\n{report}\n```"}]))
+    project.issue(1, max_attempts=1)
+    project.commit()
+    project.run(code=3)
+    page = " ".join(project.noface("blocked", "1").stdout.split())
+    assert "the worker changed nothing; its last words: It is all there." in page
+    assert "```" not in page
+
+
 def test_parts_begin_with_the_whole_s_work_in_their_paths_and_leave_theirs_to_its_retry(project):
     plan = {
         "children": [
