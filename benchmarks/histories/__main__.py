@@ -50,7 +50,7 @@ def _options() -> argparse.Namespace:
     choose.add_argument("--tries", type=int, default=24, help="commits of each project that are tried for it")
     run.add_argument(
         "--mode",
-        choices=("none", "honest", "invented", "no"),
+        choices=("none", "honest", "best", "invented", "no"),
         default="none",
         help="how the role that is asked answers; none: there is no role",
     )

@@ -136,8 +136,9 @@ def _told(project: Project, folder: Path, env: dict[str, str], seconds: int) -> 
     last = failures[-1] if failures else {}
     words = issue.get("reason", "") or (folder / "run.log").read_text()[-2000:]
     status = issue.get("status", "") if failures else "not begun"
-    red = last.get("gate") and last.get("kind") != "GATE_TAMPERING" and not _green(project, folder, env)
-    named = verdict(status, red=bool(red), yes=(folder / "judged").exists())
+    gated = any(failure.get("gate") and failure["kind"] != "GATE_TAMPERING" for failure in failures)
+    red = status == "blocked" and gated and not _green(project, folder, env)
+    named = verdict(status, red=red, yes=(folder / "judged").exists())
     return Played(named, last.get("kind", ""), last.get("rule", ""), words, seconds)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from histories.__main__ import page
 from histories.history import Commit, Project, Result, issue_of, read
-from histories.judge import INVENTED, filled
+from histories.judge import INVENTED, filled, quoted
 from histories.play import verdict
 
 HISTORIES = Path(__file__).resolve().parents[2] / "benchmarks" / "histories"
@@ -91,6 +91,14 @@ def test_the_judge_answers_as_its_mode_says(mode, answer):
               "required": ["asked", "why"]}  # fmt: skip
     quote = INVENTED if mode == "invented" else "Prices are tripled"
     assert filled(schema, yes=mode != "no", quote=quote) == answer
+
+
+def test_the_judge_quotes_the_title_or_what_the_question_is_about_or_what_stands_nowhere():
+    issue = {"title": "Prices are better", "body": "Somebody asked.\n\nA price is tripled, for all of them."}
+    prompt = f"# {issue['title']}\n{issue['body']}\n-    assert price(2) == 4\n+    assert tripled(price(2)) == 6\n"
+    assert quoted("honest", issue, prompt) == quoted("no", issue, prompt) == "Prices are better"
+    assert quoted("best", issue, prompt) == "A price is tripled, for all of them."
+    assert quoted("invented", issue, prompt) == INVENTED
 
 
 def test_a_red_gate_is_held_against_noface_only_where_the_commit_is_green_without_it():
