@@ -30,7 +30,7 @@ MORE = ("you have more time", "complete it", "Take the points one by one", "Comp
 CONTRADICTIONS = [*product(KEEP, ANEW), ("only answer again", "Think it through"), *product(("Do less",), MORE[1:])]
 TIME = [*product(("finish early",), MORE)]
 
-STARTS = (StartReason.BEST_SO_FAR, StartReason.TAMPERED, StartReason.NOT_JUDGED, StartReason.CUT_OFF)
+STARTS = (StartReason.BEST_SO_FAR, StartReason.TAMPERED, StartReason.WORSE_THAN_MAIN, StartReason.CUT_OFF)
 MODES = [mode for mode in Mode if mode is not Mode.FIRST]
 OF_ATTEMPTS = set(FailureKind) - {FailureKind.NO_PROGRESS}
 KINDS = [kind for kind in FailureKind if kind in OF_ATTEMPTS and reaches_workers(kind, charged=kind == "ENVIRONMENT")]

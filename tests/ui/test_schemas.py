@@ -110,14 +110,14 @@ def questions(project):
 
 def dividing(project):
     planner = f'[models.wise]\nagent = "scripted"\ncommand = "{project.script}"\ntier = 3\n[roles]\nplanner = "wise"\n'
-    project.config(f'{planner}[retry.strategies]\nRESOURCE_EXHAUSTED = "breakdown"\n')
+    project.config(f'{planner}[retry.strategies]\nRUNTIME_ERROR = "breakdown"\n', gate="test ! -e x/bad")
     too_much = {"status": "partial", "summary": "too much", "gaps": ["no sample"]}
     project.play(
-        ("7", 1, [{"write": "x/c", "text": "c"}, {"write": "y/d", "text": "d"}, {"say": json.dumps(too_much)}]),
+        ("7", 1, [*[{"write": path, "text": "c"} for path in ("x/c", "y/d", "x/bad")], {"say": json.dumps(too_much)}]),
         ("7", 1, [{"say": "I would divide it."}], "breakdown"),
-        ("7.1", 0, [{"write": "x/c", "text": "c"}]),
+        ("7.1", 0, [{"shell": "rm -f x/bad"}, {"write": "x/c", "text": "c"}]),
         ("7.2", 0, [{"say": "no idea"}]),
-        ("7", 2, [{"write": "x/c", "text": "e"}, {"write": "y/d", "text": "d"}]),
+        ("7", 2, [{"shell": "rm -f x/bad"}, {"write": "x/c", "text": "e"}, {"write": "y/d", "text": "d"}]),
     )
     project.issue(7, paths=["x", "y"])
     project.commit()
@@ -212,6 +212,7 @@ RUNS = {
     refused: ALWAYS - {"progress"} | {"sandbox"},
 }
 RARE = {
+    "attempt_accepted",
     "attempt_excused",
     "attempt_fenced",
     "continuing",
@@ -273,6 +274,7 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal = Journal(story.database, "run1", JsonLines(story.reader).announce)
     story.attempt("7", 1)
     late = Interrupted("7-1", "7", 1)
+    story.journal.attempt_accepted(story.tick(), "7", 1, "tests of main are changed: the issue asks for it")
     story.journal.attempt_excused(story.tick(), "7", 1, Failure(FailureKind.UNKNOWN, "odd", "r", charged=False))
     assert not story.journal.attempt_finished(story.tick(), late, charged=False, notes=())
     story.journal.event(story.tick(), "lesson_dropped", "7", lesson=3)
