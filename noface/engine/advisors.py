@@ -188,7 +188,7 @@ class Advisors:
                 names = ", ".join(child.id for child in children)
                 context.journal.status(now, issue.id, IssueStatus.EPIC, f"divided into {names}")
             else:
-                text = f"{advice.topic.value.replace('_', ' ')}: {advice.strategy or advice.outcome.lower()}"
+                text = f"{advice.topic.value}: {advice.strategy or advice.outcome.lower()}".replace("_", " ")
                 context.journal.status(now, issue.id, IssueStatus.READY, text)
         hit("answer_recorded")
 

@@ -60,7 +60,7 @@ class Judges:
         tree = tree_with(plumbing, task.tree, hard) if hard else task.tree
         only_tests = not judging.config and not judging.manifests
         failure = self._judged(tree, tuple(hard), only_tests=only_tests) if tree != task.tree else None
-        if failure is not None and failure.rule == ALTERED and self._only_contradicted(judging, hard, failure):
+        if failure is not None and failure.rule == ALTERED and self._only_contradicted(judging, hard, tree):
             return contradicted(failure)
         self._own = frozenset(c.path for c in changes if part_of(c.path) is Part.TEST and lifted(c.path, self.issue))
         failure = failure or self._absent(tree, tuple(hard)) or self._skipped(judging)
@@ -70,19 +70,19 @@ class Judges:
             failure = self._judged(tree, tuple(soft), only_tests=False)
         return failure
 
-    def _only_contradicted(self, judging: Touched, hard: Mapping[str, Entry | None], found: Failure) -> bool:
+    def _only_contradicted(self, judging: Touched, hard: Mapping[str, Entry | None], tree: str) -> bool:
         """Tell whether all that speaks against the change is that tests it keeps ask for something else than main's.
 
-        Every test that passes on main is there by its id, if need be with other parameters, and passes in the change's
-        version. Those that fail in main's version are in files that the change rewrites, or whose data or helpers it
-        does: a file beside them is no reason. What else of the change judges it is as good as main's. Only then can the
-        issue be asked for the rest.
+        `tree` is the change with main's judges. Every test that passes on main is there by its id, if need be with
+        other parameters or another name, and passes in the change's version. Those that fail in main's version are in
+        files that the change rewrites, or whose data or helpers it does: a file beside them is no reason. What else of
+        the change judges it is as good as main's. Only then can the issue be asked for the rest.
         """
         if not self._all_by_id():
             return False
         judges = (c for c in (*judging.tests, *judging.sources) if c.path in hard)
         rewritten = {change.path for change in judges if ABSENT not in (change.old_mode, change.new_mode)}
-        failing, bearing = set(map(_file_of, found.failing_tests)), set[str]()
+        failing, bearing = set[str](), set[str]()
         patch = self.scope.env.plumbing.diff(self.task.main, self.task.tree).patch
         names = renamed_tests(patch.decode("utf-8", "replace"))
         for gate in self._by_id():
@@ -90,6 +90,8 @@ class Judges:
             if main is None or now is None or kept(main, now, names).short or newly_skipped(main, now):
                 return False
             bearing |= {_file_of(name) for name, _ in main.tests}
+            short = compared(main, self._inventory(tree, gate))
+            failing |= {_file_of(name) for name in (*short.failed, *short.gone)}
         if not failing or not (failing <= rewritten or rewritten - bearing):
             return False
         others = {path: entry for path, entry in hard.items() if part_of(path) in (Part.CONFIG, Part.MANIFEST)}

@@ -1,6 +1,7 @@
 """What an issue asks for lands, also if main's tests contradict it: a model that quotes the issue decides, not a person."""
 
 import json
+import sys
 
 import pytest
 from support.project import PYTEST
@@ -180,6 +181,20 @@ def test_changed_parameters_of_a_test_are_the_same_test(shop):
     project.commit()
     project.run()
     assert project.git("show", "main:tests/test_shop.py") == after.strip()
+
+
+def test_a_runner_that_names_its_tests_otherwise_than_its_output_does_is_understood(shop):
+    project = shop(says(True, SENTENCE))
+    unit = "import unittest\n\nfrom shop import price\n\n\nclass T(unittest.TestCase):\n    def test_price(self):\n        self.assertEqual(price(250), '2.50')\n"
+    changed = unit.replace("(250), '2.50'", "(250, 'EUR'), '2.50 EUR'")
+    project.config(REVIEWER, gate=f"{sys.executable} -m unittest discover -s tests -t .")
+    project.write("tests/__init__.py", "")
+    project.write("tests/test_shop.py", unit)
+    project.commit()
+    work = [WORK[0], {"write": "tests/test_shop.py", "text": changed}]
+    project.play(("1", 0, says(True, SENTENCE), "changed_tests"), ("*", 0, work))
+    project.run()
+    assert project.git("show", "main:tests/test_shop.py") == changed.strip()
 
 
 def test_an_approval_that_a_person_wants_for_tests_is_asked_for_all_the_same(shop):
