@@ -60,7 +60,9 @@ def next_start(context: RunContext, history: History, main: str, accept_failing:
             return Start(main, from_main(point, reason))
         point = replace(point, reason=reason, without=tuple(dict.fromkeys((*point.without, *conflicts))))
     if any(past.number == point.number and past.failing_tests is None for past in history.attempts):
-        told = point.reason in (StartReason.UNPARSED, StartReason.CUT_OFF)  # beside the failure, or what cut it off
+        last = next((past for past in reversed(history.attempts) if past.failure is not None), None)
+        named = last is not None and (last.number, last.outcome) == (point.number, FailureKind.SYNTAX_ERROR)
+        told = named or point.reason is StartReason.CUT_OFF  # by its failure, or beside what cut it off
         point = replace(point, broken=() if told else broken_places(plumbing, main, made))
     return Start(made, point)
 

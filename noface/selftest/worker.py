@@ -23,6 +23,7 @@ _BREAKS_OFF = frozenset({Wrong.STALLS, Wrong.CHATTERS, Wrong.CRASHES, Wrong.KILL
 """What ends a run before its end; with all else that is wrong it ends as if all were well."""
 _SILENT = _BREAKS_OFF | {Wrong.NOTHING, Wrong.PROTECTED}
 """What leaves no answer behind."""
+_MENDED = (Wrong.BREAKS, Wrong.BROKEN_PYTHON, Wrong.BROKEN_JSON, Wrong.TOO_MUCH)
 _REMINDED = ("could not be read", "could not be used")
 
 
@@ -75,8 +76,9 @@ def _outage(scenario: Scenario, world: World, model: str) -> tuple[ApiError, flo
 def _work(behaviour: Behaviour, scenario: Scenario, issue: str, world: World) -> None:
     """Change the files of the checkout as the worker does, with what goes wrong beside its answer."""
     step = behaviour.missing
-    if any(one.wrong is Wrong.BREAKS and one is not step for one in scenario.steps):
-        _damaged(Wrong.BREAKS, issue).unlink(missing_ok=True)  # it knows by now that it broke something
+    for one in scenario.steps:
+        if one.wrong in _MENDED and one is not step:
+            _damaged(one.wrong, issue).unlink(missing_ok=True)  # it knows by now that it broke something
     if scenario.colleague:
         _write(shared_file(scenario.id), "".join(f"{line}\n" for line in (*behaviour.known, f"line of {issue}", "end")))
     if step is not None and step.drafts:

@@ -27,7 +27,8 @@ def branch(project, issue, path):
 def test_one_file_of_many_that_does_not_parse_is_there_to_mend_with_all_the_others(project):
     project.play(
         ("1", 1, [*FILES, {"write": "src/last.py", "text": BROKEN}]),
-        ("1", 2, [there(project, "src/last.py", "src/f3.py"), {"write": "src/last.py", "text": "x = 1\n"}]),
+        ("1", 2, [there(project, "src/last.py", "src/f3.py"), {"say": "I see nothing."}]),
+        ("1", 3, [{"write": "src/last.py", "text": "x = 1\n"}]),
     )
     project.issue(1)
     project.commit()
@@ -38,6 +39,8 @@ def test_one_file_of_many_that_does_not_parse_is_there_to_mend_with_all_the_othe
     assert "SYNTAX_ERROR: src/last.py:1" in prompt
     assert "Fix that specific problem while preserving working parts." in prompt
     assert len(prompt) < 40_000
+    assert "These files do not parse" not in prompt
+    assert "These files do not parse, they may be half written: src/last.py:1." in project.prompt("1", 3)
     assert (project.path / "src" / "f7.py").exists()
 
 
