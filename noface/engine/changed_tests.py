@@ -47,7 +47,7 @@ def patch_of_tests(plumbing: Plumbing, main: str, candidate: str, changed: tuple
 
 def grounds_of(texts: tuple[str, ...], patch: str, failing: tuple[str, ...]) -> Grounds:
     """Return what an answer has to stand on, of an issue's texts, the patch of its tests and main's that fail."""
-    names = (test.rpartition("::")[2] for test in failing)  # a file may be called as the project is
+    names = (test.partition("::")[2] or test for test in failing)  # a file may be called as the project is
     return Grounds(texts, (*(line.text for line in changed_lines(patch)), *names), failing)
 
 

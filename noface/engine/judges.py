@@ -22,7 +22,7 @@ from noface.engine.protected_files import reached
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import Entry, entries_before, store_text, tree_with
 from noface.git.refs import RefUpdate, hold_ref
-from noface.integrity.diff import REWRITTEN
+from noface.integrity.diff import FEWER_ASSERTIONS, REWRITTEN
 from noface.integrity.inner_tests import with_main_tests
 from noface.integrity.inventory import Inventory, Shortfall, agreed, compared, each_once, kept, newly_skipped, without
 from noface.integrity.judges import Part, Touched, lifted, part_of, touched, with_main_judging
@@ -74,28 +74,29 @@ class Judges:
         """Tell whether all that speaks against the change is that tests it keeps ask for something else than main's.
 
         `tree` is the change with main's judges. Every test that passes on main is there by its id, if need be with
-        other parameters or another name, and passes in the change's version. Those that fail in main's version are in
-        files that the change rewrites, or whose data or helpers it does: a file beside them is no reason. What else of
-        the change judges it is as good as main's. Only then can the issue be asked for the rest.
+        other parameters or another name, and passes in the change's version. The change
+        rewrites those that fail in main's version, or what they are made of: a new file beside them is no reason. What
+        else of the change judges it is as good as main's. Only then can the issue be asked.
         """
         if not self._all_by_id():
             return False
         judges = (c for c in (*judging.tests, *judging.sources) if c.path in hard)
         rewritten = {change.path for change in judges if ABSENT not in (change.old_mode, change.new_mode)}
-        failing, bearing = set[str](), set[str]()
+        failing = set[str]()
         patch = self.scope.env.plumbing.diff(self.task.main, self.task.tree).patch
         names = renamed_tests(patch.decode("utf-8", "replace"))
         for gate in self._by_id():
             main, now = self._inventory(self._main_tree, gate), self._inventory(self.task.tree, gate)
             if main is None or now is None or kept(main, now, names).short or newly_skipped(main, now):
                 return False
-            bearing |= {_file_of(name) for name, _ in main.tests}
             short = compared(main, self._inventory(tree, gate))
             failing |= {_file_of(name) for name in (*short.failed, *short.gone)}
-        if not failing or not (failing <= rewritten or rewritten - bearing):
+        if not failing or not rewritten:
             return False
         others = {path: entry for path, entry in hard.items() if part_of(path) in (Part.CONFIG, Part.MANIFEST)}
         others |= entries_before(judging.soft)
+        if not failing <= rewritten:
+            others |= entries_before(change for change in judging.tests if change.old_mode == ABSENT)
         if not others:
             return True
         tree = tree_with(self.scope.env.plumbing, self.task.tree, others)
@@ -187,7 +188,7 @@ class Judges:
 
     def _steadily(self, gate: GateSpec, main: Inventory, tree: str) -> Shortfall:
         """Compare with what two runs on main have in common: ids may hold the time, and tests come and go."""
-        self._run(self._main_tree, (gate,), on_main=True)
+        self._run(self._main_tree, (gate,), on_main=True, anew=True)
         again = self._facts.inventories.get((self._main_tree, gate.command))
         both = agreed(main, again) if again is not None else main
         self._facts.inventories[self._main_tree, gate.command] = both
@@ -274,12 +275,12 @@ def _text(blobs: ObjectReader, oid: str) -> str:
 def gates_decide(early: Failure, order: AttemptOrder) -> bool:
     """Tell whether a suspicion of weakened tests waits for the gates.
 
-    Rewritten tests may be as many when they run. And where the issue has commands of its own, which are red on main,
-    the weakening may be what it wants: then a person decides.
+    Rewritten tests may be as many when they run. What main's tests contradict may need fewer assertions. And where the
+    issue has commands of its own, which are red on main, the weakening may be what it wants: then a person decides.
     """
     if early.kind is not FailureKind.GATE_TAMPERING:
         return False
-    return early.rule == REWRITTEN or bool(order.issue.accept)
+    return early.rule in (REWRITTEN, FEWER_ASSERTIONS) or bool(order.issue.accept)
 
 
 def judged_by_main(
@@ -296,10 +297,10 @@ def judged_by_main(
     against = tuple(each for each in (failure, suspicion) if each is not None)
     if not against:
         return judged
-    if suspicion is not None and failure is not None and failure.rule == CONTRADICTED:
+    if failure is not None and failure.rule == CONTRADICTED:
+        if suspicion is None or suspicion.rule == FEWER_ASSERTIONS:
+            return replace(judged, failure=failure, proof=None)
         against = (replace(failure, rule=ALTERED), suspicion)  # tests were weakened as well: no question of the issue's
-    elif failure is not None and failure.rule == CONTRADICTED:
-        return replace(judged, failure=failure, proof=None)
     if order.issue.accept:
         return replace(judged, doubts=tuple(each.message for each in against))
     return replace(judged, failure=against[0], proof=None)

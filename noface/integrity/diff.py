@@ -20,6 +20,8 @@ from noface.model.taxonomy import FailureKind
 
 REWRITTEN = "tests-rewritten"
 """The rule of tests that are fewer as text, and may be as many when they run."""
+FEWER_ASSERTIONS = "assertions-fewer"
+"""The rule of tests that are as many, with fewer assertions in them and nothing else against them."""
 _SHOWN_MAX = 10
 _LINES_MAX = 30
 _SEVERAL = 2
@@ -163,7 +165,9 @@ def _tampering(diff: Diff) -> Failure | None:
     if not found:
         return None
     headline = "tests were weakened" if tests.found else "the gates were weakened"
-    rule = REWRITTEN if tests.rewritten and not gates else "tests-weakened" if tests.found else "gates-weakened"
+    rule = "tests-weakened" if tests.found else "gates-weakened"
+    if not gates:
+        rule = REWRITTEN if tests.rewritten else FEWER_ASSERTIONS if tests.fewer_assertions else rule
     return _failure(
         FailureKind.GATE_TAMPERING, rule, f"{headline}: {'; '.join(found[:_SHOWN_MAX])}", found, ";".join(found)
     )

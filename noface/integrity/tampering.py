@@ -123,11 +123,13 @@ class Weakened:
 
     `rewritten`: nothing else is found than what who knows the tests by their ids can tell when they have run. Tests and
     assertions are fewer, and some were rewritten: parametrised or merged, perhaps. Or tests are skipped, perhaps only
-    where they cannot run.
+    where they cannot run. `fewer_assertions`: nothing else is found than that, in tests which are as many, and where
+    assertions went another stands.
     """
 
     found: tuple[str, ...] = ()
     rewritten: bool = False
+    fewer_assertions: bool = False
 
 
 def weakened_tests(changes: tuple[FileChange, ...], patch: str) -> Weakened:
@@ -159,7 +161,8 @@ def weakened_tests(changes: tuple[FileChange, ...], patch: str) -> Weakened:
     opaque = [path for path, change in tests.items() if change.status == "M" and _unreadable(change)]
     if opaque:
         found.append(f"tests that can no longer be compared as text: {', '.join(opaque)}")
-    return Weakened(tuple(found), rewritten=bool(found) and len(found) == counted and settled)
+    fewer = len(found) == 1 and balance.assertions > 0 and balance.cases <= 0 and _each_place_keeps_one(lines)
+    return Weakened(tuple(found), bool(found) and len(found) == counted and settled, fewer)
 
 
 def renamed_tests(patch: str) -> dict[str, str]:
@@ -215,6 +218,16 @@ def _made_weaker(lines: list[Line]) -> list[str]:
             pairs = zip(before, after, strict=True)
             found += [f"{path}: `{old}` became `{new}`, which asks for less" for old, new in pairs if _less(old, new)]
     return found
+
+
+def _each_place_keeps_one(lines: list[Line]) -> bool:
+    """Tell whether an assertion stands wherever some were removed, so that no test is emptied."""
+    asserting = {
+        (line.path, line.stretch, line.removed)
+        for line in lines
+        if _tests("assertion").search(line.text) and not _tests("no_assertion").search(line.text)
+    }
+    return all((path, stretch + 1, False) in asserting for path, stretch, removed in asserting if removed)
 
 
 def _less(old: str, new: str) -> bool:

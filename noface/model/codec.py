@@ -3,6 +3,7 @@
 import dataclasses
 import types
 import typing
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -22,7 +23,7 @@ def encode(value: object) -> Any:
         return {name: encode(item) for name, item in value._asdict().items()}
     if isinstance(value, (tuple, list, frozenset)):
         return [encode(item) for item in value]
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {str(key): encode(item) for key, item in value.items()}
     return value
 

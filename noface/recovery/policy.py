@@ -281,7 +281,8 @@ def _changed_tests(
         return Land("a person approved the change of the tests; it lands if the gates pass")
     if failure.rule != CONTRADICTED or verdict is not None:
         return None
-    answers = _answers(history, Topic.CHANGED_TESTS, last)
+    same = [past for past in history.current if past.patch_hash == last.patch_hash]  # the same work, the same answer
+    answers = [answer for past in same for answer in _answers(history, Topic.CHANGED_TESTS, past)]
     if any(answer.outcome is not AdviceOutcome.UNAVAILABLE for answer in answers):
         no = f"its own commands want it; {answers[-1].model} finds no word of it in the issue: {answers[-1].cause}"
         return RequestApproval(failure.kind, no) if history.issue.accept else None

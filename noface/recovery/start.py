@@ -37,6 +37,8 @@ _WRONG_IN_PLACES = {
     FailureKind.BOUNDARY_VIOLATION.value: StartReason.OUT_OF_BOUNDS,
 }
 _SAID_BY_WORKER = "report-"
+_LIFTED_BY_PATHS = ("outside-paths", "submodule")
+"""The rules of what may land once the issue names its path."""
 _ALL_PARSE: Mapping[int, int] = MappingProxyType({})
 
 
@@ -174,7 +176,7 @@ def _to_mend(
             return StartPoint(why, newest.number, None if again else newest.candidate)
         case why:
             named = wrong_files(newest)
-            late = allowed if newest.failure is not None and newest.failure.rule == "outside-paths" else ()
+            late = allowed if newest.failure is not None and newest.failure.rule in _LIFTED_BY_PATHS else ()
             wrong = tuple(path for path in named if not matches_any(path, late))
             if named and not wrong:
                 return StartPoint(StartReason.BEST_SO_FAR, newest.number, newest.candidate)

@@ -29,7 +29,7 @@ def test_an_answer_comes_from_where_the_program_puts_what_a_schema_made(project)
     (question,) = project.shown("show", "1")["asked"]
     assert (question["outcome"], question["strategy"]) == ("ADVISED", "approve")
     schema, _ = asked(project)
-    assert schema["required"] == ["verdict", "summary", "points"]
+    assert schema["required"] == ["verdict", "summary", "points", "settled"]
 
 
 def test_an_answer_that_a_schema_let_pass_and_noface_does_not_is_asked_for_once_more_in_words(project):

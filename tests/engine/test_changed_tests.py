@@ -169,6 +169,25 @@ def test_a_setting_that_main_s_tests_accept_is_no_reason_to_ask_a_person(shop):
     assert project.git("show", "main:tests/test_shop.py") == NEW_TESTS.strip()
 
 
+TWICE = TESTS.replace("    assert price(0)", "    assert price(1) == '0.01'\n    assert price(0)")
+
+
+@pytest.mark.parametrize(
+    ("left", "asked"), [("    assert price(0, 'EUR') == '0.00 EUR'\n", True), ("    price(0, 'EUR')\n", False)]
+)
+def test_fewer_assertions_are_the_issue_s_question_only_where_another_stands_in_their_place(shop, left, asked):
+    project = shop()
+    fewer = NEW_TESTS.partition("    assert price(0")[0] + left
+    project.write("tests/test_shop.py", TWICE)
+    project.play(
+        ("1", 0, says(True, SENTENCE), "changed_tests"),
+        ("*", 0, [WORK[0], {"write": "tests/test_shop.py", "text": fewer}]),
+    )
+    project.commit()
+    project.run(code=0 if asked else 3)
+    assert project.statuses() == {"1": "merged" if asked else "approval"}
+
+
 def test_changed_parameters_of_a_test_are_the_same_test(shop):
     before = "import pytest\nfrom shop import price\n\n\n@pytest.mark.parametrize(('cents', 'shown'), [(1, '0.01'), (2, '0.02')])\ndef test_price(cents, shown):\n    assert price(cents) == shown\n"
     after = (

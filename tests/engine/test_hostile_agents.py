@@ -62,9 +62,9 @@ DEFEATED = {
     "kills-its-group": ("AGENT_CRASH", "the worker died of SIGKILL"),
     "nests": ("NO_DIFF", "the change lies in nested, a repository of its own: work in the checkout itself"),
     "moves-away": ("RUNTIME_ERROR", "gate check: exit code 1"),
-    "sparse": ("RESOURCE_EXHAUSTED", "files above [limits] max_file_mb were left: sparse.bin"),
+    "sparse": ("LINT_FAILURE", "files above [limits] max_file_mb were left: sparse.bin"),
     "floods": ("RESOURCE_EXHAUSTED", "more output than [limits] log_mb allows"),
-    "crowds": ("RESOURCE_EXHAUSTED", "100000 new files were left, more than [limits] max_files (5000)"),
+    "crowds": ("LINT_FAILURE", "100000 new files were left"),
 }
 """Whose work is turned down, as what, and in which words."""
 
