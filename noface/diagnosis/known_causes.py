@@ -8,7 +8,7 @@ from typing import Any
 
 from noface.data import expanded, table
 from noface.diagnosis.text import strip_codes
-from noface.model.failure import OUTSIDE_CAUSE, Failure
+from noface.model.failure import OUT_OF_REACH, OUTSIDE_CAUSE, Failure
 from noface.model.quoting import one_line
 from noface.model.taxonomy import DiagnosisStrategy, FailureKind
 
@@ -108,8 +108,8 @@ class KnownCause:
 
 def known_cause(failure: Failure) -> KnownCause | None:
     """Return what is known of a failure like this, None where no pattern of the table fits."""
-    if failure.gate is None and failure.kind in _TALK:
-        return None
+    if failure.rule == OUT_OF_REACH or (failure.gate is None and failure.kind in _TALK):
+        return None  # that a file is not there is what the sandbox made of it
     lines = _lines(failure)
     tests = failure.kind is FailureKind.TEST_FAILURE or bool(failure.failing_tests)
     for rule in known_causes():

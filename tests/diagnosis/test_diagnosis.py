@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.cases import cases
 
 from noface.diagnosis.known_causes import access_refused_of, final_error, final_error_of, known_cause, known_causes
-from noface.model.failure import Failure
+from noface.model.failure import OUT_OF_REACH, Failure
 from noface.model.taxonomy import DiagnosisStrategy, FailureKind
 
 
@@ -319,3 +319,14 @@ def test_a_known_cause_explains_its_own_example_before_all_others(rule):
 def test_known_causes_have_names_of_their_own():
     names = [rule.name for rule in known_causes()]
     assert len(set(names)) == len(names)
+
+
+def test_what_the_sandbox_hides_is_not_told_as_missing():
+    hidden = Failure(
+        FailureKind.MISCONFIGURED,
+        "the agent needs /opt/w.sh, which the sandbox hides",
+        rule=OUT_OF_REACH,
+        excerpt="bash: /opt/w.sh: No such file or directory",
+    )
+    assert known_cause(replace(hidden, rule="other")) is not None
+    assert known_cause(hidden) is None
