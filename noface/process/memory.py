@@ -10,6 +10,7 @@ slow to import.
 import os
 import resource
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ _COUNT = "oom_kill"
 _PREFIX = "noface-"
 _MEMBERS = "cgroup.procs"
 _OWN_PID = "0"
+_LEFT_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,8 @@ class MemoryGroup:
                 return None
             for left in folder.parent.glob(f"{_PREFIX}*"):  # of supervisors that were killed; those in use stay
                 with suppress(OSError):
-                    left.rmdir()
+                    if time.time() - left.stat().st_mtime > _LEFT_S:  # a new one is empty until it is entered
+                        left.rmdir()
             folder.mkdir()
             group = cls(folder, home)
             try:
