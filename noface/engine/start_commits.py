@@ -12,6 +12,7 @@ from noface.engine.going_on import broken_files, broken_places
 from noface.engine.outside import scratch_of
 from noface.git.plumbing import Plumbing, entries_before, make_and_hold, tree_with
 from noface.git.refs import hold_ref
+from noface.git.taken_back import began_on, merge_onto
 from noface.model.attempt import PastAttempt
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
@@ -32,7 +33,7 @@ class Start:
 def next_start(context: RunContext, history: History, main: str, accept_failing: int | None) -> Start:
     """Return where the next attempt starts, with its commit made. Attempts before a breakdown do not count."""
     issue, plumbing = history.issue, context.env.plumbing
-    divided = max((a.after for a in history.asked if a.topic is Topic.BREAKDOWN and _divided(a)), default=0)
+    divided = max((a.after for a in history.advice if a.topic is Topic.BREAKDOWN and _divided(a)), default=0)
     point = start_of(
         history.attempts,
         accept_failing=accept_failing,
@@ -52,7 +53,8 @@ def next_start(context: RunContext, history: History, main: str, accept_failing:
     if plumbing.resolve(point.commit) is None:
         return Start(main, from_main(point, StartReason.GONE))
     what = "a person's work" if point.origin is Origin.PERSON else f"attempt {point.number}"
-    made = None if point.without else _with_main(context, issue, point.commit, main, what)
+    lost = began_on(plumbing, context.reader.mains(), point.commit, main) is not None
+    made = None if point.without or lost else _with_main(context, issue, point.commit, main, what)
     if made is None:
         made, conflicts = _put_on(context, issue, main, main, point.commit, point.without)
         reason = StartReason.CONFLICT if conflicts else point.reason
@@ -68,12 +70,19 @@ def next_start(context: RunContext, history: History, main: str, accept_failing:
 
 
 def _of_whole(context: RunContext, issue: Issue, main: str) -> Start:
-    """Return the start of a part: what the best attempt at the whole issue did in the part's paths."""
+    """Return the start of a part: what the best attempt at the whole issue did in the part's paths.
+
+    For a part that may change all that the whole may, it is what that did beside the parts that come before it.
+    """
     plumbing, past = context.env.plumbing, context.reader.past(str(issue.parent))
     whole, mine = _best_of(plumbing, past), (*issue.paths, *issue.may_change)
-    commit = main
+    commit, before = main, tuple(path for part in context.issues if part.id in issue.depends_on for path in part.paths)
+    parent = next((each for each in context.issues if each.id == issue.parent), None)
+    rest = parent is not None and parent.paths == issue.paths
     if whole.commit is not None:
-        others = {c.path for c in plumbing.diff(main, whole.commit).changes if mine and not matches_any(c.path, mine)}
+        changed = {change.path for change in plumbing.diff(main, whole.commit).changes}
+        others = {path for path in changed if mine and not matches_any(path, mine)}
+        others |= {path for path in changed if rest and matches_any(path, before)}
         commit, _ = _put_on(context, issue, main, main, whole.commit, {*whole.without, *others})
     if commit == main:
         return Start(main, StartPoint(StartReason.NOTHING_YET))
@@ -117,25 +126,28 @@ def _put_on(
 
     These come with it. Where nothing is left it is `onto`.
     """
-    conflicts: tuple[str, ...] = ()
+    plumbing, conflicts = context.env.plumbing, tuple[str, ...]()
+    began = began_on(plumbing, context.reader.mains(), commit, main)
+    message = f"Take over what is good of the work on issue {issue.id}\n"
+
+    def make() -> tuple[str | None, tuple[str, ...]]:
+        merge = merge_onto(plumbing, onto, _without(plumbing, onto, commit, {*wrong, *conflicts}), began)
+        if merge.tree is None or merge.tree == plumbing.tree(onto):
+            return (None, merge.conflicts) if merge.tree is None else (onto, ())
+        return plumbing.commit_tree(merge.tree, (main,), message), ()
+
     for _ in range(2):
-        make = partial(_merged_without, context.env.plumbing, main, onto, commit, {*wrong, *conflicts}, issue.id)
-        made = make_and_hold(context.env.plumbing, hold_ref(issue.id, "start"), main, make, lambda done: done[0])
-        if made[0] is not None:
-            return made[0], conflicts
-        conflicts = made[1]
+        made, others = make_and_hold(plumbing, hold_ref(issue.id, "start"), main, make, lambda done: done[0])
+        if made is not None:
+            return made, conflicts
+        conflicts = others
     return onto, conflicts
 
 
-def _merged_without(
-    plumbing: Plumbing, main: str, onto: str, commit: str, files: Collection[str], issue_id: str
-) -> tuple[str | None, tuple[str, ...]]:
+def _without(plumbing: Plumbing, onto: str, commit: str, files: Collection[str]) -> str:
+    """Return a commit on top of `commit` in which `files` are as in `onto`."""
     changes = [change for change in plumbing.diff(onto, commit).changes if change.path in files]
-    kept = plumbing.commit_tree(tree_with(plumbing, commit, entries_before(changes)), (commit,), "Work without files\n")
-    merge = plumbing.merge(onto, kept)
-    if merge.tree is None or merge.tree == plumbing.tree(onto):
-        return (None, merge.conflicts) if merge.tree is None else (onto, ())
-    return plumbing.commit_tree(merge.tree, (main,), f"Take over what is good of the work on issue {issue_id}\n"), ()
+    return plumbing.commit_tree(tree_with(plumbing, commit, entries_before(changes)), (commit,), "Work without files\n")
 
 
 def _with_main(context: RunContext, issue: Issue, commit: str, main: str, what: str) -> str | None:
@@ -154,4 +166,4 @@ def _merged(plumbing: Plumbing, main: str, candidate: str, message: str) -> str 
 
 
 def _divided(advice: Advice) -> bool:
-    return advice.outcome in (AdviceOutcome.ADVISED, AdviceOutcome.PARTS_FAILED)
+    return advice.outcome in (AdviceOutcome.ADVISED, AdviceOutcome.PARTS_FAILED, AdviceOutcome.PARTS_LANDED)

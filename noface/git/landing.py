@@ -42,6 +42,7 @@ from noface.git.repair_interrupted import (
     remember,
     repair_interrupted,
 )
+from noface.git.taken_back import stood_at
 from noface.git.worktrees import Obstacles, Worktree, checked_out, holding, worktrees
 from noface.process.failpoints import hit
 from noface.process.files import read_regular
@@ -263,7 +264,7 @@ def settle(plumbing: Plumbing, old: str, new: str, note: str) -> MoveResult:
                 return blocked
         follow_switches(plumbing, descriptor)
         main = plumbing.local_main()
-        if plumbing.is_ancestor(new, main):
+        if plumbing.is_ancestor(new, main) or stood_at(plumbing, new, main):
             return Landed(new)
         if main != old:
             return Moved(main)

@@ -398,11 +398,6 @@ def make_and_hold(
     raise problem
 
 
-def merge_and_hold(plumbing: Plumbing, ref: str, ours: str, theirs: str) -> Merge:
-    """Merge two commits and hold the resulting tree by `ref`; nothing is held where they conflict."""
-    return make_and_hold(plumbing, ref, ours, lambda: plumbing.merge(ours, theirs), lambda merge: merge.tree)
-
-
 _TEXTS_MAX = 20
 _SECONDS_MAX = 60.0
 _NOT_GREPPED = frozenset("\n\0")  # git grep takes no pattern that holds one

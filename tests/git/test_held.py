@@ -11,9 +11,10 @@ from support.git_ground import a_bench, git, write
 from noface.errors import RefLockedError
 from noface.git.fast_forward import Blocked
 from noface.git.landing import advance
-from noface.git.plumbing import make_and_hold, merge_and_hold
+from noface.git.plumbing import make_and_hold
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.snapshot import forget_index
+from noface.git.taken_back import bring
 
 REF = "refs/noface/issues/7/1"
 
@@ -67,7 +68,7 @@ def test_a_pruning_that_began_before_the_ref_takes_nothing_of_what_it_holds(tmp_
 def test_a_merge_is_held_before_a_pruning_can_take_it(tmp_path):
     bench = a_bench(tmp_path)
     other = bench.merged({"new.txt": "new\n"})
-    merge = merge_and_hold(bench.plumbing, REF, bench.main, other)
+    merge = bring(bench.plumbing, REF, bench.main, other, ()).merge
     git(bench.path, "gc", "-q", "--prune=now")
     assert git(bench.path, "cat-file", "-t", merge.tree) == "tree"
 

@@ -1,0 +1,71 @@
+"""Keeps off main what a person took back from it, by an amend, a rebase, a reset or a filter.
+
+Work that began on such a main holds it twice: in its files and in its history. A merge would bring back both. So only
+what the work itself changed is brought onto today's main, as a commit that has nothing of the old history.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from noface.git.plumbing import Merge, Plumbing, make_and_hold
+from noface.git.survey import main_moves
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """Work as it is on another main: the merge's tree or the paths in conflict, and the commit that may go to main.
+
+    `commit` is the work itself unless main has lost what it `began` on, a commit.
+    """
+
+    merge: Merge
+    commit: str
+    began: str | None = None
+
+
+def began_on(plumbing: Plumbing, mains: Collection[str], work: str, main: str) -> str | None:
+    """Return the newest of `mains`, where main once stood, that `work` holds and `main` does not; None without one.
+
+    Commits that are gone from the repository are passed over. Raises GitError if git cannot tell.
+    """
+    if not mains or (main in mains and len(mains) == 1):
+        return None
+    asked = "".join(f"{commit}\n" for commit in mains)
+    lost = plumbing.git.ask("rev-list", "--topo-order", "--ignore-missing", "--stdin", stdin=f"{asked}^{main}\n")
+    stood = frozenset(mains)
+    return next((commit for commit in lost.split() if commit in stood and plumbing.is_ancestor(commit, work)), None)
+
+
+def merge_onto(plumbing: Plumbing, main: str, work: str, began: str | None) -> Merge:
+    """Merge `work` with `main`; where it `began` on a main that was taken back, only what has changed since then."""
+    if began is None:
+        return plumbing.merge(main, work)
+    # A merge base cannot be named to `git merge-tree` before 2.40: it is made, as the one commit that both sides have.
+    base = plumbing.commit_tree(plumbing.tree(began), (), "Where the work began\n")
+    ours, theirs = (plumbing.commit_tree(plumbing.tree(side), (base,), "A side of a merge\n") for side in (main, work))
+    return plumbing.merge(ours, theirs)
+
+
+def bring(plumbing: Plumbing, ref: str, main: str, work: str, mains: Collection[str]) -> Brought:
+    """Merge `work` with `main`, and hold what may land by `ref`; `mains` are the commits where main stood once."""
+    began = began_on(plumbing, mains, work, main)
+
+    def make() -> Brought:
+        merge = merge_onto(plumbing, main, work, began)
+        if merge.tree is None or began is None:
+            return Brought(merge, work, began)
+        message = plumbing.git.ask("log", "-1", "--format=%B", work)  # its trailers name issue and attempt
+        return Brought(merge, plumbing.commit_tree(merge.tree, (main,), message), began)
+
+    return make_and_hold(
+        plumbing, ref, main, make, lambda brought: brought.merge.tree if began is None else brought.commit
+    )
+
+
+def stood_at(plumbing: Plumbing, commit: str, main: str) -> bool:
+    """Tell whether main stood at `commit` and has been moved away since, as its reflog tells; it is at `main` now.
+
+    Git writes the reflog before the ref: an update that was killed between the two has not moved it.
+    """
+    moves = main_moves(plumbing)
+    return any(move.new == commit for move in moves) and (moves[-1].new, moves[-1].old) != (commit, main)
