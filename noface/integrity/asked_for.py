@@ -1,18 +1,23 @@
-"""Whether an issue asks for what a change makes of main's tests: what noface itself holds of a model's answer. Pure.
+"""Whether an issue asks for what a change makes of main's tests, of a file's form, or of prose. Pure.
 
-A model says yes to much. So a yes counts only with a sentence of the issue, and noface looks whether that stands there,
-word for word, in what a person wrote, and whether it speaks of what the tests are about: it has to share a word that
-means something with the lines that the change alters in them, or with the names of those that fail.
+Of tests a model is asked, and says yes to much. So a yes counts only with a sentence of the issue, and noface looks
+whether that stands there, word for word, in what a person wrote, and whether it speaks of what the tests are about: it
+has to share a word that means something with the lines that the change alters in them, or with the names of those that
+fail. What asks for form or prose is told by its words, and in doubt it does.
 """
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from noface.data import table
+from noface.data import pattern, table
+from noface.model.issue import Issue
+from noface.model.patterns import matches_any
+from noface.model.protection import named_exactly
 
 WORDS_MIN = 3
 """A shorter quote stands in any text; a title may be as short as it is."""
+NOT_THERE = "this sentence does not stand in the issue word for word"
 _WORD = re.compile(r"[^\W_]+")
 _PARTS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=\d)(?=\D)|(?<=\D)(?=\d)")
 _LETTERS_MIN = 3
@@ -23,32 +28,49 @@ class Grounds:
     """What an answer on changed tests has to stand on.
 
     `texts` are what a person wrote of the issue: title, text, notes. `lines` are the changed lines of the tests and the
-    names of those that fail, `tests` the latter alone.
+    names of those that fail, `tests` the latter alone. `taken`: tests are gone or ask for less, which the sentence has
+    to speak of.
     """
 
     texts: tuple[str, ...]
     lines: tuple[str, ...]
     tests: tuple[str, ...]
+    taken: bool = False
 
 
 def unfounded(sentence: str, grounds: Grounds) -> str:
     """Say why a sentence does not show that the issue asks for changed tests; "" if it does."""
-    texts, said = [_words(text) for text in grounds.texts], _words(sentence)
-    if len(said) < WORDS_MIN and not (said and said in texts):
+    said = _words(sentence)
+    if len(said) < WORDS_MIN and not (said and said in map(_words, grounds.texts)):
         return f"a sentence of at least {WORDS_MIN} words is needed, copied from the issue"
-    if not any(_holds(text, said) for text in texts):
-        return "this sentence does not stand in the issue word for word"
-    if not meanings((sentence,)) & meanings(grounds.lines):
+    if not any(stands_in(sentence, text) for text in grounds.texts):
+        return NOT_THERE
+    shared = meanings((sentence,)) & meanings(grounds.lines)
+    if not shared - (meanings((_less(),)) if grounds.taken else frozenset()):
         return "this sentence speaks of nothing that the tests' changed lines or names speak of"
+    if grounds.taken and not asks_for_less((sentence,)):
+        return "tests of main are gone or ask for less, and this sentence does not speak of that"
     return ""
+
+
+def stands_in(quote: str, text: str) -> bool:
+    """Tell whether a quotation stands in a text, word for word, whatever stands between the words."""
+    said, words = _words(quote), _words(text)
+    return bool(said) and any(words[at : at + len(said)] == said for at in range(len(words) - len(said) + 1))
+
+
+def asks_for_less(texts: Iterable[str]) -> bool:
+    """Tell whether texts speak of what takes tests away: of tests, or of a part of the product that goes."""
+    words = frozenset(_less().split())
+    return any(word in words for text in texts for word in _words(text))
+
+
+def _less() -> str:
+    return str(table("integrity")["asked_for"]["less"])
 
 
 def _words(text: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(text)]
-
-
-def _holds(text: list[str], said: list[str]) -> bool:
-    return any(text[at : at + len(said)] == said for at in range(len(text) - len(said) + 1))
 
 
 def meanings(texts: Iterable[str]) -> frozenset[str]:
@@ -63,3 +85,25 @@ def meanings(texts: Iterable[str]) -> frozenset[str]:
 
 def _stem(word: str) -> str:
     return word.removesuffix("s") if len(word) > _LETTERS_MIN else word
+
+
+def words_of(issue: Issue) -> tuple[str, ...]:
+    """Return what a person, or a model that breaks an issue down, has written of it."""
+    return (issue.title, issue.body)
+
+
+def asks_for(what: str, texts: Iterable[str]) -> bool:
+    """Tell whether a text speaks of `what`, a section of integrity.toml: of the form of files, or of prose."""
+    wanted = pattern("integrity", what, "asked", re.IGNORECASE)
+    return any(wanted.search(text) for text in texts)
+
+
+def names_file(issue: Issue, path: str) -> bool:
+    """Tell whether an issue names a file: its path, its name, or its name without what follows the first dot."""
+    if matches_any(path, (*named_exactly(issue), *issue.may_change)):
+        return True
+    name = path.rpartition("/")[2]
+    stem = name.partition(".")[0]
+    names = re.escape(name) + (f"|{re.escape(stem)}" if len(stem) >= _LETTERS_MIN else "")
+    named = re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE)
+    return any(named.search(text) for text in words_of(issue))

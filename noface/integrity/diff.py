@@ -10,18 +10,17 @@ from dataclasses import dataclass, field, replace
 from noface.integrity.build_output import generated, is_generated, new_folders
 from noface.integrity.diff_gates import lowered_thresholds, may_hold_threshold
 from noface.integrity.diff_names import Unfit, UnfitRule
-from noface.integrity.diff_text import left_markers, only_space, tied_lines
+from noface.integrity.diff_text import left_markers, tied_lines
 from noface.integrity.evasion import read_by, suppressions
-from noface.integrity.tampering import changed_lines, shown, weakened_tests
+from noface.integrity.strength import AS_STRONG, Weaker
+from noface.integrity.tampering import BY_BODY, EMPTIED, FEWER_ASSERTIONS, changed_lines, shown, weakened_tests
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
 from noface.model.patterns import matches_any
 from noface.model.taxonomy import FailureKind
 
 REWRITTEN = "tests-rewritten"
-"""The rule of tests that are fewer as text, and may be as many when they run."""
-FEWER_ASSERTIONS = "assertions-fewer"
-"""The rule of tests that are as many, with fewer assertions in them and nothing else against them."""
+"""The rule of tests that ask for less as text, and may be as many when they run."""
 _SHOWN_MAX = 10
 _LINES_MAX = 30
 _SEVERAL = 2
@@ -54,7 +53,9 @@ class Diff:
     `mere_text` the files in which conflict markers are none, `repositories` the folders that the change makes into git
     repositories, `unfit` what could not be pushed (see diff_names), `workspaces` the folders of noface's in which the
     work was done, `lifted` the files that judge and that the issue is about, `commands`
-    what the gates run with the scripts that they call, `on_main` main's paths, if any path is added.
+    what the gates run with the scripts that they call, `on_main` main's paths, if any path is added, `weaker` what the
+    bodies of tests have lost, those of `lifted` files left out. `only_form`: all files are only laid out anew, and the
+    issue does not ask for that.
     """
 
     changes: tuple[FileChange, ...]
@@ -70,6 +71,8 @@ class Diff:
     unfit: tuple[Unfit, ...] = ()
     workspaces: tuple[str, ...] = ()
     on_main: Collection[str] = ()
+    only_form: bool = False
+    weaker: Weaker = AS_STRONG
 
 
 def examine(diff: Diff, limits: DiffLimits) -> tuple[Failure, ...]:
@@ -84,9 +87,8 @@ def examine(diff: Diff, limits: DiffLimits) -> tuple[Failure, ...]:
             _markers(diff),
             _tied(diff),
             _binary(diff, limits),
-            _build_output(diff, limits),
             _too_big(diff, limits),
-            _only_space(diff),
+            _only_form(diff),
             _only_generated(diff),
         )
         if failure is not None
@@ -159,7 +161,7 @@ def _unfit(diff: Diff) -> Iterator[Failure]:
 
 
 def _tampering(diff: Diff) -> Failure | None:
-    tests = weakened_tests(tuple(c for c in diff.changes if c.path not in diff.lifted), diff.patch)
+    tests = weakened_tests(tuple(c for c in diff.changes if c.path not in diff.lifted), diff.patch, diff.weaker)
     gates = (*_thresholds(diff), *diff.gates, *_suppressions(diff))
     found = (*tests.found, *gates)
     if not found:
@@ -167,10 +169,11 @@ def _tampering(diff: Diff) -> Failure | None:
     headline = "tests were weakened" if tests.found else "the gates were weakened"
     rule = "tests-weakened" if tests.found else "gates-weakened"
     if not gates:
-        rule = REWRITTEN if tests.rewritten else FEWER_ASSERTIONS if tests.fewer_assertions else rule
-    return _failure(
-        FailureKind.GATE_TAMPERING, rule, f"{headline}: {'; '.join(found[:_SHOWN_MAX])}", found, ";".join(found)
-    )
+        taken = EMPTIED if tests.emptied else FEWER_ASSERTIONS
+        rule = REWRITTEN if tests.rewritten else taken if tests.taken else rule
+    message, kind = f"{headline}: {'; '.join(found[:_SHOWN_MAX])}", FailureKind.GATE_TAMPERING
+    failure = _failure(kind, rule, message, found, ";".join(found))
+    return replace(failure, failing_tests=tests.taken) if rule in BY_BODY else failure
 
 
 def _suppressions(diff: Diff) -> tuple[str, ...]:
@@ -239,29 +242,6 @@ def _binary(diff: Diff, limits: DiffLimits) -> Failure | None:
     )
 
 
-def _build_output(diff: Diff, limits: DiffLimits) -> Failure | None:
-    """Output in such numbers is a LINT_FAILURE: no work to divide, and its folders are what to mend."""
-    new = [change.path for change in diff.changes if change.old_mode == ABSENT]
-    new = [path for path in new if not (diff.paths and matches_any(path, diff.paths))]
-    made = generated(new, diff.on_main) if len(new) > limits.files_max else ()
-    if len(made) <= limits.files_max:
-        return None
-    folders = new_folders(made, diff.on_main, beside=set(new) - set(made))
-    # Who commits such a folder goes on to do so.
-    folders = {folder: count for folder, count in folders.items() if not is_generated(f"{folder.rpartition('/')[0]}/_")}
-    if sum(folders.values()) <= limits.files_max:
-        return None
-    named = [f"{shown(folder)}/ ({count:,} files)" for folder, count in folders.items()]
-    return _failure(
-        FailureKind.LINT_FAILURE,
-        "build-output",
-        f"the change holds what programs make: {_listed(named)}; name it in .gitignore, or delete it",
-        tuple(named[:_SHOWN_MAX]),
-        ",".join(sorted(folders)),
-        location=shown(next(iter(folders))),
-    )
-
-
 def _too_big(diff: Diff, limits: DiffLimits) -> Failure | None:
     made = generated([change.path for change in diff.changes], diff.on_main)
     counted = [change for change in diff.changes if change.path not in made]
@@ -285,11 +265,11 @@ def _too_big(diff: Diff, limits: DiffLimits) -> Failure | None:
     return replace(failure, usage=usage, limit=limit)
 
 
-def _only_space(diff: Diff) -> Failure | None:
-    if diff.accepted or not only_space(diff.changes, changed_lines(diff.patch)):
+def _only_form(diff: Diff) -> Failure | None:
+    if diff.accepted or not diff.only_form:
         return None
     paths = [shown(change.path) for change in diff.changes]
-    message = f"only white space was changed, in {_listed(paths)}; {_ASK_FOR_IT}"
+    message = f"only form was changed (white space, quotes, ends of lines), in {_listed(paths)}; {_ASK_FOR_IT}"
     return _failure(FailureKind.NO_DIFF, "only-white-space", message, tuple(paths[:_SHOWN_MAX]), "")
 
 

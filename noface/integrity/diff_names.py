@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from posixpath import dirname, join, normpath
 
 from noface.integrity.tampering import shown
 from noface.model.attempt import ABSENT, FileChange
@@ -99,6 +100,7 @@ class UnfitRule(StrEnum):
     TWIN = "twin-names"
     WINDOWS = "windows-names"
     LONG = "long-names"
+    LINK = "links-outside"
 
     @property
     def description(self) -> str:
@@ -134,6 +136,10 @@ _DESCRIPTIONS = {
         "give them other names, or name them in the issue's `may_change`",
     ),
     UnfitRule.LONG: ("names were added that are too long for file systems", "shorten them"),
+    UnfitRule.LINK: (
+        "links were added that lead out of the project, to what only this machine has",
+        "use a relative link to a file of the project, or name them in the issue's `may_change`",
+    ),
 }
 
 
@@ -164,6 +170,11 @@ def unfit_names(
     if unasked:
         unfit += [*_windows_names(unasked, on_main), *_twins(changes, unasked, on_main)]
     return tuple(unfit)
+
+
+def leads_outside(path: str, target: str) -> bool:
+    """Tell whether a link at `path` leads out of the project."""
+    return target.startswith("/") or normpath(join(dirname(path), target)).split("/")[0] == ".."
 
 
 def read_by_git(path: str) -> str:

@@ -1,18 +1,18 @@
 """Finds weakened tests in a patch (law 11): deleted, fewer assertions, newly skipped or focused; and says so in words.
 
-It reads the patch as text, by the forms the common test frameworks share; a moved test counts as removed in one
-file and added in another, so only the balance over all test files is held against the change. An assertion that takes
-the place of another is compared with it: what asked for a value must not ask for less. What it cannot see: an assertion
-that was removed while another was added elsewhere. What a run of the gates finds out, by main's versions of the tests
-and by their ids, becomes a failure here as well.
+What each test asks for is compared body by body (`strength`). The rest is read of the patch as text, by the forms the
+common test frameworks share. An assertion that takes the place of another is compared with it: what asked for a value
+must not ask for less. What a run of the gates finds out, by main's versions of the tests and by their ids, becomes a
+failure here as well.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 
 from noface.data import pattern
 from noface.integrity.inventory import Shortfall
+from noface.integrity.strength import AS_STRONG, Loss, Weaker
 from noface.model.attempt import FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateSpec
@@ -84,19 +84,16 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
 _COMMENT = re.compile(r"^\s*(#(?![\[!])|//|/\*|--)")
 
 
+_CHARS_MAX = 2_000
+"""No assertion is longer, and what a program wrote in one line may be."""
+
+
 @dataclass(slots=True)
 class _Balance:
-    """Lines removed less lines added, over all test files; `skips_new` are those of tests that are new themselves.
+    """Lines removed less lines added, over all test files; `skips_new` are those of tests that are new themselves."""
 
-    `removed` and `added` are the names of tests, with their files where they were removed.
-    """
-
-    removed: list[tuple[str, str]] = field(default_factory=list)
-    added: set[str] = field(default_factory=set)
-    cases: int = 0
     cases_removed: int = 0
     cases_added: int = 0
-    assertions: int = 0
     skips: int = 0
     skips_new: int = 0
     focused: int = 0
@@ -121,32 +118,32 @@ def is_test_file(path: str) -> bool:
 class Weakened:
     """What was weakened in tests, each as a short phrase.
 
-    `rewritten`: nothing else is found than what who knows the tests by their ids can tell when they have run. Tests and
-    assertions are fewer, and some were rewritten: parametrised or merged, perhaps. Or tests are skipped, perhaps only
-    where they cannot run. `fewer_assertions`: nothing else is found than that, in tests which are as many, and where
-    assertions went another stands.
+    `rewritten`: nothing else is found than what who knows the tests by their ids can tell when they have run:
+    assertions are fewer, and tests were added, parametrised perhaps; or tests are skipped, perhaps only where they
+    cannot run. `taken`: nothing else is found than that these tests are gone or assert less; `emptied`: one of them has
+    lost all or most of it.
     """
 
     found: tuple[str, ...] = ()
     rewritten: bool = False
-    fewer_assertions: bool = False
+    taken: tuple[str, ...] = ()
+    emptied: bool = False
 
 
-def weakened_tests(changes: tuple[FileChange, ...], patch: str) -> Weakened:
-    """Return what was weakened in the tests of a change."""
+def weakened_tests(changes: tuple[FileChange, ...], patch: str, weaker: Weaker = AS_STRONG) -> Weakened:
+    """Return what was weakened in the tests of a change; `weaker` is what its bodies have lost."""
     tests = {shown(change.path): change for change in changes if is_test_file(change.path)}
     if not tests:
         return Weakened()
-    lines = [line for line in changed_lines(patch) if line.path in tests]
+    lines = [replace(line, text=line.text[:_CHARS_MAX]) for line in changed_lines(patch) if line.path in tests]
     balance = _weighed(lines)
-    found = []
-    settled = True
-    if balance.cases > 0:
-        found.append(_deleted(balance, [path for path, change in tests.items() if change.status == "D"]))
-    if balance.assertions > 0:
-        found.append(f"{_count(balance.assertions, 'assertion')} fewer")
-    if found:
-        settled = balance.cases_added > 0
+    gone = [loss for loss in weaker.lost if loss.gone]
+    found = [_deleted(gone, [path for path, change in tests.items() if change.status == "D"])] if gone else []
+    found += [f"{loss.test} {loss.how}" for loss in weaker.lost if not loss.gone]
+    if weaker.fewer and not weaker.lost:
+        found.append(f"{_count(weaker.fewer, 'assertion')} fewer")
+    taken = len(found)
+    settled = not weaker.lost and (not weaker.fewer or balance.cases_added > 0)
     # A skip on a new test weakens nothing; but where tests were removed too, it may be on one of them, moved.
     skips = balance.skips - (0 if balance.cases_removed else balance.skips_new) + balance.focused
     if skips > 0:
@@ -161,8 +158,9 @@ def weakened_tests(changes: tuple[FileChange, ...], patch: str) -> Weakened:
     opaque = [path for path, change in tests.items() if change.status == "M" and _unreadable(change)]
     if opaque:
         found.append(f"tests that can no longer be compared as text: {', '.join(opaque)}")
-    fewer = len(found) == 1 and balance.assertions > 0 and balance.cases <= 0 and _each_place_keeps_one(lines)
-    return Weakened(tuple(found), bool(found) and len(found) == counted and settled, fewer)
+    rewritten = bool(found) and len(found) == counted and settled
+    names = dict.fromkeys((*(loss.test for loss in weaker.lost), *weaker.less)) if len(found) == taken else ()
+    return Weakened(tuple(found), rewritten, tuple(names), bool(weaker.lost))
 
 
 def renamed_tests(patch: str) -> dict[str, str]:
@@ -180,11 +178,11 @@ def renamed_tests(patch: str) -> dict[str, str]:
     return {old: new for old, new in pairs if old != new}
 
 
-def _deleted(balance: _Balance, files: list[str]) -> str:
-    """Say how many tests were deleted, and which, with the deleted files; a test that was moved is none of them."""
-    names = [f"{path}::{name}" for path, name in balance.removed if name not in balance.added and path not in files]
+def _deleted(gone: list[Loss], files: list[str]) -> str:
+    """Say how many tests were deleted, and which, with the deleted files."""
+    names = [shown(loss.test) for loss in gone if shown(loss.path) not in files]
     which = some((*names, *files), _SHOWN_MAX)
-    return f"{_count(balance.cases, 'test')} deleted{f': {which}' if which else ''}"
+    return f"{_count(len(gone), 'test')} deleted: {which}"
 
 
 def _count(number: int, noun: str) -> str:
@@ -220,16 +218,6 @@ def _made_weaker(lines: list[Line]) -> list[str]:
     return found
 
 
-def _each_place_keeps_one(lines: list[Line]) -> bool:
-    """Tell whether an assertion stands wherever some were removed, so that no test is emptied."""
-    asserting = {
-        (line.path, line.stretch, line.removed)
-        for line in lines
-        if _tests("assertion").search(line.text) and not _tests("no_assertion").search(line.text)
-    }
-    return all((path, stretch + 1, False) in asserting for path, stretch, removed in asserting if removed)
-
-
 def _less(old: str, new: str) -> bool:
     return _exactness(new) < _exactness(old)
 
@@ -245,15 +233,8 @@ def _weighed(lines: list[Line]) -> _Balance:
             continue
         step = 1 if line.removed else -1
         case = _tests("case").search(line.text) is not None
-        balance.cases += step * case
         balance.cases_removed += line.removed and case
         balance.cases_added += not line.removed and case
-        if case and (name := _name(line.text)):
-            balance.removed += [(line.path, name)] if line.removed else []
-            balance.added |= set() if line.removed else {name}
-        balance.assertions += step * (
-            _tests("assertion").search(line.text) is not None and _tests("no_assertion").search(line.text) is None
-        )
         balance.focused -= step * (_tests("focus").search(line.text) is not None)
         if _tests("skip").search(line.text):
             balance.skips -= step
@@ -284,6 +265,12 @@ MISSING = "tests-missing"
 """The rule of a change on which tests that pass on main are missing."""
 CONTRADICTED = "tests-contradicted"
 """The rule of a change that keeps all tests of main and alters what some of them ask for: its issue may want that."""
+EMPTIED = "tests-emptied"
+"""The rule of tests that are gone or have lost all or most of what they ask for, with nothing else against them."""
+FEWER_ASSERTIONS = "assertions-fewer"
+"""The rule of tests of which none has lost most, with fewer assertions over all and nothing else against them."""
+BY_BODY = (EMPTIED, FEWER_ASSERTIONS)
+"""The rules of what the bodies of main's tests have lost, whether or not main's versions of them pass."""
 BY_MAIN = (ALTERED, MISSING, CONTRADICTED)
 """The rules of what main's own tests and settings find in a change that is green with its own."""
 
@@ -306,6 +293,18 @@ def altered(paths: tuple[str, ...], found: Failure) -> Failure:
         failing_tests=tests,
         gate=found.gate,
     )
+
+
+def named_among(test: str, bodies: Collection[str]) -> bool:
+    """Tell whether a test, by its id, is one of the bodies of a file, by file and name."""
+    file, _, name = test.rpartition("::") if "::" in test else ("", "", test)
+    name = name.partition("[")[0]
+    for body in bodies:
+        path, _, own = body.partition("::")
+        same_file = not file or file.partition("::")[0] in (path, "") or "/" not in f"{file}{path}"
+        if same_file and (own == name or not own or name.endswith((f" {own}", f"> {own}", f"/{own}"))):
+            return True
+    return False
 
 
 def contradicted(found: Failure) -> Failure:

@@ -73,3 +73,20 @@ def test_a_line_that_begins_a_test_in_another_s_place_renames_it():
         "-def test_old():\n+def test_new():\n     assert f()\n \n-def test_gone():\n-    assert g()\n \n+def test_more():\n+    assert h()\n"
     )
     assert renamed_tests(patch) == {"test_old": "test_new"}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "bears"),
+    [
+        ("Delete test_legacy with its feature", True),
+        ("The legacy price goes: remove it", True),
+        ("Parametrize the tests of the legacy price", True),
+        ("price() takes a legacy currency", False),
+        ("Add a test for the new total", False),
+        ("Delete what nobody needs", False),
+    ],
+)
+def test_where_tests_ask_for_less_the_sentence_speaks_of_that_and_of_them(sentence, bears):
+    lines = ("    assert legacy(price) == 2", "tests/test_shop.py::test_legacy")
+    grounds = Grounds((sentence,), lines, ("tests/test_shop.py::test_legacy",), taken=True)
+    assert (unfounded(sentence, grounds) == "") is bears

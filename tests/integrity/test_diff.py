@@ -9,6 +9,7 @@ from noface.git.objects import parse_diff
 from noface.integrity.build_output import is_generated
 from noface.integrity.diff import Diff, DiffLimits, binaries, by_gravity, examine
 from noface.integrity.diff_text import kin, places
+from noface.integrity.strength import weaker
 from noface.model.taxonomy import FailureKind
 
 CONFLICT = "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> other\n"
@@ -39,70 +40,22 @@ def test_ordinary_work_is_left_to_the_gates(change):
     assert examine(change({"a.py": "x = 1\n"}, {"a.py": "x = 2\n", "b.txt": "new\n"}), DiffLimits()) == ()
 
 
-# White space
+# Form (which changes are form: test_form.py)
 
 
-@pytest.mark.parametrize(
-    ("name", "old", "new"),
-    [
-        ("a.js", "f(a,b)\n", "f(a, b)\n"),
-        ("a.js", "if (x) {\nf()\n}\n", "if (x) {\n  f()\n}\n"),
-        ("a.py", "x=1\ny = 2\n", "x = 1\n\n\ny = 2  \n"),
-        ("a.txt", "one\r\ntwo\r\n", "one\ntwo\n"),
-        ("a.txt", "one\n", "one"),
-    ],
-)
-def test_a_change_of_white_space_alone_is_no_work(change, name, old, new):
-    (failure,) = examine(change({name: old}, {name: new}), DiffLimits())
+def test_a_change_of_form_alone_is_no_work(change):
+    diff = change({"a.js": "f(a,b)\n"}, {"a.js": "f(a, b)\n"}, only_form=True)
+    (failure,) = examine(diff, DiffLimits())
     assert (failure.kind, failure.rule) == (FailureKind.NO_DIFF, "only-white-space")
-    assert failure.message.startswith(f"only white space was changed, in {name}")
-
-
-@pytest.mark.parametrize(
-    ("name", "old", "new"),
-    [
-        ("a.py", "if x:\n    f()\n    g()\n", "if x:\n    f()\ng()\n"),
-        ("a.yaml", "a:\n  b: 1\n  c: 2\n", "a:\n  b: 1\nc: 2\n"),
-        ("Makefile", "a:\n    true\n", "a:\n\ttrue\n"),
-        ("a.js", "returnx;\n", "return x;\n"),
-        ("a.js", 'f("a b")\n', 'f("a  b")\n'),
-        ("README.md", "One.\nTwo.\n", "One.\n\nTwo.\n"),
-        ("a.txt", "one\ntwo\n", "two\none\n"),
-    ],
-)
-def test_white_space_that_means_something_is_work(change, name, old, new):
-    assert rules(change({name: old}, {name: new})) == []
+    assert failure.message.startswith("only form was changed (white space, quotes, ends of lines), in a.js")
 
 
 def test_an_empty_new_file_is_work(change):
     assert rules(change({"a.txt": "one\n"}, {"pkg/__init__.py": ""})) == []
 
 
-def test_a_changed_mode_is_work(change):
-    diff = change({"run.txt": "x = 1\n"}, {"run.txt": "x  =  1\n"})
-    assert rules(diff) == ["only-white-space"]
-    (one,) = diff.changes
-    assert rules(replace(diff, changes=(replace(one, new_mode="100755"),))) == []
-
-
-def test_a_line_moved_elsewhere_is_work(change):
-    before = "first\n" + "same\n" * 20 + "last\n"
-    assert rules(change({"a.js": before}, {"a.js": "same\n" * 20 + "first\nlast\n"})) == []
-    assert rules(change({"a.js": "a\nb\n"}, {"a.js": "b\na"})) == []
-    assert rules(change({"c.js": "a\nlast", "d.js": "d\n"}, {"c.js": "a\n", "d.js": "last\nd\n"})) == []
-
-
-def test_a_patch_that_was_cut_proves_nothing(change):
-    diff = change({"a.js": "f(a,b)\n", "b.js": "g(a,b)\n"}, {"a.js": "f(a, b)\n", "b.js": "h()\n"})
-    assert rules(replace(diff, patch=diff.patch[: diff.patch.index("diff --git a/b.js")])) == []
-
-
-def test_white_space_beside_real_work_is_no_finding(change):
-    assert rules(change({"a.js": "f(a,b)\n"}, {"a.js": "f(a, b)\n", "b.js": "g()\n"})) == []
-
-
-def test_an_issue_that_proves_itself_may_ask_for_white_space_or_generated_files(change):
-    assert rules(change({"a.js": "f(a,b)\n"}, {"a.js": "f(a, b)\n"}, accepted=True)) == []
+def test_an_issue_that_proves_itself_may_ask_for_form_or_generated_files(change):
+    assert rules(change({"a.js": "f(a,b)\n"}, {"a.js": "f(a, b)\n"}, accepted=True, only_form=True)) == []
     assert rules(change({}, {"uv.lock": "x"}, accepted=True)) == []
     assert rules(change({}, {"uv.lock": "y"}, paths=("uv.lock",))) == []
 
@@ -154,8 +107,10 @@ def test_files_outside_the_issue_s_paths_are_named(change):
 
 def test_a_weakened_test_is_tampering(change):
     test = "def test_a():\n    assert f() == 1\n"
-    (failure,) = examine(change({"tests/test_a.py": test}, {"tests/test_a.py": "# later\n"}), DiffLimits())
-    assert (failure.kind, failure.rule) == (FailureKind.GATE_TAMPERING, "tests-weakened")
+    before, after = {"tests/test_a.py": test}, {"tests/test_a.py": "# later\n"}
+    (failure,) = examine(change(before, after, weaker=weaker(before, after)), DiffLimits())
+    assert (failure.kind, failure.rule) == (FailureKind.GATE_TAMPERING, "tests-emptied")
+    assert failure.failing_tests == ("tests/test_a.py::test_a",)
     assert "1 test deleted" in failure.message
 
 
@@ -366,27 +321,12 @@ def test_too_many_lines_are_too_much_deleted_ones_included(change):
     assert rules(diff, lines_max=11) == []
 
 
-def test_output_of_programs_in_such_numbers_is_named_and_is_no_work_that_is_too_big(change):
+def test_output_of_programs_never_makes_a_change_too_big(change):
     files = {f"env3/lib/m{n}.py": "x = 1\n" for n in range(9)} | {"env3/pyvenv.cfg": "home = /usr/bin\n"}
     files |= {f"web/node_modules/m{n}/index.js": "x\n" for n in range(3)} | {"a.py": "x = 2\n", "uv.lock": "x\n"}
     diff = change({}, files, on_main=("README.md", "web/app.js"))
-    (failure,) = examine(diff, DiffLimits(files_max=5, lines_max=5))
-    assert (failure.kind, failure.rule, failure.location) == (FailureKind.LINT_FAILURE, "build-output", "env3")
-    assert failure.evidence == ("env3/ (10 files)", "web/node_modules/ (3 files)")
-    assert ".gitignore" in failure.message
-    assert rules(diff, files_max=13, lines_max=5) == []
+    assert rules(diff, files_max=5, lines_max=5) == []
     assert rules(replace(diff, on_main=("env3/README", "web/node_modules/m0/own.js")), files_max=5) == ["diff-too-big"]
-    assert rules(replace(diff, paths=("env3", "web", "*")), files_max=5, lines_max=5) == []
-
-
-def test_who_commits_what_programs_make_goes_on_to(change):
-    """Of 30,767 changes of main in 47 public projects one would be refused: the first of all, of 219 node_modules.
-
-    No file that a person committed lies below a mark there.
-    """
-    diff = change({}, {f"node_modules/new/m{n}.js": "x\n" for n in range(9)} | {"a.js": "x\n"})
-    assert rules(replace(diff, on_main=("node_modules/old/m.js",)), files_max=5) == []
-    assert rules(replace(diff, on_main=("index.js",)), files_max=5) == ["build-output"]
 
 
 def test_a_change_whose_files_lie_in_one_new_folder_is_told_where(change):

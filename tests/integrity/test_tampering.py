@@ -4,6 +4,7 @@ import pytest
 from support.git_ground import git, git_bytes, tree_of
 
 from noface.git.objects import parse_diff
+from noface.integrity.strength import weaker
 from noface.integrity.tampering import is_test_file, weakened_tests
 
 PY = """\
@@ -47,6 +48,12 @@ FILES = {
 }
 
 
+def _tests_of(files, changes):
+    """Return the texts of the changed test files."""
+    paths = {change.path for change in changes if is_test_file(change.path) and change.added is not None}
+    return {path: text for path, text in files.items() if path in paths and isinstance(text, str)}
+
+
 @pytest.fixture
 def examined(tmp_path):
     """Examine what writing these files (None deletes one) over the usual ones does to the tests."""
@@ -58,7 +65,8 @@ def examined(tmp_path):
         old, new = tree_of(tmp_path, before), tree_of(tmp_path, changed)
         options = ("-r", "-z", "--raw", "--numstat", "-p", "--no-renames", "--no-ext-diff", "--no-textconv")
         diff = parse_diff(git_bytes(tmp_path, "-c", f"core.quotePath={quote}", "diff-tree", *options, old, new))
-        return weakened_tests(diff.changes, diff.patch.decode("utf-8", "replace"))
+        lost = weaker(*(_tests_of(files, diff.changes) for files in (before, {**before, **changed})))
+        return weakened_tests(diff.changes, diff.patch.decode("utf-8", "replace"), lost)
 
     return ask
 
@@ -87,9 +95,9 @@ def test_a_deleted_test_is_found(weakened):
     assert found[0] == "1 test deleted: web/sum.test.js::adds more"
 
 
-def test_a_test_that_is_only_moved_is_not_called_deleted(weakened):
+def test_a_test_that_goes_on_under_the_name_of_another_leaves_fewer_assertions(weakened):
     moved = PY.replace("def test_two", "def helper").replace("def test_one", "def test_two")
-    assert weakened({"tests/test_a.py": moved})[0] == "1 test deleted: tests/test_a.py::test_one"
+    assert weakened({"tests/test_a.py": moved}) == ("1 assertion fewer",)
 
 
 def test_a_deleted_file_is_named(weakened):
@@ -100,9 +108,6 @@ def test_a_deleted_file_is_named(weakened):
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        ("tests/test_a.py", "    assert 2 + 2 == 4\n", ""),
-        ("tests/test_a.py", "    assert 2 + 2 == 4\n", "    # assert 2 + 2 == 4\n"),
-        ("tests/test_a.py", "    assert 2 + 2 == 4\n", "    assert True\n"),
         ("tests/test_a.py", "    with pytest.raises(ZeroDivisionError):\n        1 / 0\n", "    pass\n"),
         ("web/sum.test.js", "expect(1 + 1).toBe(2);", ""),
         ("web/sum.test.js", "expect(1 + 1).toBe(2);", "// expect(1 + 1).toBe(2);"),
@@ -112,9 +117,16 @@ def test_a_deleted_file_is_named(weakened):
         ("tests/sum.rs", "    assert_eq!(1 + 1, 2);\n", ""),
     ],
 )
-def test_fewer_assertions_are_found(weakened, name, old, new):
+def test_an_emptied_test_is_found(weakened, name, old, new):
     assert old in FILES[name]
-    assert weakened({name: FILES[name].replace(old, new)}) == ("1 assertion fewer",)
+    (found,) = weakened({name: FILES[name].replace(old, new)})
+    assert found.startswith(f"{name}::")
+    assert found.endswith(" asserts nothing any more (1 before)")
+
+
+@pytest.mark.parametrize("new", ["", "    # assert 2 + 2 == 4\n", "    assert True\n", "    assert 4 == 4\n"])
+def test_fewer_assertions_are_counted(weakened, new):
+    assert weakened({"tests/test_a.py": PY.replace("    assert 2 + 2 == 4\n", new)}) == ("1 assertion fewer",)
 
 
 SKIPS = [

@@ -1,0 +1,175 @@
+"""What the bodies of tests have lost, in several languages: what is emptied is found, what is rewritten is not.
+
+On 1,598 honest commits of 24 public projects that change product and tests (Python, JavaScript, Go, Rust, Java, Ruby,
+C++) this finds something in 8.3 %, where the balance over all files that stood here before, with skips, found it in
+7.9 %: 1.8 % are new, and 1.4 % are no longer held against them. In 5.7 % tests are gone; a test that stands is called
+emptied in 0.6 %. Of those in which something is found, the commit's own message speaks of it in 58 %.
+"""
+
+import pytest
+
+from noface.integrity.strength import as_was, of_bodies, weaker
+
+PY = """\
+import pytest
+from shop import price, total
+
+
+@pytest.mark.parametrize(("cents", "text"), [(0, "0.00"), (5, "0.05"), (250, "2.50"), (99999, "999.99")])
+def test_price(cents, text):
+    assert price(cents) == text
+
+
+class TestTotal:
+    def test_sum(self):
+        basket = [1, 2]
+        assert total(basket) == 3
+        assert total(basket + [4]) == 7
+        assert total([]) == 0
+
+    def test_smoke(self):
+        total([9, 9])
+
+
+def check_basket(basket):
+    assert basket.total() == 12
+"""
+NODE = """\
+import test from "node:test";
+import assert from "node:assert";
+import { price } from "../shop.js";
+
+test("price of nothing", () => {
+  assert.equal(price(0), "0.00");
+});
+
+test("price", async (t) => {
+  const text = `
+one
+`;
+  assert.equal(price(250), "2.50");
+  assert.equal(price(5), "0.05");
+});
+"""
+GO = """\
+package shop
+
+func TestPrice(t *testing.T) {
+	for _, tt := range []struct{ in int; out string }{
+		{0, "0.00"},
+		{5, "0.05"},
+		{250, "2.50"},
+	} {
+		if got := Price(tt.in); got != tt.out {
+			t.Errorf("got %s", got)
+		}
+	}
+}
+"""
+RUST = '#[test]\nfn price_of_nothing() {\n    assert_eq!(price(0), "0.00");\n}\n'
+JAVA = 'class ShopTest {\n  @Test\n  void price() {\n    assertEquals("0.00", Shop.price(0));\n  }\n}\n'
+RUBY = "describe Shop do\n  it 'prices' do\n    expect(price(250)).to eq('2.50')\n  end\nend\n"
+SHELL = '#!/bin/sh\nset -e\n[ "$(./price 250)" = "2.50" ] || exit 1\n./price 0 | grep -q 0.00\n'
+CPP = 'TEST(Shop, Price) {\n  EXPECT_EQ(price(250), "2.50");\n}\n'
+NEW_TEST = '\n\ndef test_currency():\n    assert price(1, "EUR") == "0.01 EUR"\n'
+
+
+def lost(path, old, new):
+    return [(loss.test.removeprefix(f"{path}::"), loss.how) for loss in weaker({path: old}, {path: new}).lost]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "old", "new", "test", "how"),
+    [
+        ("t.py", PY, "    assert price(cents) == text", "    pass", "test_price", "asserts nothing any more"),
+        ("t.py", PY, "    assert price(cents) == text", "    assert True", "test_price", "asserts nothing any more"),
+        ("t.py", PY, "    assert price(cents)", "    return\n    assert price(cents)", "test_price", "asserts nothing"),
+        ("t.py", PY, "    assert price", "    if False:\n        assert price", "test_price", "asserts nothing any more"),
+        ("t.py", PY, "price(cents) == text", "text == text", "test_price", "asserts nothing any more"),
+        ("t.py", PY, "price(cents) == text", "2 == 2", "test_price", "asserts nothing any more"),
+        ("t.py", PY, "        assert total(basket + [4]) == 7\n        assert total([]) == 0\n", "", "test_sum", "keeps 1 of 3"),
+        ("t.py", PY, "        total([9, 9])", "        pass", "test_smoke", "calls nothing any more (total before)"),
+        ("t.py", PY, '(5, "0.05"), (250, "2.50"), (99999, "999.99")', "", "test_price", "is given 4 values in place of 10"),
+        ("t.py", PY, "    assert basket.total() == 12", "    pass", "check_basket", "asserts nothing any more"),
+        ("t.py", PY, "def test_sum", "def sum", "test_sum", "is gone"),
+        ("a.test.js", NODE, '  assert.equal(price(0), "0.00");\n', "", "price of nothing", "asserts nothing any more"),
+        ("a.test.js", NODE, 'price(0), "0.00"', "1, 1", "price of nothing", "asserts nothing any more"),
+        ("a.test.js", NODE, 'test("price of nothing"', 'helper("price of nothing"', "price of nothing", "is gone"),
+        ("a_test.go", GO, '\t\t\tt.Errorf("got %s", got)\n', "", "TestPrice", "asserts nothing any more"),
+        ("a_test.go", GO, '\t\t{5, "0.05"},\n\t\t{250, "2.50"},\n', "", "TestPrice", "is given 2 values in place of 6"),
+        ("tests/a.rs", RUST, '    assert_eq!(price(0), "0.00");\n', "", "price_of_nothing", "asserts nothing any more"),
+        ("ShopTest.java", JAVA, 'assertEquals("0.00", Shop.price(0));', "Shop.price(0);", "price", "asserts nothing"),
+        ("a_spec.rb", RUBY, "    expect(price(250)).to eq('2.50')\n", "", "prices", "asserts nothing any more"),
+        ("tests/a.sh", SHELL, SHELL.split("-e\n")[1], "exit 0\n", "tests/a.sh", "asserts nothing any more (2 before)"),
+        ("a-test.cc", CPP, 'EXPECT_EQ(price(250), "2.50");', "price(250);", "Shop, Price", "asserts nothing any more"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("more", ["", NEW_TEST])
+def test_a_body_that_is_emptied_is_found_also_beside_a_new_test(path, text, old, new, test, how, more):
+    assert old in text
+    if more and not path.endswith(".py"):
+        more = text.replace("rice", "rice_in_euros").replace("0", "8").replace("2.5", "7.7").replace("TestP", "TestQ")
+    ((name, said),) = lost(path, text, text.replace(old, new) + more)
+    assert name == test
+    assert said.startswith(how)
+
+
+TWO = "def test_a():\n    assert f(1) == 2\n    assert f(2) == 4\n    assert g(3) == 9\n    assert g(4) == 16\n"
+PARAMETRIZED = (
+    '@pytest.mark.parametrize(("f", "x", "y"), [(f, 1, 2), (f, 2, 4), (g, 3, 9), (g, 4, 16)])\n'
+    "def test_a(f, x, y):\n    assert f(x) == y\n"
+)
+SPLIT = (
+    "def test_f():\n    assert f(1) == 2\n    assert f(2) == 4\n\n\n"
+    "def test_g():\n    assert g(3) == 9\n    assert g(4) == 16\n"
+)
+HELPER = (
+    "def test_a():\n    runs(f, 1, 2)\n    runs(f, 2, 4)\n    runs(g, 3, 9)\n    runs(g, 4, 16)\n\n\n"
+    "def runs(f, x, y):\n    assert f(x) == y\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (TWO, TWO.replace("test_a", "test_squares")),
+        (TWO, PARAMETRIZED),
+        (TWO, SPLIT),
+        (SPLIT, TWO),
+        (SPLIT, PARAMETRIZED),
+        (TWO, HELPER),
+        (TWO, TWO.replace("assert f(2) == 4", "assert f(2) == 5").replace("f(1)", "f(1, 0)")),
+        (TWO, "class TestAll:\n" + "".join(f"    {line}\n" for line in TWO.replace("()", "(self)").splitlines())),
+        (TWO, TWO.replace("    assert f(1) == 2\n", "    assert (\n        f(1)\n        == 2\n    )\n")),
+        (TWO, TWO.replace("assert", "check").replace(" == ", ", ").replace("check ", "check(").replace("\n", ")\n")),
+        (PY, PY.replace("    assert price(cents) == text", '    """Say so."""\n    got = price(cents)\n    assert got == text')),
+    ],
+    ids=["renamed", "parametrized", "split", "merged", "merged and parametrized", "with a helper", "other values",
+         "in a class", "over several lines", "with other words", "in two steps"],
+)  # fmt: skip
+def test_tests_that_are_rewritten_and_ask_for_as_much_lose_nothing(old, new):
+    assert lost("t.py", old, new) == []
+
+
+def test_a_test_that_moves_to_another_file_loses_nothing():
+    assert weaker({"a_test.py": TWO}, {"b_test.py": TWO}).lost == ()
+
+
+def test_what_a_run_took_bit_by_bit_is_found_and_what_a_person_took_is_not():
+    one = TWO.replace("    assert f(1) == 2\n", "")
+    two, three = one.replace("    assert f(2) == 4\n", ""), one.replace("    assert g(3) == 9\n", "")
+    assert lost("t.py", one, two) == []
+    at_first = as_was({"t.py": TWO}, (), {"t.py": two})
+    now = as_was({"t.py": two.replace("    assert g(3) == 9\n", "")}, (), {})
+    assert [loss.how for loss in of_bodies(at_first, now).lost] == ["keeps 1 of 4 assertions"]
+    by_person = as_was({"t.py": TWO}, [({"t.py": TWO}, {"t.py": one})], {"t.py": one})
+    assert of_bodies(by_person, as_was({"t.py": three}, (), {})).lost == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\n\n", "def test_", "'''", "`" * 99, "((((\n" * 500, "@a\n" * 2_000, "}\n" * 999]
+)
+def test_any_text_can_be_read(text):
+    for path in ("t.py", "t.test.js", "t_test.go", "t.rs"):
+        assert weaker({path: text}, {path: text + PY}).lost == ()
+        weaker({path: PY + text}, {path: text})
