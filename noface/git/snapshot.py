@@ -3,8 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -14,7 +13,9 @@ from noface.git.command import Git
 from noface.git.plumbing import Plumbing, entries_before, write_entries
 from noface.git.removal import remove
 from noface.git.scan_worktree import Nested, display_path, scan_worktree
-from noface.git.workspace import AGENT_CACHES, AGENT_DEBRIS, Slot, ensure_folder, in_use
+from noface.git.set_aside import set_aside
+from noface.git.workspace import Slot, ensure_folder, in_use
+from noface.integrity.rubbish import Wanted, rubbish_in
 from noface.model.attempt import Snapshot
 from noface.model.protection import Protection
 from noface.process.files import read_regular
@@ -28,17 +29,15 @@ _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 _NEW = ("--others", "--exclude-standard")
 _FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
 _IGNORED_ANYWAY = "The following paths are ignored by one of your .gitignore files"
-_OWN = tuple(f":(top,glob)**/{name}{below}" for name in AGENT_DEBRIS for below in ("", "/**"))
-_DEBRIS = tuple(f":(exclude,{place.removeprefix(':(')}" for place in _OWN)
-_MAYBE_DEBRIS = b".aider."  # as it stands in the index
 
 
 @dataclass(frozen=True, slots=True)
 class SlotLimits:
-    """What a workspace may hold: bytes of one file, number of files."""
+    """What a workspace may hold: bytes of one file, number of files; and what of it is no rubbish."""
 
     file_bytes_max: int
     files_max: int
+    wanted: Wanted = field(default_factory=Wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +77,16 @@ def take(
     message: str,
     protection: Protection,
     limits: SlotLimits,
+    since: float = 0.0,
 ) -> SlotSnapshot:
-    """Commit the slot's files on top of `start`.
+    """Commit the slot's files on top of `start`, without rubbish. Of ignored files those newer than `since` are told.
 
     `main` is what protected paths are restored from and the diff is taken against; what was undone comes back as a
     patch. The caller has ended every process of the attempt. Raises GitError where git itself fails.
     """
     branches = _other_branches(slot.path, start)  # before the scan removes what lies in their place
     with in_use(slot) as git:
+        lost = _is_lost(slot, plumbing, start)
         notes = [] if ensure_folder(slot) else ["the workspace folder itself was removed or replaced"]
         scan = scan_worktree(
             slot.path,
@@ -97,7 +98,8 @@ def take(
         # git complains of excluded paths that it ignores anyway.
         ignored = _ignored(git, (place for place, _ in scan.apart)) if scan.apart else frozenset()
         out = (*scan.oversized, *scan.mounted, *(place for place, _ in scan.apart if place not in ignored))
-        add_notes, left_out = _add_safely(slot, git, out, limits.files_max if scan.too_many else None, start)
+        new_max = limits.files_max if scan.too_many else None
+        add_notes, left_out = _add_safely(slot, git, out, _Extent(new_max, gone=not lost), start)
         # A dependency with its `.git` is ignored and no place where a worker works; but a linked worktree is nobody's
         # dependency.
         elsewhere = tuple(
@@ -114,6 +116,11 @@ def take(
             _drop_ignored(git, plumbing, start, main)
         tree = git.ask("write-tree")
         diff = plumbing.diff(main, tree)
+        not_taken, aside, out_notes = set_aside(plumbing, git, slot, start, main, diff, limits.wanted, since)
+        if out_notes:
+            tree = git.ask("write-tree")
+            diff = plumbing.diff(main, tree)
+        big = rubbish_in(oversized, plumbing.whole(main).paths, limits.wanted, {}) if oversized else {}
         guarded = tuple(c for c in diff.changes if protection.covers(c.path, c.new_mode))
         null_id = plumbing.repository.null_id
         candidate_tree = write_entries(git, entries_before(guarded), null_id) if guarded else tree
@@ -128,12 +135,17 @@ def take(
         candidate_tree=candidate_tree,
         changes=diff.changes,
         protected_edits=tuple(c.path for c in guarded),
-        oversized=oversized,
-        notes=tuple(notes[:_NOTES_MAX]),
+        oversized=tuple(path for path in oversized if path not in big),
+        notes=(*out_notes, *(f"left out of the change: {path}: {one.what}" for path, one in big.items()), *notes)[
+            :_NOTES_MAX
+        ],
         left_out=left_out,
         elsewhere=elsewhere,
         branches=branches,
         crowded=tuple(map(display_path, new)),
+        not_taken=not_taken,
+        aside=aside,
+        lost=lost,
     )
     changed = bool(diff.changes) if start == main else candidate_tree != plumbing.tree(start)
     undone = plumbing.diff(candidate_tree, tree).patch if guarded else b""
@@ -166,28 +178,47 @@ def forget_index(slot: Slot) -> None:
     remove(slot.private_git_dir / "index")
 
 
-def _add_safely(slot: Slot, git: Git, out: Paths, new_max: int | None, start: str) -> tuple[list[str], int]:
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    """What of a workspace is taken: no more than `new_max` new files; `gone`: what is not there was deleted."""
+
+    new_max: int | None
+    gone: bool
+
+
+def _is_lost(slot: Slot, plumbing: Plumbing, start: str) -> bool:
+    """Tell whether the workspace went away under its worker: its git and every file that it began with are gone.
+
+    Who clears a cache folder takes both. A worker that deletes all files leaves the git, or is mistaken for nobody.
+    """
+    if os.path.lexists(slot.path / ".git"):
+        return False
+    began = plumbing.paths(start)
+    return bool(began) and not any(os.path.lexists(slot.path / path) for path in began)
+
+
+def _add_safely(slot: Slot, git: Git, out: Paths, extent: _Extent, start: str) -> tuple[list[str], int]:
     """Do what `_add` does, on a new index where the present one is missing or damaged: the work must not be lost."""
     if (slot.private_git_dir / "index").exists():
         try:
-            return _add(git, slot, out, new_max)
+            return _add(git, slot, out, extent)
         except GitError:
             forget_index(slot)
     git.ask("read-tree", start)
-    return _add(git, slot, out, new_max)
+    return _add(git, slot, out, extent)
 
 
-def _add(git: Git, slot: Slot, out: Paths, new_max: int | None) -> tuple[list[str], int]:
-    """Bring the index up to the files but those in `out`; of more new files than `new_max` none is added.
+def _add(git: Git, slot: Slot, out: Paths, extent: _Extent) -> tuple[list[str], int]:
+    """Bring the index up to the files but those in `out`; of more new files than are to be taken none is added.
 
     Returns git's messages about files it could not add, and how many new ones were too many. What must stay out is
     named here once more: an agent's own .gitignore overrides those of the private git dir.
     """
     kept = (path for path in slot.keep if not _beyond_link(slot.path, path))
     named = [path.strip("/") for path in (*out, *kept)]
-    feed = "\0".join((":/", *_DEBRIS, *(f":(exclude,top,literal){path}" for path in named)))
+    feed = "\0".join((":/", *(f":(exclude,top,literal){path}" for path in named)))
     notes = []
-    everything, too_many = "-A", 0
+    everything, too_many, new_max = "-A" if extent.gone else "--ignore-removal", 0, extent.new_max
     if new_max is not None:
         new = git.run("ls-files", *_NEW, "-z").stdout.count(b"\0")
         if new > new_max:
@@ -196,8 +227,6 @@ def _add(git: Git, slot: Slot, out: Paths, new_max: int | None) -> tuple[list[st
     output = git.answer("add", everything, "--ignore-errors", *_FROM_STDIN, stdin=feed, codes=(0, 1))
     if output.code == 1:
         notes += [display_path(line) for line in _complaints(output.stderr, named)][:_NOTES_MAX]
-    if _MAYBE_DEBRIS in (slot.private_git_dir / "index").read_bytes():
-        _take_own(git, slot, frozenset(out))
     return notes, too_many
 
 
@@ -207,25 +236,6 @@ def _drop_ignored(git: Git, plumbing: Plumbing, start: str, main: str) -> None:
         ignored = git.run("ls-files", "--cached", "--ignored", "--exclude-standard", "-z").parts
         if dropped := set(ignored) - set(plumbing.paths(main)):
             git.ask("update-index", "--force-remove", "-z", "--stdin", stdin="".join(f"{path}\0" for path in dropped))
-
-
-def _take_own(git: Git, slot: Slot, out: frozenset[str]) -> None:
-    """Bring the index up to those files of the project's own that have names of debris.
-
-    A database that the project keeps of aider's map is taken where it is gone: a run of aider writes it anew.
-    """
-    own = [path for path in git.ask("ls-files", "-z", "--", *_OWN).split("\0") if path and path not in out]
-    gone = [path for path in own if _beyond_link(slot.path, path) or not os.path.lexists(slot.path / path)]
-    changed = [path for path in own if path not in gone and not _of_cache(path)]
-    if gone:
-        git.ask("update-index", "--force-remove", "-z", "--stdin", stdin="".join(f"{path}\0" for path in gone))
-    if changed:
-        feed = "\0".join(f":(top,literal){path}" for path in changed)
-        git.answer("add", "-A", "-f", "--ignore-errors", *_FROM_STDIN, stdin=feed, codes=(0, 1))
-
-
-def _of_cache(path: str) -> bool:
-    return any(fnmatchcase(part, name) for part in path.split("/") for name in AGENT_CACHES)
 
 
 def _complaints(stderr: str, named: list[str]) -> list[str]:

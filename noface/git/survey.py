@@ -153,6 +153,13 @@ def outside_state(plumbing: Plumbing) -> Outside:
     return Outside(refs, frozenset(_stamps([*paths, *_inside(common / "hooks")])))
 
 
+def standing(plumbing: Plumbing) -> tuple[str, str]:
+    """Return what is checked out where the person works, and their newest stash: files come and go with both."""
+    root = os.path.realpath(plumbing.repository.root)
+    places = [tree for tree in worktrees(plumbing.repository) if os.path.realpath(tree.path) == root]
+    return "".join(tree.branch or tree.head for tree in places), plumbing.resolve("refs/stash") or ""
+
+
 def differences(before: Outside, now: Outside, main: str) -> tuple[str, ...]:
     """Return what differs, each as a phrase; main, which noface moves too, is left to `main_moved`."""
     phrases = []

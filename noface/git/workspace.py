@@ -22,11 +22,6 @@ from noface.git.scan_worktree import clear_hazards
 
 _GITLINK_MODE = (0o160000).to_bytes(4, "big")  # as it stands in the index
 
-AGENT_CACHES = (".aider.tags.cache.v*", ".aider.ident.cache.v*")
-"""What aider (seen with 0.86.2) keeps at the top of a project, and nowhere else: the database of its map."""
-AGENT_DEBRIS = (".aider.chat.history.md", ".aider.input.history", ".aider.llm.history", *AGENT_CACHES)
-"""What aider leaves in a folder. Its settings (.aider.conf.yml, .aiderignore, …) are files as all others."""
-
 
 @dataclass(frozen=True, slots=True)
 class Slot:
@@ -68,8 +63,7 @@ def open_slot(repository: Repository, folder: Path, name: str, keep: tuple[str, 
 
 def _renew_git_dir(slot: Slot) -> None:
     kept = "".join(f"{line}\n" for line in _kept(slot.keep))
-    debris = "".join(f"{name}\n" for name in AGENT_DEBRIS)
-    make_private_git_dir(slot.repository, slot.private_git_dir, f"{slot.repository.excludes}\n{debris}{kept}")
+    make_private_git_dir(slot.repository, slot.private_git_dir, f"{slot.repository.excludes}\n{kept}")
 
 
 @contextmanager

@@ -279,10 +279,10 @@ def test_no_step_starts_more_git_processes_than_it_should(tmp_path):
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    # take: add, write-tree, diff-tree, commit-tree; names are looked up by a process that runs already
+    # take: add, write-tree, diff-tree, ls-files for what is ignored, commit-tree; names are looked up by a process that runs already
     # advance: worktree list, diff-tree, status, update-ref, symbolic-ref, read-tree
     assert dict(line.rsplit(" ", 1) for line in ended.stdout.splitlines()) == {
-        "take": "4",
+        "take": "5",
         "checkout": "2",
         "hold": "1",
         "hold again": "0",

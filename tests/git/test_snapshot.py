@@ -257,10 +257,10 @@ def a_bench_on(bench):
 
 
 def test_kept_paths_survive_cleaning_and_are_never_taken(tmp_path):
-    bench = a_bench(tmp_path, keep=(".venv", "pack age/node_modules/", "odd*[x]"))
+    bench = a_bench(tmp_path, keep=(".deps", "pack age/node_modules/", "odd*[x]"))
     work = bench.begin()
-    kept = {".venv/lib/x.py": "x\n", "pack age/node_modules/m/index.js": "m\n", "odd*[x]/y": "y\n"}
-    dropped = {"src/.venv/z": "z\n", "oddly[x]/q": "q\n", "oddx/q": "q\n", "pack age/other.txt": "o\n"}
+    kept = {".deps/lib/x.py": "x\n", "pack age/node_modules/m/index.js": "m\n", "odd*[x]/y": "y\n"}
+    dropped = {"src/.deps/z": "z\n", "oddly[x]/q": "q\n", "oddx/q": "q\n", "pack age/other.txt": "o\n"}
     write(work, kept | dropped)
     snapshot = bench.take().snapshot
     assert set(statuses(snapshot)) == set(dropped)
@@ -297,7 +297,6 @@ def test_a_project_s_own_files_that_are_called_as_what_aider_leaves_are_taken(tm
     assert statuses(bench.take().snapshot) == {history: "M", f"old/{history}": "D"}
     work = bench.begin()
     (work / MAP).unlink()
-    write(work, {f"{MAP}-wal": ""})
     assert statuses(bench.take().snapshot) == {MAP: "D"}
 
 
@@ -442,7 +441,8 @@ def test_slot_folder_that_is_no_folder_any_more_is_an_empty_one_and_its_target_l
         case "fifo":
             os.mkfifo(work)
     snapshot = bench.take().snapshot
-    assert bench.files(snapshot.tree) == set()
+    linked = how == "link to a folder"  # somebody put another in its place; what went away was deleted by nobody
+    assert bench.files(snapshot.tree) == (set() if linked else {"a.txt", "src/b.txt", "src/deep/c.txt"})
     assert "the workspace folder itself was removed or replaced" in snapshot.notes
     checkout(bench.slot, bench.main)
     assert listing(work).keys() == {"a.txt", "src/b.txt", "src/deep/c.txt"}

@@ -1,0 +1,112 @@
+"""Takes out of a snapshot what is no part of the change, and finds what git ignores of what a worker wrote.
+
+Both are kept in a commit of their own (law 2), from which they can be had back; no history of main holds it.
+"""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path, PurePosixPath
+
+from noface.git.command import Git
+from noface.git.objects import TreeDiff
+from noface.git.plumbing import Plumbing, entries_before, write_entries
+from noface.git.scan_worktree import display_path
+from noface.git.workspace import Slot
+from noface.integrity.not_taken import is_source
+from noface.integrity.rubbish import Rubbish, Wanted, kind_of, rewritten, rubbish_in
+from noface.model.attempt import ABSENT, NotTaken
+from noface.model.quoting import some
+
+_FILES_MAX = 200
+_LOOKED_AT_MAX = 20_000
+_BYTES_MAX = 1 << 20
+_FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
+
+
+Aside = tuple[tuple[NotTaken, ...], str | None, tuple[str, ...]]
+"""What is no part of a snapshot, the commit that holds it (None if it is worth none), notes on what was taken out."""
+
+
+def set_aside(
+    plumbing: Plumbing, git: Git, slot: Slot, start: str, main: str, diff: TreeDiff, wanted: Wanted, since: float
+) -> Aside:
+    """Take rubbish from the index of a slot; return it with the sources that git ignores and newer than `since`.
+
+    `diff` is the index against `main`.
+    """
+    ignored, rubbish = tuple(_ignored(git, slot, since)), _rubbish(plumbing, git, start, main, diff, wanted)
+    worth = {path: one.what for path, one in rubbish.items() if not one.worthless}
+    commit = None
+    if ignored:
+        git.run(
+            "add", "-f", "--ignore-errors", *_FROM_STDIN, stdin="\0".join(f":(top,literal){i.path}" for i in ignored)
+        )
+    if worth or ignored:
+        commit = plumbing.commit_tree(git.ask("write-tree"), (start,), "What is no part of an attempt's change\n")
+    if anew := rewritten(diff.changes):
+        write_entries(git, entries_before(anew), plumbing.repository.null_id)
+    if out := (*rubbish, *(one.path for one in ignored)):
+        git.ask("update-index", "--force-remove", "-z", "--stdin", stdin="".join(f"{path}\0" for path in out))
+    by_what: dict[str, list[str]] = {}
+    for path, one in rubbish.items():
+        by_what.setdefault(one.what, []).append(display_path(path))
+    notes = tuple(f"left out of the change: {some(tuple(paths), 1)}: {what}" for what, paths in by_what.items())
+    files = (*ignored, *(NotTaken(display_path(path), what) for path, what in worth.items()))
+    return files[:_FILES_MAX], commit, notes + tuple(f"as on main: {display_path(one.path)}: a cache" for one in anew)
+
+
+def _rubbish(plumbing: Plumbing, git: Git, start: str, main: str, diff: TreeDiff, wanted: Wanted) -> dict[str, Rubbish]:
+    """Return the rubbish in the index: new files, but none that a rule of git's names as not ignored."""
+    new = {change.path for change in diff.changes if change.old_mode == ABSENT}
+    if new and start != main:
+        new.difference_update(plumbing.paths(start))
+    statuses = {change.path: change.status for change in diff.changes}
+    patch, on_main = diff.patch.decode("utf-8", "replace"), plumbing.whole(main).paths if new else ()
+    found = {path: one for path, one in rubbish_in(new, on_main, wanted, statuses, patch).items() if not one.told}
+    rules = _rules(git, [path for path, one in found.items() if not one.worthless])
+    unignored = {path for _, _, rule, path in rules if rule.startswith("!") and rule.strip("!*/")}
+    return {path: found[path] for path in sorted(found) if path not in unignored}
+
+
+def _rules(git: Git, paths: Iterable[str]) -> list[tuple[str, ...]]:
+    """Return for each path that a rule decides: the file of the rule, its line, the rule, the path."""
+    feed = "".join(f"{path}\0" for path in paths)
+    parts = git.run("check-ignore", "-v", "-z", "--no-index", "--stdin", stdin=feed).parts if feed else []
+    return list(zip(*(parts[at::4] for at in range(4)), strict=False))
+
+
+def _ignored(git: Git, slot: Slot, since: float) -> Iterator[NotTaken]:
+    """Yield the sources in a slot that git ignores, with the line that says so."""
+    entries = git.run("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z").parts
+    kept = tuple(f"{path.strip('/')}/" for path in slot.keep) or ("\0",)
+    entries = [entry for entry in entries if not f"{entry.rstrip('/')}/".startswith(kept)]
+    files = dict.fromkeys(file for entry in entries for file in islice(_below(slot.path, entry), _LOOKED_AT_MAX))
+    found = [path for path in files if is_source(path) and _newer(slot.path / path, since)][:_FILES_MAX]
+    for source, line, rule, path in _rules(git, found):
+        inside = bool(source) and not PurePosixPath(source).is_absolute()
+        where = f"{source}:{line} ({rule})" if inside else f"the excludes of git on this machine ({rule})"
+        yield NotTaken(path, display_path(f"ignored by {where}"), source if inside else "", ignored=True)
+
+
+def _below(top: Path, entry: str) -> Iterator[str]:
+    """Yield the files of an entry of git's, which is one itself or ends with a slash; none of another repository."""
+    if not entry.endswith("/"):
+        yield entry
+        return
+    for folder, folders, names in os.walk(top / entry):
+        place = Path(folder).relative_to(top).as_posix()
+        if kind_of(f"{place}/_") or ".git" in (*folders, *names):
+            folders.clear()
+            continue
+        folders.sort()
+        yield from (f"{place}/{name}" for name in sorted(names))
+
+
+def _newer(path: Path, since: float) -> bool:
+    try:
+        status = path.lstat()
+    except OSError:
+        return False
+    return status.st_ctime >= since and stat.S_ISREG(status.st_mode) and status.st_size <= _BYTES_MAX

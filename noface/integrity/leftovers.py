@@ -1,0 +1,79 @@
+"""Finds what a worker has probably forgotten in its change: breakpoints, and prints where nothing prints.
+
+Only a line of a kind that the file had none of before counts. What the table calls product has to lie where nobody
+prints to people; a plain print counts only in a folder of main in which no other file prints (data/rubbish.toml).
+"""
+
+import re
+from collections.abc import Callable, Collection
+from posixpath import dirname, splitext
+from typing import Any
+
+from noface.data import pattern, table
+from noface.integrity.tampering import Line, shown
+from noface.model.failure import Failure
+from noface.model.quoting import one_line, some
+from noface.model.taxonomy import FailureKind
+
+LEFT_IN = "left-in"
+"""The rule of work that passed, and that holds what its worker may have forgotten: it is told once."""
+CHECK = (
+    "Your working directory holds work that passes every command. Take out of it what is there only for debugging or by"
+    " the way, and change nothing else. What is meant to stay, leave as it is: it is accepted then."
+)
+"""What the worker is told to do about it."""
+_LINES_MAX = 20
+_LINE_CHARS_MAX = 200
+_SHOWN_MAX = 3
+Holding = Callable[[tuple[str, ...]], Collection[str]]
+
+
+def left_in(
+    lines: Collection[Line], before: Callable[[str], str], main: Collection[str], said: str, holding: Holding
+) -> dict[tuple[str, str], str]:
+    """Return the added lines that look forgotten: what each is, by its file and its text.
+
+    `before` gives the text of a file as it is on main, `main` are main's files, `said` is what the issue says,
+    `holding` gives the files of main with one of some texts.
+    """
+    moved = {line.text.strip() for line in lines if line.removed}
+    found: dict[tuple[str, str], str] = {}
+    for kind in table("rubbish")["lines"]:
+        files, wrong = re.compile(kind["files"]), re.compile(kind["pattern"])
+        added = [line for line in lines if not line.removed and files.search(line.path) and wrong.search(line.text)]
+        for path in dict.fromkeys(line.path for line in added if line.text.strip() not in moved):
+            if not _belongs(path, kind, main, said, holding) and not any(map(wrong.search, before(path).split("\n"))):
+                found = {(path, line.text.strip()): kind["what"] for line in added if line.path == path} | found
+    return found
+
+
+def _belongs(path: str, kind: dict[str, Any], main: Collection[str], said: str, holding: Holding) -> bool:
+    """Tell whether such a line may well belong where it is."""
+    if kind.get("product") and pattern("rubbish", "places", "apart").search(path):
+        return True
+    if "calls" not in kind:
+        return False
+    if pattern("rubbish", "places", "printing").search(path) or pattern("rubbish", "places", "said").search(said):
+        return True
+    place = dirname(path), splitext(path)[1]
+    beside = {shown(one) for one in main if (dirname(one), splitext(one)[1]) == place}
+    return not beside or not beside.isdisjoint(map(shown, holding(tuple(kind["calls"]))))
+
+
+def told_once(lines: dict[tuple[str, str], str], files: dict[str, str]) -> Failure | None:
+    """Return what a worker is told of lines and of new `files` that it may have forgotten; None if there are none."""
+    if not lines and not files:
+        return None
+    quoted = [f"{path}: {one_line(text, _LINE_CHARS_MAX)}" for path, text in [*lines][:_LINES_MAX]]
+    quoted += [f"{path} ({what})" for path, what in [*files.items()][:_LINES_MAX]]
+    named = dict.fromkeys((*(f"{what} in {path}" for (path, _), what in lines.items()), *files))
+    return Failure(
+        FailureKind.LINT_FAILURE,
+        f"every gate passes; the change holds what may have been forgotten in it: {some(tuple(named), _SHOWN_MAX)}",
+        rule=LEFT_IN,
+        location=next(iter(lines))[0] if lines else next(iter(files)),
+        signature=LEFT_IN,
+        evidence=tuple(quoted),
+        excerpt="\n".join(quoted),
+        charged=False,
+    )

@@ -1,0 +1,124 @@
+"""Which new files are no part of a change: by name, and by what speaks for them.
+
+How often that is wrong on honest work: of the 42,922 commits of 26 public projects (Python, JavaScript, Go, Rust, Ruby,
+C++; up to 3,000 of each), with the commit's message as the issue, files of 6 would be left out. Two of these are rubbish
+(.DS_Store, README.jp.md.bak); the others begin to keep `dist/` (two), `node_modules/` and a lock file without a word of
+it. None would be told of a file as they are made for a try.
+"""
+
+import re
+import time
+
+import pytest
+
+from noface.data import table
+from noface.integrity.rubbish import Wanted, kind_of, rubbish_in
+from noface.model.issue import Issue
+
+FILES = table("rubbish")["files"]
+
+
+def found(new, on_main=("src/a.py",), gone=(), patch="", **wanted):
+    statuses = dict.fromkeys(new, "A") | dict.fromkeys(gone, "D")
+    return rubbish_in(new, on_main, Wanted(**wanted), statuses, patch)
+
+
+def added(path, line):
+    return f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -0,0 +1 @@\n+{line}\n"
+
+
+@pytest.mark.parametrize("kind", FILES, ids=lambda kind: kind["what"])
+def test_a_file_of_each_kind_is_no_part_of_a_change_and_what_is_called_alike_is(kind):
+    assert found([kind["example"]])[kind["example"]].what == kind["what"]
+    assert found([kind["counter"]]) == {}
+    assert (kind_of(kind["example"]) == kind["what"]) != kind.get("told", False)
+
+
+@pytest.mark.parametrize(
+    ("path", "speaks_for_it"),
+    [
+        ("dist/app.js", {"on_main": ["dist/index.js"]}),
+        ("logs/b.log", {"on_main": ["logs/a.log"]}),
+        ("web/coverage.xml", {"on_main": ["coverage.xml"]}),
+        ("dist/app.js", {"said": "Build it and commit `dist/`."}),
+        ("dist/app.js", {"said": "dist/**"}),
+        ("web/dist/app.js", {"said": "web/dist/"}),
+        ("server.log", {"said": "Add server.log as a sample"}),
+        ("a.pid", {"said": "Keep *.pid files"}),
+        ("tests/fixtures/node_modules/dep/index.js", {}),
+        ("tests/data/app.log", {}),
+        ("samples/app.log", {"patch": added("src/read.py", 'open("samples/app.log")')}),
+        ("core.4711", {"files": ("core.*",)}),
+    ],
+)
+def test_what_main_an_issue_tests_or_the_rest_of_the_change_speak_for_is_no_rubbish(path, speaks_for_it):
+    assert found([path], **speaks_for_it) == {}
+    assert found([path], on_main=["src/a.py"]).keys() == ({path} if not path.startswith("tests/") else set())
+
+
+@pytest.mark.parametrize("said", ["`npm run build` writes dist/", "Do not commit dist/.", "Never track node_modules"])
+def test_an_issue_that_only_mentions_a_folder_asks_for_none_of_it(said):
+    assert len(found(["dist/app.js", "node_modules/x/i.js"], said=said)) == 2
+
+
+@pytest.mark.parametrize(
+    "path", ["dist/app.js", "node_modules/x/i.js", "src/__pycache__/a.pyc", "tests/__pycache__/a.pyc", ".coverage"]
+)
+def test_what_programs_make_is_rubbish_whatever_names_it(path):
+    assert path in found([path], patch=added("package.json", f'"main": "{path}"'))
+
+
+def test_a_folder_with_the_mark_of_a_program_is_rubbish_unless_main_has_files_there():
+    new = ["env7/pyvenv.cfg", "env7/bin/python", "src/b.py"]
+    assert found(new).keys() == {"env7/pyvenv.cfg", "env7/bin/python"}
+    assert found(new, on_main=["env7/README"]) == {}
+
+
+def test_thirty_thousand_installed_files_are_told_apart_in_seconds():
+    new = [f"node_modules/p{number % 90}/f{number}.js" for number in range(30_000)]
+    began = time.process_time()
+    assert len(found([*new, "src/b.js"], on_main=[f"src/f{number}.js" for number in range(5_000)])) == 30_000
+    assert time.process_time() - began < 10
+
+
+def test_a_list_in_an_issue_and_the_names_of_programs_ask_for_nothing():
+    new = [".DS_Store", "nohup.out", "env7/pyvenv.cfg", "env7/bin/python", "core.4711"]
+    assert found(new, said="Do:\n\n* it with python\n* and *more*").keys() == set(new)
+
+
+def test_noface_toml_names_more_rubbish():
+    rules = {"not_files": ("**/*.prof", "var/**"), "files": ("var/keep.txt",)}
+    assert found(["a.prof", "var/x", "var/keep.txt", "b.py"], **rules).keys() == {"a.prof", "var/x"}
+
+
+@pytest.mark.parametrize(
+    ("new", "main", "more", "out"),
+    [
+        ("yarn.lock", ["package.json", "package-lock.json"], {}, True),
+        ("web/pnpm-lock.yaml", ["package.json", "web/package-lock.json"], {}, True),
+        ("poetry.lock", ["pyproject.toml", "uv.lock"], {}, True),
+        ("uv.lock", ["pyproject.toml"], {}, True),
+        ("uv.lock", [], {}, False),
+        ("package-lock.json", ["package-lock.json"], {}, False),
+        ("yarn.lock", ["package-lock.json"], {"gone": ["package-lock.json"]}, False),
+        ("yarn.lock", ["package-lock.json"], {"said": "Move to Yarn"}, False),
+        ("pnpm-lock.yaml", ["package-lock.json"], {"patch": added("ci.yml", "run: pnpm test")}, False),
+        ("Cargo.lock", ["Cargo.toml"], {}, False),
+    ],
+)
+def test_a_lock_file_of_another_package_manager_is_rubbish_unless_it_is_asked_for(new, main, more, out):
+    assert (new in found([new], on_main=main, **more)) == out
+
+
+def test_a_lock_file_beside_a_new_dependency_is_work():
+    statuses = {"package.json": "M", "package-lock.json": "A"}
+    assert rubbish_in(["package-lock.json"], ["package.json"], Wanted(), statuses) == {}
+
+
+def test_what_an_issue_says_is_its_text_its_paths_and_its_own_commands():
+    issue = Issue("7", "Title", body="body", accept=("test -f dist/x",), paths=("a/**",))
+    assert Wanted().by(issue, "more").said.split("\n") == ["Title", "body", "a/**", "test -f dist/x", "more"]
+
+
+def test_patterns_of_the_table_compile():
+    assert all(re.compile(path) for kind in FILES for path in kind["paths"])
