@@ -24,9 +24,10 @@ from noface.agents.base import (
 from noface.agents.json_stream import asks, unescaped
 from noface.diagnosis.agent_errors import ASKS
 from noface.diagnosis.known_causes import access_refused, final_error
+from noface.diagnosis.web_answers import begins_page, final_answer
 from noface.model.attempt import AttemptOrder
 from noface.model.command_line import pieces
-from noface.model.failure import DISK_SEEMS_FULL, OUTSIDE_CAUSE, Failure
+from noface.model.failure import DISK_SEEMS_FULL, NO_ANSWER, OUTSIDE_CAUSE, Failure
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import ModelSpec, Usage
 from noface.process.sandbox_home import AgentHome
@@ -54,10 +55,14 @@ class CommandReader:
     def __init__(self) -> None:
         self._lines = Lines()
         self._last = ""
+        self._page = False
 
     def feed(self, data: bytes) -> list[AgentEvent]:
         """Return the non-empty lines as text events."""
-        events = [AgentEvent(EventKind.TEXT, line.strip()) for line in self._lines.feed(data) if line.strip()]
+        lines = [line.strip() for line in self._lines.feed(data) if line.strip()]
+        self._page = self._page or (not self._last and bool(lines) and begins_page(lines[0]))
+        kind = EventKind.RETRY if self._page else EventKind.TEXT  # a proxy's page is no sign of life
+        events = [AgentEvent(kind, line) for line in lines]
         if events:
             self._last = events[-1].text[:LAST_WORDS_MAX]
         return events
@@ -96,6 +101,9 @@ class CommandReader:
                 how = "was ended by a signal" if exit_code is None else f"ended with exit code {exit_code}"
                 kind, message = FailureKind.AGENT_CRASH, f"the worker {how}: {words}"
         outside = final_error(reversed(said)) if kind is FailureKind.AGENT_CRASH else None
+        if kind is FailureKind.AGENT_CRASH and outside is None and (page := final_answer(reversed(said))):
+            rule, words = NO_ANSWER, page
+            message = f"the worker ended with exit code {exit_code}, and no answer of its provider: {page}"
         if outside is not None:
             rule = DISK_SEEMS_FULL if outside.disk_full else OUTSIDE_CAUSE
             message, words = f"the worker ended with exit code {exit_code}: {outside.line}", outside.line

@@ -18,6 +18,7 @@ from noface.agents.base import ANSWER_MAX, LAST_WORDS_MAX, AgentEvent, EventKind
 from noface.diagnosis.agent import classify
 from noface.diagnosis.agent_errors import ASKS, NOT_UNDERSTOOD, AgentError, AgentEvidence, Amounts
 from noface.diagnosis.reset_times import WallClock, epoch
+from noface.diagnosis.web_answers import begins_page
 from noface.model.budget import COST_MAX_USD
 from noface.model.worker_run import Usage
 
@@ -232,7 +233,8 @@ class JsonReader(LineReader):
             return evidence
         start = f'"{self._first}"' if self._first else "a line too long to read"
         message = f"{self.agent} printed nothing that noface understands; it began with {start[:TEXT_MAX]}"
-        return replace(evidence, error=AgentError(message, (NOT_UNDERSTOOD,)))
+        codes = () if begins_page(self._first) else (NOT_UNDERSTOOD,)  # a page for people: the words tell that
+        return replace(evidence, error=AgentError(message, codes))
 
     def document(self) -> JsonRecord:
         """Return what was printed as one JSON object over many lines, an empty one where it was none."""

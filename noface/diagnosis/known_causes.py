@@ -8,7 +8,7 @@ from typing import Any
 
 from noface.data import expanded, table
 from noface.diagnosis.text import strip_codes
-from noface.model.failure import OUT_OF_REACH, OUTSIDE_CAUSE, Failure
+from noface.model.failure import NO_ANSWER, OUT_OF_REACH, OUTSIDE_CAUSE, Failure
 from noface.model.quoting import one_line
 from noface.model.taxonomy import DiagnosisStrategy, FailureKind
 
@@ -177,7 +177,10 @@ def final_error(last_lines: Iterable[str]) -> FinalError | None:
 
 _OVERLOADED = re.compile(r"\b50[0234]\b")
 _HERE = re.compile(r"\b(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|0\.0\.0\.0)\b|::1\b|\[::\]")
-_NO_NETWORK = re.compile(r"\b(?:EADDRINUSE|[Aa]ddress already in use|ETXTBSY|Text file busy|EPIPE|unexpected EOF)\b")
+_NO_NETWORK = re.compile(
+    r"\b(?:EADDRINUSE|[Aa]ddress already in use|ETXTBSY|Text file busy|EPIPE|unexpected EOF|is locked|SQLITE_BUSY|lock"
+    r"|deadlock|temporarily unavailable|resource busy)\b"
+)
 
 
 def of_its_provider(error: Failure) -> Failure:
@@ -185,6 +188,8 @@ def of_its_provider(error: Failure) -> Failure:
 
     That is a rate limit, an answer of 500 to 504, or a network; what lies on this machine is no provider.
     """
+    if error.rule == NO_ANSWER:
+        return replace(error, kind=FailureKind.NETWORK, charged=False)
     found = final_error(error.evidence[-1:]) if error.rule == OUTSIDE_CAUSE else None
     if found is None or _HERE.search(found.line) or _NO_NETWORK.search(found.line):
         return error

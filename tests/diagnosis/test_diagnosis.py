@@ -94,6 +94,10 @@ KNOWN = [
     ("git-conflict", "", "Automatic merge failed; fix conflicts and then commit the result."),
     ("port-in-use", ":::3000", "Error: listen EADDRINUSE: address already in use :::3000"),
     ("port-in-use", "", "OSError: [Errno 98] Address already in use"),
+    ("held-by-another", "", "sqlite3.OperationalError: database is locked"),
+    ("held-by-another", "/r/.git/index.lock", "fatal: Unable to create '/r/.git/index.lock': File exists."),
+    ("held-by-another", "/var/lib/dpkg/lock", "E: Could not get lock /var/lib/dpkg/lock"),
+    ("held-by-another", "", "error: fork: Resource temporarily unavailable"),
     ("port-in-use", ":8080", "listen tcp :8080: bind: address already in use"),
 ]
 

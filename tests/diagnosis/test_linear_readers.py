@@ -25,6 +25,7 @@ from noface.gates import secrets
 from noface.gates.report import parse_report
 from noface.integrity.diff import suspects
 from noface.integrity.diff_make import read_makefile
+from noface.integrity.strength import weaker
 from noface.integrity.tampering import weakened_tests
 from noface.model.attempt import FileChange
 from noface.prompts import json_scan
@@ -100,6 +101,7 @@ READERS = {
     "mask": MASKER.text,
     "mask a patch": lambda text: MASKER.patch(patch(text).encode("utf-8", "replace"), "x"),
     "secrets": lambda text: secrets.scan(patch(text)),
+    "bodies of tests": lambda text: weaker({"tests/test_a.py": text, "a.test.js": text}, {"tests/test_a.py": ""}),
     "weakened tests": lambda text: weakened_tests((CHANGE,), patch(text)),
     "markers": lambda text: suspects(patch(text)),
     "makefile": read_makefile,

@@ -1,0 +1,71 @@
+"""Whose turn it is to run a gate: any number run beside each other, one that is to be alone runs while no other does.
+
+First come, first served, for gates of workers, of landings and of main alike: they share the machine's ports, files and
+databases as far as no sandbox keeps them apart. A turn lasts for one run of a gate's command, and ends with noface.
+"""
+
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from noface.model.gate import ALONE_AFTER
+from noface.process.command import TICK_S, Canceller
+
+
+@dataclass(slots=True, eq=False)
+class Turn:
+    """A run of a gate's command: `who` it is, for people, and who ran `beside` it for a time.
+
+    One that would rather be `alone` waits for that up to `patience_s`: another gate may run for long, or wait itself
+    for what this one holds up. None: it must be alone.
+    """
+
+    who: str
+    command: str
+    alone: bool
+    patience_s: float | None = None
+    beside: dict[str, None] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class GateTurns:
+    """The gates that run now, and those that wait. `met` counts by command how often one has failed in company only."""
+
+    met: Counter[str] = field(default_factory=Counter)
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _running: list[Turn] = field(default_factory=list)
+    _waiting: deque[Turn] = field(default_factory=deque)
+
+    @contextmanager
+    def turn(self, mine: Turn, cancel: Canceller, on_wait: Callable[[], None]) -> Iterator[Turn | None]:
+        """Wait for a turn, and hold it; None where a cancel ends the wait. `on_wait` is called before a wait."""
+        with self._changed:
+            self._waiting.append(mine)
+            if not self._free(mine):
+                on_wait()
+            until = time.monotonic() + mine.patience_s if mine.patience_s is not None else None
+            while not self._free(mine) and not cancel.cancelled:
+                self._changed.wait(TICK_S)
+                mine.alone = mine.alone and (until is None or time.monotonic() < until)
+            self._waiting.remove(mine)
+            granted = not cancel.cancelled
+            if granted:
+                for other in self._running:
+                    other.beside[mine.who] = mine.beside[other.who] = None
+                self._running.append(mine)
+            self._changed.notify_all()
+        try:
+            yield mine if granted else None
+        finally:
+            with self._changed:
+                if granted:
+                    self._running.remove(mine)
+                self._changed.notify_all()
+
+    def _free(self, mine: Turn) -> bool:
+        """Tell whether a turn may begin: nobody came before it, and nobody runs who keeps it waiting."""
+        mine.alone = mine.alone or self.met[mine.command] >= ALONE_AFTER
+        return self._waiting[0] is mine and not any(mine.alone or other.alone for other in self._running)

@@ -1,0 +1,73 @@
+"""When a gate that failed beside others is worth a run alone, and how seldom that is for honest failures."""
+
+from support.cases import cases
+from support.corpus_score import RECORDINGS, evidence_of, load
+
+from noface.diagnosis.company import company_line, may_be_company
+from noface.diagnosis.gate import classify
+from noface.model.failure import Failure
+from noface.model.taxonomy import FailureKind
+
+LINES = [
+    "OSError: [Errno 98] Address already in use",
+    "Error: listen EADDRINUSE: address already in use :::3000",
+    "listen tcp :8080: bind: address already in use",
+    "Bind for 0.0.0.0:5432 failed: port is already allocated",
+    "Web server failed to start. Port 8080 was already in use: port 8080 is already in use",
+    "mkdir: cannot create directory '/tmp/build.lock': File exists",
+    "FileNotFoundError: [Errno 2] No such file or directory: '/tmp/app.sock'",
+    "sqlite3.OperationalError: database is locked",
+    "SQLITE_BUSY: database is locked",
+    'ERROR:  database "test_shop" already exists',
+    'ERROR:  source database "template1" is being accessed by other users',
+    "pg: deadlock detected",
+    "Timeout waiting to lock build logic queue. It is currently in use by another Gradle instance.",
+    "Another instance of the server is running",
+    "fatal: Unable to create '/tmp/r/.git/index.lock': File exists.",
+    "E: Could not get lock /var/lib/dpkg/lock-frontend",
+    "flock: failed to acquire lock: Resource temporarily unavailable",
+    "cp: cannot create regular file 'app': Text file busy",
+    "redis.exceptions.ConnectionError: Error 111 connecting to localhost:6379. Connection refused.",
+]
+OTHERS = [
+    "AssertionError: assert 3 == 4",
+    "TypeError: cannot lock on to undefined",
+    "No such file or directory: 'src/app.py'",
+    "the clock is wrong",
+    "expected the block to be unlocked",
+    "SyntaxError: invalid syntax",
+    "ModuleNotFoundError: No module named 'requests'",
+]
+
+
+def failure(line, kind=FailureKind.RUNTIME_ERROR):
+    return Failure(
+        kind, "exit code 1", rule="x", evidence=("exit code 1",), excerpt=f"collected 1 item\n{line}\n1 failed"
+    )
+
+
+@cases(("line", "told"), [*((line, line) for line in LINES), *((line, "") for line in OTHERS)])
+def test_what_only_one_can_have_at_a_time_is_known_by_the_words_of_many_systems(line, told):
+    assert company_line(failure(line)) == told
+
+
+@cases(
+    ("beside", "main_s", "worth"),
+    [(3, 30.0, True), (1, 30.0, False), (3, 20.0, False), (0, 100.0, True), (3, None, False)],
+)
+def test_a_gate_at_its_time_limit_runs_alone_only_where_its_share_of_the_machine_may_have_been_too_small(
+    beside, main_s, worth
+):
+    timeout = failure("not finished after 100 s", FailureKind.TIMEOUT)
+    assert may_be_company(timeout, beside, 100.0, main_s) == worth
+
+
+def test_one_of_a_hundred_honest_failures_costs_a_run_more():
+    verdicts = [classify(evidence_of(record)) for name in RECORDINGS for record in load(name)]
+    red = [
+        Failure(verdict.kind, verdict.message, rule=verdict.rule, evidence=verdict.evidence, excerpt=verdict.excerpt)
+        for verdict in verdicts
+        if verdict.kind is not None
+    ]
+    told = [each for each in red if may_be_company(each, 3, 600.0, 1.0)]
+    assert (len(red), len(told)) == (1465, 6)

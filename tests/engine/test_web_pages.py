@@ -1,0 +1,62 @@
+"""A proxy's page in place of a model, and programs that end at once in words of nobody's: waited out, nobody charged."""
+
+import sys
+
+from support.clocked_run import clocked
+
+CONFIG = """\
+[[gates]]
+name = "check"
+command = "test -e a.txt"
+canary = false
+canary_reason = "stands in"
+[models.small]
+agent = "command"
+command = "{python} {script}"
+[retry]
+default_model = "small"
+[sandbox]
+kind = "none"
+[run]
+slots_dir = "{folder}/slots"
+"""
+AWAY = """\
+import os, pathlib, sys
+slept = float(open({slept!r}).read())
+issue = os.environ["NOFACE_ISSUE_ID"]
+pathlib.Path({calls!r}).open("a").write(f"{{issue}}\\n")
+if slept < {until}:
+    {away}
+pathlib.Path(f"{{issue}}.txt").write_text("done")
+"""
+PAGE = 'print("<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head>"); print("</html>"); sys.exit({code})'
+
+
+def worker(project, away, until=1800):
+    script = project.folder / "worker.py"
+    slept, calls = str(project.folder / "slept"), str(project.folder / "calls")
+    script.write_text(AWAY.format(slept=slept, calls=calls, until=until, away=away))
+    project.write("noface.toml", CONFIG.format(python=sys.executable, script=script, folder=project.folder))
+    for number in (1, 2, 3):
+        project.issue(number)
+    project.commit()
+
+
+def test_a_page_on_standard_output_is_an_outage_whatever_the_exit_code(project):
+    worker(project, PAGE.format(code="0 if slept < 600 else 1"))
+    done = clocked(project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert project.statuses() == dict.fromkeys("123", "merged")
+    charged = [attempt["charged"] for issue in "123" for attempt in project.attempts(issue)]
+    assert charged.count(True) == 3, "only what passed"
+    assert len((project.folder / "calls").read_text().split()) < 20, "one probe asks for all"
+
+
+def test_ends_that_nobody_understands_are_waited_out_once_a_second_issue_has_them_and_the_first_goes_on(project):
+    worker(project, 'print("starting"); sys.exit("zarg 17 frobnicated")')
+    done = clocked(project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert project.statuses() == dict.fromkeys("123", "merged")
+    failed = [a["charged"] for issue in "123" for a in project.attempts(issue) if a["outcome"] != "PASSED"]
+    assert failed.count(True) == 5, "one issue alone says nothing; it was tried again"
+    assert "ended alike, with nothing done" in done.stdout

@@ -1,0 +1,55 @@
+"""Which ends of attempts, one after the other, no work explains."""
+
+from support.cases import cases
+
+from noface.model.failure import Failure
+from noface.model.taxonomy import FailureKind
+from noface.model.worker_run import AgentRun, EndedBy, Usage
+from noface.recovery.sudden_ends import as_of_the_model, not_the_work, row_with, sudden_end
+
+
+def crash(words="Fatal: zarg", kind=FailureKind.AGENT_CRASH, rule="command-exit-3", **more):
+    return Failure(
+        kind, f"the worker ended with exit code 3: {words}", rule=rule, evidence=("exit code 3", words), **more
+    )
+
+
+def run(seconds=2.0, ended_by=EndedBy.ITSELF, signal=None, tokens=None):
+    return AgentRun(3, signal, ended_by, seconds, Usage(tokens_in=tokens))
+
+
+def row(*ends):
+    """The row after attempts, each given as its issue and its failure."""
+    seen = ()
+    for issue, failure in ends:
+        seen = row_with(seen, sudden_end(issue, run(), failure))
+    return seen
+
+
+@cases(
+    ("ends", "told"),
+    [
+        ([("1", crash()), ("2", crash()), ("1", crash())], True),
+        ([("1", crash("after 1.21s")), ("2", crash("after 1.5s")), ("3", crash("after 0.91s"))], True),
+        ([("1", crash()), ("2", crash())], False),
+        ([("1", crash())] * 9, False),  # of one issue: its prompt may be to blame
+        ([("1", crash()), ("2", crash("other words")), ("3", crash())], False),
+        ([("1", crash()), ("2", crash()), ("3", None), ("1", crash())], False),  # it worked meanwhile
+        ([("1", crash()), ("2", crash(kind=FailureKind.NO_DIFF)), ("3", crash())], False),
+        ([("1", crash()), ("2", crash(rule="command-exit-4")), ("3", crash())], False),
+    ],
+)
+def test_only_ends_of_several_issues_in_the_same_words_are_no_work_s(ends, told):
+    assert not_the_work(row(*ends)) == told
+
+
+@cases("ended", [run(seconds=121), run(signal=9), run(ended_by=EndedBy.TIMEOUT), run(tokens=40)])
+def test_who_has_worked_a_while_or_was_ended_has_no_sudden_end(ended):
+    assert sudden_end("1", ended, crash()) is None
+
+
+def test_without_another_model_it_is_waited_for_and_else_another_works():
+    seen = row(("1", crash()), ("2", crash()), ("1", crash()))
+    waits, switches = (as_of_the_model(crash(), seen, other) for other in (None, "big"))
+    assert (waits.kind, switches.kind, waits.charged, switches.charged) == ("NETWORK", "MISCONFIGURED", False, False)
+    assert waits.message.startswith("3 attempts at 2 issues ended alike, with nothing done: the worker ended with exit")
