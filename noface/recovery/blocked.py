@@ -14,7 +14,8 @@ from typing import Any
 from noface.data import table
 from noface.integrity.diff_names import UnfitRule
 from noface.integrity.judges import Part, part_of
-from noface.integrity.tampering import BY_MAIN
+from noface.integrity.not_taken import NO_PART
+from noface.integrity.tampering import BY_BODY, BY_MAIN
 from noface.model.actions import ApprovalKind, Block, RequestApproval, approval_kind, followed_by
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
@@ -52,6 +53,9 @@ def blocked_question(issue: Issue, kind: FailureKind, history: History) -> str:
     gated = _gated(history)
     if kind is FailureKind.NO_DIFF and gated is not None and gated.failure is not None:
         failure, kind = gated.failure, gated.failure.kind  # nothing was changed, and that is what is wrong still
+    if failure is not None and NO_PART in failure.message:
+        named = quoted(failure.message.partition(NO_PART)[2].lstrip(": "), _QUOTED_CHARS_MAX)
+        return f"How can what issue {issue.id} needs be part of the project? noface found: {named}"
     tests = failure.failing_tests if failure is not None else ()
     if tests and kind.info.names_tests:
         named = some(tests, _TESTS_SHOWN)
@@ -76,6 +80,8 @@ def approval_question(issue: Issue, action: RequestApproval, history: History) -
         case ApprovalKind.DONE:
             words = quoted(failure.excerpt, _QUOTED_CHARS_MAX) if failure is not None else ""
             return f"Is issue {issue.id} done already? Nothing was changed, and every gate passes on main. {words}"
+        case ApprovalKind.COMPLETE:
+            return f"Is anything of issue {issue.id} missing? All of its parts have landed, and every gate passes."
         case ApprovalKind.PATHS:
             return _may_change(issue, action.paths, _newest(history, Topic.BOUNDARY))
         case ApprovalKind.CONTRACT if last is not None and failure is not None:
@@ -111,7 +117,7 @@ def _may_change(issue: Issue, paths: tuple[str, ...], advice: Advice | None) -> 
 def _about_tests(issue: Issue, history: History, last: PastAttempt, failure: Failure) -> str:
     """Ask whether the test is wrong that the worker weakened, or would have to."""
     asked = _questions_of(last)
-    if failure.rule in BY_MAIN and not asked:
+    if failure.rule in (*BY_MAIN, *BY_BODY) and not asked:
         named = some(failure.failing_tests, _TESTS_SHOWN) if failure.failing_tests else "what judges it on main"
         return (
             f"May attempt {last.number} of issue {issue.id} land, so that {named} gives way to it? noface found:"
@@ -223,10 +229,13 @@ def approval_document(
     last = history.current[-1] if history.current else None
     number = last.number if last is not None else 0
     changed = last.changed if last is not None else ()
-    first = "Look at the change and at the question, then approve or reject."
+    first, who = "Look at the change and at the question, then approve or reject.", f"attempt {number} waits"
+    if action.parts:  # what the whole's attempts left is in its parts
+        branch, changed, who = "", (), "it waits"
+        first = f"Look at its text and at its parts (noface show {issue.id}), then approve or reject."
     return {
         "kind": action.kind.value if action.kind is not None else PASSED,
-        "summary": f"attempt {number} waits for your approval: {short(action.reason, _REASON_CHARS_MAX)}",
+        "summary": f"{who} for your approval: {short(action.reason, _REASON_CHARS_MAX)}",
         "question": approval_question(issue, action, history),
         **_account(history, configured),
         **_next(issue, first, options_of_approval(issue, wants, branch, _judging(last)), branch),

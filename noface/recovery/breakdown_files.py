@@ -15,14 +15,17 @@ from dataclasses import dataclass, field
 from noface.integrity.build_output import generated
 from noface.model.issue import Issue
 from noface.model.patterns import has_wildcards, matches_any, path_problem
+from noface.model.quoting import short
 from noface.prompts.text import code, fenced, long_text, shorten
 from noface.recovery.breakdown import child_ids, make_child
+from noface.recovery.done_already import REST
 
 Group = tuple[str, ...]
 _FILES_MAX = 500
 _WRITTEN_MAX = 20
 _BODY_BYTES_MAX = 12_000
 _TITLE_CHARS_MAX = 120
+_SAID_MAX, _SAID_CHARS_MAX = 30, 600
 _FOLDERS_MAX = 20
 _TEST_NAMES = (
     re.compile(r"test_(?P<of>[^/]+)"),
@@ -57,21 +60,21 @@ def split_by_files(
     touched: TouchedFiles,
     children_max: int,
     known_ids: Collection[str],
-    depth_max: int | None = None,
+    *,
+    least: int = 2,
 ) -> tuple[Issue, ...]:
-    """Return the parts of `parent`, one a group of touched files; none where there is nothing to part.
+    """Return the parts of `parent`, one a group of touched files; none where these are less than `least`.
 
+    One part is the issue itself, unless what is left of it is another (`closing.rest_of`).
     Files outside the parent's paths, and names that cannot be a path of an issue, are left out. The parts have no
     accept commands: the parent's are run when all have landed. Whom a part waits for comes before it.
     """
-    if depth_max is not None and parent.depth + 1 > depth_max:
-        return ()
     made = generated(touched.work)
     written = _fit(parent, tuple(made))[:_WRITTEN_MAX]
     files = _fit(parent, tuple(path for path in touched.work if path not in made))
     groups = _grouped(_with_tests(files), children_max)
     ids = child_ids(parent, len(groups), known_ids)
-    if len(groups) < 2 or isinstance(ids, str):  # noqa: PLR2004 - one part is the issue itself
+    if len(groups) < least or isinstance(ids, str):
         return ()
     needs = _needs(groups, touched.texts)
     order = _in_order(needs)
@@ -158,12 +161,40 @@ def _module(path: str) -> str:
     return folder.rpartition("/")[2].lower() if stem in _OF_ITS_FOLDER and folder else stem
 
 
+def rest_of(
+    parent: Issue, parts: tuple[Issue, ...], left: tuple[str, ...], known_ids: Collection[str]
+) -> tuple[Issue, ...]:
+    """Return the part of `parent` that is what no other part does, after all of these; () if it can have no id.
+
+    `left` is what is known of it, in the words of the issue, of workers or of whoever looked.
+    """
+    ids = child_ids(parent, 1, {*known_ids, *(part.id for part in parts)})
+    if isinstance(ids, str):
+        return ()
+    body = f"""\
+This is the rest of issue {parent.id}: what it asks for and its other parts do not. As far as it is known, this is left:
+
+{chr(10).join(f"- {short(each, _SAID_CHARS_MAX)}" for each in left[:_SAID_MAX])}
+
+These parts come before; what they did is in your working directory, and not to be done again:
+
+{chr(10).join(f"- {part.id}: {part.title}: {_some(part.paths)}" for part in parts)}
+
+Go through the whole issue point by point. What is there already stays as it is; do what is missing. If nothing is, \
+change nothing, and report status "done" with the evidence.
+{_whole(parent)}"""
+    title, waits = f"{parent.title[:_TITLE_CHARS_MAX]} {REST}", tuple(part.id for part in parts)
+    return (make_child(parent, ids[0], title=title, body=body, paths=parent.paths, depends_on=waits),)
+
+
+def _some(paths: tuple[str, ...]) -> str:
+    return f"{', '.join(code(path) for path in paths[:3])}{' …' if len(paths) > 3 else ''}"  # noqa: PLR2004 - enough to tell
+
+
 def _child(parent: Issue, ids: tuple[str, ...], groups: list[Group], place: int, depends_on: tuple[str, ...]) -> Issue:
     group = groups[place]
     others = "\n".join(
-        f"- {own_id}: {', '.join(code(path) for path in paths[:3])}{' …' if len(paths) > 3 else ''}"  # noqa: PLR2004 - enough to tell
-        for own_id, paths in zip(ids, groups, strict=True)
-        if paths is not group
+        f"- {own_id}: {_some(paths)}" for own_id, paths in zip(ids, groups, strict=True) if paths is not group
     )
     body = f"""\
 This is part {place + 1} of {len(groups)} of issue {parent.id}.

@@ -9,6 +9,7 @@ from noface.model.actions import Action, Mode, RequestApproval, Run, Skip
 from noface.model.attempt import failure_of
 from noface.model.failure import Failure
 from noface.model.history import Verdict
+from noface.model.issue import Issue
 from noface.model.quoting import quoted
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import ReportStatus, WorkerReport
@@ -23,6 +24,8 @@ CHECK = (
 )
 """What the next worker is told."""
 _LOOKS = 2
+REST = "(the rest)"
+"""How the title of the part ends that is what no other part of an issue does."""
 _QUOTED_MAX = 300
 
 
@@ -34,6 +37,18 @@ def says_done(report: WorkerReport | None, last_words: str) -> str:
         if claims_done(text):
             return text.strip()
     return ""
+
+
+def nothing_left(issue: Issue, report: WorkerReport | None, last_words: str) -> str:
+    """Return what a worker says who has changed nothing of a part, where that means that nothing is left; else "".
+
+    Other parts may have done all of it: a report that calls it done says so in any words. Of the rest of an issue even
+    silence does: nobody knew that there was any.
+    """
+    if issue.parent is None or (report is not None and report.status is not ReportStatus.DONE):
+        return ""
+    silent = report is None and issue.title.endswith(REST)
+    return last_words.strip() or "nothing was left to do" if silent or report is not None else ""
 
 
 def done_already(words: str, main: str, *, accepted: bool) -> Failure:
@@ -55,14 +70,16 @@ def closed_or_asked(state: PolicyState) -> Action | None:
     failure, last = state.failure, state.last
     if failure.rule != DONE_ALREADY:
         return None
-    if state.history.issue.accept:
+    issue, looks = state.history.issue, trailing(state.attempts, lambda each: failure_of(each).rule == DONE_ALREADY)
+    if issue.parent is not None and looks >= _LOOKS:
+        return Skip("nothing is left to do in this part: who looks at the whole decides", satisfied=True)
+    if issue.accept:
         return Skip("already satisfied: its accept commands pass on main", satisfied=True)
     verdict = state.history.verdict(last.number)
     if verdict is not None:
         if verdict.verdict is Verdict.APPROVED:
             return Skip("done already, as a person confirmed", satisfied=True)
         return climb(state, why="a person says that it is not done")
-    looks = trailing(state.attempts, lambda attempt: failure_of(attempt).rule == DONE_ALREADY)
     if looks < _LOOKS:
         model = same_model(state.attempts, state.ladder)
         return Run(Mode.FEEDBACK, model, "it is said to be done already: one more look; nothing is charged", last.think)

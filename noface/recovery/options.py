@@ -96,6 +96,9 @@ def _answers(wants: ApprovalKind, approve: str, reject: str, judging: tuple[str,
             return yes, Option("it is right, and stays: say so", reject)
         case ApprovalKind.DONE:
             return Option("it is done: close it", approve), Option("it is not: say what is missing", reject)
+        case ApprovalKind.COMPLETE:
+            yes = Option("nothing is missing: close it", approve)
+            return yes, Option("say what is missing: it becomes a further part", reject)
         case ApprovalKind.GOING_ON:
             return Option("go on with it", approve), Option("say what should be done instead", reject)
 

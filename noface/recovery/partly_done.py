@@ -18,7 +18,7 @@ from noface.model.worker_run import ReportStatus, WorkerReport
 PARTLY_DONE = "partly-done"
 """The rule of work that passes every gate, and of which its worker says that something is left."""
 PARTS_MAX = 4
-_QUOTED_MAX = 300
+_QUOTED_MAX = 1000
 GO_ON = (
     "Your working directory holds that part. Do what is left, all of it if you can, and keep the commands passing."
     ' Report status "done" only if nothing of the issue is left; if you stop at another part, say again what is left.'
@@ -31,16 +31,18 @@ LEFT_UNDONE = (
 """What the next worker is told where a part was no progress."""
 
 
-def names_a_rest(report: WorkerReport | None) -> bool:
-    """Tell whether a worker calls its work part of the issue and says anything of it."""
-    return report is not None and report.status is ReportStatus.PARTIAL and bool(report.summary.strip() or report.gaps)
+def said_left(report: WorkerReport | None) -> tuple[str, ...]:
+    """Return what a worker says is left of the issue, as precisely as it says it; () where it calls it done."""
+    if report is None or report.status is not ReportStatus.PARTIAL:
+        return ()
+    return report.left or tuple(filter(None, (report.summary.strip(),))) or report.gaps
 
 
 def partly_done(report: WorkerReport, gates: tuple[GateResult, ...]) -> Failure | None:
     """Return what a worker's part comes to where gates ran and all passed; None where there is no such evidence."""
     if not gates or worst(gates) is not None:
         return None
-    said = report.summary.strip() or report.gaps[0]
+    said = "; ".join(dict.fromkeys((*filter(None, (report.summary.strip(),)), *said_left(report))))
     return Failure(
         FailureKind.RESOURCE_EXHAUSTED,
         f"part of the issue is done, and every gate passes with it; its worker: {quoted(said, _QUOTED_MAX)}",

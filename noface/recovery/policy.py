@@ -7,9 +7,14 @@ breakdown) is part of the history: an asking action is followed by the same ques
 
 The rules, in order; the first that applies wins.
 
- 1. No attempt yet: the first rung of the ladder.
- 2. The last attempt passed: have it reviewed where that is due (N2; a reviewer who is away is waited for, and one
-    who gives no verdict is no approval), ask a person where `[approval]` names its paths or labels (L10), land it.
+ 0. All parts of it have landed: is that all (`closing`)?
+ 1. No attempt yet: the first rung of the ladder, or with `[retry] start = "learned"` the one that the record of the
+    models chooses (`learned_start`). It may take tries from any rung but the last; the other rules see what is left.
+ 2. The last attempt passed (`rules_passed`): have it reviewed where that is due (N2; a reviewer who is away is waited
+    for, and one who gives no verdict is no approval), ask a person where `[approval]` names its paths or labels
+    (L10), land it.
+    A review, or else a person's word, is due too where it may be half of the issue: after an order to do less, or
+    after parts that failed, without a report that calls it done.
     Where it changed what judges it, as its issue's own commands want, a review is due, or else a person's word.
     Work that main's tests contradict, all of which it keeps and makes ask for something else, may be what its issue
     asks for (`[review] changed_tests`): a model that has not written it is asked, and a yes with a sentence of the
@@ -22,7 +27,8 @@ The rules, in order; the first that applies wins.
  5. Environment (AUTH, MISCONFIGURED, ENVIRONMENT, BASELINE_RED), not charged: no retry mends it. What is wrong with
     one model's login or entry leaves the others: one of its tier works in its place, else the next of the ladder.
     What has the same login (the same agent with the same key or home) is not tried after an AUTH. Without another one,
-    and for all else: block at once. No work is begun on a main that has been seen red in this run.
+    and for all else: block at once. A main that turned red is waited for (engine/red_main), and what was finished is
+    judged once it is green, for nothing; after five red mains in a row: block.
     (Where main passes in the same environment, the change is to blame, and it is charged: the ladder.) A setup or a
     plain command whose final error may pass by itself (a network, a rate limit, a port in use) is run again twice an
     issue, for nothing; a full disk, measured or met by main as well, ends the run, and the same model goes on with
@@ -35,7 +41,8 @@ The rules, in order; the first that applies wins.
     (K5). The reviewer asked for changes: the same model again with the points, up to a cap of rounds (N2). Two merge
     conflicts in a row: ask the resolver once. The worker found it done already (`done_already`): one more look, then a
     person is asked; a green `accept` closes it. Part of the work that passes every gate (`partly_done`): the same model
-    goes on with the rest. Anything else that was not charged (main moved under
+    goes on with the rest. The work passed and holds what looks forgotten (`leftovers`): its worker is told once, and
+    where no limit allows that it lands as it is. Anything else that was not charged (main moved under
     the attempt, the first malformed answer): again at once, up to three times since the last charged attempt, then
     block. After a merge conflict it works alone (`schedule`), so that main does not move again.
  8. Another machine refused access (401, 403), and no test made that up: block at once, until the next run (S4). The
@@ -47,6 +54,7 @@ The rules, in order; the first that applies wins.
 11. Boundary (BOUNDARY_VIOLATION, GATE_TAMPERING): ask the resolver, then tell the worker; a second time in a row: a
     person. A worker that argues that a test or a contract is wrong: the resolver too, then a person's approval or none.
 12. Context gap (AGENT_CONFUSION, AGENT_REFUSED): ask the planner, add context once; a second time in a row: a person.
+    What one model refuses another may do: after its second refusal the next rung's, if it has not refused.
 13. Unknown, or the same failure again and again: diagnose (S1: known patterns first), and follow the diagnosis once
     (S3): another approach or the same with changes is told to the worker; "escalate" is the next rung, above the last
     a person; "retry_same" is the same run again, uncharged, after its delay; "skip" only where that is allowed.
@@ -66,13 +74,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from noface.diagnosis.known_causes import known_cause
-from noface.integrity.tampering import CONTRADICTED
+from noface.integrity.leftovers import LEFT_IN
 from noface.model.actions import (
     Action,
     Ask,
     AwaitIssues,
     Block,
-    Land,
     Mode,
     RequestApproval,
     Run,
@@ -94,12 +101,13 @@ from noface.model.budget import (
     passed_by,
 )
 from noface.model.failure import Failure
-from noface.model.history import Advice, AdviceOutcome, History, Topic, Verdict
-from noface.model.patterns import matches_any
+from noface.model.history import History, Topic, Verdict
 from noface.model.quoting import some
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, DiagnosisStrategy, FailureKind, Strategy
 from noface.model.worker_run import BlockedReason
+from noface.recovery.closing import closed_or_looked_at
 from noface.recovery.done_already import closed_or_asked
+from noface.recovery.learned_start import BEGINS, learned_ladder, tries_left_out
 from noface.recovery.partly_done import PARTLY_DONE, PARTS_MAX, free_parts
 from noface.recovery.policy_state import (
     OF_THE_MODEL,
@@ -115,14 +123,13 @@ from noface.recovery.policy_state import (
 from noface.recovery.retry_policy import (
     REJECTED_BY_PERSON,
     REJECTED_BY_REVIEWER,
-    ChangedTests,
     Policy,
     Roles,
     Rung,
-    review_due,
 )
 from noface.recovery.rules_charged import by_strategy, recover, same_again
 from noface.recovery.rules_outside import backoff, outside, wait
+from noface.recovery.rules_passed import changed_tests, landing
 
 __all__ = ["History", "Policy", "Rung", "backoff", "next_action"]
 
@@ -147,6 +154,11 @@ def next_action(
     if not history.issue.no_escalate:
         action = _standing_in(action, policy, away, now)
     paid = _payable(action, history, policy, estimates)
+    last = history.current[-1] if history.current else None
+    if isinstance(paid, Block) and last is not None and last.failure is not None and last.failure.rule == LEFT_IN:
+        verdict = history.verdict(last.number)
+        refused = verdict is not None and verdict.verdict is not Verdict.APPROVED
+        return paid if refused else landing(history, policy, last, away, now)
     if paid is not action and isinstance(action, Ask) and action.topic is not Topic.REVIEW:
         breakdown, review = replace(policy.breakdown, enabled=False), replace(policy.review, judge=None)
         unasked = replace(policy, roles=Roles(), reflect=False, breakdown=breakdown, review=review)
@@ -155,20 +167,25 @@ def next_action(
 
 
 def _decide(history: History, policy: Policy, now: float, jitter: float, away: Mapping[str, float]) -> Action:
-    ladder = policy.ladder_for(history.issue, history.model)
+    whole = policy.ladder_for(history.issue, history.model)
+    ladder = learned_ladder(whole, history, policy, now)
     attempts = history.current
+    if (closing := closed_or_looked_at(history, policy.roles, away, now)) is not None:
+        return closing
     if not attempts:
-        return Run(Mode.FIRST, ladder[0].model, "first attempt: the ladder's first rung", think=ladder[0].think)
+        why = ladder[0].why if ladder[0].why.startswith(BEGINS) else "first attempt: the ladder's first rung"
+        return Run(Mode.FIRST, ladder[0].model, why, think=ladder[0].think)
     attempts = _as_decided(history, attempts)
     last = attempts[-1]
     if last.outcome == PASSED:
-        return _landing(history, policy, last, away, now)
-    if (question := _changed_tests(history, policy, last, away, now)) is not None:
+        return landing(history, policy, last, away, now)
+    if (question := changed_tests(history, policy, last, away, now)) is not None:
         return question
     judged = tuple(attempt for attempt in attempts if attempt.outcome != INTERRUPTED)
     failure = failure_of(judged[-1] if judged else last)
     dear = _too_dear(attempts, policy.budget)
-    limit = _limit(history, policy, dear.kind if dear is not None else _to_blame(judged, failure.kind)) or dear
+    blamed = dear.kind if dear is not None else _to_blame(judged, failure.kind)
+    limit = _limit(history, policy, blamed, tries_left_out(whole, ladder)) or dear
     if limit is not None:
         may_land = failure.kind is FailureKind.GATE_TAMPERING and last.candidate is not None and not limit.limit
         unasked = may_land and history.verdict(last.number) is None
@@ -214,98 +231,14 @@ def _to_blame(judged: Attempts, kind: FailureKind) -> FailureKind:
     return next((other for other in kinds if not other.category.external), FailureKind.RESOURCE_EXHAUSTED)
 
 
-def _landing(history: History, policy: Policy, last: PastAttempt, away: Mapping[str, float], now: float) -> Action:
-    verdict = history.verdict(last.number)
-    if verdict is not None and verdict.verdict is Verdict.APPROVED:
-        return Land("every hard gate passed, and a person approved")
-    review = _review(history, policy, last, away, now)
-    if review is not None:
-        return review
-    if last.doubts and policy.roles.reviewer is None:
-        return RequestApproval(None, f"passed, as its own commands want it; {last.doubts[0]}")
-    labels = [label for label in history.issue.labels if label in policy.approval_labels]
-    if labels:
-        return RequestApproval(None, f'passed; label "{labels[0]}" needs your approval ([approval] labels)')
-    paths = [path for path in last.changed if matches_any(path, policy.approval_paths)]
-    if paths:
-        return RequestApproval(None, f"passed; it changes {paths[0]}, which needs your approval ([approval] paths)")
-    return Land("every hard gate passed")
-
-
-def _review(
-    history: History, policy: Policy, last: PastAttempt, away: Mapping[str, float], now: float
-) -> Action | None:
-    """Have the work reviewed where that is due; None where nothing more is to be said by a reviewer."""
-    reviewer = policy.roles.reviewer
-    due = review_due(policy.review, history.issue, last)
-    if reviewer is None or not due:
-        return None
-    reviews = _answers(history, Topic.REVIEW, last)
-    if reviews and reviews[-1].outcome is AdviceOutcome.ADVISED:
-        approved = reviews[-1].strategy == "approve"  # nothing else lets it land, whatever it says
-        return (
-            None if approved else RequestApproval(None, f"passed; the reviewer asks for a person: {reviews[-1].cause}")
-        )
-    if reviews and reviews[-1].outcome is AdviceOutcome.UNUSABLE:
-        return RequestApproval(None, f"passed; the reviewer's verdict could not be read: {reviews[-1].cause}")
-    if _not_there(reviews, policy):
-        return RequestApproval(None, f"passed; the reviewer was not there {len(reviews)} times: {reviews[-1].cause}")
-    if away.get(reviewer, now) > now:
-        return WaitUntil(reviewer, away[reviewer], f"passed; waits for the reviewer {reviewer}", provider=False)
-    return Ask(Topic.REVIEW, reviewer, f"passed; {due}: reviewed before it lands")
-
-
-def _answers(history: History, topic: Topic, last: PastAttempt) -> list[Advice]:
-    return [advice for advice in history.asked if advice.topic is topic and advice.after == last.number]
-
-
-def _not_there(answers: list[Advice], policy: Policy) -> bool:
-    """Tell whether whoever is asked has been away, or could not be asked, too often."""
-    unavailable = len(answers) if policy.transient_retries is not None else sum(not each.away for each in answers)
-    return unavailable > (REVIEWS_MAX if policy.transient_retries is None else policy.transient_retries)
-
-
-def _changed_tests(
-    history: History, policy: Policy, last: PastAttempt, away: Mapping[str, float], now: float
-) -> Action | None:
-    """Ask whether the issue wants what the work makes of main's tests; None if that is answered, or is no question.
-
-    A yes that bears makes it an attempt that passed. What its issue's own commands are for is shown to a person before
-    it is refused.
-    """
-    failure, judge, verdict = last.failure, policy.review.judge, history.verdict(last.number)
-    if failure is None or failure.kind is not FailureKind.GATE_TAMPERING:
-        return None
-    wider = any(advice.strategy == "expand" for advice in _answers(history, Topic.BOUNDARY, last))
-    if verdict is not None and verdict.verdict is Verdict.APPROVED and last.candidate is not None and not wider:
-        return Land("a person approved the change of the tests; it lands if the gates pass")
-    if failure.rule != CONTRADICTED or verdict is not None:
-        return None
-    same = [past for past in history.current if past.patch_hash == last.patch_hash]  # the same work, the same answer
-    answers = [answer for past in same for answer in _answers(history, Topic.CHANGED_TESTS, past)]
-    if any(answer.outcome is not AdviceOutcome.UNAVAILABLE for answer in answers):
-        no = f"its own commands want it; {answers[-1].model} finds no word of it in the issue: {answers[-1].cause}"
-        return RequestApproval(failure.kind, no) if history.issue.accept else None
-    if policy.review.changed_tests is ChangedTests.LAND:
-        return Ask(Topic.CHANGED_TESTS, "", 'main\'s tests contradict it; [review] changed_tests = "land"')
-    if policy.review.changed_tests is ChangedTests.ASK_PERSON or judge is None:
-        return (
-            RequestApproval(failure.kind, f"its own commands want it; {failure.message}")
-            if history.issue.accept
-            else None
-        )
-    if _not_there(answers, policy):
-        return RequestApproval(failure.kind, f"{judge} could not be asked about it: {answers[-1].cause}")
-    if away.get(judge, now) > now:
-        return WaitUntil(judge, away[judge], f"waits for {judge}, to be asked about changed tests", provider=False)
-    return Ask(Topic.CHANGED_TESTS, judge, "main's tests contradict it: does the issue ask for that?")
-
-
-def _limit(history: History, policy: Policy, kind: FailureKind) -> Block | None:
+def _limit(history: History, policy: Policy, kind: FailureKind, left_out: int) -> Block | None:
     charged = sum(attempt.charged for attempt in history.current)
     cap = policy.cap(history.issue, history.attempts_max)
     if charged >= cap:
         return Block(kind, _used_up(cap, charged, len(history.current) - charged))
+    own = history.attempts_max or history.issue.max_attempts
+    if charged and left_out and not own and charged >= cap - left_out:
+        return Block(kind, f"{charged} of {cap} attempts failed; the other {left_out} were left out (`start`, [retry])")
     refusal = can_pay(policy.budget, history.spent, (), _NOTHING)
     return Block(kind, refusal.reason, refusal.limit) if refusal is not None else None
 
@@ -409,8 +342,6 @@ def _why_again(last: PastAttempt) -> str:
 
 
 UNCHARGED_RETRIES_MAX = 3
-REVIEWS_MAX = 3
-"""How often a reviewer is asked again who cannot be asked, other than because its provider is away."""
 CONFLICTS_BEFORE_RESOLVER = 2
 
 
@@ -424,6 +355,9 @@ def _again(state: PolicyState, now: float) -> Action | None:
     if failure.rule == PARTLY_DONE and len(free_parts(attempts)) <= PARTS_MAX:
         model, why = same_model(attempts, state.ladder), "part of it is done and passes: the rest is next, for nothing"
         return Run(Mode.SAME, model, why, think=state.last.think)
+    if failure.rule == LEFT_IN:
+        why = "it passed; its worker is told once of what it may have forgotten in it, for nothing"
+        return Run(Mode.SAME, same_model(attempts, state.ladder), why, think=state.last.think)
     diagnosis = state.advised(Topic.DIAGNOSIS)
     if diagnosis is not None and diagnosis.strategy == DiagnosisStrategy.SAME:
         return same_again(state, diagnosis, now)

@@ -276,7 +276,9 @@ def _on(state: PolicyState, index: int, how: Strategy, why: str) -> Run:
             Mode.THINK, rung.model, f"{cause}: {rung.model} thinks longer, with everything learned so far", think=True
         )
     if rung.model != last.model and rung.tier >= last.tier and not _stood_in(state, rung):
-        return Run(Mode.ESCALATE, rung.model, f"{cause}: next rung, {rung.model}", think=rung.think)
+        left = next((one.why for one in state.ladder[:index] if one.model == last.model and one.why), "")
+        why = f"{cause}: next rung, {rung.model}{f'; {left}' if left else ''}"
+        return Run(Mode.ESCALATE, rung.model, why, think=rung.think)
     match how:
         case Strategy.CONTEXT:
             return Run(Mode.CONTEXT, rung.model, f"{cause}: once more, with what noface knows", think=rung.think)

@@ -16,7 +16,7 @@ that nobody asked for then cannot be had. Providers are taken to be there, and w
 What a person set when they unblocked an issue (another model, more attempts) is known for its present epoch only.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -26,9 +26,11 @@ from noface.model.actions import (
     Action,
     Ask,
     AwaitIssues,
+    Block,
     Mode,
     RequestApproval,
     Run,
+    Skip,
     Terminal,
     WaitUntil,
     model_of,
@@ -327,6 +329,34 @@ class Decision:
     def differs(self) -> bool:
         """Tell whether the policy would decide otherwise."""
         return self.recorded.differs(self.now)
+
+
+@dataclass(frozen=True, slots=True)
+class Spared:
+    """What the first other decision in an epoch would have spared if the rest had gone as it went.
+
+    That are the attempts up to the first one of the model that it chooses, or all if it ends the work: then one that
+    `passed` would be missing. `cost_usd` is what they cost, as far as it is known.
+    """
+
+    issue: str
+    epoch: int
+    attempts: int
+    cost_usd: float
+    passed: bool
+
+
+def spared(history: History, decisions: Iterable[Decision]) -> Iterator[Spared]:
+    """Yield what the first other decision of each epoch would have spared, where that can be told."""
+    first = {decision.epoch: decision for decision in reversed([each for each in decisions if each.differs])}
+    for epoch, decision in first.items():
+        now, after = decision.now, decision.attempt or 0
+        later = [each for each in history.attempts if each.epoch == epoch and each.number > after]
+        chosen = [place for place, each in enumerate(later) if (each.model, each.think) == (now.model, now.think)]
+        left = later if now.kind in (Block.__name__, Skip.__name__) else later[: chosen[0]] if chosen else []
+        if left:
+            cost, passed = sum(each.cost_usd or 0.0 for each in left), any(each.outcome == PASSED for each in left)
+            yield Spared(history.issue.id, epoch, len(left), cost, passed)
 
 
 def replay(history: History, recorded: tuple[Recorded, ...], policy: Policy) -> tuple[Decision, ...]:

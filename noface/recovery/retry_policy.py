@@ -46,6 +46,13 @@ class ChangedTests(StrEnum):
     LAND = "land"
 
 
+class Start(StrEnum):
+    """`[retry] start`: where an issue's ladder begins."""
+
+    FIRST = "first"
+    LEARNED = "learned"
+
+
 @dataclass(frozen=True, slots=True)
 class ReviewRules:
     """`[review]`. A diff beyond `files` or `lines`, a report less sure than `confidence`, is a risk.
@@ -115,7 +122,8 @@ def rejection(advice: Advice) -> Failure:
 class Rung:
     """One step: `model` for `times` charged attempts, thinking longer if `think`.
 
-    `answers` are the failure kinds it is meant for; empty means every kind.
+    `answers` are the failure kinds it is meant for; empty means every kind. `why` is what the record says of a rung
+    that has fewer times than it is configured with, or of one with which a ladder begins.
     """
 
     model: str
@@ -123,6 +131,7 @@ class Rung:
     times: int
     think: bool = False
     answers: tuple[FailureKind, ...] = ()
+    why: str = ""
 
     def suits(self, kind: FailureKind | None) -> bool:
         """Tell whether the rung answers failures of `kind`."""
@@ -167,6 +176,8 @@ class Policy:
 
     `logins` names each model's login: what refuses one model refuses all with the same. Without a name it is its own.
 
+    `start` says whether the record of the models may shorten the ladder (`recovery/learned_start`).
+
     `unreachable` are the models whose agent has shown in this run that its sandbox keeps from it what it needs.
 
     `transient_retries` is how often in a row an issue waits for a provider before it is blocked; None: it is not
@@ -199,6 +210,7 @@ class Policy:
     review: ReviewRules = field(default_factory=ReviewRules)
     logins: tuple[tuple[str, str], ...] = ()
     unreachable: frozenset[str] = frozenset()
+    start: Start = Start.FIRST
 
     @property
     def models(self) -> tuple[str, ...]:

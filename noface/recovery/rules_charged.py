@@ -8,6 +8,8 @@ from noface.model.attempt import PastAttempt
 from noface.model.history import Advice, AdviceOutcome, Topic, Verdict
 from noface.model.taxonomy import Category, FailureKind, Strategy
 from noface.model.worker_run import BlockedReason
+from noface.recovery.named import entries
+from noface.recovery.partly_done import said_left
 from noface.recovery.policy_state import (
     PolicyState,
     alternating,
@@ -23,7 +25,7 @@ from noface.recovery.policy_state import (
 
 IDENTICAL_ATTEMPTS_MAX = 3
 NOT_INSTALLED_ATTEMPTS_MAX = 2
-_NO_STRATEGY = (Topic.REFLECTION, Topic.REVIEW)
+_NO_STRATEGY = (Topic.REFLECTION, Topic.REVIEW, Topic.MISSING)
 _STRATEGY_OF = {Topic.CLARIFICATION: Mode.CONTEXT.value}
 """An answer whose only use is the action that follows it is one strategy with that."""
 _STRATEGIES_OFF_THE_LADDER = (Mode.CONTEXT.value, Mode.REDUCE.value)
@@ -84,7 +86,8 @@ def _break_down(state: PolicyState) -> Action | None:
     if not (rules.enabled or asked_for) or issue.depth >= rules.depth_max or state.asked_before(Topic.BREAKDOWN):
         return None
     planner = policy.roles.planner
-    if planner is None and max(len(_written(attempt)) for attempt in state.attempts) < 2:  # noqa: PLR2004 - one file is no two parts
+    rest = bool(entries(issue.body)) or any(said_left(attempt.report) for attempt in state.attempts)
+    if planner is None and max(len(_written(attempt)) for attempt in state.attempts) < 2 - rest:
         return None
     timeouts = state.repeated(FailureKind.TIMEOUT)
     why = ""
@@ -174,11 +177,20 @@ def _context_gap(state: PolicyState) -> Action | None:
     if strategy is not Strategy.CONTEXT:
         return None
     if failure.category is Category.CONTEXT_GAP and _same_kind_twice(state):
-        return Block(failure.kind, "the worker still does not know what to do")
+        return _another_model(state) or Block(failure.kind, "the worker still does not know what to do")
     planner = state.policy.roles.planner
     if planner is not None and state.answer(Topic.CLARIFICATION) is None:
         return Ask(Topic.CLARIFICATION, planner, f"{failure.kind}: ask the planner what is meant")
     return climb(state, Strategy.CONTEXT)
+
+
+def _another_model(state: PolicyState) -> Action | None:
+    """Return the run of the next rung where a model refuses that has not refused yet."""
+    refused = {attempt.model for attempt in state.attempts if attempt.outcome == FailureKind.AGENT_REFUSED}
+    if state.failure.kind is not FailureKind.AGENT_REFUSED:
+        return None
+    higher = climb_higher(state, f"{state.last.model} refuses")
+    return higher if higher is not None and higher.model not in refused else None
 
 
 def _given_up(state: PolicyState) -> Action | None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from noface.diagnosis.known_causes import final_error
 from noface.model.actions import Absence, Action, Block, Mode, Run, WaitUntil
 from noface.model.failure import DISK_FULL
-from noface.model.taxonomy import Strategy
+from noface.model.taxonomy import FailureKind, Strategy
 from noface.recovery.policy_state import (
     OUTSIDE,
     OUTSIDE_REPEATS_MAX,
@@ -64,6 +64,9 @@ def _tries(state: PolicyState, model: str) -> int:
 
 
 _SETUP_DELAY_S = 60.0
+RED_MAINS_MAX = 5
+"""So often in a row an issue goes on by itself after a red main; then main is no longer red just for a while."""
+_ONCE_GREEN = "main was red: it goes on once main is green, for nothing"
 
 
 def outside(state: PolicyState, now: float) -> Action | None:
@@ -72,6 +75,9 @@ def outside(state: PolicyState, now: float) -> Action | None:
     model = same_model(state.attempts, state.ladder)
     if failure.rule == DISK_FULL:
         return Run(Mode.SAME, model, "the disk was full; nothing is charged", think=last.think)
+    if failure.kind is FailureKind.BASELINE_RED and state.policy.strategy(failure.kind) is Strategy.WAIT:
+        times = trailing(state.attempts, lambda attempt: attempt.outcome == failure.kind)
+        return Run(Mode.SAME, model, _ONCE_GREEN, think=last.think) if times <= RED_MAINS_MAX else None
     if failure.rule not in OUTSIDE or last.charged:
         return None
     repeat = outside_failures(state.attempts)

@@ -1,6 +1,7 @@
 """What starts now, and why the rest waits. Pure: read aloud, it is the order in which a run works.
 
-Ready issues start by priority (0 first), then in the backlog's order. An issue waits for its dependencies to be
+Ready issues start by priority (0 first), then in the backlog's order; those that have used their share of the run's
+budget come after all others (`budget.beyond_share`). An issue waits for its dependencies to be
 merged, for its retry time, and for its model's provider. An issue that was skipped because main holds already what it
 asks for counts as merged. An issue that waits for a person holds up only those that depend on it (L9).
 
@@ -16,7 +17,7 @@ Issues go on beside it whose `paths` keep them away from its own, or from what i
 when its turn is, by priority; what waits for its dependencies, or for a time, holds up nobody.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from noface.model.attempt import PastAttempt, failure_of
@@ -180,16 +181,17 @@ def plan(
     now: float,
     at_work: frozenset[str] = frozenset(),
     contest: Contest = _NO_CONTEST,
+    late: Collection[str] = (),
 ) -> Plan:
     """Pick up to `slots` issues to start. `next_models` names the model each issue would run with.
 
-    `at_work` are the models that a probe is trying right now. `contest` says who works alone.
+    `at_work` are the models that a probe is trying right now. `contest` says who works alone, `late` who comes last.
     """
     known = {issue.id: issue for issue in issues}
     start: list[Issue] = []
     waiting: list[Waiting] = []
     probed, ahead = set(at_work), list(contest.busy)
-    order = sorted(enumerate(issues), key=lambda pair: (pair[1].priority, pair[0]))
+    order = sorted(enumerate(issues), key=lambda pair: (pair[1].id in late, pair[1].priority, pair[0]))
     for _, issue in order:
         state = states.get(issue.id, IssueState(issue.id))
         if state.status not in _OPEN:

@@ -10,7 +10,8 @@ The rules, in order; the first that applies wins.
 4. A file of the newest attempt does not parse: that attempt, with the file there to mend. Not twice in a row where
    better work is there.
 5. The best attempt so far that is a base: its files parse, it kept to its limits and weakened no test, and, where the
-   issue's `accept` says how main does, no more tests fail with it than on main.
+   issue's `accept` says how main does, no more tests fail with it than on main. If the newest has all its files and was
+   ended at a limit, or crashed, before anybody judged it, that one: what it wrote is not thrown away.
 6. Otherwise the newest attempt, with what is wrong in it named: files that do not parse and tests that fail are there
    to mend, and what weakened a check or lay out of bounds is as on main. Work with which more tests fail than on main
    is gone on with once; the second time in a row its cause is not where the worker looks.
@@ -26,10 +27,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from noface.integrity.prose import ONLY_PROSE
 from noface.model.attempt import PastAttempt
 from noface.model.patterns import matches_any
 from noface.model.start import StartPoint, StartReason
-from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
+from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
 
 _NOTHING_OF_ITS_OWN = (FailureKind.NO_DIFF, INTERRUPTED)
 _WRONG_IN_PLACES = {
@@ -63,13 +65,14 @@ def start_of(
     left_off = next((attempt for attempt in cut_off(recent) if left_work(attempt)), None)
     if left_off is not None:
         return StartPoint(StartReason.CUT_OFF, left_off.number, left_off.candidate)
-    left = tuple(a for a in recent if left_work(a) and a.outcome not in _NOTHING_OF_ITS_OWN)
+    left = tuple(filter(_worked, recent))
     if left and _conflicts(left[-1]):
         return StartPoint(StartReason.CONFLICT, left[-1].number, left[-1].candidate, conflicts_of(left[-1]))
     if left and _does_not_parse(left[-1]) and not any(map(_does_not_parse, left[-2:-1])):
         return StartPoint(StartReason.UNPARSED, left[-1].number, left[-1].candidate)
     best = best_attempt(left, accept_failing=accept_failing, broken=broken)
     if best is not None:
+        best = left[-1] if _goes_on_from(best, left, broken) else best
         return StartPoint(StartReason.BEST_SO_FAR, best.number, best.candidate)
     other = _to_mend(left, accept_failing, broken, allowed) if left else None
     if other is not None and other.commit is not None:
@@ -81,6 +84,20 @@ def start_of(
     return StartPoint(StartReason.DIVIDED, divided) if divided else StartPoint(StartReason.NOTHING_YET)
 
 
+def _goes_on_from(best: PastAttempt, left: tuple[PastAttempt, ...], broken: Mapping[int, int]) -> bool:
+    """Tell whether the newest attempt holds all files of the best, and more that a limit or a crash left unjudged.
+
+    What it was about to write may not parse: that is there to mend, not twice in a row.
+    """
+    newest = left[-1]
+    failure = newest.failure
+    ended = failure is not None and (failure.category is Category.COMPLEXITY or failure.kind is FailureKind.AGENT_CRASH)
+    at_limit = ended and failure is not None and failure.gate is None
+    unparsed = all(_broken(attempt, broken) for attempt in left[-2:])
+    held = bool(newest.changed) and set(best.changed) <= set(newest.changed)
+    return at_limit and newest.failing_tests is None and held and not unparsed
+
+
 def from_main(start: StartPoint, why: StartReason) -> StartPoint:
     """Return the start where nothing of the base can be kept: all of it conflicts with main, or it is GONE."""
     return replace(start, reason=why, commit=None, without=())
@@ -90,8 +107,7 @@ def best_attempt(
     attempts: tuple[PastAttempt, ...], *, accept_failing: int | None = None, broken: Mapping[int, int] = _ALL_PARSE
 ) -> PastAttempt | None:
     """Return the best of the attempts that are a base, the newest of equally good ones; None where none is one."""
-    left = (a for a in attempts if left_work(a) and a.outcome not in _NOTHING_OF_ITS_OWN)
-    bases = (attempt for attempt in left if _objection(attempt, accept_failing, broken) is None)
+    bases = (attempt for attempt in filter(_worked, attempts) if _objection(attempt, accept_failing, broken) is None)
     return max(bases, key=lambda base: _score(base, broken), default=None)
 
 
@@ -115,6 +131,12 @@ def _score(attempt: PastAttempt, broken: Mapping[int, int]) -> tuple[int, ...]:
 def left_work(attempt: PastAttempt) -> bool:
     """Tell whether an attempt left a change."""
     return attempt.candidate is not None and bool(attempt.patch_hash)
+
+
+def _worked(attempt: PastAttempt) -> bool:
+    """Tell whether an attempt left work of its own; notes in place of it are read, and not gone on with."""
+    notes = attempt.failure is not None and attempt.failure.rule == ONLY_PROSE
+    return left_work(attempt) and attempt.outcome not in _NOTHING_OF_ITS_OWN and not notes
 
 
 def cut_off(attempts: tuple[PastAttempt, ...]) -> Iterator[PastAttempt]:

@@ -138,6 +138,7 @@ def test_a_planner_s_command_is_never_run_by_a_shell(project):
         ("7", 0, [{"sleep": 60.0}]),
         ("7.1", 0, [{"write": "b.py", "text": "b = 1\n"}]),
         ("7.2", 0, [{"write": "c.py", "text": "c = 1\n"}]),
+        ("7", 0, [{"say": json.dumps({"missing": [], "reason": "I looked."})}], "what_is_missing"),
     )
     text = (project.path / "noface.toml").read_text()
     project.write("noface.toml", text.replace('timeout = "60s"\nidle_timeout = "30s"', 'timeout = "1s"'))

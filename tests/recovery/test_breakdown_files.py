@@ -69,7 +69,7 @@ def test_what_cannot_be_split_is_left_whole():
     assert changed() == []
     assert changed("src/a.py", "tests/test_a.py") == []
     assert changed("a.py", "b.py", children_max=1) == []
-    assert changed("a.py", "b.py", parent=Issue("7", "t", depth=2), depth_max=2) == []
+    assert changed("a.py", least=1) == [("a.py",)]
     assert changed("a.py", "b.py", parent=Issue("x" * 64, "t")) == []
 
 

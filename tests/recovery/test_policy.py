@@ -130,12 +130,22 @@ def test_a_model_that_the_configuration_no_longer_names_is_not_run_again():
 # Rule 5
 
 
-@pytest.mark.parametrize("kind", [kind for kind in K if kind.category is Category.ENVIRONMENT])
+MENDED_BY_NOBODY = [kind for kind in K if kind.category is Category.ENVIRONMENT and kind is not K.BASELINE_RED]
+
+
+@pytest.mark.parametrize("kind", MENDED_BY_NOBODY)
 def test_what_no_retry_mends_is_blocked_at_once_where_no_other_model_could_work(kind):
     alone = policy(ladder=ALONE, roles=ROLES)
     assert typed(decide(failed(kind), policy=alone)) == Block(kind, "")
     if kind not in (K.AUTH, K.MISCONFIGURED):
         assert typed(decide(failed(kind))) == Block(kind, "")
+
+
+def test_a_red_main_is_waited_for_until_it_is_red_again_and_again():
+    assert decide(*fails(5, kind=K.BASELINE_RED, charged=False)).name == "RetrySame"
+    assert typed(decide(*fails(6, kind=K.BASELINE_RED, charged=False))) == Block(K.BASELINE_RED, "")
+    told = policy(strategies=((K.BASELINE_RED, Strategy.BLOCK),))
+    assert typed(decide(failed(K.BASELINE_RED), policy=told)) == Block(K.BASELINE_RED, "")
 
 
 @pytest.mark.parametrize("kind", [K.AUTH, K.MISCONFIGURED])

@@ -24,7 +24,7 @@ from support.policy_story import (
 )
 
 from noface.model.actions import NAMES, Ask, Terminal, model_of
-from noface.model.history import Topic
+from noface.model.history import AdviceOutcome, Topic
 from noface.recovery.retry_policy import ReviewRules, Roles, Rung, When
 
 ASKING = policy(roles=ROLES)
@@ -66,6 +66,7 @@ TOPICS = {
     Topic.BREAKDOWN: decide(*fails(2, kind=K.TIMEOUT), policy=ASKING),
     Topic.REVIEW: STORIES["Review"],
     Topic.CHANGED_TESTS: decide(contradicted(), policy=policy(review=ReviewRules(judge="wise"))),
+    Topic.MISSING: decide(*fails(2), said(Topic.BREAKDOWN, outcome=AdviceOutcome.PARTS_LANDED), policy=ASKING),
 }
 
 

@@ -203,8 +203,17 @@ def test_without_a_planner_a_worker_that_is_unsure_gets_context_at_once(kind):
 @pytest.mark.parametrize("kind", GAPS)
 def test_a_worker_that_is_unsure_again_is_told_to_a_person(kind):
     row = [failed(kind), said(Topic.CLARIFICATION), failed(kind)]
-    assert decide(*row, policy=ASKING) == Block(kind, "the worker still does not know what to do")
+    alone = policy(ladder=LADDER[:1], roles=ROLES, attempts_max=9)
+    assert decide(*row, policy=alone) == Block(kind, "the worker still does not know what to do")
     assert not isinstance(decide(failed(kind), *fails(1), failed(kind), policy=ASKING), Block)
+
+
+def test_what_a_model_refuses_twice_another_is_asked_to_do_and_a_confusion_is_a_persons():
+    refused = [failed(K.AGENT_REFUSED), said(Topic.CLARIFICATION), failed(K.AGENT_REFUSED)]
+    assert (decide(*refused, policy=ASKING).name, decide(*refused, policy=ASKING).model) == ("Escalate", "big")
+    assert isinstance(decide(*refused, failed(K.AGENT_REFUSED, "big"), policy=ASKING), Block)
+    unsure = [failed(K.AGENT_CONFUSION), said(Topic.CLARIFICATION), failed(K.AGENT_CONFUSION)]
+    assert isinstance(decide(*unsure, policy=ASKING), Block)
 
 
 def test_a_gap_that_is_to_be_answered_with_feedback_gets_no_context():

@@ -21,9 +21,9 @@ from support.policy_story import (
     typed,
 )
 
-from noface.model.actions import Block
+from noface.model.actions import Block, Land, Mode, RequestApproval, Run
 from noface.model.budget import Estimates, Peak
-from noface.model.history import Topic
+from noface.model.history import Topic, Verdict
 from noface.model.worker_run import ModelSpec
 from noface.recovery.policy import next_action
 from noface.recovery.retry_policy import ReviewRules, Roles, Rung, When
@@ -52,6 +52,29 @@ def test_attempts_that_were_not_charged_leave_the_cap_alone():
     free = [failed(K.RATE_LIMITED), interrupted(), conflict()]
     assert not isinstance(decide(*free, *fails(4)), Block)
     assert isinstance(decide(*free, *fails(5)), Block)
+
+
+_FORGOTTEN = failed(K.LINT_FAILURE, charged=False, cost_usd=1.0)
+LEFT_IN = replace(_FORGOTTEN, failure=replace(_FORGOTTEN.failure, rule="left-in"))
+
+
+def test_work_that_passed_and_may_hold_what_was_forgotten_is_told_once_to_the_same_model():
+    assert typed(decide(LEFT_IN)) == Run(Mode.SAME, "small", "")
+    assert typed(decide(*fails(2), LEFT_IN)).mode is Mode.SAME
+    assert isinstance(decide(LEFT_IN, passed()), Land)
+
+
+def test_where_no_limit_allows_that_it_lands_as_it_is_or_is_approved_or_reviewed_first():
+    spent = {"issue_cost_usd_max": 1.0}
+    assert isinstance(decide(LEFT_IN, policy=policy(**spent)), Land)
+    assert isinstance(decide(*fails(5), LEFT_IN), Land)
+    approving = policy(**spent, approval_labels=("risky",))
+    issue = replace(ISSUE, labels=("risky",))
+    assert isinstance(decide(LEFT_IN, policy=approving, issue=issue), RequestApproval)
+    assert isinstance(decide(LEFT_IN, Verdict.APPROVED, policy=approving, issue=issue), Land)
+    assert isinstance(decide(LEFT_IN, Verdict.REJECTED, policy=approving, issue=issue), Block)
+    review = policy(**spent, review=ReviewRules(When.ALWAYS), roles=Roles(reviewer="wise"))
+    assert decide(LEFT_IN, policy=review).topic is Topic.REVIEW
 
 
 def test_an_issue_that_has_spent_its_money_is_blocked():

@@ -99,7 +99,8 @@ def test_an_issue_is_divided_only_once():
     timeouts = fails(2, kind=K.TIMEOUT)
     for outcome in AdviceOutcome:
         answered = said(Topic.BREAKDOWN, outcome=outcome)
-        assert decide(*timeouts, answered, policy=PATIENT).name == "ReduceScope"
+        if outcome is not AdviceOutcome.PARTS_LANDED:  # see test_closing
+            assert decide(*timeouts, answered, policy=PATIENT).name == "ReduceScope"
         assert decide(*timeouts, answered, *fails(2, kind=K.TIMEOUT), policy=PATIENT).name == "ReduceScope"
 
 

@@ -9,13 +9,13 @@ from support.policies import LADDER, POLICY, TIERS, policies
 from noface.model.actions import Ask, Mode
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
-from noface.model.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
+from noface.model.history import Advice, AdviceOutcome, Approval, History, Topic, Tried, Verdict
 from noface.model.issue import Issue
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
 from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
 from noface.recovery.policy import next_action
-from noface.recovery.policy_table import Recorded, course, replay
-from noface.recovery.retry_policy import ReviewRules, Roles, Rung, When, rejection
+from noface.recovery.policy_table import Recorded, Spared, course, replay, spared
+from noface.recovery.retry_policy import ReviewRules, Roles, Rung, Start, When, rejection
 
 K = FailureKind
 ISSUE = Issue("7", "Seven")
@@ -265,3 +265,43 @@ def test_actions_that_run_a_worker_carry_a_model():
     names = {mode.value for mode in Mode}
     for decision in replay(history, recorded, POLICY):
         assert (decision.now.model is not None) == (decision.now.kind in names)
+
+
+# What it would have spared
+
+
+def test_what_is_spared_are_the_attempts_up_to_the_first_of_the_model_that_would_have_worked():
+    history, recorded = night(POLICY, failed, failed, passed)
+    paid = replace(history, attempts=tuple(replace(each, cost_usd=0.25) for each in history.attempts))
+    higher = replace(POLICY, ladder=LADDER[1:])
+    assert list(spared(paid, replay(paid, recorded, higher))) == [Spared("7", 0, 2, 0.5, passed=False)]
+    assert list(spared(paid, replay(paid, recorded, HASTY))) == [Spared("7", 0, 1, 0.25, passed=False)]
+
+
+def test_an_end_spares_all_that_followed_and_tells_of_what_had_passed():
+    history, recorded = night(POLICY, failed, failed, passed)
+    assert list(spared(history, replay(history, recorded, replace(POLICY, attempts_max=1)))) == [
+        Spared("7", 0, 2, 0.0, passed=True)
+    ]
+
+
+def test_where_the_model_never_worked_on_the_issue_nobody_knows_what_is_spared():
+    history, recorded = night(POLICY, failed, failed, passed)
+    other = replace(POLICY, ladder=(Rung("twin", 2, 2), *LADDER[1:]))
+    assert list(spared(history, replay(history, recorded, other))) == []
+    assert list(spared(history, replay(history, recorded, POLICY))) == []
+
+
+def test_a_learned_start_is_replayed_by_what_was_known_then():
+    def tried(issue, at, model, how):
+        return Tried(issue, 0, model, think=False, outcome=how, charged=True, started_at=at, finished_at=at + 1)
+
+    known = [tried(str(n), NOW - 100 + n, "sonnet", "TEST_FAILURE") for n in range(8)]
+    known += [tried(str(n), NOW - 50 + n, "opus", PASSED) for n in range(8)]
+    history, recorded = night(POLICY, failed, failed, passed)
+    learned = replace(POLICY, start=Start.LEARNED)
+    attempts = tuple(replace(each, started_at=NOW) for each in history.attempts)
+    before, after = (replace(history, attempts=attempts, record=tuple(record)) for record in (
+        known, [replace(each, started_at=NOW + 9, finished_at=NOW + 10) for each in known]))  # fmt: skip
+    assert replay(before, recorded, learned)[0].now.model == "opus"
+    assert replay(after, recorded, learned)[0].now.model == "sonnet"

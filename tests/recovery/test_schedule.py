@@ -369,3 +369,11 @@ def test_nobody_is_beside_one_that_works_alone_and_somebody_always_starts(night,
         assert found.start == ()
     if not busy and slots and any(told.open_now(one) for one in issues):
         assert found.start
+
+
+def test_an_issue_that_has_used_its_share_comes_after_all_others_and_starts_where_there_are_none():
+    dear, other, needs_it = issue("1", 0), issue("2", 3), issue("3", 1, "1")
+    states = {name: IssueState(name) for name in "123"}
+    late = plan((dear, other, needs_it), states, {}, {}, 2, NOW, late=("1",))
+    assert [each.id for each in late.start] == ["2", "1"]
+    assert [each.id for each in plan((dear, needs_it), states, {}, {}, 1, NOW, late=("1",)).start] == ["1"]

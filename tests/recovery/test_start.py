@@ -62,6 +62,18 @@ def test_work_that_was_never_judged_is_better_than_none_and_worse_than_any_that_
     assert start(timed_out, accept_failing=3) == (StartReason.BEST_SO_FAR, 2, "c2")
 
 
+def test_work_that_was_written_on_top_of_the_best_before_a_limit_is_gone_on_with():
+    part = attempt(1, failing=0, changed=("a",))
+    more = attempt(2, gates=0, failing=None, outcome="TIMEOUT", changed=("a", "b"))
+    assert start(part, more) == (StartReason.BEST_SO_FAR, 2, "c2")
+    assert start(part, more, broken={2: 1}) == (StartReason.BEST_SO_FAR, 2, "c2")  # it is told which file
+    again = replace(more, number=3, candidate="c3")
+    assert start(part, more, again, broken={2: 1, 3: 1}) == (StartReason.BEST_SO_FAR, 1, "c1")
+    for other in ({"changed": ("b",)}, {"changed": ()}, {"failing": 1}):
+        judged = attempt(2, **{"gates": 0, "failing": None, "outcome": "TIMEOUT", "changed": ("a", "b")} | other)
+        assert start(attempt(1, gates=9, failing=0, changed=("a",)), judged)[1] == 1
+
+
 def test_where_accept_says_how_main_does_work_with_which_more_tests_fail_is_mended_once_and_then_left():
     worse = attempt(1, failing=3)
     assert start(attempt(1, failing=2), accept_failing=2) == (StartReason.BEST_SO_FAR, 1, "c1")

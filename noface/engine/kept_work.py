@@ -1,0 +1,189 @@
+"""Gates kept work again once main has moved: what was red may be green now, since it lacked what has landed meanwhile.
+
+That costs a run of the gates and no call: before the worker is paid again, and before a blocked issue stays with a
+person. What turns green is judged like any work and lands; its failure was main's, and what it needed is recorded.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from noface.engine.context import RunContext
+from noface.engine.gate_session import Task
+from noface.engine.gating import run_gates
+from noface.engine.jobs import Job, JobKind, Jobs
+from noface.engine.judge import gates_failure
+from noface.engine.outages import blocked_rows
+from noface.engine.prompt_context import attempt_directory
+from noface.git.refs import hold_ref
+from noface.git.taken_back import bring
+from noface.model.attempt import PastAttempt, failure_of
+from noface.model.failure import Failure
+from noface.model.issue import Issue
+from noface.model.quoting import some
+from noface.model.taxonomy import Category, FailureKind, IssueStatus
+from noface.process.command import Canceller
+from noface.recovery.lacking import may_supply, named_in, new_names
+from noface.recovery.start import left_work
+
+_LANDINGS_MAX = 50
+_NEEDS_MAX = 3
+LACKED = "main-lacked"
+"""The rule of a failure that main's lack of something was to blame for, as it turned out."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """How kept work does on `main`: its failure, None if all gates pass; `needs` are the issues that it lacked."""
+
+    main: str
+    failure: Failure | None
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """An issue's work that is gated again, in a slot: of its newest attempt, with its newest failure at a gate."""
+
+    issue: Issue
+    last: PastAttempt
+    red: Failure
+    slot: int
+    mains: frozenset[str]
+
+
+class KeptWork:
+    """Knows which work was gated on which main. For the loop's thread."""
+
+    def __init__(self, context: RunContext, jobs: Jobs) -> None:
+        self._context = context
+        self._jobs = jobs
+        self._looked: dict[str, tuple[str, str]] = {}
+        self._began = context.clock.now()
+        self._nothing_due: tuple[str, frozenset[str]] | None = None
+
+    def due(self, issue: Issue) -> PastAttempt | None:
+        """Return the issue's newest attempt if a gate failed it on another main than today's."""
+        past = self._context.reader.past(issue.id)
+        last = past[-1] if past else None
+        if last is None or not _red_by_gate(last):
+            return None
+        return last if self._context.env.plumbing.main() != self._gated_on(issue, last) else None
+
+    def _gated_on(self, issue: Issue, last: PastAttempt) -> str:
+        work, main = self._looked.get(issue.id, ("", ""))
+        return main if work == last.candidate else last.main
+
+    def blocked(self) -> tuple[Issue, PastAttempt] | None:
+        """Return a blocked issue whose work may be green by now, with its newest attempt."""
+        main, rows = self._context.env.plumbing.main(), frozenset(row.id for row in blocked_rows(self._context))
+        if not rows or self._nothing_due == (main, rows):
+            return None
+        for issue in self._context.issues:
+            last = self.due(issue) if issue.id in rows - self._jobs.issues() else None
+            if last is not None and self._may_be_green(issue, last):
+                return issue, last
+        self._nothing_due = main, rows
+        return None
+
+    def _may_be_green(self, issue: Issue, last: PastAttempt) -> bool:
+        plumbing, since = self._context.env.plumbing, self._gated_on(issue, last)
+        if plumbing.resolve(since) is None:
+            return True
+        return may_supply(self._red(issue, last), last.changed, self._patch(since, plumbing.main()))
+
+    def _red(self, issue: Issue, last: PastAttempt) -> Failure:
+        """Return the newest failure of the work at a gate: that of a worker who changed nothing does not tell it."""
+        past = reversed(self._context.reader.past(issue.id))
+        by_gate = (each.failure for each in past if each.failure is not None and each.failure.gate is not None)
+        return next(by_gate, None) or failure_of(last)
+
+    def begin(self, issue: Issue, last: PastAttempt) -> None:
+        """Gate an issue's kept work on today's main, in a slot, which must be free."""
+        slot, mains, red = self._jobs.take_slot(), self._context.reader.mains(), self._red(issue, last)
+        kept = _Kept(issue, last, red, slot, mains)
+
+        def look(cancel: Canceller) -> _Seen | None:
+            return self._look(kept, cancel)
+
+        self._jobs.start(Job(JobKind.CHECK, issue.id, look, lambda job: self._seen(kept, job), slot))
+
+    def _look(self, kept: _Kept, cancel: Canceller) -> _Seen | None:
+        """Return how the work does on main; None if a cancel ended it, or nothing can be said."""
+        context, issue, last, slot = self._context, kept.issue, kept.last, kept.slot
+        plumbing, main, work = context.env.plumbing, context.env.plumbing.main(), str(last.candidate)
+        brought = bring(plumbing, hold_ref(issue.id, f"gating-{slot}"), main, work, kept.mains)
+        if brought.merge.tree is None:
+            return None
+        logs = Path(attempt_directory(context.settings.attempts_dir, issue.id, last.number)) / "again"
+        task = Task(
+            issue.id, last.number, f"again-{issue.id}", str(slot), brought.merge.tree, work, main, logs, context.known
+        )
+        gates = context.gates_for(issue)
+        gated = run_gates(context.scope(cancel), task, gates)
+        if gated is None or gated.failure is not None or gated.fixed:
+            return None
+        failure = gates_failure(gated.results, gates)
+        return _Seen(main, failure, self._needs(kept, main) if failure is None else ())
+
+    def _needs(self, kept: _Kept, main: str) -> tuple[str, ...]:
+        """Return the issues whose landings brought what the failure speaks of and main did not have before."""
+        plumbing, last = self._context.env.plumbing, kept.last
+        if not plumbing.is_ancestor(last.main, main):
+            return ()
+        landings, names = plumbing.landings(f"{last.main}..{main}")[-_LANDINGS_MAX:], named_in(kept.red)
+        brought = {each.issue: self._patch(each.parent, each.commit) for each in landings}
+        needs = [
+            issue
+            for issue, patch in brought.items()
+            if any(not plumbing.naming(last.main, (name,)) for name in sorted(names & new_names(patch)))
+        ]
+        return tuple(needs or (brought if len(brought) == 1 else ()))[:_NEEDS_MAX]
+
+    def _patch(self, old: str, new: str) -> str:
+        return self._context.env.plumbing.diff(old, new).patch.decode("utf-8", "replace")
+
+    def _seen(self, kept: _Kept, job: Job[_Seen | None]) -> None:
+        context, seen, issue, last, failure = self._context, job.result, kept.issue, kept.last, kept.red
+        main = seen.main if seen is not None else context.env.plumbing.main()
+        self._looked[issue.id] = (str(last.candidate), main)
+        if seen is None:
+            return
+        now, journal = context.clock.now(), context.journal
+        if seen.failure is not None:
+            if (
+                last.finished_at >= self._began
+                and last.failure == failure
+                and seen.failure.charged
+                and seen.failure.signature != failure.signature
+            ):  # what fails today
+                journal.attempt_overruled(now, issue.id, last.number, seen.failure)
+            return
+        why = f"what it lacked has landed{f' with {some(seen.needs, _NEEDS_MAX)}' if seen.needs else ''}"
+        lacked = replace(
+            failure,
+            kind=FailureKind.BASELINE_RED,
+            message=f"{why}: its gates pass on main as it is now. It failed before: {failure.message}",
+            rule=LACKED,
+            charged=False,
+            gate=failure.gate or next((gate.name for gate in context.gates_for(issue)), ""),
+        )
+        with context.questions.together():
+            journal.attempt_overruled(now, issue.id, last.number, lacked)
+            if seen.needs:
+                known = context.reader.state(issue.id).needs
+                journal.depends(now, issue.id, tuple(dict.fromkeys((*known, *seen.needs))))
+            if context.reader.state(issue.id).status is IssueStatus.BLOCKED:
+                journal.unblocked(now, issue.id, "", why)
+            else:
+                journal.status(now, issue.id, IssueStatus.READY, why)
+        context.backlog_changed()
+
+
+def _red_by_gate(last: PastAttempt) -> bool:
+    """Tell whether an attempt left work that only a gate speaks against, or that its worker found complete."""
+    failure = last.failure
+    if failure is None or not last.charged or not left_work(last):
+        return False
+    if last.outcome == FailureKind.NO_DIFF:
+        return True
+    return failure.gate is not None and failure.category in (Category.CORRECTABLE, Category.UNKNOWN)

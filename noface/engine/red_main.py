@@ -1,0 +1,105 @@
+"""Waits while main fails its own gates, and goes on once it passes them: when somebody moves it, or by itself.
+
+No work could be proven on such a main, so none is paid for; what was finished is judged when it is over. A run waits
+for that as long as for a provider, `[retry] outage_max`.
+"""
+
+from functools import partial
+
+from noface.engine.context import RunContext
+from noface.engine.gating import main_task, run_gates
+from noface.engine.jobs import Job, JobKind, Jobs
+from noface.engine.outages import lift_blocks
+from noface.model.failure import Failure
+from noface.model.gate import worst
+from noface.model.issue import Issue
+from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.process.command import Canceller
+
+_FIRST_LOOK_S = 15.0
+_LOOKS_S_MAX = 300.0
+_TIMES_THE_GATE = 5
+"""The pause between two looks is at least so many runs of the gate that is red: they cost the machine something."""
+_OF_MAIN = (FailureKind.BASELINE_RED.value, FailureKind.MISCONFIGURED.value, FailureKind.ENVIRONMENT.value)
+"""What may end because a person moves main: a red test, a missing manifest or file, a gate that rewrites files."""
+
+
+class RedMain:
+    """What the run knows of a main that was seen red in it. For the loop's thread."""
+
+    def __init__(self, context: RunContext, jobs: Jobs) -> None:
+        self._context = context
+        self._jobs = jobs
+        self._main = context.env.plumbing.main()
+        self._waiting: set[str] = set()
+        self._since = self._next_look = 0.0
+        self._pause = _FIRST_LOOK_S
+
+    def why(self) -> Failure | None:
+        """Return how main as it is now has failed in this run, None if it has not."""
+        red, plumbing = self._context.env.gate_facts.main_red, self._context.env.plumbing
+        return red.get(plumbing.tree(plumbing.main())) if red else None
+
+    def step(self) -> None:
+        """Let everybody go on whom main kept from it, once it is another one."""
+        main = self._context.env.plumbing.main()
+        if main == self._main:
+            return
+        self._main, name = main, self._context.env.plumbing.repository.main_name
+        if main not in self._context.reader.landed_commits():
+            lift_blocks(self._context, _OF_MAIN, f"{name} has moved; tried again")
+        if self.why() is None:
+            self._go_on(f"{name} has moved to {main[:12]}")
+
+    def patient(self) -> bool:
+        """Tell whether the run still waits for main, which is red."""
+        settings, now = self._context.settings, self._context.clock.now()
+        return not settings.once and now < (self._since or now) + settings.policy.outage_max_s
+
+    def wait(self, issue: Issue, red: Failure) -> None:
+        """Have an issue wait until main is green; look at main again for it, in a free slot, if that is due."""
+        now = self._context.clock.now()
+        if not self._waiting:
+            self._since, self._pause = now, _FIRST_LOOK_S
+            self._next_look = now + self._pause
+        self._waiting.add(issue.id)
+        if now >= self._next_look:
+            slot = self._jobs.take_slot()
+            look = partial(self._look, slot)
+            self._jobs.start(Job(JobKind.CHECK, issue.id, look, lambda job: self._looked(red, job), slot))
+            return
+        self._context.set_status(issue.id, IssueStatus.WAITING, _reason(red), self._next_look)
+
+    def _look(self, slot: int, cancel: Canceller) -> float | None:
+        """Run main's gates; return how many seconds the red ones took, 0.0 if all passed, None if a cancel ended it."""
+        context = self._context
+        task = main_task(context.env, "main-again", slot=str(slot))  # a landing may be at work in its own
+        gated = run_gates(context.scope(cancel), task, context.settings.gates, anew=True)
+        if gated is None:
+            return None
+        red = worst(gated.results)
+        if red is None and gated.failure is None:
+            context.env.gate_facts.main_red.pop(task.tree, None)
+            return 0.0
+        return red.seconds if red is not None else _FIRST_LOOK_S
+
+    def _looked(self, red: Failure, job: Job[float | None]) -> None:
+        if job.result is None:
+            return
+        if not job.result:
+            self._go_on(f"{self._context.env.plumbing.repository.main_name} is green again")
+            return
+        self._pause = max(min(2 * self._pause, _LOOKS_S_MAX), _TIMES_THE_GATE * job.result)
+        self._next_look = self._context.clock.now() + self._pause
+        for issue_id in self._waiting:
+            self._context.set_status(issue_id, IssueStatus.WAITING, _reason(red), self._next_look)
+
+    def _go_on(self, why: str) -> None:
+        for issue_id in self._waiting:
+            if self._context.reader.state(issue_id).status is IssueStatus.WAITING:
+                self._context.set_status(issue_id, IssueStatus.READY, why)
+        self._waiting, self._since = set(), 0.0
+
+
+def _reason(red: Failure) -> str:
+    return f"waits until main is green: {red.message}"

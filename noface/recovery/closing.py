@@ -1,0 +1,83 @@
+"""What becomes of an issue all of whose parts have landed: is that all it asks for? Pure.
+
+A part is what noface, or a planner, made of what it saw of the issue, and what nobody saw is in none. So a parent
+closes only after a look. Its own `accept` is one, and so are changes that evidently hold all that its text names
+(`named`); both are found where its gates ran (`engine/main_checks`). Else a model with a role is asked once, and
+without one a person. What is missing becomes a further part, so often; what a person misses always does.
+"""
+
+from collections.abc import Mapping
+
+from noface.model.actions import Action, Ask, Land, RequestApproval, WaitUntil
+from noface.model.attempt import PastAttempt, failure_of
+from noface.model.history import MISSING, NOTHING_MISSING, Advice, AdviceOutcome, History, Topic
+from noface.model.issue import Issue
+from noface.model.quoting import quoted
+from noface.model.taxonomy import Category
+from noface.model.worker_run import ReportStatus
+from noface.recovery.named import entries, evident, statements, untouched
+from noface.recovery.partly_done import said_left
+from noface.recovery.retry_policy import Roles
+
+FURTHER_MAX = 2
+"""So often a model's look makes a further part of what is missing; then a person is asked."""
+_ASKED_MAX = 3
+
+
+def _looks(history: History) -> list[Advice] | None:
+    """Return the answers on what is missing since all parts landed; None if they have not, or more was tried since."""
+    asked = history.asked
+    at = max((at for at, advice in enumerate(asked) if advice.topic is Topic.BREAKDOWN), default=-1)
+    last = history.current[-1].number if history.current else 0
+    if at < 0 or (asked[at].outcome, asked[at].after) != (AdviceOutcome.PARTS_LANDED, last):
+        return None
+    return [advice for advice in asked[at + 1 :] if advice.topic is Topic.MISSING]
+
+
+def missing(history: History) -> str:
+    """Return what the newest look at an issue found missing, "" for nothing."""
+    looks = _looks(history)
+    return looks[-1].text or looks[-1].cause if looks and looks[-1].strategy == MISSING else ""
+
+
+def closed_or_looked_at(history: History, roles: Roles, away: Mapping[str, float], now: float) -> Action | None:
+    """Decide on an issue all of whose parts have landed; None for any other."""
+    looks = _looks(history)
+    if looks is None:
+        return None
+    look = looks[-1] if looks and looks[-1].outcome is AdviceOutcome.ADVISED else None
+    who = look.model or "a person" if look is not None else ""
+    if look is not None and look.strategy == NOTHING_MISSING:
+        return Land(f"all its parts have landed, and {who} finds nothing missing", parts=True)
+    if look is not None:
+        found = sum(each.strategy == MISSING and bool(each.model) for each in history.asked)
+        if found <= FURTHER_MAX or not look.model:
+            return Ask(Topic.BREAKDOWN, "", f"{who} finds something missing: a further part")
+        return _ask_person(f"{who} has found something missing {found} times, now {quoted(look.text)}")
+    judge = roles.reviewer or roles.planner or roles.diagnoser
+    if judge is None:
+        return _ask_person("all its parts have landed")
+    if looks and (looks[-1].outcome is AdviceOutcome.UNUSABLE or len(looks) >= _ASKED_MAX):
+        return _ask_person(f"all its parts have landed; {judge} could not say what is missing: {looks[-1].cause}")
+    if away.get(judge, now) > now:
+        return WaitUntil(judge, away[judge], f"waits for {judge}, to be asked what is missing", provider=False)
+    return Ask(Topic.MISSING, judge, "all its parts have landed: is anything missing that it names?")
+
+
+def _ask_person(why: str) -> RequestApproval:
+    return RequestApproval(None, f"{why}; is anything missing that it names?", parts=True)
+
+
+def left_by(issue: Issue, tried: tuple[PastAttempt, ...], largest: PastAttempt, changes: str) -> tuple[str, ...]:
+    """Return what attempts at an issue have not begun: what workers call left, and what its text says, if not held.
+
+    `changes` are the largest attempt's, with their paths. If that was cut short all statements of the issue count, else
+    the entries of its lists; none if the last worker calls it done.
+    """
+    last = tried[-1].report
+    if last is not None and last.status is ReportStatus.DONE:
+        return ()
+    said = next((words for attempt in reversed(tried) if (words := said_left(attempt.report))), ())
+    cut = failure_of(largest).category is Category.COMPLEXITY
+    listed = statements(issue) if cut and not evident(issue, changes) else entries(issue.body)
+    return tuple(dict.fromkeys(untouched((*said, *listed), changes)))

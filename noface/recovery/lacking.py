@@ -1,0 +1,50 @@
+"""Whether what came to main since a failure may be what the failed work lacked. Pure.
+
+Work that needs another issue's fails until that has landed, though nobody said so. What speaks for it: main has changed
+a file that the work changes too, or has a name by now that the failure speaks of. Too often yes costs a run of the
+gates; too often no leaves an issue to a person that could land.
+"""
+
+import re
+from functools import cache
+
+from noface.data import table
+from noface.model.failure import Failure
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,}")
+_COMMON = (
+    "assert assertion assertionerror error errors def class import none true false null raise raises exit failed self"
+)
+
+
+def may_supply(failure: Failure, changed: tuple[str, ...], patch: str) -> bool:
+    """Tell whether a patch of main's may be what work on the files `changed` lacked when it failed."""
+    names, paths = named_in(failure), _paths(patch)
+    return not paths.isdisjoint(changed) or not names.isdisjoint(new_names(patch))
+
+
+def named_in(failure: Failure) -> frozenset[str]:
+    """Return the names that a failure speaks of: of modules, functions, files and tests."""
+    texts = (failure.message, failure.location or "", failure.excerpt, *failure.evidence, *failure.failing_tests)
+    return _words("\n".join(texts))
+
+
+def new_names(patch: str) -> frozenset[str]:
+    """Return the names in the lines that a patch adds, without those in lines that it removes, and in its paths."""
+    lines = patch.split("\n")
+    added = _words("\n".join(line[1:] for line in lines if line.startswith("+") and not line.startswith("+++ ")))
+    removed = _words("\n".join(line[1:] for line in lines if line.startswith("-") and not line.startswith("--- ")))
+    return (added - removed) | _words("\n".join(_paths(patch)))
+
+
+def _paths(patch: str) -> frozenset[str]:
+    return frozenset(line[6:] for line in patch.split("\n") if line.startswith(("+++ b/", "--- a/")))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word for word in _WORD.findall(text) if word.lower() not in _common())
+
+
+@cache
+def _common() -> frozenset[str]:
+    return frozenset(f"{table('stop_words')['words']} {_COMMON}".split())

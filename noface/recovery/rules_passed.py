@@ -1,0 +1,128 @@
+"""The rules for work that passed its gates: 2 of `policy`, and what main's tests alone speak against.
+
+Each asks whoever has to see it before it lands: the reviewer, the judge of changed tests, a person. Work that changed
+what judges it waits for a person's approval and is not blocked; once approved it lands.
+"""
+
+from collections.abc import Mapping
+
+from noface.integrity.asked_for import asks_for_less
+from noface.integrity.tampering import BY_BODY, CONTRADICTED
+from noface.model.actions import Action, Ask, Land, Mode, RequestApproval, WaitUntil
+from noface.model.attempt import PastAttempt
+from noface.model.history import Advice, AdviceOutcome, History, Topic, Verdict
+from noface.model.patterns import matches_any
+from noface.model.taxonomy import FailureKind
+from noface.recovery.named import evident, statements
+from noface.recovery.retry_policy import ChangedTests, Policy, When, review_due
+
+REVIEWS_MAX = 3
+"""How often a reviewer is asked again who cannot be asked, other than because its provider is away."""
+
+
+def landing(history: History, policy: Policy, last: PastAttempt, away: Mapping[str, float], now: float) -> Action:
+    """Return what has to come before work that passed lands, or that it lands."""
+    verdict = history.verdict(last.number)
+    if verdict is not None and verdict.verdict is Verdict.APPROVED:
+        return Land("every hard gate passed, and a person approved")
+    review = _review(history, policy, last, away, now)
+    if review is not None:
+        return review
+    if last.doubts and policy.roles.reviewer is None:
+        return RequestApproval(None, f"passed, as its own commands want it; {last.doubts[0]}")
+    unreviewed = policy.roles.reviewer is None or policy.review.when is When.NEVER
+    if unreviewed and last.report is None and (half := _may_be_half(history, last)):
+        return RequestApproval(None, f"passed; {half}")
+    labels = [label for label in history.issue.labels if label in policy.approval_labels]
+    if labels:
+        return RequestApproval(None, f'passed; label "{labels[0]}" needs your approval ([approval] labels)')
+    paths = [path for path in last.changed if matches_any(path, policy.approval_paths)]
+    if paths:
+        return RequestApproval(None, f"passed; it changes {paths[0]}, which needs your approval ([approval] paths)")
+    return Land("every hard gate passed")
+
+
+def _review(
+    history: History, policy: Policy, last: PastAttempt, away: Mapping[str, float], now: float
+) -> Action | None:
+    """Have the work reviewed where that is due; None where nothing more is to be said by a reviewer."""
+    reviewer = policy.roles.reviewer
+    due = review_due(policy.review, history.issue, last)
+    due = due or (_may_be_half(history, last) if policy.review.when is not When.NEVER else "")
+    if reviewer is None or not due:
+        return None
+    reviews = _answers(history, Topic.REVIEW, last)
+    if reviews and reviews[-1].outcome is AdviceOutcome.ADVISED:
+        approved = reviews[-1].strategy == "approve"  # nothing else lets it land, whatever it says
+        return (
+            None if approved else RequestApproval(None, f"passed; the reviewer asks for a person: {reviews[-1].cause}")
+        )
+    if reviews and reviews[-1].outcome is AdviceOutcome.UNUSABLE:
+        return RequestApproval(None, f"passed; the reviewer's verdict could not be read: {reviews[-1].cause}")
+    if _not_there(reviews, policy):
+        return RequestApproval(None, f"passed; the reviewer was not there {len(reviews)} times: {reviews[-1].cause}")
+    if away.get(reviewer, now) > now:
+        return WaitUntil(reviewer, away[reviewer], f"passed; waits for the reviewer {reviewer}", provider=False)
+    return Ask(Topic.REVIEW, reviewer, f"passed; {due}: reviewed before it lands")
+
+
+def _may_be_half(history: History, last: PastAttempt) -> str:
+    """Say why work that passed may be half of its issue; "" where nothing speaks for that, or `accept` decides."""
+    issue, changes = history.issue, "\n".join(f"diff --git {path}" for path in last.changed)
+    if issue.accept or evident(issue, changes):
+        return ""
+    if any(advice.outcome is AdviceOutcome.PARTS_FAILED for advice in history.asked):
+        return "it was divided, and not all of its parts could be done"
+    several = len(statements(issue)) > 1  # of a text that says one thing there is no half
+    less = several and any(attempt.answer == Mode.REDUCE for attempt in history.current[:-1])
+    return "a worker that was told to do less does not say that it is all" if less and last.report is None else ""
+
+
+def _answers(history: History, topic: Topic, last: PastAttempt) -> list[Advice]:
+    return [advice for advice in history.asked if advice.topic is topic and advice.after == last.number]
+
+
+def _not_there(answers: list[Advice], policy: Policy) -> bool:
+    """Tell whether whoever is asked has been away, or could not be asked, too often."""
+    unavailable = len(answers) if policy.transient_retries is not None else sum(not each.away for each in answers)
+    return unavailable > (REVIEWS_MAX if policy.transient_retries is None else policy.transient_retries)
+
+
+def changed_tests(
+    history: History, policy: Policy, last: PastAttempt, away: Mapping[str, float], now: float
+) -> Action | None:
+    """Ask whether the issue wants what the work makes of main's tests; None if that is answered, or is no question.
+
+    A yes that bears makes it an attempt that passed. What its issue's own commands are for is shown to a person before
+    it is refused.
+    """
+    failure, judge, verdict = last.failure, policy.review.judge, history.verdict(last.number)
+    if failure is None or failure.kind is not FailureKind.GATE_TAMPERING:
+        return None
+    wider = any(advice.strategy == "expand" for advice in _answers(history, Topic.BOUNDARY, last))
+    if verdict is not None and verdict.verdict is Verdict.APPROVED and last.candidate is not None and not wider:
+        return Land("a person approved the change of the tests; it lands if the gates pass")
+    kept = failure.rule == CONTRADICTED
+    if verdict is not None or not (
+        kept or (failure.rule in BY_BODY and asks_for_less((history.issue.title, history.issue.body)))
+    ):
+        return None
+    same = [past for past in history.current if past.patch_hash == last.patch_hash]  # the same work, the same answer
+    answers = [answer for past in same for answer in _answers(history, Topic.CHANGED_TESTS, past)]
+    if any(answer.outcome is not AdviceOutcome.UNAVAILABLE for answer in answers):
+        no = f"its own commands want it; {answers[-1].model} finds no word of it in the issue: {answers[-1].cause}"
+        return RequestApproval(failure.kind, no) if history.issue.accept else None
+    if kept and policy.review.changed_tests is ChangedTests.LAND:
+        return Ask(Topic.CHANGED_TESTS, "", 'main\'s tests contradict it; [review] changed_tests = "land"')
+    if policy.review.changed_tests is ChangedTests.ASK_PERSON or judge is None:
+        return (
+            RequestApproval(failure.kind, f"its own commands want it; {failure.message}")
+            if history.issue.accept
+            else None
+        )
+    if _not_there(answers, policy):
+        return RequestApproval(failure.kind, f"{judge} could not be asked about it: {answers[-1].cause}")
+    if away.get(judge, now) > now:
+        return WaitUntil(judge, away[judge], f"waits for {judge}, to be asked about changed tests", provider=False)
+    why = "main's tests contradict it" if kept else "tests of main ask for less"
+    return Ask(Topic.CHANGED_TESTS, judge, f"{why}: does the issue ask for that?")

@@ -1,0 +1,144 @@
+"""An issue all of whose parts have landed is closed after a look; what is missing, or was never begun, is a part."""
+
+from dataclasses import replace
+
+import pytest
+from support.policy_story import ISSUE, K, decide, failed, fails, passed, policy, said
+
+from noface.model.actions import Ask, Land, RequestApproval, WaitUntil
+from noface.model.attempt import PastAttempt
+from noface.model.failure import Failure
+from noface.model.history import MISSING, NOTHING_MISSING, AdviceOutcome, Topic
+from noface.model.issue import Issue
+from noface.model.taxonomy import FailureKind
+from noface.model.worker_run import ReportStatus, WorkerReport
+from noface.recovery.breakdown_files import rest_of
+from noface.recovery.closing import left_by
+from noface.recovery.partly_done import said_left
+from noface.recovery.retry_policy import ReviewRules, Roles, When
+
+LANDED = said(Topic.BREAKDOWN, outcome=AdviceOutcome.PARTS_LANDED)
+GAP = said(Topic.MISSING, strategy=MISSING, text="no JSON", model="wise")
+FULL = said(Topic.MISSING, strategy=NOTHING_MISSING, model="wise")
+ALONE, ASKING = policy(roles=Roles()), policy(roles=Roles(planner="wise"))
+
+
+def then(*story, by=ASKING, **more):
+    return decide(*fails(2), *story, policy=by, **more)
+
+
+def test_a_role_is_asked_once_and_nothing_missing_closes_it():
+    asked = then(LANDED)
+    assert isinstance(asked, Ask)
+    assert (asked.topic, asked.model) == (Topic.MISSING, "wise")
+    assert then(LANDED, FULL) == Land("all its parts have landed, and wise finds nothing missing", parts=True)
+    for role in ("reviewer", "diagnoser"):
+        assert then(LANDED, by=policy(roles=Roles(**{role: "wise"}))).model == "wise"
+
+
+def test_what_is_missing_is_a_further_part_twice_and_then_a_person_is_asked():
+    story = (LANDED, GAP)
+    for _ in range(2):
+        assert (then(*story).name, then(*story).model) == ("BreakDown", "")
+        story = (*story, LANDED, GAP)
+    assert isinstance(then(*story), RequestApproval)
+    by_person = replace(GAP, model="")
+    assert then(*story, LANDED, by_person).name == "BreakDown"
+
+
+def test_without_a_role_or_an_answer_a_person_is_asked():
+    unusable = said(Topic.MISSING, outcome=AdviceOutcome.UNUSABLE, cause="no JSON object found")
+    away = said(Topic.MISSING, outcome=AdviceOutcome.UNAVAILABLE)
+    for action in (then(LANDED, by=ALONE), then(LANDED, unusable), then(LANDED, *[away] * 3)):
+        assert isinstance(action, RequestApproval)
+        assert action.parts
+    assert isinstance(then(LANDED, away), Ask)
+    assert isinstance(then(LANDED, away={"wise": 10_000_000_000.0}), WaitUntil)
+
+
+def test_an_issue_that_goes_on_itself_is_decided_as_ever():
+    failed_parts = said(Topic.BREAKDOWN, outcome=AdviceOutcome.PARTS_FAILED)
+    assert then(LANDED, failed(K.TEST_FAILURE)).name not in ("Land", "Review", "RequestApproval")
+    assert then(failed_parts).name not in ("Land", "Review", "RequestApproval")
+
+
+def test_what_a_divided_issue_does_itself_in_the_end_is_reviewed_for_what_was_left_out():
+    story = (*fails(2), said(Topic.BREAKDOWN, outcome=AdviceOutcome.PARTS_FAILED), passed(changed=("test_a.py",)))
+    by = policy(roles=Roles(reviewer="wise"))
+    assert decide(*story, policy=by).name == "Review"
+    assert decide(*fails(2), passed(changed=("test_a.py",)), policy=by).name == "Land"
+    assert decide(*story, policy=replace(by, review=ReviewRules(When.NEVER))).name == "RequestApproval"
+    assert decide(*story[:-1], replace(story[-1], report=WorkerReport(ReportStatus.DONE)), policy=ALONE).name == "Land"
+
+
+def test_who_was_told_to_do_less_and_says_nothing_has_not_done_it_all():
+    less = (failed(K.TIMEOUT, answer="ReduceScope"), passed(changed=("a.txt", "test_a.py")))
+    done = replace(less[1], report=WorkerReport(ReportStatus.DONE))
+    reviewer = policy(roles=Roles(reviewer="wise"))
+    two = {"body": "- write a.txt\n- print its size"}
+    assert isinstance(decide(*less, policy=ALONE, issue=replace(ISSUE, **two)), RequestApproval)
+    assert decide(*less, policy=reviewer, issue=replace(ISSUE, **two)).name == "Review"
+    for story, more in (
+        ((less[0], done), two),
+        (less, {**two, "accept": ("true",)}),
+        (less, {"body": "- write a.txt\n- write test_a.py"}),
+        (less, {"body": "It writes a.txt."}),  # of one thing there is no half
+        ((failed(K.TIMEOUT), less[1]), two),
+    ):
+        for by in (ALONE, reviewer):
+            assert decide(*story, policy=by, issue=replace(ISSUE, **more)).name == "Land", (story, more)
+
+
+# What is left
+
+WHOLE = Issue("7", "Six files", "Wanted:\n\n- write a.txt\n- write b.txt\n- write c.txt\n", paths=("src",))
+PROSE = Issue("7", "Six files", "Write a.txt. Write b.txt. It must be quick.")
+CHANGES = "diff --git a/a.txt b/a.txt\nwrite"
+
+
+def tried(kind, status=None, *left):
+    report = WorkerReport(status, "did some", left=left) if status is not None else None
+    failure = Failure(kind, "it failed", rule="r")
+    return PastAttempt(1, "m", 1, kind.value, True, failure=failure, report=report, changed=("a.txt",))
+
+
+TIMEOUT, TESTS = tried(FailureKind.TIMEOUT), tried(FailureKind.TEST_FAILURE)
+SAID_DONE = tried(FailureKind.TEST_FAILURE, ReportStatus.DONE)
+
+
+@pytest.mark.parametrize(
+    ("issue", "last", "left"),
+    [
+        (WHOLE, TIMEOUT, ("write b.txt", "write c.txt")),
+        (WHOLE, TESTS, ("write b.txt", "write c.txt")),
+        (WHOLE, SAID_DONE, ()),
+        (
+            WHOLE,
+            tried(FailureKind.RESOURCE_EXHAUSTED, ReportStatus.PARTIAL, "x.txt", "a.txt"),
+            ("x.txt", "write b.txt", "write c.txt"),
+        ),
+        (PROSE, TIMEOUT, ("Write b.txt.", "It must be quick.")),
+        (PROSE, TESTS, ()),
+        (PROSE, tried(FailureKind.TEST_FAILURE, ReportStatus.PARTIAL), ("did some",)),
+    ],
+)
+def test_what_no_attempt_has_begun_is_left(issue, last, left):
+    assert left_by(issue, (last,), last, CHANGES) == left
+
+
+def test_the_rest_is_a_part_that_comes_after_all_others_and_has_the_bounds_of_the_whole():
+    one = Issue("7.1", "One", paths=("src/one.py",), parent="7", depth=1)
+    (rest,) = rest_of(WHOLE, (one,), ("write b.txt", "x" * 9000), frozenset({"7", "7.2"}))
+    assert (rest.id, rest.parent, rest.depth, rest.depends_on, rest.paths) == ("7.3", "7", 1, ("7.1",), ("src",))
+    assert rest.title == "Six files (the rest)"
+    for words in ("- write b.txt", "- 7.1: One: `src/one.py`", "- write c.txt"):
+        assert words in rest.body
+    assert len(rest.body) < 3000
+
+
+def test_what_a_report_says_is_left_is_as_precise_as_the_report():
+    partial = WorkerReport(ReportStatus.PARTIAL, "half of it", gaps=("no sample",))
+    assert said_left(replace(partial, left=("b", "c"))) == ("b", "c")
+    assert said_left(partial) == ("half of it",)
+    assert said_left(replace(partial, summary="")) == ("no sample",)
+    assert said_left(replace(partial, status=ReportStatus.DONE)) == said_left(None) == ()
