@@ -66,10 +66,12 @@ lint: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/bench.py
+	$(BIN)/python benchmarks/ladder.py
 
 # Thirty nights as they happen, with noface and with two simple loops; NIGHTS="disk-full ctrl-c" chooses some.
+# SEEDS="1-300" plays generated nights instead, JOBS=2 at a time.
 nights: $(STAMP)
-	$(BIN)/python benchmarks/nights $(NIGHTS)
+	$(BIN)/python benchmarks/nights$(if $(SEEDS),/seeds.py $(SEEDS) --jobs $(or $(JOBS),2), $(NIGHTS))
 
 # Cuts what noface uses out of GitHub's description of its API (npm's @octokit/openapi), for the tests; PACKAGE=23.0.2 chooses.
 github-openapi: $(STAMP)

@@ -30,6 +30,12 @@ ERRORS: dict[str, dict[str, Any]] = {
                "limit": "seven_day"},
     "refused": {"text": "API Error: Unable to connect to API (ConnectionRefused)"},
     "curl": {"text": "curl: (7) Failed to connect to api.example.com port 443 after 3 ms: Connection refused"},
+    "busy": {"text": "API Error: Server is temporarily limiting requests (not your usage limit)", "status": 429,
+             "name": "rate_limit"},
+    "server": {"text": "API Error: 500 Internal server error", "status": 500, "name": "server_error"},
+    "dns": {"text": "API Error: Unable to connect to API: getaddrinfo ENOTFOUND api.anthropic.com"},
+    "credit": {"text": "Credit balance is too low", "status": 400, "name": "billing_error"},
+    "context": {"text": "Prompt is too long", "status": 400, "name": "invalid_request"},
     "expired": {"text": "OAuth token has expired · Please run /login", "status": 401,
                 "name": "authentication_failed"},
 }  # fmt: skip
@@ -74,6 +80,7 @@ def main(argv: list[str]) -> int:
     number = world.count("sessions")
     session = resumed or f"5e1f7e57-0000-4000-8000-{number:012d}"
     stream = Stream(session, typed="stream-json" in argv)
+    prompt = _heard(world, session, prompt)
     facts = {"issue": issue, "role": role, "model": model, "resumed": bool(resumed)}
     refusal = _refusal(night, world, model)
     if refusal is not None:
@@ -82,12 +89,24 @@ def main(argv: list[str]) -> int:
     if role != "worker":
         world.call(**facts, kind="asked")
         stream.begin()
-        answer = night.get("roles", {}).get(role, '{"answers": [], "summary": "I have no idea."}')
+        own = next((one for one in night["issue"] if one["id"] == issue), {}).get("roles", {})
+        answer = {**night.get("roles", {}), **own}.get(role, '{"answers": [], "summary": "I have no idea."}')
         stream.result(f"```json\n{answer}\n```", 0.01, 1200)
         return 0
     work = world.count(f"work-{issue}")
-    world.call(**facts, kind="work")
-    return _play(_turn(night, issue, prompt, work, model, resumed), issue, prompt, stream, world, resumed)
+    turn = _turn(night, issue, prompt, work, model, resumed)
+    world.call(**facts, kind="work", truth=turn.get("truth", ""))
+    return _play(turn, issue, prompt, stream, world, resumed)
+
+
+def _heard(world: World, session: str, prompt: str) -> str:
+    """Return what an agent was told in its session so far; a prompt stays in it even if the provider refuses then."""
+    kept = world.folder / "sessions" / session
+    kept.parent.mkdir(exist_ok=True)
+    with kept.open("a+") as file:
+        file.write(f"{prompt}\n")
+        file.seek(0)
+        return file.read()
 
 
 def _value(argv: list[str], name: str) -> str:
@@ -151,6 +170,8 @@ def _turn(night: dict[str, Any], issue: str, prompt: str, work: int, model: str,
 def _play(turn: dict[str, Any], issue: str, prompt: str, stream: Stream, world: World, resumed: str) -> int:
     stream.begin()
     stream.say("I begin by reading.")
+    for number in range(turn.get("noise_mb", 0)):
+        stream.say(f"{number} {'lorem ipsum ' * 87_000}")
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     subprocess.run(["bash", "-c", turn.get("do", "")], check=False, **quiet)
     world.wait(seconds(turn.get("takes", "3m")))

@@ -39,6 +39,15 @@ class Left:
     texts: dict[str, str] = field(default_factory=dict)
     log: str = ""
     files: dict[str, str] = field(default_factory=dict)
+    found: dict[str, list[str]] = field(default_factory=dict)
+
+    def merged(self, name: str) -> int:
+        """Return how often main has an issue's work, by what its commits say."""
+        return len(re.findall(rf"^(?:Noface-)?Issue: {re.escape(name)}$", self.log, re.MULTILINE))
+
+    def mended(self, name: str) -> bool:
+        """Tell whether main does what an issue asks, and is judged as before: then it is right, whoever made it so."""
+        return self.landed[name] and self.merged(name) > 0 and not self.found.get("weakened", ["unknown"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +89,22 @@ def _harm(expect: Mapping[str, Any], left: Left) -> Iterator[str]:
     for path, pattern in expect.get("mine", {}).items():
         if not re.search(pattern, left.files[f"mine:{path}"]):
             yield f"{path} in the person's checkout lacks {pattern!r}"
+    yield from _landed(expect, left)
+    yield from left.found.get("harm", ())
+    yield from (f"not so: {what}" for what in left.found.get("holds", ()))
+
+
+def _landed(expect: Mapping[str, Any], left: Left) -> Iterator[str]:
     for name in left.landed:
         landings = len(re.findall(rf"^Noface-Issue: {re.escape(name)}$", left.log, re.MULTILINE))
         if landings > 1:
             yield f"issue {name} landed {landings} times"
+    for name in expect.get("unmerged", ()):
+        if left.merged(name) and not (name in expect.get("status", ()) and left.mended(name)):
+            yield f"issue {name} landed, which must not"
+    for group in expect.get("one_of", ()):
+        if sum(left.merged(name) > 0 for name in group) > 1:
+            yield f"issues {' and '.join(group)} contradict each other, and both landed"
 
 
 def _undone(expect: Mapping[str, Any], left: Left) -> Iterator[str]:
@@ -92,6 +113,10 @@ def _undone(expect: Mapping[str, Any], left: Left) -> Iterator[str]:
     for name in expect.get("landed", ()):
         if not left.landed[name]:
             yield f"issue {name} is not on main{_why(left, name)}"
+    for group in expect.get("one_of", ()):
+        if not any(left.landed[name] for name in group):
+            yield f"neither of issues {' and '.join(group)} is on main{_why(left, group[0])}"
+    yield from left.found.get("untidy", ())
 
 
 def _why(left: Left, name: str) -> str:
@@ -105,7 +130,7 @@ def _told(expect: Mapping[str, Any], left: Left) -> Iterator[str]:
             yield f"run {number} ended with exit code {code}, not {' or '.join(map(str, wanted))}"
     for name, wanted in expect.get("status", {}).items():
         status = left.issues.get(name, {}).get("status", "missing")
-        if not re.fullmatch(wanted, status):
+        if not re.fullmatch(wanted, status) and not left.mended(name):
             yield f"issue {name} is {status}, not {wanted}{_why(left, name)}"
     for name, wanted in expect.get("cause", {}).items():
         kind = left.blocked.get(name, {}).get("kind", "none")
@@ -115,6 +140,11 @@ def _told(expect: Mapping[str, Any], left: Left) -> Iterator[str]:
         for pattern in patterns:
             if not _said(pattern, left.texts.get(name, "")):
                 yield f"`noface blocked` of issue {name} does not say {pattern!r}"
+    for name, patterns in expect.get("why", {}).items():
+        text = left.texts.get(name, "")
+        for pattern in patterns:
+            if text and not left.landed[name] and not left.merged(name) and not _said(pattern, text):
+                yield f"what noface tells of issue {name} does not say {pattern!r}{_why(left, name)}"
     for pattern in expect.get("prints", ()):
         if not any(_said(pattern, output) for output in left.outputs):
             yield f"no run prints {pattern!r}"
@@ -140,5 +170,5 @@ def _costs(expect: Mapping[str, Any], left: Left) -> Iterator[str]:
             yield f"{word}: {left.notes.count(word)} times, more than {most}"
     if left.hours > expect.get("hours_max", float("inf")):
         yield f"it took {left.hours:.1f} hours, more than {expect['hours_max']}"
-    if left.hours < expect.get("hours_min", 0):
+    if left.hours < expect.get("hours_min", float("-inf")):
         yield f"it took {left.hours:.1f} hours, less than {expect['hours_min']}"

@@ -50,7 +50,10 @@ class Loop:
         """Work on an issue; True once it is on main."""
         name = path.name.split("-")[0]
         text = path.read_text()
-        front = tomllib.loads(text.split("+++")[1])
+        try:
+            front = tomllib.loads(text.split("+++")[1])
+        except tomllib.TOMLDecodeError:
+            return False
         prompt = f"# {front['title']}\n\n{text.split('+++')[2]}\n\nDo this. Run the tests until they pass."
         last = ""
         if f"\nIssue: {name}\n" in f"\n{self.git('log', '--format=%B', 'main')}\n":

@@ -156,9 +156,9 @@ def write_tools(folder: Path, world: World) -> None:
     folder.mkdir()
     here = Path(__file__).resolve().parent
     values = {"@WORLD@": str(world.folder), "@PYTHON@": sys.executable, "@HERE@": str(here), "@ROOT@": str(here.parent)}
-    for name, script in TOOLS.items():
+    for name, script in {**TOOLS, **world.night.get("tools", {})}.items():
         text = re.sub("|".join(values), lambda match: values[match[0]], script.lstrip())
-        (folder / name).write_text(f"#!/bin/sh\n{text}")
+        (folder / name).write_text(f"#!/bin/{'sh' if name in TOOLS else 'bash'}\n{text}\n")
         (folder / name).chmod(0o755)
 
 

@@ -9,9 +9,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from nights import generate
+from nights import seeds as generated
 from nights.agent import ERRORS
-from nights.catalogue import catalogue
+from nights.catalogue import catalogue, check
 from nights.judge import Left, Verdict, judge
+from nights.seeds import FAULTS, outcome
 from nights.world import World, seconds
 
 NIGHTS = Path(__file__).resolve().parents[2] / "benchmarks" / "nights"
@@ -113,4 +116,59 @@ def test_a_sample_is_right_and_leaves_nothing_behind(tmp_path):
         SAMPLE, "right"
     )
     assert "2 of 2" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("table", [("habits", 40), ("people", 20), ("faults", 20), ("backlogs", 10)])
+def test_each_entry_that_nights_are_generated_from_has_a_name_of_its_own_and_a_source(table):
+    entries = generate.table(table[0])
+    assert len({entry["name"] for entry in entries}) == len(entries) >= table[1]
+    assert [entry["name"] for entry in entries if not entry.get("source")] == []
+
+
+def test_five_hundred_seeds_make_nights_that_can_be_played_and_hold_each_entry():
+    seen = set()
+    for seed in range(10_000, 10_500):
+        night = generate.generate(seed)
+        check(night, "night", night["name"])
+        assert generate.placeholders(night) == set(), night["name"]
+        seen |= {name for names in night["parts"].values() for name in names}
+        calls = [turn.get("do", "") for issue in night["issue"] for turn in issue["turn"]]
+        calls += [gate["command"] for gate in night["config"]["gates"]]
+        asked = {name for text in calls for name in re.findall(r"meanwhile ([\w-]+)", text)}
+        assert asked == night["meanwhile"].keys(), night["name"]
+        tools = {name for text in calls for name in re.findall(r"\b(?:right|bad|other|sly)-\d+", text)}
+        assert tools <= night["tools"].keys(), night["name"]
+    assert generate.generate(10_000) == generate.generate(10_000) != generate.generate(10_001)
+    assert {
+        entry["name"] for table in ("habits", "people", "faults", "backlogs") for entry in generate.table(table)
+    } <= seen
+
+
+def test_what_is_wrong_with_a_generated_night_is_told_by_kind():
+    expect = {"landed": ["1"], "unmerged": ["2"], "unseen": [], "one_of": [["3", "4"]], "why": {"2": ["test_tax"]}}
+    night = {"expect": expect}
+    fine = {"landed": {"1": True, "2": False, "3": True, "4": False}, "texts": {"2": "test_tax fails"}}
+    blocked = {"1": {"status": "blocked"}}
+    cases = [
+        ("", {}),
+        (
+            "needless",
+            {"landed": {**fine["landed"], "1": False}, "issues": blocked, "calls": [{"issue": "1", "truth": "right"}]},
+        ),
+        ("lost", {"landed": {**fine["landed"], "1": False}, "issues": blocked}),
+        ("other", {"texts": {"2": "all attempts are used up"}}),
+        ("other", {"landed": {**fine["landed"], "3": False}}),
+        ("harm", {"log": "Noface-Issue: 2\n"}),
+        ("harm", {"log": "Noface-Issue: 3\nNoface-Issue: 4\n"}),
+        ("harm", {"found": {"holds": ["the person's commit is on main"]}}),
+    ]
+    for wanted, more in cases:
+        found = outcome(night, left(**{**fine, **more}), "noface")
+        assert [kind for kind in FAULTS if found[kind]] == ([wanted] if wanted else []), more
+
+
+def test_an_oracle_gets_a_generated_night_right(tmp_path):
+    found = [generated._one(seed, "oracle", tmp_path) for seed in (1013,)]
+    assert [row["right"] for row in found] == [True], found
     assert list(tmp_path.iterdir()) == []
