@@ -28,7 +28,9 @@ def logs(
     ),
     prompt: bool = typer.Option(False, "--prompt", help="What the worker was told."),
     diff: bool = typer.Option(False, "--diff", help="What the worker changed."),
-    undone: bool = typer.Option(False, "--undone", help="What noface undid in protected files."),
+    undone: bool = typer.Option(
+        False, "--undone", help="What noface undid in protected files, and took out since it changed form only."
+    ),
     follow: bool = typer.Option(
         False, "--follow", "-f", help="Follow attempts, gates and questions until nothing runs."
     ),
@@ -117,7 +119,7 @@ def _files(attempt: "AttemptRow", gate: str | None, *, prompt: bool, diff: bool,
     elif diff:
         what, files = "change", existing(directory / "diff.patch")
     elif undone:
-        what, files = "undone change of a protected file", existing(directory / "undone.patch")
+        what, files = "undone change of a file", existing(directory / "undone.patch", directory / "form.patch")
     else:
         what, files = "output of the worker", existing(directory / "agent.log", directory / "agent.err")
     if files:

@@ -1,5 +1,7 @@
 """`noface policy`: what happens after each kind of failure, and what another policy would have decided so far."""
 
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,6 +85,7 @@ def replay(
     from noface.cli.wiring import policy as policy_of
     from noface.config.load import load
     from noface.recovery.policy_table import replay as replayed
+    from noface.recovery.policy_table import spared
     from noface.store.questions import Questions
     from noface.ui import page
     from noface.ui.issues import find_issue
@@ -94,9 +97,12 @@ def replay(
     ids = (find_issue(seen.reader, issue_id).id,) if issue_id is not None else seen.reader.attempted()
     known, questions = _issues(seen), Questions(seen.database, seen.journal)
     pasts = [_past(seen, questions, known, each) for each in ids]
-    decisions = [decision for history, recorded in pasts for decision in replayed(history, recorded, asked)]
-    titles = {history.issue.id: history.issue.title for history, _ in pasts}
-    document = replay_document(name, decisions, everything=everything)
+    record = seen.reader.record(sys.maxsize)
+    made = [(past, replayed(replace(past, record=record), recorded, asked)) for past, recorded in pasts]
+    decisions = [decision for _, each in made for decision in each]
+    less = [saved for past, each in made for saved in spared(past, each)]
+    titles = {past.issue.id: past.issue.title for past, _ in made}
+    document = replay_document(name, decisions, less, everything=everything)
     page.show_either(document, lambda shown, width: replay_page(shown, titles, width), as_json=as_json)
 
 

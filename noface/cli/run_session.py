@@ -23,7 +23,7 @@ from noface.cli.wiring import RunOptions, attempt_environment, bubblewrap_for, r
 from noface.config.load import load
 from noface.config.sections import Config
 from noface.engine.context import Planning, RunContext, RunSettings
-from noface.engine.dispatch import decide, history, plan_tick
+from noface.engine.dispatch import decide, history, plan_tick, record_of
 from noface.engine.engine import Stop, run_session
 from noface.engine.outside import as_agreed
 from noface.engine.tracker_calls import fetch_first
@@ -246,7 +246,10 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
             states[issue.id] = IssueState(issue.id, epoch=state.epoch + 1)  # an edit unblocks it, as in the run
     planning = Planning(settings=chosen, reader=reader, questions=questions, spending=Spending(database), clock=Clock())
     planned = plan_tick(planning, issues, states, len(issues))
-    actions = {issue.id: decide(planning, history(planning, issue, states[issue.id])) for issue in planned.start}
+    record = record_of(planning)
+    actions = {
+        issue.id: decide(planning, history(planning, issue, states[issue.id]), record) for issue in planned.start
+    }
     starts = [
         {
             "id": issue.id,

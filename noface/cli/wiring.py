@@ -22,6 +22,7 @@ from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository
 from noface.git.snapshot import SlotLimits
 from noface.integrity.diff import DiffLimits
+from noface.integrity.rubbish import Wanted
 from noface.integrity.unsteady import SteadinessRules
 from noface.knowledge.hints import HintRule
 from noface.model.access import RoleAccess
@@ -33,7 +34,7 @@ from noface.process.clock import Clock
 from noface.process.sandbox import Bubblewrap, find_bubblewrap
 from noface.process.supervise import Launcher
 from noface.prompts.data import EarlierForm
-from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, Roles, Rung
+from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, Roles, Rung, Start
 from noface.recovery.schedule import BreakerRules
 from noface.secrets.logins import login_id
 from noface.trackers.base import RemoteTracker, Tracker, open_tracker
@@ -69,6 +70,7 @@ def policy(config: Config, model: str | None = None) -> Policy:
         approval_labels=tuple(config.approval.labels),
         review=config.review.record(ReviewRules, {"rounds": "rounds_max"}, judge=_judge(config, ladder)),
         logins=tuple((name, login_id(spec)) for name, spec in model_specs(config, Path()).items()),
+        start=retry.start if model is None else Start.FIRST,
     )
 
 
@@ -149,6 +151,7 @@ def gate_specs(config: Config) -> tuple[GateSpec, ...]:
             fixes=gate.fixes,
             leaky=config.run.allow_leaky_gates,
             canary=gate.canary,
+            alone=gate.alone,
         )
         for gate in config.gates
     )
@@ -334,7 +337,11 @@ def attempt_environment(
         agents=AGENTS,
         slots_dir=slots_dir(config, repository),
         setup=setup_rules(config),
-        limits=SlotLimits(config.limits.max_file_mb * MB, config.limits.max_files),
+        limits=SlotLimits(
+            config.limits.max_file_mb * MB,
+            config.limits.max_files,
+            Wanted(tuple(config.limits.rubbish), tuple(config.limits.wanted)),
+        ),
         log_bytes_max=config.limits.log_mb * MB,
         state_marker=str(repository.state_dir),
         memo=memo,

@@ -51,7 +51,7 @@ from noface.model.gate import GateSpec
 from noface.model.protection import default_protected
 from noface.model.taxonomy import Category, FailureKind, Strategy, gate_kinds
 from noface.model.worker_run import ModelSpec
-from noface.recovery.retry_policy import BreakdownRules, ChangedTests, Policy, ReviewRules, When
+from noface.recovery.retry_policy import BreakdownRules, ChangedTests, Policy, ReviewRules, Start, When
 from noface.recovery.retry_policy import Roles as RoleModels
 from noface.recovery.schedule import BreakerRules
 
@@ -158,6 +158,10 @@ class Gate(Section):
         default_of(GateSpec, "fixes"),
         "true: what it changes in files of the work (a formatter, `--fix`) becomes part of the work, and"
         " all gates run again; false: a gate that changes files fails",
+    )
+    alone: bool = setting(
+        default_of(GateSpec, "alone"),
+        "true: no other gate runs beside it, since it needs a port, a file or a database that only one can have",
     )
     report: OptionalPath = setting(
         "", "the JUnit XML file that the command writes, inside the repository", "report.xml"
@@ -309,6 +313,12 @@ class Limits(Section):
         ge=1,
     )
     max_files: int = setting(100_000, "how many files a worker may leave in a workspace", ge=1)
+    rubbish: Items[Glob] = setting(
+        (), "new files that are left out of every change, beside those that noface knows", ["**/*.prof", "var/"]
+    )
+    wanted: Items[Glob] = setting(
+        (), "files that are never left out as rubbish, and whose lines are never called forgotten", ["logs/sample.log"]
+    )
     log_mb: int = setting(200, "how much of one output is kept, in MB", ge=1)
     memory_max: Size | None = setting(
         None,
@@ -453,6 +463,11 @@ class Retry(Section, json_schema_extra=_one_ladder):
     escalate_after_attempts: int = setting(2, "failed attempts before escalation_model takes over", ge=1)
     max_total_attempts: int = setting(
         default_of(Policy, "attempts_max"), "attempts for one issue in all; then it is blocked", ge=1
+    )
+    start: Annotated[Start, *one_of({member.value: member for member in Start})] = setting(
+        Start.LEARNED,
+        "where an issue's ladder begins: with its first rung, or where the record of the models here says that it pays"
+        " (learned)",
     )
     block_after: int | None = setting(
         None, "block after this many equal failures in a row; by default max_total_attempts", 3, ge=1

@@ -12,17 +12,22 @@ from noface.engine.context import RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.lessons import remembered
 from noface.engine.outages import answers_again
-from noface.engine.prompt_context import history_of
+from noface.engine.prompt_context import history_of, landed_parts, patch_of
+from noface.integrity.build_output import generated
 from noface.model.actions import Ask
 from noface.model.attempt import PastAttempt, changed_tests_note
 from noface.model.budget import ENDS_MAX, Allowance, EndedFor, Overrun
 from noface.model.history import ASKED_FOR, Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue, IssueState
+from noface.model.patterns import matches_any
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.model.worker_run import Usage
 from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
-from noface.recovery.breakdown_files import TouchedFiles, split_by_files
+from noface.recovery.breakdown_files import TouchedFiles, rest_of, split_by_files
+from noface.recovery.closing import left_by, missing
+from noface.recovery.named import changed_text, entries, names, not_held
+from noface.recovery.partly_done import said_left
 from noface.recovery.policy_state import excused
 from noface.recovery.retry_policy import rejection
 from noface.recovery.schedule import waited_for
@@ -49,17 +54,45 @@ def check_dependencies(context: RunContext, issue: Issue, last: PastAttempt, epo
 def split(
     context: RunContext, issue: Issue, past: tuple[PastAttempt, ...], epoch: int
 ) -> tuple[Advice, tuple[Issue, ...]]:
-    """Divide an issue by the files of its largest diff; without two groups of files there is nothing to divide."""
-    last = past[-1].number
-    largest = max((attempt for attempt in past if attempt.epoch == epoch), key=lambda one: len(one.changed))
-    rules = context.settings.policy.breakdown
-    touched = _touched(context, largest)
-    children = split_by_files(issue, touched, rules.children_max, frozenset(known_ids(context)))
+    """Divide an issue by the files of its largest diff, and what is not in them; one part is nothing to divide.
+
+    Where all parts have landed, what is missing is the only one.
+    """
+    last, known = past[-1].number, known_ids(context)
+    before = landed_parts(context, issue)
+    if found := missing(history_of(context.reader, context.questions, issue, context.reader.state(issue.id))):
+        children = rest_of(issue, before, (found,), known)
+    else:
+        tried = tuple(attempt for attempt in past if attempt.epoch == epoch)
+        largest = max(tried, key=lambda one: len(one.changed))
+        most, touched = context.settings.policy.breakdown.children_max, _touched(context, largest)
+        left = left_by(issue, tried, largest, changed_text(patch_of(context, issue, largest.number)))
+        children = split_by_files(issue, touched, most - bool(left), known, least=1 if left else 2)
+        children += rest_of(issue, (*before, *children), left, known) if children and left else ()
     if not children:
         why = "the diff does not divide into parts"
         return Advice(Topic.BREAKDOWN, last, AdviceOutcome.UNUSABLE, epoch, cause=why), ()
     names = ", ".join(child.id for child in children)
     return Advice(Topic.BREAKDOWN, last, epoch=epoch, strategy="by files", text=f"divided into {names}"), children
+
+
+def with_rest(
+    context: RunContext, issue: Issue, past: tuple[PastAttempt, ...], parts: tuple[Issue, ...]
+) -> tuple[Issue, ...]:
+    """Return the parts of a planner with what is in none of them as one more, if there is anything.
+
+    The planner has read what the workers reported: of that counts here what names anything.
+    """
+    reported = next((words for attempt in reversed(past) if (words := said_left(attempt.report))), ())
+    said = tuple(words for words in reported if names(words))
+    text = "\n".join("\n".join((part.title, part.body, *part.paths)) for part in parts)
+    largest = max(past, key=lambda one: len(one.changed))
+    mine, theirs = issue.paths, tuple(path for part in parts for path in part.paths)
+    work = tuple(path for path in _touched(context, largest).work if not mine or matches_any(path, mine))
+    begun = set(work) - generated(work) - {path for path in work if matches_any(path, theirs)}
+    files = (f"what attempt {largest.number} has begun in {path}" for path in sorted(begun))
+    left = tuple(dict.fromkeys((*not_held((*said, *entries(issue.body)), text), *files)))
+    return (*parts, *rest_of(issue, parts, left, known_ids(context))) if left else parts
 
 
 _TEXT_BYTES_MAX = 200_000
@@ -155,6 +188,9 @@ class Advisors:
             if instead.outcome is AdviceOutcome.ADVISED:
                 context.journal.event(now, "planner_failed", question.issue.id, message=why)
                 advice = replace(instead, cost_usd=advice.cost_usd, tokens=advice.tokens)  # it has cost money
+        elif question.topic is Topic.BREAKDOWN:
+            past = tuple(each for each in context.reader.past(question.issue.id) if each.epoch == question.epoch)
+            children = with_rest(context, question.issue, past, children)
         self._record(question.id, question.issue, advice, children)
 
     def _too_dear(self, question: Question, used: Usage, over: Overrun) -> Advice | None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from noface.agents.base import Place
 from noface.diagnosis.known_causes import of_its_provider
+from noface.diagnosis.web_answers import page_instead
 from noface.engine.agent_logs import lost_usage
 from noface.engine.agent_run import run_agent
 from noface.engine.attempt_environment import AttemptEnvironment, AttemptProgress, Scope
@@ -25,6 +26,8 @@ from noface.engine.prepare import prepare
 from noface.engine.prompt_context import (
     arguments,
     attempt_directory,
+    landed_parts,
+    landed_patch,
     patch_of,
     prior_failures,
     quotes_of,
@@ -36,7 +39,7 @@ from noface.engine.sessions import write_order
 from noface.git.plumbing import with_files_of
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.workspace import Slot, give_git
-from noface.integrity.asked_for import Grounds, unfounded
+from noface.integrity.asked_for import NOT_THERE, Grounds, stands_in, unfounded
 from noface.model.attempt import AttemptOrder, PastAttempt
 from noface.model.budget import Allowance, summed
 from noface.model.history import ASKED_FOR, Advice, AdviceOutcome, History, Topic
@@ -227,7 +230,8 @@ def _order(question: Question, masker: Masker) -> AttemptOrder:
 
 
 def _read(question: Question, run: AgentRun, *, by_schema: bool) -> tuple[Answer, Invalid | None]:
-    form, error = ANSWERS[question.topic], of_its_provider(run.error) if run.error is not None else None
+    error = of_its_provider(run.error) if run.error is not None else page_instead(run.answer)
+    form = ANSWERS[question.topic]
     text = without_nulls(run.answer, form.schema) if by_schema else run.answer
     answer = validate(text, form.schema, question.topic.value)
     if isinstance(answer, Invalid):
@@ -239,18 +243,24 @@ def _read(question: Question, run: AgentRun, *, by_schema: bool) -> tuple[Answer
     if question.topic is Topic.BREAKDOWN or form.read is None:
         return _divided(question, answer.value)
     advice = form.read(answer.value, after=question.after, epoch=question.epoch, model=question.model.name)
-    if question.grounds is not None and advice.strategy == ASKED_FOR:
+    if question.grounds is not None and (advice.strategy == ASKED_FOR or advice.topic is Topic.MISSING):
         return _founded(question, question.grounds, advice)
     return Answer(question, advice), None
 
 
 def _founded(question: Question, grounds: Grounds, advice: Advice) -> tuple[Answer, Invalid | None]:
-    """Take a yes to changed tests for one only if the sentence that it quotes bears it."""
-    wrong = unfounded(advice.text, grounds)
+    """Take a yes to changed tests, or a finding of what is missing, for one only if the sentences quoted bear it."""
+    if advice.topic is Topic.MISSING:
+        sentence = next(
+            (each for each in advice.points if not any(stands_in(each, text) for text in grounds.texts)), ""
+        )
+        wrong = NOT_THERE if sentence else ""
+    else:
+        sentence, wrong = advice.text, unfounded(advice.text, grounds)
     if not wrong:
         return Answer(question, replace(advice, tests=grounds.tests)), None
-    fault = Invalid(wrong, "string", "string", "sentence", advice.text, question.topic.value)
-    return _without(question, AdviceOutcome.UNUSABLE, f"{wrong}: {quoted(advice.text, _QUOTED_MAX)}"), fault
+    fault = Invalid(wrong, "string", "string", "sentence", sentence, question.topic.value)
+    return _without(question, AdviceOutcome.UNUSABLE, f"{wrong}: {quoted(sentence, _QUOTED_MAX)}"), fault
 
 
 def _divided(question: Question, value: Mapping[str, Any]) -> tuple[Answer, Invalid | None]:
@@ -287,6 +297,7 @@ _SITUATIONS = {
     Topic.BREAKDOWN: Situation.BREAKDOWN,
     Topic.REVIEW: Situation.REVIEWER,
     Topic.CHANGED_TESTS: Situation.CHANGED_TESTS,
+    Topic.MISSING: Situation.MISSING,
 }
 _OTHERS_MAX = 50
 
@@ -322,6 +333,10 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
     if topic is Topic.CHANGED_TESTS:
         start = main  # nothing of the worker's speaks to whom is asked about it
         data, grounds = about_tests(context, history, main, data)
+    if topic is Topic.MISSING:
+        done = tuple(f"{part.id}: {part.title}" for part in landed_parts(context, issue))
+        start, data = main, replace(data, patch=landed_patch(context, issue), paths=(), results=done)
+        grounds = Grounds((issue.title, issue.body, note), (), ())
     prompt = render(_SITUATIONS[topic], context.settings.templates, data, context.settings.prompt_tokens_max)
     for cut in prompt.cuts:
         context.log_event("prompt_cut", issue.id, number=None, topic=topic, what=cut)

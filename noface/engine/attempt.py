@@ -22,8 +22,9 @@ from noface.gates.secrets import MARK
 from noface.git.plumbing import make_and_hold, with_files_of
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.removal import remove
-from noface.git.snapshot import SlotSnapshot, forget_index, take
+from noface.git.snapshot import SlotLimits, SlotSnapshot, forget_index, take
 from noface.git.workspace import Slot, give_git
+from noface.integrity.not_taken import told_of
 from noface.model.attempt import (
     AttemptOrder,
     AttemptReport,
@@ -37,6 +38,7 @@ from noface.model.attempt import (
 )
 from noface.model.codec import decode, encode
 from noface.model.failure import Failure
+from noface.model.scratch import ASIDE
 from noface.model.worker_run import AgentRun, EndedBy, UnreadableReport, Usage, WorkerReport
 from noface.process.failpoints import hit
 from noface.process.files import read_regular, real_folder
@@ -223,13 +225,34 @@ def _held_snapshot(order: AttemptOrder, env: AttemptEnvironment, slot: Slot) -> 
             main=order.main,
             message=attempt_message(order, ""),
             protection=order.protection,
-            limits=env.limits,
+            limits=limits_for(env, order),
+            since=began(order),
         )
+        hold_aside(env, order, taken.snapshot)
         hit("snapshot_taken")
         return taken
 
     ref = hold_ref(order.issue.id, str(order.number))
     return make_and_hold(env.plumbing, ref, order.start, snapshot, lambda taken: taken.snapshot.candidate)
+
+
+def limits_for(env: AttemptEnvironment, order: AttemptOrder) -> SlotLimits:
+    """Return what a workspace may hold for an order: what its workers were told is left out they may leave again."""
+    return replace(env.limits, wanted=env.limits.wanted.by(order.issue, told_of(order.earlier)))
+
+
+def began(order: AttemptOrder) -> float:
+    """Return when the worker of an order began, by the clock of the file system; 0.0 if that is not known."""
+    try:
+        return (Path(order.directory) / "order.json").stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def hold_aside(env: AttemptEnvironment, order: AttemptOrder, snapshot: Snapshot) -> None:
+    """Keep what a worker left that is no part of its change (law 2)."""
+    if snapshot.aside is not None:
+        env.plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, f"{ASIDE}{order.number}"), snapshot.aside))
 
 
 def _restore_folder(directory: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from noface.agents.base import Agent, EventKind
 from noface.diagnosis.scan import ProjectRules
+from noface.engine.gate_turns import GateTurns
 from noface.git.plumbing import Plumbing
 from noface.git.removal import remove
 from noface.git.snapshot import SlotLimits
@@ -44,7 +45,7 @@ class GateFacts:
     hold already. `main_green`: when a gate, by its memo key, last passed on main. `main_red`: how a gate failed on a
     tree of main's while this run was at work. `inventories`: which tests a command ran on a tree; `asked`: where noface
     has asked for that. `plain`: commands whose test runners are not asked for their tests, because they fail when they
-    are. `unsteady`: the tests of a command that fail now and then on main.
+    are. `unsteady`: the tests of a command that fail now and then on main. `turns`: which gates run now.
     """
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -55,6 +56,7 @@ class GateFacts:
     asked: set[tuple[str, str]] = field(default_factory=set)
     plain: set[str] = field(default_factory=set)
     unsteady: dict[str, Known] = field(default_factory=dict)
+    turns: GateTurns = field(default_factory=GateTurns)
 
 
 _SUBJECT_MAX = 100
@@ -287,6 +289,18 @@ class GateRepeated:
     number: int
     gate: str
     line: str
+
+
+@dataclass(frozen=True, slots=True)
+class GateMet:
+    """A gate that failed `beside` others and passed alone, so often in this run; for an attempt, or for main."""
+
+    issue_id: str
+    number: int
+    gate: str
+    beside: tuple[str, ...]
+    line: str
+    times: int
 
 
 @dataclass(frozen=True, slots=True)

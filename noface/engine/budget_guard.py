@@ -6,6 +6,7 @@ passed once it has been for as long as a run may take that is about to end by it
 """
 
 import re
+from collections.abc import Collection, Mapping, Sequence
 
 from noface.engine.agent_watch import PATIENCE_S
 from noface.engine.attempt_environment import AttemptProgress
@@ -24,15 +25,17 @@ from noface.model.budget import (
     Refusal,
     Spent,
     allowed,
+    beyond_share,
     can_pay,
     first_to_end,
     overrun,
     passed_by,
 )
 from noface.model.history import History
-from noface.model.issue import Issue
+from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import IssueStatus
 from noface.model.worker_run import THINKING_FACTOR, ModelSpec
+from noface.recovery.schedule import independent
 
 _RUN = ""
 """The run's key where issues have their ids; no issue has this one."""
@@ -196,6 +199,20 @@ class RunLimits:
         context, may_use = self._context, estimates(self._context)
         reserved = [may_use.of(each.model, think=each.think) for each in context.spending.under_way()]
         return can_pay(self._budget, context.spending.of_run(context.run_id), reserved, may_use.of(model, think=think))
+
+    def late(self, issues: Sequence[Issue], states: Mapping[str, IssueState]) -> Collection[str]:
+        """Return the issues that have used their share of the budget, and tell so; they come after the others."""
+        context = self._context
+        spent = context.spending.by_issue(context.run_id) if self._budget.limited else {}
+        if not spent:
+            return ()
+        whole, typical = context.spending.of_run(context.run_id), context.spending.until_landed()
+        late = beyond_share(self._budget, whole, spent, independent(tuple(issues), states), typical)
+        for name, why in late.items():
+            state = states.get(name)
+            if state is not None and state.status is IssueStatus.READY and state.reason != why:
+                context.set_status(name, IssueStatus.READY, why)
+        return late
 
     def allowance(self, model: ModelSpec, past: History, *, due: bool = False) -> Allowance | None:
         """Return the money that a run of a model may spend if it starts now, None where nothing bounds it.

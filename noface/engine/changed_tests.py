@@ -12,7 +12,7 @@ from noface.engine.prompt_context import prior_failures
 from noface.git.plumbing import Plumbing
 from noface.integrity.asked_for import Grounds
 from noface.integrity.judges import Part, part_of
-from noface.integrity.tampering import changed_lines
+from noface.integrity.tampering import BY_BODY, changed_lines
 from noface.model.history import ASKED_FOR, Advice, History, Topic
 from noface.model.issue import Issue
 from noface.prompts.data import QuestionData
@@ -26,6 +26,9 @@ def about_tests(context: RunContext, history: History, main: str, data: Question
     patch = patch_of_tests(context.env.plumbing, main, last.candidate or main, last.changed)
     failing = last.failure.failing_tests if last.failure is not None else ()
     grounds = grounds_of((issue.title, issue.body, data.note), patch, failing)
+    if last.failure is not None and last.failure.rule in BY_BODY:
+        removed = tuple(line.text for line in changed_lines(patch) if line.removed)
+        grounds = replace(grounds, taken=True, lines=(*removed, *_names(failing)))
     earlier = tuple(replace(each, summary="") for each in prior_failures(context, issue, (last,)))
     asked = QuestionData(
         issue,
@@ -47,8 +50,11 @@ def patch_of_tests(plumbing: Plumbing, main: str, candidate: str, changed: tuple
 
 def grounds_of(texts: tuple[str, ...], patch: str, failing: tuple[str, ...]) -> Grounds:
     """Return what an answer has to stand on, of an issue's texts, the patch of its tests and main's that fail."""
-    names = (test.partition("::")[2] or test for test in failing)  # a file may be called as the project is
-    return Grounds(texts, (*(line.text for line in changed_lines(patch)), *names), failing)
+    return Grounds(texts, (*(line.text for line in changed_lines(patch)), *_names(failing)), failing)
+
+
+def _names(tests: tuple[str, ...]) -> Iterator[str]:
+    return (test.partition("::")[2] or test for test in tests)  # a file may be called as the project is
 
 
 def _of_a_person(context: RunContext, issue: Issue) -> Issue:

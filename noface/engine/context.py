@@ -24,6 +24,7 @@ from noface.process.lock import boot_id
 from noface.prompts.data import EarlierForm
 from noface.recovery.policy import Policy
 from noface.recovery.schedule import Breaker, BreakerRules, tripped
+from noface.recovery.sudden_ends import SuddenEnd
 from noface.store.journal import Announce, Journal
 from noface.store.lessons import LessonStore
 from noface.store.publications import Publications
@@ -117,7 +118,8 @@ class RunContext(Planning):
     `issues` is the backlog as last read, with the parts of divided issues. `given_back` are those that were blocked for
     a provider and that this run has tried again since it answered. `suspects` may have killed an earlier noface.
     `at_first` are the ids of the issues at the start of the run. `boot` names this start of the machine. `away_since`
-    says since when this run waits for the provider of a model (epoch seconds). `remote` is the git remote, None where
+    says since when this run waits for the provider of a model (epoch seconds), `sudden_ends` which of its newest
+    attempts in a row ended at once. `remote` is the git remote, None where
     there is none; `forge` is where pull requests are opened, None where none are; `remote_issues` is the tracker where
     that is on another machine. `forge_away` is until when the forge does not answer, and why, as the start has told.
     """
@@ -145,6 +147,7 @@ class RunContext(Planning):
     at_first: frozenset[str] | None = None
     boot: str = field(default_factory=boot_id)
     away_since: dict[str, float] = field(default_factory=dict)
+    sudden_ends: dict[str, tuple[SuddenEnd, ...]] = field(default_factory=dict)
 
     def scope(self, cancel: Canceller) -> Scope:
         """Return what a job's thread works with, ended by `cancel`."""

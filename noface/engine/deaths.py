@@ -9,12 +9,14 @@ Suspects work alone. Only one during whose attempts noface has died so DEATHS_MA
 waits for a person; an attempt that comes to an end of its own breaks the row.
 """
 
+import json
 from collections.abc import Sequence
 from enum import StrEnum
 
 from noface.engine.context import RunContext
 from noface.engine.dispatch import block, history
 from noface.model.actions import Block
+from noface.model.codec import decode, encode
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.memory import OomKills, oom_kills
@@ -23,7 +25,7 @@ from noface.store.reader import OpenAttempt
 
 DEATHS_MAX = 3
 _BOOT = "boot"
-_OOM_KILLS = "oom_kills"
+_OOM_KILLS = "kernel_kills"
 
 
 class Evidence(StrEnum):
@@ -65,34 +67,34 @@ def died_unexplained(context: RunContext) -> bool:
 
 def remember_oom_kills(context: RunContext) -> None:
     """Remember the kernel's count as an attempt begins: what comes later may be that attempt's."""
-    now = oom_kills()
-    text = f"{_text(now.in_group)} {_text(now.on_machine)} {now.group}"
-    if text != context.reader.fact(_OOM_KILLS):
-        context.journal.fact(_OOM_KILLS, text)
-
-
-def _text(count: int | None) -> str:
-    return "-" if count is None else str(count)
+    counted = json.dumps(encode(oom_kills()))
+    if counted != context.reader.fact(_OOM_KILLS):
+        context.journal.fact(_OOM_KILLS, counted)
 
 
 def _oom_kills_since(context: RunContext) -> int:
     """Return how often the kernel has killed for want of memory since the newest attempt began."""
-    in_group, _, rest = (context.reader.fact(_OOM_KILLS) or "").partition(" ")
-    on_machine, _, group = rest.partition(" ")
-    counts = [int(text) if text.isdecimal() else None for text in (in_group, on_machine)]
-    return oom_kills(group).since(OomKills(group, *counts))
+    counted = context.reader.fact(_OOM_KILLS)
+    before = decode(OomKills, json.loads(counted)) if counted else None
+    return oom_kills(before.group).since(before) if before is not None else 0
 
 
-def find_suspects(context: RunContext, attempts: Sequence[OpenAttempt], *, died: bool) -> frozenset[str]:
+def find_suspects(context: RunContext, attempts: Sequence[OpenAttempt], *, died: bool) -> dict[str, str]:
     """Record what noface's death says of the attempts it left open, and have suspects work alone from now on.
 
-    Return the issues that now wait for a person.
+    Return why an issue now waits for a person, by the ids of those that do.
     """
     if died:
         _record_death(context, attempts)
     deaths = context.reader.deaths()
     context.suspects |= deaths.keys()
-    return frozenset(issue_id for issue_id, (alone, _) in deaths.items() if alone >= DEATHS_MAX)
+    return {id_: _why(alone, evidence) for id_, (alone, evidence) in deaths.items() if alone >= DEATHS_MAX}
+
+
+def _why(deaths: int, evidence: str) -> str:
+    return (
+        f"noface itself died {deaths} times in a row while this issue alone was worked on, {_WORDS[Evidence(evidence)]}"
+    )
 
 
 def _record_death(context: RunContext, attempts: Sequence[OpenAttempt]) -> None:
@@ -108,12 +110,8 @@ def _record_death(context: RunContext, attempts: Sequence[OpenAttempt]) -> None:
         context.log_event("noface_died", attempt.issue_id, number=attempt.number, **facts)
 
 
-def block_killer(context: RunContext, attempt: OpenAttempt) -> None:
+def block_killer(context: RunContext, attempt: OpenAttempt, why: str) -> None:
     """Block the issue of an attempt during which noface has died too often."""
-    deaths, evidence = context.reader.deaths()[attempt.issue_id]
-    reason = (
-        f"noface itself died {deaths} times in a row while this issue alone was worked on,"
-        f" {_WORDS[Evidence(evidence)]}. Look at {attempt.directory}; then `noface retry {attempt.issue_id}`"
-    )
+    reason = f"{why}. Look at {attempt.directory}; then `noface retry {attempt.issue_id}`"
     issue = attempt.order.issue if attempt.order is not None else Issue(attempt.issue_id, attempt.issue_id)
     block(context, history(context, issue), Block(FailureKind.AGENT_CRASH, reason))

@@ -16,6 +16,7 @@ from noface.engine.orders import make_order
 from noface.engine.outages import blocked_detail, blocked_rows, provider_away
 from noface.engine.outside import adopt_branch, move_branch, wait_for_person
 from noface.engine.prompt_context import history_of
+from noface.engine.red_main import RedMain
 from noface.git.refs import branch_name
 from noface.model.actions import (
     Absence,
@@ -32,9 +33,8 @@ from noface.model.actions import (
 )
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, NotStarted
 from noface.model.budget import ESTIMATED, Overrun
-from noface.model.failure import Failure
 from noface.model.gate import Proof
-from noface.model.history import History, Topic
+from noface.model.history import History, Topic, Tried
 from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.model.worker_run import EndedBy
@@ -42,18 +42,14 @@ from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.prompts.partial import BEFORE_GATES, accumulate, steps_of
 from noface.recovery.blocked import approval_document, block_document
+from noface.recovery.learned_start import BEGINS
 from noface.recovery.options import Configured
 from noface.recovery.policy import next_action
 from noface.recovery.policy_state import charged
 from noface.recovery.resume import gone_on_with
+from noface.recovery.retry_policy import Start
 from noface.recovery.schedule import Contest, Plan, independent, plan
 from noface.secrets.masked_records import masked_issue
-
-
-def lift_blocks(context: RunContext, kinds: Collection[str], why: str) -> None:
-    """Unblock the issues that are blocked for one of `kinds`. Their counters start again (N14)."""
-    for row in blocked_rows(context, kinds):
-        context.journal.unblocked(context.clock.now(), row.id, "", why)
 
 
 def lift_raised(context: RunContext) -> None:
@@ -142,8 +138,14 @@ def history(context: Planning, issue: Issue, state: IssueState | None = None) ->
     return history_of(context.reader, context.questions, issue, state or context.reader.state(issue.id))
 
 
-def decide(context: Planning, past: History) -> Action:
-    """Ask the policy what comes next for an issue; changes nothing."""
+def record_of(context: Planning) -> tuple[Tried, ...]:
+    """Return what is known of the models here, where the policy may begin by it."""
+    return context.reader.record() if context.settings.policy.start is Start.LEARNED else ()
+
+
+def decide(context: Planning, past: History, record: tuple[Tried, ...] | None = None) -> Action:
+    """Ask the policy what comes next for an issue; changes nothing. `record` is read if it is not given."""
+    past = replace(past, record=record_of(context) if record is None else record)
     now, policy = context.clock.now(), replace(context.settings.policy, unreachable=frozenset(context.unreachable))
     away = {model: breaker.until for model, breaker in context.reader.waits().items()}
     may_use = estimates(context) if policy.budget.limited else None
@@ -157,19 +159,22 @@ def plan_tick(
     slots: int,
     at_work: frozenset[str] = frozenset(),
     busy: tuple[Issue, ...] = (),
+    late: Collection[str] = (),
 ) -> Plan:
     """Return which of `issues` start now, and why the others wait.
 
-    `at_work` are the models at work, and `busy` the issues that are, or that are about to land.
+    `at_work` are the models at work, and `busy` the issues that are, or that are about to land. `late` are the issues
+    that come after all others.
     """
     waits = context.reader.waits()
+    record = record_of(context) if waits else ()
     models = {
-        issue.id: model_of(decide(context, history(context, issue, states.get(issue.id))))
+        issue.id: model_of(decide(context, history(context, issue, states.get(issue.id)), record))
         for issue in (issues if waits else ())
         if issue.id not in states or states[issue.id].status in (IssueStatus.READY, IssueStatus.WAITING)
     }
     contest = Contest(context.reader.lost_to_main(), busy)
-    return plan(issues, states, models, waits, slots, context.clock.now(), at_work, contest)
+    return plan(issues, states, models, waits, slots, context.clock.now(), at_work, contest, late)
 
 
 def decide_and_apply(context: RunContext, queue: MergeQueue, issue: Issue, proof: Proof | None = None) -> None:
@@ -193,6 +198,8 @@ def apply_action(
     context.journal.action(now, issue.id, number, action)
     hit("action_recorded")
     match action:
+        case Land(parts=True):
+            context.journal.merged(now, issue.id, context.env.plumbing.main(), f"; {action.reason}")
         case Land() if last is not None and last.candidate is not None:
             context.set_status(issue.id, IssueStatus.LANDING, "passed; waits to land")
             queue.add(QueueEntry(issue, last.number, last.candidate, proof))
@@ -273,7 +280,13 @@ class Dispatch:
     """Starts jobs on issues. The loop calls `ended` with an attempt that has ended."""
 
     def __init__(
-        self, context: RunContext, jobs: Jobs, landing: MergeQueue, limits: RunLimits, ended: AttemptEnded
+        self,
+        context: RunContext,
+        jobs: Jobs,
+        landing: MergeQueue,
+        limits: RunLimits,
+        red_main: RedMain,
+        ended: AttemptEnded,
     ) -> None:
         self._context = context
         self._jobs = jobs
@@ -281,6 +294,7 @@ class Dispatch:
         self._limits = limits
         self._ended = ended
         self._advisors = Advisors(context, jobs)
+        self._red_main = red_main
 
     def begin(self, issue: Issue, accept_failing: int | None) -> Begun:
         """Do what comes next for an issue; a slot must be free."""
@@ -304,8 +318,11 @@ class Dispatch:
                 allowance = limits.allowance(spec, past, due=due)
                 self._advisors.begin(past, action, context.reader.state(issue.id), allowance)
                 return Begun.QUESTION
-            case Run() | WaitUntil() if (red := self._main_red()) is not None:  # the work could not be proven
-                apply_action(context, self._landing, past, Block(FailureKind.BASELINE_RED, red.message))
+            case Run() | WaitUntil() if (red := self._red_main.why()) is not None:  # the work could not be proven
+                if self._red_main.patient():
+                    self._red_main.wait(issue, red)
+                else:
+                    apply_action(context, self._landing, past, Block(FailureKind.BASELINE_RED, red.message))
                 return Begun.NOTHING
             case Run() | WaitUntil():
                 if (why := adopt_branch(context, issue, past.attempts)) is not None:
@@ -320,11 +337,6 @@ class Dispatch:
             case _:
                 assert_never(action)
 
-    def _main_red(self) -> Failure | None:
-        """Return how main as it is now has failed in this run, None where it has not."""
-        red, plumbing = self._context.env.gate_facts.main_red, self._context.env.plumbing
-        return red.get(plumbing.tree(plumbing.main())) if red else None
-
     def _record(self, past: History, action: Action) -> None:
         """Record the action that follows the last attempt, where another one was recorded at its end."""
         last = past.attempts[-1] if past.attempts else None
@@ -337,7 +349,8 @@ class Dispatch:
         before = gone_on_with(past.attempts)  # its session may know no other workspace
         slot = self._jobs.take_slot(before.slot if before is not None else None)
         order, prompt_hash = make_order(context, past, action, slot, note, accept_failing)
-        order = replace(order, allowance=self._limits.allowance(order.model, past))
+        notes = (*order.notes, *([action.reason] if action.reason.startswith(BEGINS) else []))
+        order = replace(order, allowance=self._limits.allowance(order.model, past), notes=notes)
         branch = branch_name(issue.id)
         lost, how = context.reader.lost_to_main().get(issue.id), {"prompt_hash": prompt_hash, "branch": branch}
         alone = lost.where if lost is not None else ""

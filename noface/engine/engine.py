@@ -8,10 +8,11 @@ import os
 import queue
 import time
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
-from noface.engine.attempt_environment import AttemptProgress, GateFlaked, GateRan, GateRepeated, UnsteadySeen
+from noface.engine.attempt_environment import AttemptProgress, GateFlaked, GateMet, GateRan, GateRepeated, UnsteadySeen
 from noface.engine.budget_guard import BudgetGuard, RunLimits, unpriced_models
 from noface.engine.claims import ClaimKeeper
 from noface.engine.context import RunContext
@@ -21,7 +22,6 @@ from noface.engine.dispatch import (
     Begun,
     Dispatch,
     decide_and_apply,
-    lift_blocks,
     lift_raised,
     plan_tick,
     record_attempt,
@@ -30,15 +30,25 @@ from noface.engine.dispatch import (
 from noface.engine.follow_pulls import PullFollower
 from noface.engine.ground import GroundWatch, follow, settle_following, take_ground
 from noface.engine.jobs import Job, JobEnded, JobKind, Jobs
-from noface.engine.landing import MergeQueue, release_merged
+from noface.engine.kept_work import KeptWork
+from noface.engine.landing import MergeQueue, QueueEntry, release_merged
 from noface.engine.lessons import count_lessons
 from noface.engine.main_checks import AcceptChecks, Epics
-from noface.engine.outages import answers_again, notice_waits, provider_answered, too_long
-from noface.engine.outside import BacklogWatch, OutsideChanges, asks_otherwise
+from noface.engine.outages import (
+    answers_again,
+    lift_blocks,
+    notice_waits,
+    of_its_model,
+    provider_answered,
+    shows_life,
+    too_long,
+)
+from noface.engine.outside import BacklogWatch, OutsideChanges, edited_since, move_branch
 from noface.engine.preflight import announce_new_rules, preflight
 from noface.engine.publishing import Publishing
 from noface.engine.publishing_checks import check_publishing
 from noface.engine.recover import as_configured, recover, with_work, without_end
+from noface.engine.red_main import RedMain
 from noface.engine.tracker_sync import BEGINNING_S, TrackerSync
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
@@ -53,7 +63,6 @@ from noface.recovery.claims import CLAIMED
 from noface.recovery.ground import mode_of
 from noface.recovery.policy_state import OUTSIDE_REPEATS_MAX, outside_failures
 from noface.recovery.schedule import Plan
-from noface.secrets.masked_records import masked_issue
 from noface.store.records import IssueRow
 
 _TICK_S = 0.5
@@ -140,10 +149,12 @@ def run_result(
     work_left: bool,
     faulty: bool,
     once: str = "",
+    withdrawn: Collection[str] = (),
 ) -> RunResult:
     """Say how the run ended. `work_left`: something could still start, or waits for a time.
 
-    `once` says what `--once` has left undone, "" where that is not why the run ends.
+    `once` says what `--once` has left undone, "" where that is not why the run ends. `withdrawn` are issues that people
+    have deleted, moved or closed meanwhile.
     """
     if broken is not None:
         return RunResult(EXIT_FAILURE, why_ended(broken))
@@ -156,7 +167,8 @@ def run_result(
     left = [row for row in rows if row.present and not _settled(row)]
     if faulty or left:
         return RunResult(EXIT_ATTENTION, once or _left_over(left, faulty=faulty))
-    gone = [row.id for row in rows if row.id in (context.at_first or ()) and not row.present and not _settled(row)]
+    vanished = (context.at_first or frozenset()) - set(withdrawn)
+    gone = [row.id for row in rows if row.id in vanished and not row.present and not _settled(row)]
     if gone and context.remote_issues is None:
         names = ", ".join(gone[:_GONE_MAX]) + (" …" if len(gone) > _GONE_MAX else "")
         why = f"finished, but issues went away while it ran: {names}; was a branch switched, or work stashed?"
@@ -195,7 +207,9 @@ class Engine:
         self._jobs = Jobs(context.inbox, context.settings.workers)
         self._checks = AcceptChecks(context, self._jobs, self._watch)
         self._epics = Epics(context, self._jobs)
+        self._kept = KeptWork(context, self._jobs)
         self._landing = MergeQueue(context, self._jobs)
+        self._landing.last_look = self._look_again
         self._publishing = Publishing(context, self._jobs, self._landing.add)
         if context.settings.landing.pull_request:
             self._landing.publisher = self._publishing
@@ -203,7 +217,9 @@ class Engine:
         self._ground = GroundWatch(context, self._jobs, self._landing.drop)
         self._limits = RunLimits(context)
         self._guard = BudgetGuard(context, self._jobs, self._limits)
-        self._dispatch = Dispatch(context, self._jobs, self._landing, self._limits, self._attempt_ended)
+        self._red_main = RedMain(context, self._jobs)
+        parts = (self._landing, self._limits, self._red_main)
+        self._dispatch = Dispatch(context, self._jobs, *parts, self._attempt_ended)
         self._outside = OutsideChanges(context)
         forge = context.forge
         self._pulls = PullFollower(context, self._jobs, self._landing, self._watch, forge) if forge else None
@@ -234,9 +250,11 @@ class Engine:
                 self._ground.step(begin=self._drain_until is None)
                 self._claims.step()
                 self._land()
+                self._red_main.step()
                 self._close_epics()
                 self._judge_resumed()
                 planned = self._start()
+                self._look_at_blocked()
                 if self._idle() and not self._sleep(planned):
                     return self._ended(planned)
                 self._receive()
@@ -287,6 +305,10 @@ class Engine:
             case GateRepeated(issue_id, number, gate, line):
                 context.journal.gate_repeated(context.clock.now(), issue_id, number, gate, line)
                 return False
+            case GateMet(issue_id, number, gate, beside, line, times):
+                now = context.clock.now()
+                context.journal.gate_met(now, issue_id, number, gate, beside=beside, message=line, times=times)
+                return False
             case GateFlaked():
                 context.journal.gate_flaky(context.clock.now(), message.issue_id, message.number, message.result)
                 return False
@@ -334,9 +356,11 @@ class Engine:
         withdrawn = self._withdrawn.get(order.issue.id)
         if withdrawn is not None:
             notes = (*notes, f"the issue {withdrawn}")
+        report = of_its_model(context, order, report)
         if not record_attempt(context, order, report, *notes, over=over):
             return
         if withdrawn is not None:
+            move_branch(context, order.issue, context.reader.past(order.issue.id))  # where a person finds it
             return
         if cut_off and over is None and (self._drain_until is not None or self._limit):
             context.set_status(order.issue.id, IssueStatus.READY, "interrupted; goes on with the next run")
@@ -356,9 +380,9 @@ class Engine:
         self._watch.lift_edited()  # a person may have edited it while the worker was at it
 
     def _end_withdrawn(self) -> None:
-        """End the work on issues that people have closed, or taken from noface, where the tracker is."""
+        """End the work on issues that people have closed, deleted or taken from noface."""
         for issue_id in (self._jobs.issues() | self._landing.waiting) - self._withdrawn.keys():
-            if why := self._tracker.withdrew(issue_id, self._watch.backlog):
+            if why := self._watch.withdrew(issue_id):
                 self._context.log_event("issue_withdrawn", issue_id, why=why)
                 self._jobs.withdraw(issue_id)
                 if issue_id in self._jobs.issues():
@@ -373,15 +397,27 @@ class Engine:
     def _overrule_edited(self, order: AttemptOrder) -> None:
         """Send work that passed back, where a person changed meanwhile what its issue asks for."""
         self._watch.refresh()
-        now = masked_issue(self._present(order.issue), self._context.env.masker)  # as the order has it
-        edited = asks_otherwise(order.issue, now)
+        edited = edited_since(self._context, self._present(order.issue), order.number)
         if edited is not None:
             self._context.journal.attempt_overruled(self._context.clock.now(), order.issue.id, order.number, edited)
+
+    def _look_again(self, entry: QueueEntry) -> Failure | bool:
+        """Look at an issue whose work is about to move main; withdrawn work is kept, what was approved is wanted."""
+        issue, context = entry.issue, self._context
+        if not self._tracker.has_looked(entry.ready_at or context.clock.now()):
+            return False
+        self._watch.refresh()
+        self._end_withdrawn()
+        if issue.id not in self._landing.waiting:
+            return False
+        approved = any(each.attempt == entry.number for each in context.questions.approvals(issue.id))
+        edited = None if approved else edited_since(context, self._present(issue), entry.number)
+        return edited or True
 
     def _breakers_close(self, message: AttemptProgress) -> None:
         """Close the breaker of a model that shows life: its probe has succeeded."""
         job = self._jobs.attempt(message.issue_id) if message.alive else None
-        if job is not None:
+        if job is not None and shows_life(self._context, job.model, job.began_at):
             answers_again(self._context, job.model, job.began_at)
 
     # Starting and landing
@@ -445,6 +481,9 @@ class Engine:
         if self._checks.needed(issue):
             self._checks.begin(issue)
             return
+        if (kept := self._kept.due(issue)) is not None:
+            self._kept.begin(issue, kept)
+            return
         self._outside.before_attempt(alone=not self._jobs.issues(JobKind.ATTEMPT))
         remember_oom_kills(context)
         match self._dispatch.begin(issue, self._checks.failing(issue)):
@@ -456,6 +495,13 @@ class Engine:
                 context.backlog_changed()
             case Begun.QUESTION | Begun.UNPAID | Begun.NOTHING:
                 pass
+
+    def _look_at_blocked(self) -> None:
+        """Gate the work of blocked issues again on what main has become, where a slot is free."""
+        if self._drain_until is not None or not self._jobs.free:
+            return
+        if (found := self._kept.blocked()) is not None:
+            self._kept.begin(*found)
 
     def _hold_budgets(self) -> None:
         if self._drain_until is None:
@@ -480,12 +526,13 @@ class Engine:
         busy |= {order.issue.id for order in self._resumed}
         if self._first_wave is not None:  # who does not start again in this run holds up nobody
             busy |= self._context.reader.lost_to_main().keys() - self._first_wave
-        issues = tuple(issue for issue in self._watch.wanted() if issue.id not in busy)
-        states = self._context.reader.states()
+        wanted, states = self._watch.wanted(), self._context.reader.states()
+        issues = tuple(issue for issue in wanted if issue.id not in busy)
+        late = self._limits.late(wanted, states)
         at_work = self._jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION) | self._landing.due
         working = tuple(issue for issue in self._context.issues if issue.id in at_work)
         probed = self._jobs.probed(self._context.reader.waits())
-        planned = plan_tick(self._context, issues, states, self._jobs.free, probed, working)
+        planned = plan_tick(self._context, issues, states, self._jobs.free, probed, working, late)
         return replace(planned, waiting=(*planned.waiting, *self._claims.waiting))
 
     def _present(self, issue: Issue) -> Issue:
@@ -557,6 +604,7 @@ class Engine:
             work_left=bool(planned.start or planned.waiting or self._limits.refused),
             faulty=bool(self._watch.backlog.faults),
             once=self._once(planned),
+            withdrawn=[row.id for row in self._context.reader.issues() if self._watch.withdrew(row.id)],
         )
 
     def _once(self, planned: Plan) -> str:

@@ -11,12 +11,14 @@ from pathlib import Path
 
 from noface.diagnosis import syntax
 from noface.engine.attempt_environment import AttemptEnvironment, put
+from noface.engine.earlier_tests import weaker_tests
 from noface.engine.isolation import outside_modules
 from noface.engine.protected_files import reached
 from noface.gates.secrets import AddedSecret, scan, secret_failure
 from noface.git.objects import ObjectReader, refused
 from noface.git.plumbing import Plumbing, occurring
 from noface.integrity import diff as rules
+from noface.integrity.asked_for import asks_for, words_of
 from noface.integrity.build_output import generated
 from noface.integrity.diff_gates import Manifest, changed_gates, may_steer
 from noface.integrity.diff_names import (
@@ -24,6 +26,7 @@ from noface.integrity.diff_names import (
     UnfitRule,
     adds,
     fsck_words,
+    leads_outside,
     made_repositories,
     may_make_repository,
     read_by_git,
@@ -31,17 +34,23 @@ from noface.integrity.diff_names import (
 )
 from noface.integrity.diff_text import MARKERS, kin, places
 from noface.integrity.evasion import one_line, read_by, self_aware, shadowing
+from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.judges import Part, lifted, part_of
+from noface.integrity.leftovers import LEFT_IN, left_in, told_once
+from noface.integrity.prose import is_prose, notes_instead
+from noface.integrity.rubbish import rubbish_in
 from noface.integrity.tampering import changed_lines, is_code, is_test_file, shown
 from noface.model.attempt import ABSENT, AttemptOrder, FileChange, Snapshot
 from noface.model.failure import Failure
 from noface.model.patterns import matches_any
 from noface.model.protection import named_exactly
+from noface.model.quoting import short
 from noface.model.taxonomy import FailureKind
 from noface.secrets.masked_records import named_anew
 from noface.secrets.masking import Masker
 
-_GITLINK = "160000"
+_LINK, _GITLINK = "120000", "160000"
+_TARGET_CHARS_MAX = 120
 _CHUNK_BYTES = 1 << 19
 _PIECES_BYTES_MAX = 8 << 20
 TOTAL_BYTES_MAX = 1 << 30
@@ -137,6 +146,7 @@ def own_values(env: AttemptEnvironment, main: str, snapshot: Snapshot, patch: by
     return (added & removed) | occurring(env.plumbing, main, added - removed)
 
 
+Contents = tuple[bytes, bytes]
 _REGULAR = ("100644", "100755")
 _MANIFEST_BYTES_MAX = 1_000_000
 _PLACES_MAX = 200
@@ -175,6 +185,7 @@ def examine_change(order: AttemptOrder, env: AttemptEnvironment, change: Change)
     changes = tuple(file for file in change.files if not lifted(file.path, order.issue))
     called = reached(env.plumbing, order.main, order.gates).text if patch else ""
     with env.plumbing.blobs() as blobs:
+        tests = tuple(file for file in changes if is_test_file(file.path))
         diff = rules.Diff(
             changes=change.files,
             patch=patch,
@@ -192,11 +203,65 @@ def examine_change(order: AttemptOrder, env: AttemptEnvironment, change: Change)
             repositories=_repositories(order, env, change.files),
             commands=called,
             lifted=frozenset(shown(file.path) for file in change.files if lifted(file.path, order.issue)),
-            unfit=(*_names(order, env, change.files), *_refused(env, change.files)),
+            only_form=_only_form(order, blobs, change.files),
+            weaker=weaker_tests(env.plumbing, blobs, order, tests),
+            unfit=(
+                *_names(order, env, change.files),
+                *_refused(env, change.files),
+                *_links(order, env, blobs, change.files),
+            ),
         )
         broken = _broken(blobs, change.files)
     failures = [*rules.examine(diff, env.diff_limits), *([syntax.syntax_failure(broken)] if broken else [])]
     return rules.by_gravity(tuple(failures))
+
+
+def _only_form(order: AttemptOrder, blobs: ObjectReader, changes: tuple[FileChange, ...]) -> bool:
+    """Tell whether no file says anything else than before, unasked. A change of modes alone is work."""
+    if all(change.old_oid == change.new_oid for change in changes) or asks_for("form", words_of(order.issue)):
+        return False
+    pairs = ((change, modified(blobs, change)) for change in changes)
+    return all(pair is not None and same_but_for_form(change.path, *pair) for change, pair in pairs)
+
+
+def only_notes(order: AttemptOrder, env: AttemptEnvironment, change: Change) -> Failure | None:
+    """Return the failure of notes in place of work: prose, and comments, which the issue does not ask for."""
+    with env.plumbing.blobs() as blobs:
+        for file in change.files:
+            pair = None if is_prose(file.path) else modified(blobs, file)
+            if not is_prose(file.path) and (pair is None or not same_but_for_comments(file.path, *pair)):
+                return None
+    return notes_instead(order.issue, change.files, change.patch.decode("utf-8", "replace"))
+
+
+def modified(blobs: ObjectReader, change: FileChange, bytes_max: int = syntax.FILE_BYTES_MAX) -> Contents | None:
+    """Return what a modified file held and holds; None for any other kind of change, and for what is too large."""
+    if change.status != "M" or change.old_mode not in _REGULAR or change.new_mode not in _REGULAR:
+        return None
+    old = blobs.read(change.old_oid, bytes_max)
+    new = blobs.read(change.new_oid, bytes_max) if old is not None else None
+    return None if old is None or new is None else (old, new)
+
+
+def forgotten(order: AttemptOrder, env: AttemptEnvironment, change: Change) -> Failure | None:
+    """Return what a worker is told once of work that passed: lines and files that it may have forgotten."""
+    if any(before.rule == LEFT_IN for before in order.earlier):
+        return None
+    wanted, patch = env.limits.wanted.by(order.issue), change.patch.decode("utf-8", "replace")
+    files = {shown(file.path): file for file in change.files if not matches_any(file.path, wanted.files)}
+    on_main = env.plumbing.whole(order.main).paths
+    new = [file.path for file in change.files if file.old_mode == ABSENT]
+    tried = rubbish_in(new, on_main, wanted, {file.path: file.status for file in change.files}, patch)
+    lines = [line for line in changed_lines(patch) if line.path in files]
+    with env.plumbing.blobs() as blobs:
+        left = left_in(
+            lines,
+            lambda path: _text(blobs, files[path].old_mode, files[path].old_oid) or "",
+            on_main,
+            wanted.said,
+            lambda calls: env.plumbing.naming(order.main, calls),
+        )
+    return told_once(left, {shown(path): one.what for path, one in tried.items() if one.told})
 
 
 def _shadows(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> tuple[str, ...]:
@@ -241,6 +306,19 @@ def _repositories(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[F
 def _names(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> tuple[Unfit, ...]:
     on_main = env.plumbing.whole(order.main).paths if adds(changes) else frozenset()
     return unfit_names(changes, on_main, (*order.issue.may_change, *named_exactly(order.issue)))
+
+
+def _links(
+    order: AttemptOrder, env: AttemptEnvironment, blobs: ObjectReader, changes: tuple[FileChange, ...]
+) -> Iterator[Unfit]:
+    """Yield the new links that lead out of the project; one that names the workspace has a rule of its own."""
+    asked = (*order.issue.may_change, *named_exactly(order.issue))
+    for change in changes:
+        if change.new_mode != _LINK or change.old_mode == _LINK or matches_any(change.path, asked):
+            continue
+        target = _text(blobs, change.new_mode, change.new_oid) or ""
+        if leads_outside(change.path, target) and str(env.slots_dir) not in target:
+            yield Unfit(UnfitRule.LINK, shown(change.path), f"it leads to {short(target, _TARGET_CHARS_MAX)}")
 
 
 def _refused(env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> Iterator[Unfit]:

@@ -9,12 +9,14 @@ The file system's facts about each file show what is new; no content is read. ct
 
 import os
 import stat
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from noface.engine.attempt_environment import AttemptEnvironment, Scope
+from noface.diagnosis.company import company_line
+from noface.engine.attempt_environment import AttemptEnvironment, GateMet, Scope
+from noface.engine.gate_turns import Turn
 from noface.engine.isolation import gate_box, gate_variables, wrapping
 from noface.engine.prepare import kept_digest, prepare_gate_slot
 from noface.gates.inventory import instrumented, read_inventory
@@ -26,7 +28,7 @@ from noface.git.workspace import Slot, give_git, in_use
 from noface.integrity.evasion import only_checking
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult, GateSpec
-from noface.model.quoting import some
+from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
 from noface.process.failpoints import hit
 from noface.process.files import read_bounded, real_folder
@@ -95,6 +97,8 @@ CHANGED_FILES = "gate-changed-files"
 REPEATS_MAX = 2
 """So often a gate is run again in an issue for a cause that passes by itself (docs/decisions.md)."""
 _SHOWN_MAX = 10
+_LINE_CHARS_MAX = 200
+_PATIENCE_S_MIN, _PATIENCE_S_MAX = 5.0, 120.0
 _INVENTORY_BYTES_MAX = 32 << 20
 _EXCERPT_BYTES_MAX = 6_000
 _FAILED_AS = {
@@ -148,7 +152,9 @@ class GateSession:
     """A gate slot with a task: makes it ready, and runs gates in it.
 
     `files` and `kept` are what the next gate may rely on, beside the kept paths and in them; `left` is what the last
-    gate left. `repeated` counts the runs again for causes that pass.
+    gate left. `repeated` counts the runs again for causes that pass. While it is `alone`, no other gate runs beside its
+    own, if it comes to that within `patience_s`; `beside` are those that ran beside the last, and `met` counts those
+    that failed in company only.
     """
 
     scope: Scope
@@ -159,6 +165,10 @@ class GateSession:
     kept: str = ""
     repeated: int = 0
     traces: Traces = field(default_factory=Traces)
+    alone: bool = False
+    patience_s: float | None = None
+    beside: tuple[str, ...] = ()
+    met: int = 0
 
     @property
     def env(self) -> AttemptEnvironment:
@@ -209,9 +219,15 @@ class GateSession:
         env, task = self.env, self.task
         self.scope.progress(task.issue_id, task.number, "gate", f"{gate.name} once more" if folder else gate.name)
         allowed = frozenset(dict(task.known).get(gate.name, ())) if task.known is not None else None
-        reports = self._reports(gate)
-        place = self._place(gate, folder, reports)
-        result = run_gate(env.launcher, gate, place, env.clock.now(), self.scope.cancel, allowed)
+        who = f"{gate.name} of {task.issue_id or env.plumbing.repository.main_name}"
+        turn = Turn(who, gate.command, self.alone or gate.alone, None if gate.alone else self.patience_s)
+        with env.gate_facts.turns.turn(turn, self.scope.cancel, lambda: self._waits(gate)) as granted:
+            if granted is None:
+                return None
+            reports = self._reports(gate)
+            place = self._place(gate, folder, reports)
+            result = run_gate(env.launcher, gate, place, env.clock.now(), self.scope.cancel, allowed)
+        self.beside = tuple(turn.beside)
         if result is None:
             return None
         if reports is not None:
@@ -222,6 +238,26 @@ class GateSession:
         if self.traces.written and result.failure is None:
             result = replace(result, failure=self._changed_files(gate))
         return masked_gate(result, env.masker)
+
+    @contextmanager
+    def by_itself(self, seconds: float, *, wanted: bool = True) -> Iterator[None]:
+        """Run gates while no other gate runs, if that is `wanted` and comes about soon; one runs for `seconds`."""
+        self.alone, self.patience_s = wanted, min(_PATIENCE_S_MIN + 2 * seconds, _PATIENCE_S_MAX)
+        try:
+            yield
+        finally:
+            self.alone = False
+
+    def note_company(self, gate: GateSpec, beside: tuple[str, ...], failure: Failure) -> None:
+        """Count a gate that failed in company only, and tell the loop; from the second time on it runs alone."""
+        env, task, met = self.env, self.task, self.env.gate_facts.turns.met
+        self.met += 1
+        met[gate.command] += 1
+        line = one_line(env.masker.text(company_line(failure) or failure.message), _LINE_CHARS_MAX)
+        self.scope.send(GateMet(task.issue_id, task.number, gate.name, beside, line, met[gate.command]))
+
+    def _waits(self, gate: GateSpec) -> None:
+        self.scope.progress(self.task.issue_id, self.task.number, "gate", f"{gate.name} waits for its turn")
 
     def _reports(self, gate: GateSpec) -> Path | None:
         """Return a fresh folder for the reports of the gate's test runners; None where they are not asked for any.

@@ -8,7 +8,8 @@ import select
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from noface.diagnosis.known_causes import final_error_of
+from noface.diagnosis.company import may_be_company
+from noface.diagnosis.known_causes import FinalError, final_error_of
 from noface.engine.attempt_environment import (
     LANDING_SLOT,
     AttemptEnvironment,
@@ -20,7 +21,7 @@ from noface.engine.attempt_environment import (
 )
 from noface.engine.disk import as_disk_full, full_places
 from noface.engine.gate_session import CHANGED_FILES, GateSession, Known, Task
-from noface.engine.steadiness import Steadiness, may_be_unsteady, note_run_on_main
+from noface.engine.steadiness import ALONE_S_MAX, Steadiness, may_be_unsteady, note_run_on_main
 from noface.git.plumbing import make_and_hold
 from noface.git.refs import hold_ref
 from noface.integrity.inventory import Inventory
@@ -106,17 +107,21 @@ def _run_with_retries(session: GateSession, gate: GateSpec, before: tuple[GateSp
     What a failed run leaves must not let the next one pass. A pass that needs another run is remembered for exactly
     this tree, marked as flaky, so that a landing does not wait for it twice; no other tree profits from it.
     """
-    result = _repeated(session, gate, before, _undisturbed(session, gate, before))
+    met = session.met
+    result = _alone(session, gate, before, _undisturbed(session, gate, before))
+    result = _repeated(session, gate, before, result)
     first = result.failure if result is not None and not result.passed else None
     for again in range(1, gate.retries + 1):
         if result is None or result.failure is None or result.passed or result.failure.rule == CHANGED_FILES:
             break
         result = _once_more(session, gate, before, f"again-{again}", result)
     if result is not None and session.task.steady and may_be_unsteady(gate, result):
-        result = Steadiness(session, gate, before, result).judged()
+        beside = session.beside if result.seconds <= ALONE_S_MAX else ()
+        result = Steadiness(session, gate, before, result, beside).judged()
     if result is None:
         return None
-    result = replace(result, first_failure=result.first_failure or first)
+    if session.met == met:  # a gate that met others is not flaky
+        result = replace(result, first_failure=result.first_failure or first)
     note_run_on_main(session, gate, result)
     if result.flaky:
         of_issue = "" if session.task.on_main else session.task.issue_id
@@ -136,6 +141,31 @@ def _tests_of(session: GateSession, result: GateResult) -> Inventory | None:
     return known.get(key)
 
 
+def _alone(
+    session: GateSession, gate: GateSpec, before: tuple[GateSpec, ...], result: GateResult | None
+) -> GateResult | None:
+    """Run a gate that failed beside others once more without them, if what it says may come of that.
+
+    What passes alone, on the same files, has passed; what fails alone fails by itself, and counts as it would have.
+    """
+    failure, beside, env = result.failure if result is not None else None, session.beside, session.env
+    if result is None or failure is None or result.passed or not beside:
+        return result
+    on_main = env.memo.get(env.key(env.plumbing.tree(session.task.main), gate))
+    if not may_be_company(failure, len(beside), gate.timeout_s, on_main.seconds if on_main is not None else None):
+        return result
+    with session.by_itself(result.seconds):
+        again = _once_more(session, gate, before, "alone", result)
+    if again is not None and session.beside:  # the others did not end in time: a pass among them acquits nobody
+        return result if again.passed else again
+    if again is None or again.failure is None or again.passed:
+        if again is not None:
+            session.note_company(gate, beside, failure)
+        return again
+    alone = "it failed as well while no other gate ran"
+    return replace(again, failure=replace(again.failure, evidence=(*again.failure.evidence, alone)))
+
+
 REPEAT_PAUSES_S = (1.0, 10.0)
 
 
@@ -149,7 +179,7 @@ def _repeated(
     """
     task = session.task
     while result is not None and result.failure is not None and not result.passed:
-        found = final_error_of(result.failure)
+        found = final_error_of(result.failure) or _killed(result)
         if found is None:
             return result
         if found.disk_full:
@@ -163,6 +193,25 @@ def _repeated(
         select.select([session.scope.cancel], [], [], pause_s)
         result = _once_more(session, gate, before, f"repeat-{session.repeated}", result)
     return result
+
+
+_KILLS = {number: name for name, number in (("SIGKILL", 9), ("SIGTERM", 15), ("SIGHUP", 1))}
+
+
+def _killed(result: GateResult) -> FinalError | None:
+    """Return that somebody ended a gate that says nothing of an error: no program sends itself such a signal.
+
+    What noface ended at a limit, and what the kernel took for want of memory, has a failure of its own.
+    """
+    code = result.exit_code or 0
+    number = -code if code < 0 else code - _SHELL_SAYS_SIGNAL
+    if number not in _KILLS or result.failing_tests or result.failure is None or result.failure.location is not None:
+        return None
+    by_limit = result.failure.kind in (FailureKind.TIMEOUT, FailureKind.RESOURCE_EXHAUSTED)
+    return None if by_limit or not result.failure.charged else FinalError(f"it was ended by {_KILLS[number]}", 0.0)
+
+
+_SHELL_SAYS_SIGNAL = 128
 
 
 def _undisturbed(session: GateSession, gate: GateSpec, before: tuple[GateSpec, ...]) -> GateResult | None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from noface.engine.agent_logs import session_files
@@ -90,19 +91,25 @@ def _undone(plumbing: Plumbing, left: PastAttempt) -> tuple[str, ...]:
 
 def _edited(context: RunContext, issue: Issue, last: PastAttempt) -> bool:
     """Tell whether the issue reads otherwise than in the order of an attempt; where that cannot be read, it may."""
-    folder = Path(attempt_directory(context.settings.attempts_dir, issue.id, last.number))
-    masked = context.env.masker.text
-    now = {
-        "title": masked(issue.title),
-        "body": masked(issue.body),
-        "paths": list(issue.paths),
-        "accept": list(issue.accept),
-    }
+    then, now = as_ordered(context, issue, last.number), masked_text(context, issue)
+    return then is None or then != now
+
+
+def as_ordered(context: RunContext, issue: Issue, number: int) -> Issue | None:
+    """Return an issue with the text, paths and commands that an attempt's order has, None where it cannot be read."""
+    folder = Path(attempt_directory(context.settings.attempts_dir, issue.id, number))
     try:
         then = json.loads(read_regular(folder / "order.json", _ORDER_BYTES_MAX) or b"")["issue"]
-        return any(then[name] != value for name, value in now.items())
+        paths, accept = tuple(then["paths"]), tuple(then["accept"])
+        return replace(issue, title=then["title"], body=then["body"], paths=paths, accept=accept)
     except (ValueError, TypeError, KeyError):
-        return True
+        return None
+
+
+def masked_text(context: RunContext, issue: Issue) -> Issue:
+    """Return an issue with its text as an order has it."""
+    masked = context.env.masker.text
+    return replace(issue, title=masked(issue.title), body=masked(issue.body))
 
 
 def next_session(

@@ -4,22 +4,27 @@ from dataclasses import replace
 
 from noface.diagnosis.agent import asked_by_program, without_changes
 from noface.diagnosis.known_causes import of_its_provider
+from noface.diagnosis.web_answers import page_instead
 from noface.engine.attempt_environment import AttemptEnvironment, Scope
 from noface.engine.disk import worker_without_room
-from noface.engine.examine import Change, examine_change, mask_secrets
+from noface.engine.examine import Change, examine_change, forgotten, mask_secrets, only_notes
+from noface.engine.form_only import formed, left_out, put_back, without
 from noface.engine.gating import Gated, Task, gate_task, main_is_red, named_tests, run_gates, with_fixes
 from noface.engine.judges import gates_decide, judged_by_main
 from noface.engine.libraries import with_library
-from noface.git.plumbing import merge_and_hold
+from noface.git.plumbing import Merge
 from noface.git.refs import hold_ref
+from noface.git.taken_back import Brought, bring
+from noface.integrity.leftovers import LEFT_IN
+from noface.integrity.not_taken import NOT_TAKEN, only_these, with_missing
 from noface.model.attempt import AttemptOrder, Judgement, Snapshot, Work, unfinished_note
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec, Proof, all_hard_passed, worst
 from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
-from noface.model.worker_run import AgentRun, ReportStatus
-from noface.recovery.done_already import done_already, says_done
-from noface.recovery.partly_done import names_a_rest, partly_done
+from noface.model.worker_run import AgentRun, ReportStatus, WorkerReport
+from noface.recovery.done_already import done_already, nothing_left, says_done
+from noface.recovery.partly_done import PARTLY_DONE, partly_done, said_left
 from noface.recovery.reported import UNREADABLE, of_report, of_unreadable
 from noface.recovery.retry_policy import TEXT_EDITED
 
@@ -27,6 +32,8 @@ _SHOWN_MAX = 10
 _WORDS_MAX = 100
 _ELSEWHERE = "worked-elsewhere"
 _UNCHANGED = "tree-unchanged"
+_TOO_MANY, _TOO_BIG = _OF_FILES_LEFT_OUT = ("too-many-files", "file-too-big")
+"""The worker may answer by removing what was not taken: then the same tree is left, and no gate has judged it."""
 _NOT_THE_GATES = (
     FailureKind.OUTPUT_FORMAT,
     FailureKind.UNKNOWN,
@@ -39,6 +46,7 @@ _NOT_THE_GATES = (
 )
 """After these failures an attempt that finds the work done and changes nothing may be right: the gates decide."""
 _WHY_CHARS_MAX = 120
+_GONE = "its workspace was removed while it was at work (by what clears caches?), so nothing of its work is left"
 PLAIN_AGENTS = ("command", "scripted")
 """These print any program's output: their words mean nothing."""
 
@@ -46,20 +54,39 @@ PLAIN_AGENTS = ("command", "scripted")
 def judge(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Judgement:
     """Return the failure, or the proof that lets the work land, or that a cancel ended the judging.
 
-    Rules read `change`, never the masked record of it; what they say has yet to be masked.
+    Rules read `change`, never the masked record of it; what they say has yet to be masked. What changes form only is
+    judged where a gate fails without it.
     """
+    files, notes = formed(order, scope.env, change)
+    if not files:
+        judged = _judged(order, scope, work, change)
+        return replace(judged, notes=(*judged.notes, *notes))
+    judged, note = _judged(order, scope, *without(order, scope.env, work, change, files)), left_out(order, files)
+    failure = judged.failure
+    if failure is not None and failure.gate and failure.charged:
+        whole = _judged(order, scope, work, change)
+        if whole.failure is None and not whole.interrupted:
+            judged, note = whole, put_back(order, change, files, failure.message)
+        judged = replace(judged, interrupted=judged.interrupted or whole.interrupted)
+    return replace(judged, notes=(*judged.notes, *notes, note))
+
+
+def _judged(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Judgement:
     env, judged = scope.env, Judgement(work.snapshot)
     nothing = None if change.by_worker and change.files else _unchanged(order, work)
     left = nothing is not None and _left_ungated(order, work, change, nothing)
     early = _before_gates(order, env, work, change, None if left else nothing)
     suspicion = early if early is not None and gates_decide(early, order) else None
     if early is not None and suspicion is None:
-        done = says_done(work.report, work.agent.last_words) if early is nothing else ""
+        agent = work.agent
+        done = says_done(work.report, agent.last_words) or nothing_left(order.issue, work.report, agent.last_words)
+        done = done if early is nothing and agent.error is None else ""
         return _nothing_to_do(order, scope, judged, early, done) if done else replace(judged, failure=early)
     main = env.plumbing.main()
-    tree, conflicts = _merged(env, main, order, work.snapshot)
+    brought = _brought(env, main, order, work.snapshot)
+    tree = brought.merge.tree
     if tree is None:
-        return replace(judged, failure=conflict(conflicts))
+        return replace(judged, failure=conflict(brought.merge.conflicts))
     scope.progress(order.issue.id, order.number, "gate", "running the gates")
     gated = run_gates(scope, gate_task(order, tree, work.snapshot.candidate, main), order.gates)
     if gated is not None and gated.fixed:
@@ -69,18 +96,25 @@ def judge(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Judg
     judged = replace(judged, gates=gated.results, notes=(*judged.notes, *_flaky(gated.results)))
     task = gate_task(order, gated.tree, judged.snapshot.candidate, main)
     failure = _after_gates(order, work, gated)
-    if failure is None and work.report is not None and _is_part(order, work):
-        return replace(judged, failure=partly_done(work.report, gated.results) or _unfinished(work))
+    if failure is None and (part := _part(order, work)) is not None:
+        return replace(judged, failure=partly_done(part, gated.results) or _unfinished(work))
     if failure is None:
         # Under "only-new", main's failing tests may be others by now: then the landing proves it against those.
-        proven = order.known_failures is None or main == order.main
+        # So it does if main has lost what the work began on: the commit that may land is made there.
+        proven = brought.began is None and (order.known_failures is None or main == order.main)
         proof = proof_of(env, task, gated) if proven else None
-        return _told(judged_by_main(order, scope, replace(judged, proof=proof), task, suspicion), _unfinished(work))
+        judged = judged_by_main(order, scope, replace(judged, proof=proof), task, suspicion)
+        if judged.failure is None and not judged.interrupted and (told := forgotten(order, env, change)) is not None:
+            return replace(judged, failure=told, proof=None)
+        return _told(judged, _unfinished(work))
+    missing = with_missing(failure, work.snapshot.not_taken, work.snapshot.aside, order.issue.paths)
+    failure = missing or failure
     if failure.charged:
         failed = worst(gated.results)
         on_main = main_is_red(scope, task, failed, order.gates) if failed and task.known is None else None
-        told = nothing if failure.kind is not FailureKind.ENVIRONMENT else None  # what is missing tells more
-        failure = on_main or told or _with_places(failure, work.snapshot.elsewhere)
+        told = nothing or only_notes(order, env, change)
+        told = told if failure.kind is not FailureKind.ENVIRONMENT else None  # what is missing tells more
+        failure = on_main or told or missing or _with_places(failure, work.snapshot)
     return replace(judged, failure=with_library(env, judged.snapshot.changes, gated.tree, failure))
 
 
@@ -107,11 +141,18 @@ def proof_of(env: AttemptEnvironment, task: Task, gated: Gated) -> Proof:
 
 def _unchanged(order: AttemptOrder, work: Work) -> Failure:
     agent, snapshot = work.agent, work.snapshot
+    if snapshot.lost and (agent.error is None or not agent.error.category.external):
+        return Failure(FailureKind.AGENT_CRASH, _GONE, rule="workspace-gone", signature="workspace-gone", charged=False)
     status = work.report.status if work.report is not None else ReportStatus.DONE
     if snapshot.elsewhere and agent.error is None and status is not ReportStatus.BLOCKED:
         return _worked_elsewhere(order, snapshot.elsewhere, agent.last_words)
     if snapshot.branches and agent.error is None and status is not ReportStatus.BLOCKED:
         return _committed_elsewhere(order, snapshot.branches, agent.last_words)
+    if snapshot.not_taken and agent.error is None and status is not ReportStatus.BLOCKED:
+        ignored = tuple(one for one in snapshot.not_taken if one.ignored)
+        told = any(before.rule == NOT_TAKEN for before in order.earlier)
+        if not says_done(work.report, agent.last_words) or (ignored and not told):
+            return only_these(ignored or snapshot.not_taken, snapshot.aside, order.issue.paths)
     unread = of_unreadable(work.unreadable) if work.unreadable is not None and agent.error is None else None
     return of_report(work.report) or unread or _nothing_changed(order, work)
 
@@ -123,8 +164,13 @@ def _left_ungated(order: AttemptOrder, work: Work, change: Change, nothing: Fail
     from the whole issue may be half of it: then the worker has to say that it is done.
     """
     words, status = work.agent.last_words, work.report.status if work.report is not None else None
-    alone = nothing.rule == UNREADABLE or (nothing.kind is FailureKind.NO_DIFF and nothing.rule != _ELSEWHERE)
-    never_gated = any(last.kind in _NOT_THE_GATES or last.rule == TEXT_EDITED for last in order.earlier[-1:])
+    alone = nothing.rule == UNREADABLE or (
+        nothing.kind is FailureKind.NO_DIFF and nothing.rule not in (_ELSEWHERE, NOT_TAKEN)
+    )
+    never_gated = any(
+        last.kind in _NOT_THE_GATES or last.rule in _OF_FILES_LEFT_OUT or last.rule in (TEXT_EDITED, LEFT_IN)
+        for last in order.earlier[-1:]
+    )
     done = status is ReportStatus.DONE or bool(says_done(work.report, words))
     return alone and bool(change.files) and (never_gated or (done and not order.earlier))
 
@@ -149,8 +195,10 @@ def _before_gates(
     if secret is not None:
         return secret
     unfinished = _unfinished(work)
-    if unfinished is not None and not order.issue.accept and not _is_part(order, work):
+    if unfinished is not None and not order.issue.accept and _part(order, work) is None:
         return unfinished  # only `accept` can tell half of the work from all of it, and half must not land
+    if not order.issue.accept and (notes := only_notes(order, env, change)) is not None:
+        return notes
     if snapshot.oversized:
         return _oversized(snapshot.oversized)
     return next(iter(examine_change(order, env, change)), None)
@@ -163,9 +211,17 @@ def _unfinished(work: Work) -> Failure | None:
     return work.agent.error or said
 
 
-def _is_part(order: AttemptOrder, work: Work) -> bool:
-    """Tell whether the worker did part of the issue and ended well; where there is an `accept`, that decides."""
-    return work.agent.error is None and not order.issue.accept and names_a_rest(work.report)
+def _part(order: AttemptOrder, work: Work) -> WorkerReport | None:
+    """Return what a worker says that did part of the issue and ended well; None where an `accept` decides.
+
+    Who goes on with a part, of which something was left, and says nothing, has not said that it is all.
+    """
+    if work.agent.error is not None or order.issue.accept:
+        return None
+    silent = work.report is None and work.unreadable is None and not says_done(None, work.agent.last_words)
+    if silent and any(earlier.rule == PARTLY_DONE for earlier in order.earlier):
+        return WorkerReport(ReportStatus.PARTIAL, "it does not say whether what was left is done")
+    return work.report if said_left(work.report) else None
 
 
 def _told(judged: Judgement, unfinished: Failure | None) -> Judgement:
@@ -176,13 +232,12 @@ def _told(judged: Judgement, unfinished: Failure | None) -> Judgement:
     return replace(judged, notes=(*judged.notes, unfinished_note(why)))
 
 
-def _merged(
-    env: AttemptEnvironment, main: str, order: AttemptOrder, snapshot: Snapshot
-) -> tuple[str | None, tuple[str, ...]]:
+def _brought(env: AttemptEnvironment, main: str, order: AttemptOrder, snapshot: Snapshot) -> Brought:
+    """Return the work as it is on the present main."""
     if main == order.main:
-        return snapshot.candidate_tree, ()
-    merge = merge_and_hold(env.plumbing, hold_ref(order.issue.id, f"gating-{order.slot}"), main, snapshot.candidate)
-    return merge.tree, merge.conflicts
+        return Brought(Merge(snapshot.candidate_tree, ()), snapshot.candidate)
+    ref = hold_ref(order.issue.id, f"gating-{order.slot}")
+    return bring(env.plumbing, ref, main, snapshot.candidate, (order.main,))
 
 
 def _after_gates(order: AttemptOrder, work: Work, gated: Gated) -> Failure | None:
@@ -257,7 +312,7 @@ def _nothing_changed(order: AttemptOrder, work: Work) -> Failure:
     told = work.report.summary if work.report is not None else agent.last_words
     if order.model.agent in PLAIN_AGENTS:
         asked = asked_by_program(order.model.agent, _said(agent))
-        error = of_its_provider(agent.error) if agent.error is not None else None
+        error = of_its_provider(agent.error) if agent.error is not None else page_instead(agent.answer)
         return asked or error or _no_diff(order, snapshot, told)
     failure = without_changes(order.model.agent, agent.last_words, agent.error)
     return _no_diff(order, snapshot, told) if failure.kind is FailureKind.NO_DIFF else failure
@@ -310,11 +365,14 @@ def _committed_elsewhere(order: AttemptOrder, branches: tuple[str, ...], last_wo
     )
 
 
-def _with_places(failure: Failure, places: tuple[str, ...]) -> Failure:
+def _with_places(failure: Failure, snapshot: Snapshot) -> Failure:
     """Return a gate's failure that also names the worker's files that the gate has not seen, if there are any."""
-    if not places:
+    rubbish = [f"{one.path}, {one.why}" for one in snapshot.not_taken if not one.ignored]
+    places = [_places(snapshot.elsewhere)] if snapshot.elsewhere else []
+    if not rubbish and not places:
         return failure
-    return replace(failure, message=f"{failure.message} (left out of the change: {_places(places)})")
+    named = some((*places, *rubbish), _SHOWN_MAX)
+    return replace(failure, message=f"{failure.message} (left out of the change: {named})")
 
 
 def _places(places: tuple[str, ...]) -> str:
@@ -328,7 +386,7 @@ def _too_many(files: int, most: int, places: tuple[str, ...]) -> Failure:
         FailureKind.LINT_FAILURE,
         f"{files} new files were left ({some(places, _SHOWN_MAX)}), more than [limits] max_files ({most}): delete what"
         " need not be committed, or name it in .gitignore",
-        rule="too-many-files",
+        rule=_TOO_MANY,
         signature="too-many-files",
         usage=files,
         limit=most,
@@ -341,7 +399,7 @@ def _oversized(paths: tuple[str, ...]) -> Failure:
     return Failure(
         FailureKind.LINT_FAILURE,
         message,
-        rule="file-too-big",
+        rule=_TOO_BIG,
         signature=f"file-too-big:{paths[0]}",
         evidence=paths,
     )

@@ -22,11 +22,22 @@ from noface.engine.protected_files import reached
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import Entry, entries_before, store_text, tree_with
 from noface.git.refs import RefUpdate, hold_ref
-from noface.integrity.diff import FEWER_ASSERTIONS, REWRITTEN
+from noface.integrity.diff import REWRITTEN
 from noface.integrity.inner_tests import with_main_tests
 from noface.integrity.inventory import Inventory, Shortfall, agreed, compared, each_once, kept, newly_skipped, without
 from noface.integrity.judges import Part, Touched, lifted, part_of, touched, with_main_judging
-from noface.integrity.tampering import ALTERED, CONTRADICTED, altered, contradicted, missing, renamed_tests, skipped
+from noface.integrity.tampering import (
+    ALTERED,
+    BY_BODY,
+    CONTRADICTED,
+    EMPTIED,
+    altered,
+    contradicted,
+    missing,
+    named_among,
+    renamed_tests,
+    skipped,
+)
 from noface.model.attempt import ABSENT, AttemptOrder, Judgement
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult, GateSpec
@@ -42,12 +53,16 @@ class CutShort(Exception):  # noqa: N818 - no error: noface is to stop
 
 @dataclass(slots=True)
 class Judges:
-    """Judges one change whose gates, as it has them, are green. Its methods raise CutShort where a cancel ends them."""
+    """Judges one change whose gates, as it has them, are green. Its methods raise CutShort where a cancel ends them.
+
+    `taken` are tests that may be gone, as far as main's ids tell: it is asked, or was, whether the issue wants that.
+    """
 
     scope: Scope
     task: Task
     issue: Issue
     gates: tuple[GateSpec, ...]
+    taken: tuple[str, ...] = ()
     _excused: set[tuple[str, str]] = field(default_factory=set)
     _own: frozenset[str] = frozenset()
 
@@ -74,20 +89,24 @@ class Judges:
         """Tell whether all that speaks against the change is that tests it keeps ask for something else than main's.
 
         `tree` is the change with main's judges. Every test that passes on main is there by its id, if need be with
-        other parameters or another name, and passes in the change's version. The change
+        other parameters or another name, and passes in the change's version, but for those that are `taken`. The change
         rewrites those that fail in main's version, or what they are made of: a new file beside them is no reason. What
         else of the change judges it is as good as main's. Only then can the issue be asked.
         """
         if not self._all_by_id():
             return False
         judges = (c for c in (*judging.tests, *judging.sources) if c.path in hard)
-        rewritten = {change.path for change in judges if ABSENT not in (change.old_mode, change.new_mode)}
+        files = {name.partition("::")[0] for name in self.taken}
+        rewritten = {c.path for c in judges if c.old_mode != ABSENT and (c.new_mode != ABSENT or c.path in files)}
         failing = set[str]()
         patch = self.scope.env.plumbing.diff(self.task.main, self.task.tree).patch
         names = renamed_tests(patch.decode("utf-8", "replace"))
         for gate in self._by_id():
             main, now = self._inventory(self._main_tree, gate), self._inventory(self.task.tree, gate)
-            if main is None or now is None or kept(main, now, names).short or newly_skipped(main, now):
+            if main is None or now is None or newly_skipped(main, now):
+                return False
+            lost = kept(main, now, names)
+            if replace(lost, gone=tuple(each for each in lost.gone if not named_among(each, self.taken))).short:
                 return False
             short = compared(main, self._inventory(tree, gate))
             failing |= {_file_of(name) for name in (*short.failed, *short.gone)}
@@ -275,19 +294,20 @@ def _text(blobs: ObjectReader, oid: str) -> str:
 def gates_decide(early: Failure, order: AttemptOrder) -> bool:
     """Tell whether a suspicion of weakened tests waits for the gates.
 
-    Rewritten tests may be as many when they run. What main's tests contradict may need fewer assertions. And where the
-    issue has commands of its own, which are red on main, the weakening may be what it wants: then a person decides.
+    Rewritten tests may be as many when they run. The issue may ask for fewer, or main's tests contradict what it asks
+    for. And where it has commands of its own, red on main, the weakening may be what it wants: then a person decides.
     """
     if early.kind is not FailureKind.GATE_TAMPERING:
         return False
-    return early.rule in (REWRITTEN, FEWER_ASSERTIONS) or bool(order.issue.accept)
+    return early.rule in (REWRITTEN, *BY_BODY) or bool(order.issue.accept)
 
 
 def judged_by_main(
     order: AttemptOrder, scope: Scope, judged: Judgement, task: Task, suspicion: Failure | None
 ) -> Judgement:
     """Return the judgement of work whose gates are green, as main's own tests and settings see it (law 11)."""
-    judges = Judges(scope, task, order.issue, order.gates)
+    by_body = suspicion if suspicion is not None and suspicion.rule in BY_BODY else None
+    judges = Judges(scope, task, order.issue, order.gates, by_body.failing_tests if by_body else ())
     try:
         failure = judges.failure()
         if failure is None and suspicion is not None and suspicion.rule == REWRITTEN and judges.fewer() == ():
@@ -298,9 +318,25 @@ def judged_by_main(
     if not against:
         return judged
     if failure is not None and failure.rule == CONTRADICTED:
-        if suspicion is None or suspicion.rule == FEWER_ASSERTIONS:
-            return replace(judged, failure=failure, proof=None)
+        if suspicion is None or by_body is not None:
+            return replace(judged, failure=_with_bodies(failure, by_body), proof=None)
         against = (replace(failure, rule=ALTERED), suspicion)  # tests were weakened as well: no question of the issue's
     if order.issue.accept:
         return replace(judged, doubts=tuple(each.message for each in against))
     return replace(judged, failure=against[0], proof=None)
+
+
+def _with_bodies(failure: Failure, by_body: Failure | None) -> Failure:
+    """Return what main's tests contradict, with the tests that have lost what they ask for and do not contradict it.
+
+    Where a test is emptied or gone, the issue has to ask for that, not only for what the others expect now.
+    """
+    if by_body is None:
+        return failure
+    others = tuple(t for t in by_body.failing_tests if not any(named_among(f, (t,)) for f in failure.failing_tests))
+    if by_body.rule != EMPTIED and not others:
+        return failure
+    tests = (*failure.failing_tests, *others)
+    return replace(
+        by_body, message=f"{by_body.message}; {failure.message}", failing_tests=tests, excerpt=failure.excerpt
+    )

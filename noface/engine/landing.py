@@ -5,6 +5,7 @@ first, in a thread: the merge result is gated. The entries behind it wait, since
 worthless.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -25,10 +26,11 @@ from noface.engine.pushed_landing import LandedThere, NotPushed, follow_push, la
 from noface.errors import RefLockedError
 from noface.git.fast_forward import Blocked, Landed, Moved
 from noface.git.landing import advance
-from noface.git.plumbing import make_and_hold, merge_and_hold
+from noface.git.plumbing import make_and_hold
 from noface.git.refs import ZERO, RefUpdate, hold_ref
 from noface.git.remote import Pushed, PushResult
 from noface.git.remote import Rejected as PushRejected
+from noface.git.taken_back import bring
 from noface.integrity.tampering import CONTRADICTED
 from noface.model.attempt import changed_tests, told_at_landing, unfinished
 from noface.model.failure import Failure
@@ -44,6 +46,7 @@ from noface.secrets.masked_records import masked_issue
 
 _HELD_RETRY_S = 5.0
 _PASSING_RETRY_S = 0.5
+_UNSEEN_RETRY_S = 0.2
 _REFUSED_RETRY_S = 60.0
 PATIENCE_S = 30.0
 """How long a run with nothing else to do waits for another git's lock before it ends with the issue in landing.
@@ -66,13 +69,21 @@ Proven = Proof | Failure | LandedThere | None
 """A proof, the failure of the merge result, or None where a cancel ended the proving."""
 
 
+LastLook = Callable[["QueueEntry"], Failure | bool]
+"""Looks at an issue right before main moves: may its work land? A failure is why it is done once more.
+
+False: not now, or no more; then it is out of the queue by itself.
+"""
+
+
 @dataclass(slots=True)
 class QueueEntry:
     """A passed attempt that waits to land. `not_before` is set while something of the person's is in the way.
 
     `held` says what that is; `cause` distinguishes it from the next, and `passing_since` is set where such a thing
     usually goes by itself. Both times are the clock's. `intended` is a landing of which it is not known whether it was
-    pushed.
+    pushed. `mains` are the commits where main stood when work began, as far as they are recorded. `ready_at` is since
+    when nothing but a last look is missing.
     """
 
     issue: Issue
@@ -84,6 +95,8 @@ class QueueEntry:
     cause: tuple[str, bool] = ("", False)
     passing_since: float | None = None
     intended: "Intended | None" = None
+    mains: frozenset[str] = frozenset()
+    ready_at: float | None = None
 
     def worth_waiting(self, now: float) -> bool:
         """Tell whether a run should go on for this entry alone."""
@@ -119,13 +132,14 @@ def prove(
     main = plumbing.main()
     if context.settings.landing.push and (there := landed_there(plumbing, issue.id, entry.candidate, main)) is not None:
         return there
-    merge = merge_and_hold(plumbing, hold_ref(issue.id, "merge"), main, entry.candidate)
+    brought = bring(plumbing, hold_ref(issue.id, "merge"), main, entry.candidate, entry.mains)
+    merge = brought.merge
     if merge.tree is None:
         return conflict(merge.conflicts)
     hit("merge_built")
     logs = Path(attempt_directory(context.settings.attempts_dir, issue.id, entry.number)) / "landing"
     token, known = f"landing-{issue.id}", context.known
-    task = Task(issue.id, entry.number, token, LANDING_SLOT, merge.tree, entry.candidate, main, logs, known)
+    task = Task(issue.id, entry.number, token, LANDING_SLOT, merge.tree, brought.commit, main, logs, known)
     gated = run_gates(scope, task, gates)
     if gated is None:
         return None
@@ -140,7 +154,7 @@ def prove(
     if (missing := missing_gates(gates, gated.results)) is not None:
         return missing
     try:
-        altered = None if approved or issue.accept else Judges(scope, task, issue, gates).failure()
+        altered = None if approved or issue.accept else Judges(scope, task, issue, gates, tuple(let or ())).failure()
     except CutShort:
         return None
     if altered is not None and not (
@@ -179,6 +193,7 @@ class MergeQueue:
         self._job: tuple[QueueEntry, Job[Proven]] | None = None
         self._push: tuple[QueueEntry, Job[PushResult | NotPushed]] | None = None
         self.publisher: Publisher | None = None
+        self.last_look: LastLook = lambda _: True
 
     @property
     def working(self) -> bool:
@@ -227,7 +242,7 @@ class MergeQueue:
             elif entry.intended is not None and was_pushed(self._context, entry.intended.commit):
                 self._pushed(entry, entry.intended)
             elif entry.proof is not None and entry.proof.main == main:
-                self._land(entry, entry.proof)
+                rejected += self._look_and_land(entry, entry.proof)
             elif begin:
                 if entry.intended is not None:
                     self._drop_intent(entry, entry.intended)
@@ -254,6 +269,7 @@ class MergeQueue:
         approved = any(each.attempt == entry.number and each.verdict is Verdict.APPROVED for each in approvals)
 
         let = let_for(self._context.questions.advice(entry.issue.id), entry.number)
+        entry.mains, entry.ready_at = self._context.reader.mains(), None
 
         def proof(cancel: Canceller) -> Proven:
             return prove(self._context, entry, cancel, approved=approved, let=let)
@@ -272,6 +288,8 @@ class MergeQueue:
         match job.future.result():
             case Proof() as proof:
                 entry.proof = proof
+                if proof.candidate != entry.candidate:
+                    self._context.log_event("history_left_out", entry.issue.id, number=entry.number, main=proof.main)
             case Failure() as failure if any(each is entry for each in self._entries):
                 self._remove(entry)
                 return [Rejected(entry, failure)]
@@ -282,6 +300,20 @@ class MergeQueue:
                 self._context.journal.merged(self._context.clock.now(), entry.issue.id, commit)
             case None:
                 pass
+        return []
+
+    def _look_and_land(self, entry: QueueEntry, proof: Proof) -> list[Rejected]:
+        """Land an entry whose issue still asks for this very work."""
+        now = self._context.clock.now()
+        entry.ready_at = entry.ready_at if entry.ready_at is not None else now
+        match self.last_look(entry):
+            case Failure() as failure:
+                self._remove(entry)
+                return [Rejected(entry, failure)]
+            case True:
+                self._land(entry, proof)
+            case False:
+                entry.not_before = now + _UNSEEN_RETRY_S
         return []
 
     def _land(self, entry: QueueEntry, proof: Proof) -> None:
@@ -315,7 +347,7 @@ class MergeQueue:
         """Make the commit that is to be main, and record the intent."""
         context = self._context
         plumbing = context.env.plumbing
-        parents = (proof.main,) if context.settings.squash else (proof.main, entry.candidate)
+        parents = (proof.main,) if context.settings.squash else (proof.main, proof.candidate)
         named = masked_issue(entry.issue, context.env.masker)
         rows = context.reader.attempts(entry.issue.id)
         notes = next((row.notes for row in rows if row.number == entry.number), ())

@@ -17,6 +17,7 @@ from noface.engine.going_on import broken_files
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.judge import gates_failure
 from noface.engine.outside import BacklogWatch
+from noface.engine.prompt_context import landed_patch
 from noface.git.refs import branch_name
 from noface.model.codec import decode, encode
 from noface.model.failure import Failure
@@ -25,6 +26,7 @@ from noface.model.history import PartFailure
 from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.command import Canceller
+from noface.recovery.named import changed_text, evident
 from noface.recovery.options import edit_command
 from noface.recovery.reported import left_in_words, subtask_in_words
 from noface.recovery.schedule import waited_for
@@ -140,6 +142,9 @@ def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller
     unrunnable = next((r.failure for r in red if r.exit_code in _CANNOT_RUN), None)
     failing = sum(max(1, len(result.failing_tests)) for result in red)
     useless = _uncommitted(context, red) or unrunnable or _refused(red)
+    ran = {result.gate for result in gated.results}
+    if not red and any(gate not in ran for gate in gates):  # a build that failed before them tells nothing of them
+        return AcceptOnMain(1, gates_failure(gated.results, gates))
     return useless or AcceptOnMain(failing, gates_failure(tuple(red), ()))
 
 
@@ -234,10 +239,12 @@ class Epics:
     def _give_up_parts(self, issue: Issue, parts: tuple[Issue, ...], states: dict[str, IssueState]) -> None:
         context, now = self._context, self._context.clock.now()
         failures = tuple(self._failure(part, states[part.id]) for part in parts if states[part.id].status in _STUCK)
-        done = [part.id for part in parts if states[part.id].done]
+        done = [f"{part.id} ({part.title})" for part in parts if states[part.id].done]
+        never = [f"{part.id} ({part.title})" for part in parts if states[part.id].status in _OPEN]
         first = (
-            f"It was divided into {len(parts)} parts. Merged: {', '.join(done) or 'none'}. What could not be done"
-            " belongs to the whole again; where a part's request kept it from being done, do it another way."
+            f"It was divided into {len(parts)} parts. Merged, and not to be done again: {', '.join(done) or 'none'}."
+            f" Never begun: {', '.join(never) or 'none'}. What is not merged belongs to the whole again; where a part's"
+            " request kept it from being done, do it another way."
         )
         text = "\n\n".join((first, *map(subtask_in_words, failures)))
         with context.questions.together():
@@ -277,8 +284,26 @@ class Epics:
             return
         failure = gated.failure or gates_failure(gated.results, ())
         if failure is None:
-            context.journal.merged(now, job.issue_id, main, "; all its parts have landed, and its own gates pass")
+            self._complete(job.issue_id, main)
             return
         text = f"All parts have landed, but the issue's own gates fail on main: {failure.message}\n\n{failure.excerpt}"
         context.questions.parts_failed(now, job.issue_id, text[:_TEXT_MAX])
         context.journal.status(now, job.issue_id, IssueStatus.READY, "all parts landed; its own gates are red")
+
+    def _complete(self, issue_id: str, main: str) -> None:
+        """Close an epic whose gates pass where its own commands, or what landed, show that it is all; else have a look.
+
+        The policy says who looks (`recovery/closing`).
+        """
+        context, now = self._context, self._context.clock.now()
+        issue = next((each for each in context.issues if each.id == issue_id), None)
+        if issue is None:
+            return
+        looked_at = issue.accept or issue.parent is not None  # the whole that it is a part of is looked at
+        if looked_at or evident(issue, changed_text(landed_patch(context, issue))):
+            how = "its own gates pass" if looked_at else "they hold all that it names"
+            context.journal.merged(now, issue_id, main, f"; all its parts have landed, and {how}")
+            return
+        with context.questions.together():
+            context.questions.parts_landed(issue_id)
+            context.journal.status(now, issue_id, IssueStatus.READY, "all its parts have landed; is anything missing?")

@@ -5,6 +5,7 @@ import secrets
 from dataclasses import replace
 
 from noface.engine.context import RunContext
+from noface.engine.earlier_tests import unasked_landings
 from noface.engine.gate_session import REPEATS_MAX
 from noface.engine.given_files import files_given
 from noface.engine.going_on import finished_before, next_session
@@ -90,6 +91,7 @@ def make_order(
         files=files.change,
         files_to_read=files.read,
         finished=finished,
+        landed=unasked_landings(context),
     )
     return order, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 

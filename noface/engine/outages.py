@@ -5,11 +5,15 @@ once the provider answers. A run waits for an outage for `[retry] outage_max` at
 """
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from noface.engine.context import RunContext
-from noface.model.attempt import AttemptReport, Judged, PastAttempt
-from noface.model.taxonomy import IssueStatus
+from noface.engine.prompt_context import history_of
+from noface.model.attempt import AttemptOrder, AttemptReport, Judged, PastAttempt
+from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.recovery.policy_state import instead_of
 from noface.recovery.schedule import Breaker, Waiting
+from noface.recovery.sudden_ends import SUDDEN_S, as_of_the_model, not_the_work, row_with, sudden_end
 from noface.store.decisions import OF_A_PROVIDER
 from noface.store.records import IssueRow
 
@@ -18,6 +22,12 @@ def blocked_rows(context: RunContext, kinds: Collection[str] | None = None) -> l
     """Return the blocked issues that are still in the backlog; with `kinds` only those blocked for one of them."""
     rows = (row for row in context.reader.issues() if row.status == IssueStatus.BLOCKED and row.present)
     return [row for row in rows if kinds is None or blocked_detail(row, "kind") in kinds]
+
+
+def lift_blocks(context: RunContext, kinds: Collection[str], why: str) -> None:
+    """Unblock the issues that are blocked for one of `kinds`. Their counters start again (N14)."""
+    for row in blocked_rows(context, kinds):
+        context.journal.unblocked(context.clock.now(), row.id, "", why)
 
 
 def blocked_detail(row: IssueRow, key: str) -> str:
@@ -61,6 +71,37 @@ def _waits_for(context: RunContext, row: IssueRow, model: str) -> bool:
     """Tell whether an issue's last attempt failed for the provider of `model`, which it waits for."""
     past = context.reader.past(row.id)
     return bool(past) and past[-1].outcome in OF_A_PROVIDER and past[-1].model == model
+
+
+def of_its_model(context: RunContext, order: AttemptOrder, report: AttemptReport) -> AttemptReport:
+    """Return a report whose failure is its model's where attempts at other issues have ended at once like this one."""
+    if not isinstance(report, Judged):
+        return report
+    model, plumbing = order.model.name, context.env.plumbing
+    unchanged = report.snapshot.candidate_tree == plumbing.tree(order.start)
+    end = sudden_end(order.issue.id, report.agent, report.failure) if unchanged else None
+    before = context.sudden_ends.get(model, ())
+    row = context.sudden_ends[model] = row_with(before, end)
+    if not_the_work(before) and report.agent.error is None:
+        _give_back(context, dict(before), model)
+    if report.failure is None or not not_the_work(row):
+        return report
+    past = history_of(context.reader, context.questions, order.issue, context.reader.state(order.issue.id))
+    other = instead_of(model, past.current, past, context.settings.policy)
+    return replace(report, failure=as_of_the_model(report.failure, row, other))
+
+
+def _give_back(context: RunContext, issues: Collection[str], model: str) -> None:
+    """Try issues again whose attempts ended at once before those of others showed that it was not the work."""
+    for blocked in blocked_rows(context, (FailureKind.AGENT_CRASH,)):
+        if blocked.id in issues and blocked.id not in context.given_back:
+            context.given_back.add(blocked.id)
+            context.journal.unblocked(context.clock.now(), blocked.id, "", f"{model} works again; tried again")
+
+
+def shows_life(context: RunContext, model: str, began_at: float) -> bool:
+    """Tell whether what a model prints shows that its provider answers: one that ends at once prints its error."""
+    return not not_the_work(context.sudden_ends.get(model, ())) or context.clock.now() > began_at + SUDDEN_S
 
 
 def provider_answered(context: RunContext, model: str, began_at: float, report: AttemptReport) -> None:

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from noface.engine.context import RunContext
-from noface.engine.going_on import broken_files
+from noface.engine.going_on import as_ordered, broken_files, masked_text
 from noface.errors import GitError
 from noface.git.refs import ZERO, RefUpdate, hold_ref, scratch_branch
-from noface.git.survey import Outside, differences, main_moved, outside_state
+from noface.git.survey import Outside, differences, main_moved, outside_state, standing
 from noface.git.worktrees import holding
 from noface.model.actions import Block
 from noface.model.attempt import AttemptOrder, PastAttempt
@@ -30,12 +30,17 @@ from noface.store.questions import Questions
 _LIFTED_BY_EDITING = (IssueStatus.BLOCKED, IssueStatus.SKIPPED)
 
 
+_WITHDRAWN_THERE = "was closed or taken from noface at the tracker"
+_WITHDRAWN_HERE = "was deleted, moved or closed"
+
+
 class BacklogWatch:
     """Keeps issues and issue rows up to date with what people write."""
 
     def __init__(self, context: RunContext) -> None:
         self._context = context
         self._seen: tuple[str, str] | None = None
+        self._present: dict[str, tuple[str, str]] = {}
         self.backlog = Backlog()
 
     def refresh(self) -> None:
@@ -59,7 +64,26 @@ class BacklogWatch:
         context.issues = agreed
         if context.at_first is None:
             context.at_first = frozenset(issue.id for issue in agreed)
+        known = dict.fromkeys(
+            self._known(), standing(context.env.plumbing) if context.remote_issues is None else ("", "")
+        )
+        self._present |= known
         self.lift_edited()
+
+    def _known(self) -> set[str]:
+        return {issue.id for issue in self.backlog.issues} | {fault.id for fault in self.backlog.faults if fault.id}
+
+    def withdrew(self, issue_id: str) -> str:
+        """Tell how people have taken an issue from noface, "" where they have not, or where that is not clear.
+
+        Files of issues also go while another branch is checked out, or with a stash: then they may come back.
+        """
+        if issue_id in self._known():
+            return ""
+        if self._context.remote_issues is not None:
+            return self.backlog.gone.get(issue_id, _WITHDRAWN_THERE)
+        stays = self._present.get(issue_id) == standing(self._context.env.plumbing)
+        return self.backlog.gone.get(issue_id, _WITHDRAWN_HERE) if stays else ""
 
     def lift_edited(self) -> None:
         """Unblock blocked and skipped issues whose text a person has edited (N14)."""
@@ -80,12 +104,13 @@ class BacklogWatch:
         return tuple(issue for issue in self.backlog.issues if not only or issue.id in only or issue.parent in only)
 
 
-def asks_otherwise(before: Issue, now: Issue) -> Failure | None:
-    """Return the failure of work on an issue that asks for something else by now, None where it asks for the same.
+def edited_since(context: RunContext, issue: Issue, number: int) -> Failure | None:
+    """Return the failure of an attempt whose issue asks for something else by now, None where it asks for the same.
 
     It is charged to nobody. A changed priority or dependency asks for no other work.
     """
-    if (before.title, before.body, before.accept) == (now.title, now.body, now.accept):
+    before, now = as_ordered(context, issue, number), masked_text(context, issue)
+    if before is None or (before.title, before.body, before.accept) == (now.title, now.body, now.accept):
         return None
     message = "its text was edited while the worker was at it; once more, with the new text"
     digest = hashlib.sha256(f"{now.title}\n{now.body}\n{now.accept}".encode()).hexdigest()[:_SHORT]

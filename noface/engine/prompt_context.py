@@ -66,6 +66,7 @@ _TITLES = {
     Topic.BREAKDOWN: "What became of the parts",
     Topic.REVIEW: "The review",
     Topic.CHANGED_TESTS: "Whether the issue asks for the changed tests",
+    Topic.MISSING: "What is missing",
 }
 
 
@@ -137,6 +138,22 @@ def patch_of(context: RunContext, issue: Issue, number: int) -> str:
     """Return an attempt's diff against main, "" where there is none."""
     path = Path(attempt_directory(context.settings.attempts_dir, issue.id, number)) / "diff.patch"
     return (read_regular(path, _PATCH_BYTES_MAX) or b"").decode("utf-8", "replace")
+
+
+def landed_parts(context: RunContext, issue: Issue) -> tuple[Issue, ...]:
+    """Return the parts of an issue that are done."""
+    return tuple(part for part in context.issues if part.parent == issue.id and context.reader.state(part.id).done)
+
+
+def landed_patch(context: RunContext, issue: Issue) -> str:
+    """Return what the parts of an issue have changed, each against main as it was before; what is gone is left out."""
+    plumbing, patches = context.env.plumbing, []
+    for row in (context.reader.issue(part.id) for part in landed_parts(context, issue)):
+        commit = plumbing.resolve(row.merged_commit) if row is not None and row.merged_commit else None
+        before = plumbing.resolve(f"{commit}^1") if commit is not None else None
+        if commit is not None and before is not None:
+            patches.append(plumbing.diff(before, commit).patch.decode("utf-8", "replace"))
+    return "\n".join(patches)[:_PATCH_BYTES_MAX]
 
 
 _ON_THE_FAILURE = (Topic.DIAGNOSIS, Topic.REFLECTION, Topic.BOUNDARY, Topic.MERGE_CONFLICT)

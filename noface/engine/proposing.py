@@ -7,6 +7,7 @@ from noface.engine.attempt_environment import landing_message
 from noface.engine.context import RunContext
 from noface.git.plumbing import make_and_hold
 from noface.git.refs import hold_ref
+from noface.git.taken_back import began_on
 from noface.model.attempt import told_at_landing
 from noface.model.gate import Proof
 from noface.model.history import Verdict
@@ -24,7 +25,8 @@ def proven_commit(context: RunContext, issue: Issue, number: int, proof: Proof, 
     On a branch that is there already it follows the tip, so that reviewers see what has changed since they looked.
     """
     plumbing = context.env.plumbing
-    if tip:
+    # The history of a branch that began on what a person took back from main is left behind: the push replaces it.
+    if tip and began_on(plumbing, context.reader.mains(), tip, proof.main) is None:
         parents = (tip,) if plumbing.is_ancestor(proof.main, tip) else (tip, proof.main)
     else:
         parents = (proof.main,) if context.settings.squash else (proof.main, proof.candidate)

@@ -13,7 +13,7 @@ from pathlib import Path
 from noface.agents.base import OWN_SETTINGS, SESSION
 from noface.engine.agent_logs import lost_run
 from noface.engine.asking import AGAIN, question_usage
-from noface.engine.attempt import keep_patches, only_judged
+from noface.engine.attempt import began, hold_aside, keep_patches, limits_for, only_judged
 from noface.engine.attempt_environment import attempt_message
 from noface.engine.context import RunContext
 from noface.engine.deaths import block_killer, died_unexplained, find_suspects
@@ -65,13 +65,13 @@ def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
     killers = find_suspects(context, attempts, died=died)
     for attempt in attempts:
         _drop_settings(attempt.directory)
-        order, killer = attempt.order, attempt.issue_id in killers
-        if not killer and order is not None and only_judged(order):
+        order, killer = attempt.order, killers.get(attempt.issue_id)
+        if killer is None and order is not None and only_judged(order):
             resumed.append(replace(order, resumed=True))
             continue
         _interrupt(context, attempt, order)
-        if killer:
-            block_killer(context, attempt)
+        if killer is not None:
+            block_killer(context, attempt, killer)
     return tuple(resumed)
 
 
@@ -204,8 +204,10 @@ def _taken(context: RunContext, order: AttemptOrder) -> SlotSnapshot | None:
         main=order.main,
         message=attempt_message(order, INTERRUPTED),
         protection=protection_for(context, order.issue, order.main),
-        limits=context.env.limits,
+        limits=limits_for(context.env, order),
+        since=began(order),
     )
+    hold_aside(context.env, order, taken.snapshot)
     return taken if taken.changed else None
 
 

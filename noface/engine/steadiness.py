@@ -6,6 +6,7 @@ In this order:
 2. What failed runs again, alone where its runner can run single tests; where that run is not green though the tests
    pass, the whole gate. What fails again has failed, unless main shows in three runs that it is unsteady there.
 3. What passes then and is the change's own test is the change's failure: it must pass each time.
+   Unless it failed beside other gates, and the whole gate passes twice more while none runs: then it met them.
 4. Anything else that passes then runs on main until it has failed and passed there too, up to `[run] unsteady_runs`
    times. What does both is unsteady, and is remembered; else the change made it fail now and then. A test that fails
    alone on main each time needs the tests before it, or was broken from outside: that excuses nothing.
@@ -45,6 +46,10 @@ _MAY_PASS = (FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.UN
 _RUNS_WHEN_KNOWN = 3
 _LOOK_S_MAX = 600.0
 _LOOKS_MIN = 3
+ALONE_S_MAX = 600.0
+"""A gate that takes longer runs alone only where words ask for it: meanwhile all others wait."""
+_ALONE_RUNS = 2
+"""With the run in which the failure was gone, so many passes alone stand against one failure in company."""
 _SHOWN_MAX = 5
 _LOG_BYTES_MAX = 200_000
 
@@ -65,12 +70,16 @@ class _Rerun:
 
 @dataclass(slots=True)
 class Steadiness:
-    """A red result of a test gate, and the session in whose slot it came about; `before` are the gates before it."""
+    """A red result of a test gate, and the session in whose slot it came about.
+
+    `before` are the gates before it, `beside` the gates that ran beside it.
+    """
 
     session: GateSession
     gate: GateSpec
     before: tuple[GateSpec, ...]
     red: GateResult
+    beside: tuple[str, ...] = ()
 
     def judged(self) -> GateResult | None:
         """Return the result as it is, or as passed; None where a cancel ends it."""
@@ -81,7 +90,8 @@ class Steadiness:
         known = not rest and (bool(failed) or WHOLE_GATE in self._known)
         by_name = False
         for number in range(1, (max(_RUNS_WHEN_KNOWN, self.gate.again) if known else self.gate.again) + 1):
-            again = self._rerun(self.session, self.before, rest, f"steady-{number}")
+            with self.session.by_itself(self.red.seconds, wanted=bool(self.beside) and not self._all_own(rest)):
+                again = self._rerun(self.session, self.before, rest, f"steady-{number}")
             if again is None:
                 return None if self.session.scope.cancel.cancelled else self.red
             if again.result.failure is not None and again.result.failure.rule == CHANGED_FILES:
@@ -119,6 +129,9 @@ class Steadiness:
             return ()
         changed = {change.path for change in plumbing.changes(task.main, task.tree)}
         return of_the_change(tests, self._inventory(plumbing.tree(task.main), self.gate.command), changed)
+
+    def _all_own(self, tests: tuple[str, ...]) -> bool:
+        return bool(tests) and set(tests) <= {*self._own(tests)}
 
     def _excused(self, failed: tuple[str, ...]) -> frozenset[str]:
         known = tuple(test for test in failed if test in self._known)
@@ -180,7 +193,7 @@ class Steadiness:
         if own := self._own(rest):
             return self._unsteady_by_change(own, 0)
         if unknown:
-            looks = self._look_at_main(rest, self._env.steadiness.runs)
+            looks = self._look_at_main(rest, _LOOKS_MIN if self.beside else self._env.steadiness.runs)
             if looks is None:
                 return None if self.session.scope.cancel.cancelled else self.red
             runs, shown = looks
@@ -188,6 +201,20 @@ class Steadiness:
             if steady := tuple(test for test in unknown if test not in shown):
                 return self._unsteady_by_change(steady, runs)
         return self._passed(failed, again)
+
+    def _only_in_company(self) -> GateResult | None:
+        """Return a pass of the whole gate where it failed beside others, and passes each time that it runs alone."""
+        if not self.beside or self.red.failure is None:
+            return None
+        result = None
+        for number in range(1, _ALONE_RUNS + 1):
+            with self.session.by_itself(self.red.seconds):
+                ready = self.session.ready() is None and self.session.build(self.before, f"alone-{number}")
+                result = self.session.run(self.gate, f"alone-{number}") if ready else None
+            if result is None or not result.passed or self.session.beside:  # which did not end in time
+                return None
+        self.session.note_company(self.gate, self.beside, self.red.failure)
+        return result
 
     def _failed_again(self, failed: tuple[str, ...], rest: tuple[str, ...]) -> GateResult | None:
         """Return what it comes to that tests failed again: that may be chance, so single tests run on main at times."""
@@ -221,7 +248,7 @@ class Steadiness:
         task = session.task
         tree = env.plumbing.tree(task.main)
         on_main = replace(task, tree=tree, commit=task.main, logs=task.logs / "main", known=None)
-        slot = GateSession(session.scope, on_main, session.slot)
+        slot = GateSession(session.scope, on_main, session.slot, alone=bool(self.beside))
         builds = tuple(gate for gate in self.before if gate.kind is GateKind.BUILD)
         failed: set[str] = set()
         passed: set[str] = set()
@@ -256,8 +283,12 @@ class Steadiness:
             )
         return replace(red, failing_tests=(), failure=None, first_failure=red.failure, unsteady=failed)
 
-    def _unsteady_by_change(self, tests: tuple[str, ...], runs: int) -> GateResult:
-        """Return the failure of a change that makes tests fail now and then."""
+    def _unsteady_by_change(self, tests: tuple[str, ...], runs: int) -> GateResult | None:
+        """Return the failure of a change that makes tests fail now and then, unless they do so in company only."""
+        # Main's steady tests may have met others. What the change adds may fail by chance: passes prove nothing of it.
+        met = self._only_in_company() if runs else None
+        if met is not None or self.session.scope.cancel.cancelled:
+            return met
         names = tuple(test for test in tests if test != WHOLE_GATE)
         what = some(names, _SHOWN_MAX) if names else f"the gate {self.gate.name}"
         why = (

@@ -17,10 +17,9 @@ from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.tracker_answers import act_on
 from noface.engine.tracker_calls import RemoteIssues, RoundEnd, carry_out
 from noface.errors import ForgeAwayError, ForgeError
-from noface.model.issue import Backlog
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
-from noface.recovery.polling import Asked, Pace, answered, refused
+from noface.recovery.polling import Asked, Pace, answered, away_until, refused
 from noface.recovery.said import ASKING, Standing, digest, said_of
 from noface.recovery.tracker_round import Candidate, Round, Told, next_round
 
@@ -28,7 +27,6 @@ BEGINNING_S = 30.0
 """How long a run waits at its beginning for what people have answered since the last one."""
 ENDING_S = 60.0
 """How long it takes at its end for the last words; the next run says the rest. A host may want a second for each."""
-_WITHDRAWN = "was closed or taken from noface at the tracker"
 _REFUSED_AGAIN_S = 600.0
 
 
@@ -46,7 +44,7 @@ class TrackerSync:
         self._remedies: set[str] = set()
         self._read: tuple[int, list[Candidate]] | None = None
         self._asked: Asked | None = None
-        self._heard = self._told_away = False
+        self._heard = self._told_away = self._pressing = False
         self._publications = context.publications
         if self._remote is None:
             self._publications.back()  # it was another one that was away
@@ -96,12 +94,13 @@ class TrackerSync:
         if unsaid:
             self._context.log_event("tracker_unsaid", issues=unsaid)
 
-    def withdrew(self, issue_id: str, backlog: Backlog) -> str:
-        """Tell how people have taken an issue from noface at the tracker, "" where they have not."""
-        known = {issue.id for issue in backlog.issues} | {fault.id for fault in backlog.faults}
-        if self._remote is None or issue_id in known:
-            return ""
-        return backlog.gone.get(issue_id, _WITHDRAWN)
+    def has_looked(self, since: float) -> bool:
+        """Tell whether the issues were read again after a time, or cannot be now; where not, that is done next."""
+        asked = self._asked
+        if self._remote is None or (asked is not None and (asked.at >= since or asked.away_until is not None)):
+            return True
+        self._pressing = True
+        return False
 
     def _due(self, *, last: bool) -> Round:
         elsewhere = self._claims.elsewhere
@@ -111,7 +110,8 @@ class TrackerSync:
             if each.said.issue_id not in elsewhere and self._refused.get(each.said.issue_id) != digest(each.said)
         ]
         now = self._context.clock.now()
-        return next_round(candidates, self._asked, self._pace, now, heard=self._heard, last=last)
+        asked = None if self._pressing and away_until([self._asked], now) is None else self._asked
+        return next_round(candidates, asked, self._pace, now, heard=self._heard, last=last)
 
     def _candidates(self) -> list[Candidate]:
         """Return the issues that may have to be told; they are read again only when something has happened."""
@@ -149,7 +149,7 @@ class TrackerSync:
     # What came of it
 
     def _ended(self, due: Round, job: Job[RoundEnd]) -> None:
-        self._job, self._read = None, None
+        self._job, self._read, self._pressing = None, None, False
         end = job.result
         if end is None:
             return  # noface itself broke, and the loop ends the run

@@ -16,6 +16,7 @@ from noface.engine.prompt_context import (
     related_files,
 )
 from noface.errors import GitError
+from noface.integrity import leftovers, not_taken
 from noface.knowledge.hints import matched
 from noface.model.actions import Mode, Run, WaitUntil, action_instruction
 from noface.model.attempt import PastAttempt, failure_of
@@ -172,6 +173,8 @@ def orders_of(history: History, action: str, start: StartPoint, last: PastAttemp
         return Orders(CHECK, _strategy(action, start, last))
     if last.failure.rule == PARTLY_DONE and not last.charged:
         return Orders(GO_ON)
+    if last.failure.rule in _OWN:
+        return Orders(_OWN[last.failure.rule])
     own = instruction_for(last.outcome, by_gate=last.failure.gate is not None)
     own = LEFT_UNDONE if last.failure.rule in (PARTLY_DONE, REPORT_PARTIAL) else own
     charged = tuple(attempt for attempt in history.current if attempt.charged)
@@ -184,6 +187,8 @@ def orders_of(history: History, action: str, start: StartPoint, last: PastAttemp
     return Orders(f"{stuck} {own}".strip(), strategy, another_way=bool(stuck))
 
 
+_OWN = {leftovers.LEFT_IN: leftovers.CHECK, not_taken.NOT_TAKEN: not_taken.BRING}
+"""What is said of rules of which the instruction for their kind would say something else."""
 _ABOUT_THE_FAILURE = (Situation.MERGE_CONFLICT, Situation.REVIEW, Situation.FORMAT_REMINDER)
 """Their templates say what to do, to the end."""
 _ANOTHER_WAY = """\

@@ -73,6 +73,7 @@ ASK_NAMES: Mapping[Topic, str] = {
     Topic.BREAKDOWN: "BreakDown",
     Topic.REVIEW: "Review",
     Topic.CHANGED_TESTS: "Review",
+    Topic.MISSING: "Review",
 }
 """What asking about a topic is called; about the others, a resolver is called."""
 CALL_RESOLVER = "CallResolver"
@@ -132,13 +133,15 @@ class Skip(_Named):
 class RequestApproval(_Named):
     """Ask a person before going on (L10). `kind` None: the work passed and may not land by itself.
 
-    `paths` are those a resolver would let the issue change as well. `done`: is there nothing to do?
+    `paths` are those a resolver would let the issue change as well. `done`: is there nothing to do? `parts`: all parts
+    have landed; is nothing missing?
     """
 
     kind: FailureKind | None
     reason: str
     paths: tuple[str, ...] = ()
     done: bool = False
+    parts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +155,10 @@ class Block(_Named):
 
 @dataclass(frozen=True, slots=True)
 class Land(_Named):
-    """Merge the attempt to main."""
+    """Merge the attempt to main. `parts`: the issue's parts have landed in its place, and it is closed."""
 
     reason: str
+    parts: bool = False
 
 
 Terminal = Block | Land | Skip | RequestApproval | AwaitIssues
@@ -217,6 +221,7 @@ class ApprovalKind(StrEnum):
 
     LANDING: may the work land? PATHS: may it change more? CONTRACT: is a test or a contract wrong? GOING_ON: may
     there be another attempt, where `[retry.strategies]` wants a person's word first? DONE: is it done already?
+    COMPLETE: is nothing missing, now that its parts have landed?
     """
 
     LANDING = "landing"
@@ -224,12 +229,13 @@ class ApprovalKind(StrEnum):
     CONTRACT = "contract"
     GOING_ON = "going_on"
     DONE = "done"
+    COMPLETE = "complete"
 
 
 def approval_kind(action: RequestApproval) -> ApprovalKind:
     """Return what a request for approval wants."""
-    if action.done:
-        return ApprovalKind.DONE
+    if action.done or action.parts:
+        return ApprovalKind.DONE if action.done else ApprovalKind.COMPLETE
     if action.kind is None:
         return ApprovalKind.LANDING
     if action.paths:

@@ -33,6 +33,19 @@ class FileChange:
 
 
 @dataclass(frozen=True, slots=True)
+class NotTaken:
+    """A file in a slot that is no part of the change, and why.
+
+    `source` is the file of the slot whose line has git ignore it, if `ignored`; else it was left out as rubbish.
+    """
+
+    path: str
+    why: str
+    source: str = ""
+    ignored: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """What a worker left in its slot, as git objects in the repository.
 
@@ -40,7 +53,8 @@ class Snapshot:
     protected paths (law 11) put back to main's, and equals `commit` where none was touched. `left_out` counts the new
     files where they were too many to be taken, `crowded` are the folders that they are in. `elsewhere` are folders of
     the slot that are repositories of their own, `branches` those of the agent's own git that stand at another commit
-    than it began with.
+    than it began with. `not_taken` are files that are no part of it, `aside` the commit that holds them. `lost`: the
+    workspace went away under the worker; what it had is as when it began.
     """
 
     commit: str
@@ -55,6 +69,9 @@ class Snapshot:
     elsewhere: tuple[str, ...] = ()
     branches: tuple[str, ...] = ()
     crowded: tuple[str, ...] = ()
+    not_taken: tuple[NotTaken, ...] = ()
+    aside: str | None = None
+    lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +99,7 @@ class AttemptOrder:
     of the answer, for an agent with an option for it. `files` are those that the work is about, `files_to_read` those
     that it goes by and must not change; both are empty where the agent finds files by itself. `allowance` is the money
     that its run may spend, as of its start. `finished`: `start` holds this work, which is judged; no worker is called.
+    `landed` are main before and after each landing of the run that nobody let change tests.
     """
 
     run_id: str
@@ -114,6 +132,7 @@ class AttemptOrder:
     files_to_read: tuple[str, ...] = ()
     allowance: Allowance | None = None
     finished: Finished | None = None
+    landed: tuple[tuple[str, str], ...] = ()
 
     @property
     def cost_usd_max(self) -> float | None:
@@ -231,6 +250,7 @@ class PastAttempt:
     `changed` are the paths it changed against main and `lines` how many lines; `answer` names the action that
     followed it. `session` is what its agent calls the session, `slot` the workspace that it had. `said` is the end of
     what its worker put out; it tells the next one how far it came, and decides nothing (law 10).
+    `main` is the commit on which it began.
     """
 
     number: int
@@ -261,6 +281,7 @@ class PastAttempt:
     slot: int = 0
     resumed: Resumed | None = None
     said: str = ""
+    main: str = ""
 
 
 def failure_of(attempt: PastAttempt) -> Failure:

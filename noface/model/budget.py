@@ -14,7 +14,7 @@ never be judged: ENDS_MAX says when that is too often.
 The cost of a run whose agent reports only tokens (codex, gemini, a run cut off) is estimated from the prices.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeVar
@@ -171,6 +171,32 @@ def _short(left: float, held: _Held, need: float | None, *, lenient: bool) -> bo
     if lenient:
         return False if held.anything else None
     return need > left + _TINY
+
+
+SHARES = 2.0
+"""So many fair shares of a run's budget an issue may use before the others have their turn."""
+
+
+def beyond_share(
+    budget: Budget, whole: Spent, spent: Mapping[str, Spent], going: Collection[str], typical: Spent
+) -> dict[str, str]:
+    """Return the issues that have used their share of a run's budget, with the reason why others come first.
+
+    `going` are the open issues; `spent` is what each issue has used in this run, of the `whole`. A fair share is what
+    the others have left, through those that are open and one more. It is not less than what an issue has `typical`ly
+    used here until it landed: money for few of many is for those.
+    """
+    parts = {issue: _part(budget, spent.get(issue, Spent())) for issue in going}
+    fair = max((1 - _part(budget, whole) + sum(parts.values())) / (len(parts) + 1), _part(budget, typical))
+    why = "has used {:.0%} of the run's budget: issues that have used less come first"
+    late = {issue for issue, part in parts.items() if part and part >= SHARES * fair and len(parts) > 1}
+    return {issue: why.format(parts[issue]) for issue in late}
+
+
+def _part(budget: Budget, spent: Spent) -> float:
+    """Return which part of a budget is spent, by the limit of which that is more."""
+    used = ((spent.usd, budget.usd), (spent.tokens, budget.tokens))
+    return max(amount / limit if limit else 0.0 for amount, limit in used)
 
 
 ESTIMATED = "its cost is an estimate: priced from tokens"

@@ -24,6 +24,9 @@ OUT_OF_REACH = "out-of-reach"
 OUTSIDE_CAUSE = "outside-cause"
 """The rule of a plain command whose final error may pass by itself."""
 
+NO_ANSWER = "page-for-an-answer"
+"""The rule of a plain command that ended with a web page, or half a document, in place of its provider's answer."""
+
 
 def is_of_project(rule: str) -> bool:
     """Tell whether a verdict's rule is one of `[[gate_rules]]`."""

@@ -20,6 +20,10 @@ class GateKind(StrEnum):
     TEST = "test"
 
 
+ALONE_AFTER = 2
+"""So often a gate may fail in company, and pass alone, before it runs alone for the rest of the run."""
+
+
 @dataclass(frozen=True, slots=True)
 class GateSpec:
     """A command that must pass, run by `bash -c` at the top of a checkout. `report` is a JUnit XML path in it.
@@ -28,7 +32,8 @@ class GateSpec:
     it gets beside the usual. `boxed`: it runs in the sandbox, if any, and there with the network or
     without. `fixes`: what it changes in files of the change becomes part of the work. `leaky`: the person's
     checkout is within its reach. `canary`: it must turn red where the product's sources are broken. `again`
-    is how often its failing tests run again before anybody is charged; with `retries` any pass counts.
+    is how often its failing tests run again before anybody is charged; with `retries` any pass counts. `alone`: no
+    other gate runs beside it.
     """
 
     name: str
@@ -46,6 +51,7 @@ class GateSpec:
     leaky: bool = False
     canary: bool = True
     again: int = 0
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)

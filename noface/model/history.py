@@ -26,6 +26,7 @@ class Topic(StrEnum):
     BREAKDOWN = "breakdown"
     REVIEW = "review"
     CHANGED_TESTS = "changed_tests"
+    MISSING = "what_is_missing"
 
     @property
     def role(self) -> str:
@@ -42,6 +43,7 @@ _ROLES = {
     Topic.BREAKDOWN: "planner",
     Topic.REVIEW: "reviewer",
     Topic.CHANGED_TESTS: "reviewer",
+    Topic.MISSING: "reviewer",
 }
 
 
@@ -49,13 +51,22 @@ ASKED_FOR = "asked_for"
 """The strategy of an answer that the issue asks for what a change makes of main's tests."""
 
 
+MISSING, NOTHING_MISSING = "missing", "nothing_missing"
+"""The strategies of an answer on what of an issue is missing, all of whose parts have landed."""
+
+
 class AdviceOutcome(StrEnum):
-    """What came of asking. PARTS_FAILED: the issue was broken down, and not all of it could be done."""
+    """What came of asking.
+
+    PARTS_FAILED: the issue was broken down, and not all of it could be done. PARTS_LANDED: all of its parts have
+    landed; whether that is all of the issue is the next question (MISSING).
+    """
 
     ADVISED = "ADVISED"
     UNUSABLE = "UNUSABLE"
     UNAVAILABLE = "UNAVAILABLE"
     PARTS_FAILED = "PARTS_FAILED"
+    PARTS_LANDED = "PARTS_LANDED"
 
 
 _STRATEGY_TOLD = {DiagnosisStrategy.MODIFIED.value: DiagnosisStrategy.ALTERNATIVE.value}
@@ -161,11 +172,44 @@ class Approval:
 
 
 @dataclass(frozen=True, slots=True)
+class IssueKind:
+    """What an issue is like, as far as that may tell which model is up to it: its labels, and how long its text is."""
+
+    labels: tuple[str, ...] = ()
+    words: int = 0
+
+    @classmethod
+    def of(cls, issue: Issue) -> "IssueKind":
+        """Return the kind of an issue."""
+        return cls(tuple(sorted({label.lower() for label in issue.labels})), len(f"{issue.title} {issue.body}".split()))
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """An attempt at any issue, as the record of its model has it. Times in epoch seconds.
+
+    `outcome` is "" and `finished_at` None while it is under way. `kind` is None if it is not known.
+    """
+
+    issue_id: str
+    epoch: int
+    model: str
+    think: bool
+    outcome: str
+    charged: bool
+    started_at: float
+    finished_at: float | None = None
+    cost_usd: float | None = None
+    kind: IssueKind | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class History:
     """An issue with its finished attempts, oldest first, all epochs; `epoch` is the present one.
 
     `model` and `attempts_max` are what a person set when they unblocked it; None leaves policy and issue in force.
-    `unanswered` is what the questions since then have used that were cut short.
+    `unanswered` is what the questions since then have used that were cut short. `record` has the newest attempts at all
+    issues, oldest first.
     """
 
     issue: Issue
@@ -176,6 +220,7 @@ class History:
     model: str | None = None
     attempts_max: int | None = None
     unanswered: Spent = field(default_factory=Spent)
+    record: tuple[Tried, ...] = ()
 
     @property
     def current(self) -> tuple[PastAttempt, ...]:

@@ -15,6 +15,9 @@ PERSON = "person-"
 LEFT = "branch"
 """Below an issue's refs, where noface left the scratch branch."""
 
+ASIDE = "aside-"
+"""Below an issue's refs, `aside-<n>` holds what attempt n left that is no part of its change."""
+
 SEEN = "seen"
 """Below an issue's refs, what was last seen on its branch on the remote."""
 
@@ -50,7 +53,7 @@ class Scratch:
 
 def needed_until_landed(name: str) -> bool:
     """Tell whether a ref of an issue, by its last name, may go once the issue is merged."""
-    return not name.isdigit() and not name.startswith(PERSON)
+    return not name.removeprefix(ASIDE).isdigit() and not name.startswith(PERSON)
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,8 @@ class FailureKind(StrEnum):
     @property
     def allowed(self) -> tuple[Strategy, ...]:
         """The strategies that make sense: no prompt mends a rate limit, no wait a failing test."""
+        if self is FailureKind.BASELINE_RED:  # of all that is wrong outside, main alone mends itself in a run
+            return (Strategy.WAIT, Strategy.BLOCK)
         return _ALLOWED.get(self.category, _WORKING)
 
 

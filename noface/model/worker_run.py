@@ -161,7 +161,7 @@ class BlockedReason(StrEnum):
 class WorkerReport:
     """What a worker says of its work, in JSON of a published schema. Evidence outranks it (law 10).
 
-    `confidence` is 0 to 1. `needs` are ids of issues that it turns out to depend on.
+    `confidence` is 0 to 1. `needs` are ids of issues that it turns out to depend on, `left` is what it has not done.
     """
 
     status: ReportStatus
@@ -172,6 +172,7 @@ class WorkerReport:
     questions: tuple[str, ...] = ()
     blocked_reason: BlockedReason | None = None
     needs: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,6 +149,7 @@ class Situation(StrEnum):
     BREAKDOWN = "breakdown"
     REVIEWER = "reviewer"
     CHANGED_TESTS = "changed_tests"
+    MISSING = "missing"
 
     @property
     def template(self) -> str:
@@ -172,6 +173,7 @@ QUESTIONS = frozenset(
         Situation.BREAKDOWN,
         Situation.REVIEWER,
         Situation.CHANGED_TESTS,
+        Situation.MISSING,
     }
 )
 """The situations in which a model is asked something; the others give it work."""

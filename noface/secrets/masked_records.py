@@ -90,13 +90,22 @@ def masked_snapshot(snapshot: Snapshot, masker: Masker, own: Collection[str]) ->
         oversized=masked(snapshot.oversized),
         notes=_texts(snapshot.notes, masker),
         elsewhere=masked(snapshot.elsewhere),
+        not_taken=tuple(
+            replace(one, path=masker.path(one.path, own), why=masker.text(one.why)) for one in snapshot.not_taken
+        ),
     )
 
 
 def named_anew(snapshot: Snapshot) -> tuple[str, ...]:
     """Return the paths of a snapshot that need not stand on main: those that a worker may have named."""
     made = (change.path for change in snapshot.changes if change.old_mode == ABSENT)
-    return (*made, *snapshot.protected_edits, *snapshot.oversized, *snapshot.elsewhere)
+    return (
+        *made,
+        *snapshot.protected_edits,
+        *snapshot.oversized,
+        *snapshot.elsewhere,
+        *(one.path for one in snapshot.not_taken),
+    )
 
 
 def masked_issue(issue: Issue, masker: Masker) -> Issue:
@@ -121,6 +130,7 @@ def _masked_worker(report: WorkerReport, masker: Masker) -> WorkerReport:
         risks=_texts(report.risks, masker),
         gaps=_texts(report.gaps, masker),
         questions=_texts(report.questions, masker),
+        left=_texts(report.left, masker),
     )
 
 

@@ -11,7 +11,7 @@ from noface.errors import UsageError
 from noface.model.actions import ApprovalKind
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
-from noface.model.history import Verdict
+from noface.model.history import MISSING, NOTHING_MISSING, Advice, Topic, Verdict
 from noface.model.quoting import short
 from noface.model.taxonomy import PASSED, Category, FailureKind, IssueStatus
 from noface.store.journal import Journal
@@ -70,6 +70,9 @@ def approve(now: float, journal: Journal, questions: Questions, case: Case, note
     """Approve what an issue waits for: its work may land, or it may go on as proposed."""
     row = case.row
     questions.approve(now, row.id, case.attempt.number, epoch=row.epoch, verdict=Verdict.APPROVED, note=note)
+    if case.wants is ApprovalKind.COMPLETE:
+        _looked(now, journal, questions, case, who)
+        return
     if case.wants is ApprovalKind.PATHS:
         granted = (*row.granted_paths, *case.paths)
         journal.allowed(now, row.id, tuple(dict.fromkeys(granted)))
@@ -85,10 +88,22 @@ def reject(now: float, journal: Journal, questions: Questions, case: Case, note:
     """Reject what an issue proposes; `note`, the reason, goes into the next prompt."""
     name, number = case.row.id, case.attempt.number
     questions.approve(now, name, number, epoch=case.row.epoch, verdict=Verdict.REJECTED, note=note)
+    if case.wants is ApprovalKind.COMPLETE:
+        _looked(now, journal, questions, case, who, note or "a person says that something is missing, and not what")
+        return
     if case.attempt.outcome == PASSED:
         journal.attempt_overruled(now, name, number, _rejection(note, who))
     questions.note(name, note)
     journal.status(now, name, IssueStatus.READY, f"rejected by {who}")
+
+
+def _looked(now: float, journal: Journal, questions: Questions, case: Case, who: str, missed: str = "") -> None:
+    """Record what a person finds `missed` of an issue whose parts have landed: it stands for a model's answer."""
+    name, after, epoch = case.row.id, case.attempt.number, case.row.epoch
+    asked = questions.asked(now, name, Topic.MISSING, after=after, epoch=epoch, model="", run_id="", directory="")
+    strategy = MISSING if missed else NOTHING_MISSING
+    questions.answered(now, asked, name, Advice(Topic.MISSING, after, epoch=epoch, strategy=strategy, text=missed))
+    journal.status(now, name, IssueStatus.READY, f"{who} finds {'something' if missed else 'nothing'} missing")
 
 
 def _rejection(note: str, who: str) -> Failure:

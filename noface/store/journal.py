@@ -11,13 +11,15 @@ from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted
 from noface.model.codec import encode
 from noface.model.failure import Failure
 from noface.model.gate import GateResult
+from noface.model.history import IssueKind
 from noface.model.issue import Backlog
 from noface.model.taxonomy import IssueStatus
 from noface.model.worker_run import Resumed
+from noface.recovery.learned_start import BEGINS
 from noface.recovery.schedule import Breaker
 from noface.store.database import Database, insert, update
 from noface.store.records import UNSTEADY, query
-from noface.store.rows import counted_flaky, dumps, ended_badly, issue_row, outcome_row, same_since
+from noface.store.rows import counted, dumps, ended_badly, issue_row, outcome_row, same_since
 
 if TYPE_CHECKING:
     from noface.integrity.inventory import Inventory
@@ -170,6 +172,8 @@ class Journal:
             _set(connection, issue.id, model=order.model.name, branch=branch, blocked_hash=issue.content_hash)
             on = f", in its session of attempt {session.attempt}" if session is not None else ""
             on += f", alone ({alone})" if alone else ""
+            on += "".join(f"; {note}" for note in order.notes if note.startswith(BEGINS))
+            self.fact(f"kind:{issue.id}", dumps(IssueKind.of(issue)))
             self.status(at, issue.id, IssueStatus.RUNNING, f"attempt {order.number} with {order.model.name}{on}")
             who = {"model": order.model.name, "tier": order.model.tier, "think": order.think}
             resumes = session.attempt if session is not None else None
@@ -285,11 +289,20 @@ class Journal:
         with self._db.transaction():
             self.event(at, "gate_repeated", issue_id or None, number=number, gate=gate, message=message)
 
+    def gate_met(
+        self, at: float, issue_id: str, number: int, gate: str, *, beside: tuple[str, ...], message: str, times: int
+    ) -> None:
+        """Record that a gate failed beside others and passed alone; counted for the run. Issue "" is main itself."""
+        with self._db.transaction() as connection:
+            self.fact("met", dumps(counted(connection, "met", self._run_id, gate)))
+            told = {"beside": beside, "message": message, "times": times}
+            self.event(at, "gate_met", issue_id or None, number=number, gate=gate, **told)
+
     def gate_flaky(self, at: float, issue_id: str, number: int, result: GateResult) -> None:
         """Record that a gate failed and then passed on the same tree; counted for the run. Issue "" is main itself."""
         gate, first = result.gate.name, result.first_failure
         with self._db.transaction() as connection:
-            self.fact("flaky", dumps(counted_flaky(connection, self._run_id, gate)))
+            self.fact("flaky", dumps(counted(connection, "flaky", self._run_id, gate)))
             message = first.message if first else ""
             shown = {"message": message, "tree": result.tree, "tests": list(result.unsteady)}
             self.event(at, "gate_flaky", issue_id or None, number=number, gate=gate, **shown)

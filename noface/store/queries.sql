@@ -101,6 +101,10 @@ WHERE a.outcome = 'MERGE_CONFLICT' AND i.status IN ('ready', 'waiting', 'running
 SELECT m.result FROM pull_requests AS p, json_each(p.gates) AS key JOIN gate_memo AS m ON m.key = key.value
 WHERE p.issue_id = ? ORDER BY key.key;
 
+-- name: mains
+SELECT main FROM attempts UNION SELECT old FROM landings UNION SELECT new FROM landings WHERE state = 'landed'
+UNION SELECT base FROM pull_requests;
+
 -- name: open_attempts
 SELECT token, issue_id, number, slot, main, start, directory, record FROM attempts
 WHERE outcome IS NULL ORDER BY started_at, token;
@@ -148,6 +152,20 @@ SELECT SUM(usd), SUM(tokens) FROM (
     SELECT cost_usd, json_extract(answer, '$.tokens') FROM advice WHERE run_id = ?
 );
 
+-- name: spent_by_issue
+SELECT issue_id, SUM(usd) AS usd, SUM(tokens) AS tokens FROM (
+    SELECT issue_id, cost_usd AS usd, COALESCE(tokens_in, 0) + COALESCE(tokens_out, 0) AS tokens
+    FROM attempts WHERE run_id = ?
+    UNION ALL
+    SELECT issue_id, cost_usd, json_extract(answer, '$.tokens') FROM advice WHERE run_id = ?
+) GROUP BY issue_id;
+
+-- name: until_landed
+SELECT AVG(usd), AVG(tokens) FROM (
+    SELECT SUM(cost_usd) AS usd, SUM(COALESCE(tokens_in, 0) + COALESCE(tokens_out, 0)) AS tokens
+    FROM attempts WHERE issue_id IN (SELECT id FROM issues WHERE status = 'merged') GROUP BY issue_id
+);
+
 -- name: costs_known
 -- How many attempts have an estimated cost, and of how many nobody knows it though they used something.
 SELECT COALESCE(SUM(notes LIKE ?), 0) AS estimated,
@@ -157,6 +175,12 @@ FROM attempts;
 -- name: under_way
 SELECT model, think FROM attempts WHERE outcome IS NULL
 UNION ALL SELECT model, 0 FROM advice WHERE outcome IS NULL AND model != '';
+
+-- name: record
+-- The newest attempts at all issues, the newest first; those under way have no outcome.
+SELECT issue_id, epoch, model, think, COALESCE(outcome, '') AS outcome, charged, started_at, finished_at, cost_usd,
+    (SELECT value FROM facts WHERE name = 'kind:' || issue_id) AS kind
+FROM attempts ORDER BY started_at DESC, issue_id, number DESC LIMIT ?;
 
 -- name: issue_facts
 -- What a check holds against git; `charged` and `spent` are the counters counted anew.
@@ -179,6 +203,13 @@ WHERE p.state IN ('intent', 'pushed') AND i.status = 'landing' ORDER BY p.issue_
 
 -- name: landing_facts
 SELECT id, issue_id AS issue, old, new, tree, gates, state, at FROM landings ORDER BY id;
+
+-- name: landed_in_run
+SELECT id, issue_id, number, old, new FROM landings
+WHERE state = 'landed' AND at >= (
+    SELECT MIN(started_at) FROM runs
+    WHERE rowid > COALESCE((SELECT MAX(rowid) FROM runs WHERE exit_code IS NOT NULL), 0)
+) ORDER BY id;
 
 -- name: columns
 SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c

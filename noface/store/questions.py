@@ -110,15 +110,21 @@ class Questions:
 
     def parts_failed(self, at: float, issue_id: str, text: str, parts: tuple[PartFailure, ...] = ()) -> None:
         """Record on an epic's breakdown that not all of its parts could be done; `text` is for the next worker."""
-        told = {"outcome": AdviceOutcome.PARTS_FAILED.value, "text": text, "parts": encode(parts)}
+        with self._db.transaction():
+            self._divided(issue_id, AdviceOutcome.PARTS_FAILED, text=text, parts=encode(parts))
+            self._journal.event(at, "parts_failed", issue_id, text=text[:500])
+
+    def parts_landed(self, issue_id: str) -> None:
+        """Record on an epic's breakdown that all of its parts have landed."""
+        self._divided(issue_id, AdviceOutcome.PARTS_LANDED)
+
+    def _divided(self, issue_id: str, outcome: AdviceOutcome, **told: object) -> None:
         with self._db.transaction() as connection:
             for question, answer in connection.execute(query("breakdown"), (issue_id,)).fetchall():
-                changed = json.loads(answer) | told
+                changed = json.loads(answer) | {"outcome": outcome.value, **told}
                 connection.execute(
-                    "UPDATE advice SET outcome = ?, answer = ? WHERE id = ?",
-                    (AdviceOutcome.PARTS_FAILED, dumps(changed), question),
+                    "UPDATE advice SET outcome = ?, answer = ? WHERE id = ?", (outcome, dumps(changed), question)
                 )
-            self._journal.event(at, "parts_failed", issue_id, text=text[:500])
 
     def approve(self, at: float, issue_id: str, attempt: int, *, epoch: int, verdict: Verdict, note: str) -> None:
         """Record a person's decision."""

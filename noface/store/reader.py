@@ -11,8 +11,10 @@ from noface.model.attempt import AttemptOrder, PastAttempt
 from noface.model.budget import ESTIMATED
 from noface.model.codec import decode
 from noface.model.gate import GateResult
+from noface.model.history import IssueKind, Tried
 from noface.model.issue import IssueState
 from noface.model.taxonomy import IssueStatus
+from noface.recovery.learned_start import RECORD_MAX
 from noface.recovery.schedule import Breaker, Lost, lost_to_main
 from noface.store.database import Database
 from noface.store.overview import Overview
@@ -90,9 +92,9 @@ class Reader(Overview):
         records = {command: [decode(UnsteadyTest, item) for item in tests] for command, tests in kept.items()}
         return {command: {record.test: record for record in tests} for command, tests in records.items()}
 
-    def flaky_gates(self) -> dict[str, int]:
-        """Return how often each gate was flaky in the newest run; empty where none was."""
-        counted = json.loads(self.fact("flaky") or "{}")
+    def gates_counted(self, fact: str) -> dict[str, int]:
+        """Return how often each gate was `flaky`, or has `met` others, in the newest run; empty where none has."""
+        counted = json.loads(self.fact(fact) or "{}")
         run = self.last_run()
         return dict(counted["gates"]) if run is not None and counted.get("run") == run.id else {}
 
@@ -126,6 +128,17 @@ class Reader(Overview):
     def past(self, issue_id: str) -> tuple[PastAttempt, ...]:
         """Return an issue's finished attempts as the policy sees them."""
         return tuple(_past(row) for row in self._db.rows(_PAST, issue_id))
+
+    def mains(self) -> frozenset[str]:
+        """Return the commits where main stood, as far as attempts, landings and pull requests tell."""
+        return frozenset(row["main"] for row in self._db.rows(query("mains")))
+
+    def record(self, most: int = RECORD_MAX) -> tuple[Tried, ...]:
+        """Return the newest attempts at all issues, oldest first: what is known of the models here."""
+        rows = [dict(row) for row in reversed(self._db.rows(query("record"), most))]
+        kinds = [decode(IssueKind, json.loads(row["kind"])) if row["kind"] else None for row in rows]
+        return tuple(Tried(**{**row, "think": bool(row["think"]), "charged": bool(row["charged"]), "kind": kind})
+                     for row, kind in zip(rows, kinds, strict=True))  # fmt: skip
 
     def lost_to_main(self) -> dict[str, Lost]:
         """Return the issues under way whose newest work conflicted with main, with where it did."""
@@ -179,6 +192,10 @@ class Reader(Overview):
         """Return the landings that were intended and neither done nor dropped."""
         rows = self._db.rows("SELECT id, issue_id, number, old, new FROM landings WHERE state = 'intent' ORDER BY id")
         return tuple(OpenLanding(**dict(row)) for row in rows)
+
+    def landed_in_run(self) -> tuple[OpenLanding, ...]:
+        """Return the landings since the run began that goes on, also over runs that were cut off; the first first."""
+        return tuple(OpenLanding(**dict(row)) for row in self._db.rows(query("landed_in_run")))
 
     def waits(self) -> dict[str, Breaker]:
         """Return the circuit breakers of the models whose provider has failed and not answered since."""

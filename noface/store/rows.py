@@ -111,9 +111,9 @@ def _spent(usage: Usage) -> dict[str, object]:
     }
 
 
-def counted_flaky(connection: sqlite3.Connection, run_id: str, gate: str) -> dict[str, object]:
-    """Return how often each gate was flaky in a run, with one more for `gate`."""
-    row = connection.execute("SELECT value FROM facts WHERE name = 'flaky'").fetchone()
+def counted(connection: sqlite3.Connection, fact: str, run_id: str, gate: str) -> dict[str, object]:
+    """Return how often a `fact` was true of each gate in a run, with one more for `gate`."""
+    row = connection.execute("SELECT value FROM facts WHERE name = ?", (fact,)).fetchone()
     counted = json.loads(row[0]) if row else {}
     gates = counted.get("gates", {}) if counted.get("run") == run_id else {}
     return {"run": run_id, "gates": gates | {gate: gates.get(gate, 0) + 1}}

@@ -220,6 +220,7 @@ _OF_APPROVALS = {
     "contract": "Decide whether a test is wrong",
     "going_on": "Say whether to go on",
     "done": "Say whether it is done already",
+    "complete": "Say whether anything is missing",
 }
 _OF_HELD = "Clear the way for work that passed, then run again"
 _DETAIL_CHARS_MAX = 300

@@ -203,6 +203,7 @@ _REPORTED = {
     "blocked_reason": "boundary_violation: it must change what it may not; contract_change: a test or an interface is "
     "wrong; dependency_issue: other issues must be done first, `needs` names them; unclear: see `questions`.",
     "needs": "Ids of the issues that must be merged first.",
+    "left": "What of the issue is not done, each thing by itself. Where there is any, the work is partial.",
 }
 
 

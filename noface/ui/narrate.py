@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from noface.data import table
 from noface.model.actions import started_by
+from noface.model.gate import ALONE_AFTER
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, happened
 from noface.recovery.schedule import Breaker
 from noface.store.reader import Reader
@@ -239,6 +240,19 @@ def _flaky(event: EventFacts) -> Line:
     return Line("~", text, event.text("message"), "yellow")
 
 
+def _met(event: EventFacts) -> Line:
+    gate, beside, times = event.text("gate"), event.listed("beside"), event.number("times") or 0
+    where = f"{event.issue} " if event.issue else "main: "
+    text = f"{where}gate {gate} failed beside {beside}, and passed alone"
+    if times == ALONE_AFTER:
+        own = gate.partition("-")[0] in ("accept", "recheck")
+        always = (
+            "" if own else f'; below name = "{gate}" in [[gates]] of noface.toml, alone = true makes that permanent'
+        )
+        text += f". From now on it runs alone{always}"
+    return Line("~", text, event.text("message"), "yellow")
+
+
 def _unsteady(event: EventFacts) -> Line | None:
     tests = event.listed("tests") or f"the whole of gate {event.text('gate')}"
     return Line("~", f"{tests} fails now and then on main", "it counts for nobody", "yellow")
@@ -296,6 +310,7 @@ _WORDS: dict[str, Words] = {
     "attempt_overruled": _overruled,
     "attempt_fenced": _fenced,
     "gate_flaky": _flaky,
+    "gate_met": _met,
     "unsteady": _unsteady,
     "asked": _asked,
     "answered": _answered,

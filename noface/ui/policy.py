@@ -13,7 +13,7 @@ from noface.model.history import History, Topic
 from noface.model.taxonomy import FailureKind, Strategy
 from noface.recovery.policy import backoff
 from noface.recovery.policy_table import ANY_ISSUE, Course, Row, Step, course, table
-from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, Roles, Rung, When
+from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, Roles, Rung, Start, When
 from noface.recovery.schedule import BreakerRules
 from noface.ui.page import paint
 from noface.ui.policy_cells import short_names, table_lines
@@ -176,6 +176,7 @@ class PolicyDocument:
     review: ReviewRules
     approval: ApprovalRules
     strategies: tuple[OwnStrategy, ...]
+    start: Start
     policy: tuple[PolicyRow, ...]
 
 
@@ -205,6 +206,7 @@ def policy_document(view: PolicyView) -> PolicyDocument:
         review=policy.review,
         approval=ApprovalRules(policy.approval_paths, policy.approval_labels),
         strategies=tuple(OwnStrategy(kind, strategy, kind.info.strategy) for kind, strategy in policy.strategies),
+        start=policy.start,
         policy=tuple(
             PolicyRow(row.kinds, row.repeats is not None, tuple(policy_step(step) for step in row.steps))
             for row in view.rows()
@@ -324,6 +326,11 @@ def _limits(view: PolicyView, width: int) -> Iterator[str]:
         ),
         ("no progress", _no_progress(policy)),
         ("breakdown", _breakdown(policy)),
+        *(
+            [("start", "where the record of the models here says that it pays")]
+            if view.policy.start == "learned"
+            else []
+        ),
         *([("budget", _budget(view))] if view.run.limited or view.attempt_usd else []),
         ("roles", _roles(policy)),
     ]

@@ -36,6 +36,7 @@ _ASKED = {
     Topic.REVIEW: "review",
     Topic.CHANGED_TESTS: "review tests",
     Topic.BREAKDOWN: "divide",
+    Topic.MISSING: "look for the rest",
 }
 
 

@@ -3,15 +3,16 @@
 One kind of failure step by step, and the recorded decisions that another policy would take otherwise.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 
 from noface.model.actions import Ask, Block, RequestApproval, Skip, WaitUntil, action_instruction, model_of, thinks
 from noface.model.history import Topic
+from noface.model.quoting import in_dollars
 from noface.model.taxonomy import Category, FailureKind, Strategy
 from noface.prompts.data import Situation, situation_for
 from noface.recovery.blocked import approval_document, block_document
-from noface.recovery.policy_table import Answer, Course, Decision, Repeats, Step, terminal
+from noface.recovery.policy_table import Answer, Course, Decision, Repeats, Spared, Step, terminal
 from noface.ui.page import paint
 from noface.ui.policy import IssueLimits, PolicyStep, PolicyView, head, issue_limits, policy_step
 from noface.ui.text import clean, count, duration, hanging
@@ -38,6 +39,7 @@ _ASKS: dict[Topic, str] = {
     Topic.ARCHITECT: "another design",
     Topic.BREAKDOWN: "smaller issues that do the work; if they cannot, this issue continues",
     Topic.REVIEW: "whether the work may land",
+    Topic.MISSING: "what of the issue is missing, now that its parts have landed",
     Topic.CHANGED_TESTS: "whether the issue asks for the changed tests, and which sentence of it does",
 }
 _LIKE = {
@@ -251,15 +253,19 @@ class ReplayDocument:
     decisions: int
     differ: int
     replay: tuple[ReplayedDecision, ...]
+    spared: tuple[Spared, ...]
 
 
-def replay_document(name: str, decisions: Sequence[Decision], *, everything: bool) -> ReplayDocument:
+def replay_document(
+    name: str, decisions: Sequence[Decision], less: Iterable[Spared], *, everything: bool
+) -> ReplayDocument:
     """Return the document of a replay; `everything`: with the decisions that are the same."""
     return ReplayDocument(
         file=name,
         decisions=len(decisions),
         differ=sum(decision.differs for decision in decisions),
         replay=tuple(_replayed(decision) for decision in decisions if everything or decision.differs),
+        spared=tuple(less),
     )
 
 
@@ -276,12 +282,22 @@ def replay_page(document: ReplayDocument, titles: Mapping[str, str], width: int)
             title = hanging(titles.get(issue_id, ""), width, f"{clean(issue_id)}  ", rows_max=1)
             lines += ["", *(paint(line, "title") for line in title or [clean(issue_id)])]
         lines += _decision(decision, width)
+    if document.spared:
+        lines += ["", paint("What the first of them in each issue would have spared", "title")]
+        lines += [row for each in document.spared for row in hanging(_less([each]), width, f"  {clean(each.issue)}  ")]
+        lines += hanging(f"{_less(document.spared)}, if the rest had gone as it went", width, "  in all  ")
     total = f"{count(document.decisions, 'decision')}, {differ or 'none'} would differ under {name}."
     lines = [*lines[1:], *([""] if lines else []), *hanging(total, width)]
     if differ:
         note = "Each decision is made again on the attempts as they were; nobody knows what it would have led to."
         lines += [paint(line, "quiet") for line in hanging(note, width)]
     return lines
+
+
+def _less(spared: Sequence[Spared]) -> str:
+    lost = sum(each.passed for each in spared)
+    what = f"{count(sum(each.attempts for each in spared), 'attempt')}, {in_dollars(sum(s.cost_usd for s in spared))}"
+    return f"{what}; {'it' if len(spared) == 1 else f'{lost} of them'} had passed" if lost else what
 
 
 def _decision(decision: ReplayedDecision, width: int) -> Iterator[str]:

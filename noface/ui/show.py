@@ -93,7 +93,7 @@ def _report(attempt: Attempt, width: int) -> Iterator[str]:
         said = f"{report.status}{reason}{sure}{summary}"
         yield from hanging(said, width, "  the worker reports: ", "    ", rows_max=_SAID_ROWS_MAX)
         asked = list(dict.fromkeys([*asked, *report.questions]))
-        for items, title in ((report.risks, "risk"), (report.gaps, "gap")):
+        for items, title in ((report.left, "left"), (report.risks, "risk"), (report.gaps, "gap")):
             yield from _items(items, title, width)
     yield from _items(asked, "it asks", width)
 

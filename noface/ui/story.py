@@ -89,6 +89,7 @@ class ShownReport:
     gaps: Annotated[tuple[str, ...], "What was missing."]
     questions: Annotated[tuple[str, ...], "What it asks."]
     needs: Annotated[tuple[str, ...], "Ids of issues that must be merged first."]
+    left: Annotated[tuple[str, ...], "What of the issue it has not done."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,6 +356,7 @@ def _report(report: WorkerReport) -> ShownReport:
         gaps=report.gaps,
         questions=report.questions,
         needs=report.needs,
+        left=report.left,
     )
 
 

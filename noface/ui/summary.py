@@ -90,6 +90,7 @@ class RunSummary:
     ready: tuple[LeftIssue, ...] = ()
     faults: tuple[FaultRow, ...] = ()
     flaky: Mapping[str, int] = field(default_factory=dict)
+    met: Mapping[str, int] = field(default_factory=dict)
     unsteady: tuple[UnsteadyRow, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     cost_usd: float | None = None
@@ -142,7 +143,8 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
         seconds=now - (tally.began if tally.began is not None else now),
         landed=tuple(_landed(reader, by_id[name], worker) for name, worker in tally.landed.items() if name in by_id),
         faults=reader.faults(),
-        flaky=reader.flaky_gates(),
+        flaky=reader.gates_counted("flaky"),
+        met=reader.gates_counted("met"),
         unsteady=tuple(reader.unsteady()),
         counts=effective_counts(everything),
         cost_usd=sum(costs) if costs else None,
@@ -239,9 +241,10 @@ def summary_lines(summary: RunSummary) -> list[Line]:
         lines.append(Line("", "Left for the next run", f"{', '.join(names[:_NAMES_MAX])}{more}"))
     faults = [(fault.source, printable(fault.problem), "") for fault in summary.faults]
     lines += _part("Faulty, and not worked on", "!", "yellow", faults)
-    if summary.flaky:
-        named = ", ".join(f"{gate} ({count(times, 'time')})" for gate, times in summary.flaky.items())
-        lines.append(Line("", count(len(summary.flaky), "flaky gate"), named))
+    met = f"{count(len(summary.met), 'gate')} failed only beside others ([[gates]] alone = true)"
+    for gates, head in ((summary.flaky, count(len(summary.flaky), "flaky gate")), (summary.met, met)):
+        if gates:
+            lines.append(Line("", head, ", ".join(f"{gate} ({count(times, 'time')})" for gate, times in gates.items())))
     if summary.unsteady:
         tests = tuple(printable(row.test) or f"gate {row.gate}" for row in summary.unsteady)
         what = (

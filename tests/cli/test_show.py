@@ -189,6 +189,7 @@ def test_the_json_tells_what_workers_reported_and_what_was_asked(project, recove
         "gaps": ["No rates for CHF were given.", "No sample order."],
         "questions": ["Which rates?"],
         "needs": ["003"],
+        "left": [],
     }
     assert document["gaps"] == [
         {"attempt": 1, "gap": "No rates for CHF were given."},

@@ -61,6 +61,8 @@ def test_an_empty_file_gives_the_documented_defaults():
         "max_changed_files": 200,
         "max_changed_lines": 20_000,
         "max_files": 100_000,
+        "rubbish": (),
+        "wanted": (),
         "log_mb": 200,
         "memory_max": None,
         "accept_timeout": 600.0,

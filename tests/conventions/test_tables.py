@@ -59,7 +59,9 @@ def test_a_question_names_nothing_that_is_not_known(kind):
 
 
 def test_a_category_has_a_strategy_for_most_of_its_kinds():
-    assert {kind.info.strategy for kind in FailureKind if kind.category is Category.ENVIRONMENT} == {Strategy.BLOCK}
+    mended_by_nobody = [kind for kind in FailureKind if kind.category is Category.ENVIRONMENT]
+    mended_by_nobody.remove(FailureKind.BASELINE_RED)
+    assert {kind.info.strategy for kind in mended_by_nobody} == {Strategy.BLOCK}
     assert {kind.info.strategy for kind in FailureKind if kind.category is Category.TRANSIENT} == {Strategy.SWITCH}
 
 

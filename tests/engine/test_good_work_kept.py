@@ -118,7 +118,15 @@ def test_parts_begin_with_the_whole_s_work_in_their_paths_and_leave_theirs_to_it
         ("7.1", 1, [there(project, "one/w.txt", "two/w.txt"), {"delete": "one/b.txt"}]),
         ("7.3", 1, [{"say": json.dumps(DONE)}]),
         ("7.2", 0, [{"write": "two/part.txt", "text": "bad part\n"}]),
-        ("7", 2, [{"shell": f"cat */*.txt > {project.folder}/retried.txt"}, {"delete": "two/part.txt"}]),
+        (
+            "7",
+            2,
+            [
+                {"shell": f"cat */*.txt > {project.folder}/retried.txt"},
+                {"delete": "two/part.txt"},
+                {"say": json.dumps(DONE)},
+            ],
+        ),
     )
     project.issue(7)
     project.commit()

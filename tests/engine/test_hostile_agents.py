@@ -120,8 +120,9 @@ class Night:
         project.write("prompts/README", "templates\n")
         given = f"export TRAPS={traps} PRECIOUS={self.precious}"
         project.play(*[(str(n), 0, [{"shell": f"{given}; {do}"}]) for n, do in enumerate(HOSTILE.values(), 1)])
-        for number in range(1, len(HOSTILE) + 1):
-            project.issue(number, max_attempts=1)
+        for number, name in enumerate(HOSTILE, 1):
+            wanted = {"may_change": ["out", "up", "zero"]} if name == "links-out" else {}
+            project.issue(number, max_attempts=1, **wanted)
 
     def attempt(self, name):
         return self.attempts[str(list(HOSTILE).index(name) + 1)]

@@ -38,6 +38,7 @@ def test_a_service_that_goes_down_during_the_run_is_not_charged_to_the_worker(se
     project, service, _ = served(("1", 0, [{"shell": "rm -f $SERVICE; echo two > b.txt"}]))
     project.env["SERVICE"] = str(service)
     text = (project.path / "noface.toml").read_text()
+    text = text.replace("[retry]\n", '[retry]\noutage_max = "1s"\n')  # it is waited for, and does not come back
     project.write("noface.toml", text.replace("tier = 1", f'tier = 1\nenv = {{ SERVICE = "{service}" }}'))
     project.run(code=3)
     (attempt, *_) = project.attempts("1")

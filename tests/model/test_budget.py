@@ -17,6 +17,7 @@ from noface.model.budget import (
     Refusal,
     Spent,
     allowed,
+    beyond_share,
     can_pay,
 )
 from noface.model.worker_run import ModelSpec
@@ -239,3 +240,38 @@ def test_work_that_passed_lands_and_is_reviewed_whatever_it_cost():
     roles = replace(POLICY.roles, reviewer="big")
     due = ReviewRules(When.ALWAYS)
     assert decide(done, SEEN, issue_cost_usd_max=1.0, roles=roles, review=due).name == "Review"
+
+
+# A share for each issue
+
+
+@pytest.mark.parametrize(
+    ("spent", "going", "typical", "late"),
+    [
+        ({"a": 1.7}, "abcde", 0.0, {"a"}),  # twice a sixth of $5
+        ({"a": 1.6}, "abcde", 0.0, set()),
+        ({"a": 2.0}, "ab", 0.0, set()),
+        ({"a": 3.4}, "ab", 0.0, {"a"}),
+        ({"a": 1.9, "x": 1.0, "y": 0.0}, "abc", 0.0, set()),  # what y has left goes to the others
+        ({"a": 2.0, "x": 2.5}, "abc", 0.0, {"a"}),
+        ({"a": 4.9}, "a", 0.0, set()),  # nobody else is there
+        ({"a": 2.0}, "abcdefghij", 1.5, set()),  # money for few of many: issues cost that much here
+        ({}, "abc", 0.0, set()),
+    ],
+)
+def test_an_issue_that_has_used_twice_its_share_comes_after_those_that_have_not(spent, going, typical, late):
+    each = {issue: Spent(usd) for issue, usd in spent.items()}
+    whole = Spent(sum(spent.values()))
+    told = beyond_share(Budget("run", 5.0), whole, each, tuple(going), Spent(typical))
+    assert set(told) == late
+    assert all(f"{spent[issue] / 5:.0%} of the run's budget" in why for issue, why in told.items())
+    tokens = {issue: Spent(tokens=int(1000 * usd)) for issue, usd in spent.items()}
+    summed = Spent(tokens=int(1000 * whole.usd))
+    assert (
+        set(beyond_share(Budget("run", None, 5000), summed, tokens, tuple(going), Spent(0, int(1000 * typical))))
+        == late
+    )
+
+
+def test_without_a_budget_nobody_comes_late():
+    assert beyond_share(Budget("run"), Spent(9.0), {"a": Spent(9.0)}, ("a", "b"), Spent()) == {}

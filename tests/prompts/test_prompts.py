@@ -320,9 +320,10 @@ def test_every_question_holds_what_is_needed_to_answer_it(situation):
         files=(FileExcerpt("src/c.py", "c = 1"),),
         note="Use the other table.",
     )
+    alone = (Situation.REVIEWER, Situation.CHANGED_TESTS, Situation.MISSING)  # they judge what is there
     failures = ("TEST_FAILURE: 3 failed", "Attempt 1 (small): TEST_FAILURE: 2 failed", "E assert 1 == 2")
     for part in (
-        *(failures if situation not in (Situation.REVIEWER, Situation.CHANGED_TESTS) else ()),  # nothing but the tests
+        *(failures if situation not in alone else ()),
         "issue 7, `Mend the sum`",
         "It adds wrongly.",
         "+new",

@@ -4,6 +4,7 @@ import pytest
 from support.spending import World
 
 from noface.model.budget import Peak, Spent
+from noface.model.taxonomy import IssueStatus
 from noface.model.worker_run import Usage
 from noface.store.database import Database
 from noface.store.spending import NEWEST_MAX, UnderWay
@@ -74,3 +75,22 @@ def test_what_has_started_and_not_ended_is_under_way(world):
     world.end()
     world.answer(question, "planner")
     assert world.spending.under_way() == ()
+
+
+def test_what_a_run_has_used_is_told_by_issue_and_what_an_issue_uses_until_it_lands(world):
+    world.attempt("small", 0.5, 100, 20)
+    world.answer(world.ask("big"), "big", 0.25, 40)
+    assert world.spending.by_issue("run-1") == {"7": Spent(0.75, 160)}
+    assert world.spending.by_issue("another") == {}
+    assert world.spending.until_landed() == Spent()
+    world.journal.status(3.0, "7", IssueStatus.MERGED, "merged")
+    assert world.spending.until_landed() == Spent(0.5, 120)
+
+
+def test_the_record_has_the_newest_attempts_with_what_their_issue_is_like(world):
+    world.attempt("small", 0.5)
+    world.attempt("big")
+    record = world.reader.record()
+    assert [(each.model, each.cost_usd) for each in record] == [("small", 0.5), ("big", None)]
+    assert all(each.finished_at and each.kind is not None for each in record)
+    assert [each.model for each in world.reader.record(1)] == ["big"]

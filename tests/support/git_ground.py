@@ -187,10 +187,10 @@ class Bench:
         give_git(self.slot, "7", commit or self.main)
         return self.work
 
-    def take(self, protected=(), limits=LIMITS, start=None):
-        return self.take_from(self.slot, protected, limits, start)
+    def take(self, protected=(), limits=LIMITS, start=None, since=0.0):
+        return self.take_from(self.slot, protected, limits, start, since)
 
-    def take_from(self, slot, protected=(), limits=LIMITS, start=None):
+    def take_from(self, slot, protected=(), limits=LIMITS, start=None, since=0.0):
         """Take a snapshot of a slot that was opened before; opening it brings its git dir up to date."""
         main = self.main
         return take(
@@ -201,6 +201,7 @@ class Bench:
             message="work\n",
             protection=Protection(tuple(protected)),
             limits=limits,
+            since=since,
         )
 
     def files(self, tree):

@@ -112,12 +112,13 @@ def dividing(project):
     planner = f'[models.wise]\nagent = "scripted"\ncommand = "{project.script}"\ntier = 3\n[roles]\nplanner = "wise"\n'
     project.config(f'{planner}[retry.strategies]\nRUNTIME_ERROR = "breakdown"\n', gate="test ! -e x/bad")
     too_much = {"status": "partial", "summary": "too much", "gaps": ["no sample"]}
+    both = [{"write": "x/c", "text": "e"}, {"write": "y/d", "text": "d"}]
     project.play(
         ("7", 1, [*[{"write": path, "text": "c"} for path in ("x/c", "y/d", "x/bad")], {"say": json.dumps(too_much)}]),
         ("7", 1, [{"say": "I would divide it."}], "breakdown"),
         ("7.1", 0, [{"shell": "rm -f x/bad"}, {"write": "x/c", "text": "c"}]),
         ("7.2", 0, [{"say": "no idea"}]),
-        ("7", 2, [{"shell": "rm -f x/bad"}, {"write": "x/c", "text": "e"}, {"write": "y/d", "text": "d"}]),
+        ("7", 2, [{"shell": "rm -f x/bad"}, *both, {"say": json.dumps({"status": "done"})}]),
     )
     project.issue(7, paths=["x", "y"])
     project.commit()
@@ -225,6 +226,8 @@ RARE = {
     "unpriced",
     "noface_died",
     "repository_changed",
+    "history_left_out",
+    "gate_met",
     "unsteady",
     "session_refused",
     "gate_repeated",
@@ -286,6 +289,9 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "branch_adopted", "7", commit="c" * 40)
     story.journal.event(story.tick(), "noface_died", "7", number=1, epoch=0, deaths=1, evidence="memory")
     story.journal.event(story.tick(), "repository_changed", "7", number=1, what=["main moved"])
+    met = {"gate": "unit", "beside": ["unit of 8"], "message": "Address already in use", "times": 2}
+    story.journal.event(story.tick(), "gate_met", "7", number=1, **met)
+    story.journal.event(story.tick(), "history_left_out", "7", number=1, main="d" * 40)
     story.journal.unsteady(story.tick(), "7", "unit", ("tests/test_a.py::test_a",), {})
     for verdict in Verdict:
         Questions(story.database, story.journal).approve(story.tick(), "7", 1, epoch=0, verdict=verdict, note="")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from noface.data import document
-from noface.model.history import ASKED_FOR, Advice, Topic
+from noface.model.history import ASKED_FOR, MISSING, NOTHING_MISSING, Advice, Topic
 from noface.model.patterns import canonical
 from noface.model.taxonomy import DiagnosisStrategy
 
@@ -164,6 +164,15 @@ def _changed_tests(value: Value) -> Advice:
     return Advice(Topic.CHANGED_TESTS, 0, strategy=strategy, cause=reason, text=sentence)
 
 
+def _missing(value: Value) -> Advice:
+    """Read what an issue names that its parts have not done; `points` are the sentences of it that say so."""
+    found = value["missing"]
+    points = tuple(each["sentence"].strip() for each in found)
+    text = _listed(tuple(f'"{each["sentence"].strip()}": {each["what"].strip()}' for each in found)).strip()
+    strategy = MISSING if found else NOTHING_MISSING
+    return Advice(Topic.MISSING, 0, strategy=strategy, cause=value["reason"].strip(), text=text, points=points)
+
+
 def _point(point: Value) -> str:
     place = point.get("file", "").strip()
     if place and point.get("line"):
@@ -198,4 +207,5 @@ ANSWERS: Mapping[Topic, AnswerForm] = {
     Topic.BREAKDOWN: AnswerForm("breakdown", _breakdown),
     Topic.REVIEW: AnswerForm("review", _review),
     Topic.CHANGED_TESTS: AnswerForm("changed_tests", _changed_tests),
+    Topic.MISSING: AnswerForm("missing", _missing),
 }

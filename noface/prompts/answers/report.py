@@ -116,9 +116,10 @@ def _other_keys() -> frozenset[str]:
 
 
 def _report(value: Mapping[str, Any]) -> WorkerReport:
-    """Return the report that a value which satisfies the schema gives."""
-    confidence, reason = value.get("confidence"), value.get("blocked_reason")
+    """Return the report that a value which satisfies the schema gives; what is done has nothing left."""
+    confidence, reason, left = value.get("confidence"), value.get("blocked_reason"), strings(value, "left")
     status = ReportStatus(value[_STATUS])
+    status = ReportStatus.PARTIAL if status is ReportStatus.DONE and left else status
     return WorkerReport(
         status=status,
         summary=value.get("summary", "").strip(),
@@ -128,6 +129,7 @@ def _report(value: Mapping[str, Any]) -> WorkerReport:
         questions=strings(value, "questions"),
         blocked_reason=BlockedReason(reason) if reason and status is ReportStatus.BLOCKED else None,
         needs=strings(value, "needs"),
+        left=left,
     )
 
 
