@@ -95,6 +95,9 @@ def main(argv: list[str]) -> int:
         return 0
     work = world.count(f"work-{issue}")
     turn = _turn(night, issue, prompt, work, model, resumed)
+    if "program" in turn:
+        call = ["--issue", issue, "--model", model, "--call", str(work), "--resumed", str(int(bool(resumed)))]
+        return _stranger(turn, [*call, "--seed", night["name"]], prompt, stream, world, facts)
     world.call(**facts, kind="work", truth=turn.get("truth", ""))
     return _play(turn, issue, prompt, stream, world, resumed)
 
@@ -165,6 +168,28 @@ def _turn(night: dict[str, Any], issue: str, prompt: str, work: int, model: str,
         ):
             return turn
     return {"do": f"feature {issue}"}
+
+
+def _stranger(
+    turn: dict[str, Any], call: list[str], prompt: str, stream: Stream, world: World, facts: dict[str, Any]
+) -> int:
+    """Have a program of its own be the agent: it tells the truth of what it leaves, and what would be harm, in files."""
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run(["bash", "-c", turn.get("do", "")], check=False, **quiet)
+    told = world.folder / f"truth-{'-'.join(call[1::2])}"
+    memory = world.folder / "memory"
+    memory.mkdir(exist_ok=True)
+    stream.begin()
+    env = {**os.environ, "TRUTH": str(told), "HARM": str(world.folder / "harm"), "MEMORY": str(memory)}
+    world.call(**facts, kind="work", told=str(told))
+    done = subprocess.run([sys.executable, turn["program"], *call], input=prompt, text=True, check=False, env=env,
+                          stdout=subprocess.PIPE, errors="replace")  # fmt: skip
+    world.wait(seconds("3m"))
+    if done.returncode == 0:
+        stream.result(done.stdout, 0.05, 1200)
+    else:
+        stream.say(done.stdout)
+    return abs(done.returncode)
 
 
 def _play(turn: dict[str, Any], issue: str, prompt: str, stream: Stream, world: World, resumed: str) -> int:

@@ -16,6 +16,7 @@ A night has
     words, report   its last words, and the report in them
     cost, tokens    what it says that it used
     noise_mb        how much it prints before; truth: the right work lies there after it
+    program         an agent of its own, which tells the truth of each call itself (`seeds.py --agent`)
   provider          outages: error, from, until, after_calls, until_noted, times, models, keys; told: it says until when
   roles             answers to questions, by role; an issue's own come first
   run               starts of noface, one after the other: args, before (a script of the person's), failpoint where
@@ -53,7 +54,7 @@ KEYS = {
     "night": "name what todo workers issues each issue provider roles run meanwhile chances files prepare config needs"
     " tests_back tests_run expect group may_change tools parts seconds_max",
     "issue": "id title body front done turn raw later task habit truth says roles",
-    "turn": "if do takes ends reset words report cost tokens noise_mb truth",
+    "turn": "if do takes ends reset words report cost tokens noise_mb truth program",
     "if": "call model told untold there has resumed",
     "provider": "error from until after_calls until_noted times models keys told",
     "run": "args before failpoint loop_dies disk_mb",

@@ -97,16 +97,17 @@ def table(name: str) -> tuple[dict[str, Any], ...]:
     return tuple({**entry, "group_of": name} for entry in entries)
 
 
-def generate(seed: int) -> dict[str, Any]:
-    """Return the night of a seed: always the same one."""
-    return _Draft(seed).night()
+def generate(seed: int, program: str = "") -> dict[str, Any]:
+    """Return the night of a seed: always the same one. A program of its own may be the agent in the place of habits."""
+    return _Draft(seed, program).night()
 
 
 class _Draft:
     """A night that is being drawn."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, program: str = "") -> None:
         self.seed = seed
+        self.program = program
         self.dice = random.Random(f"night {seed}")
         self.count = self.dice.randint(3, 8)
         self.workers = self.dice.randint(1, 3)
@@ -200,6 +201,9 @@ class _Draft:
             )  # fmt: skip
             if "turn" in issue or "turn" in issue.get("event", {}):
                 issue["habit"] = {"name": "its own", "truth": "right", "turn": []}
+                continue
+            if self.program:
+                issue["habit"] = {"name": "stranger", "truth": "shown", "turn": [{"do": "true", "program": self.program}]}
                 continue
             wanted = issue.get("habit", "any")
             fitting = [

@@ -43,12 +43,27 @@ def outcome(night: Mapping[str, Any], left: Left, player: str) -> dict[str, Any]
         wrong["other"] += [
             f"run {n} printed a traceback" for n, text in enumerate(left.outputs, 1) if "Traceback" in text
         ]
+    _shown(night, left, wrong)
     unseen = [name for name in night["expect"]["unseen"] if left.merged(name)]
     return {"right": not any(wrong.values()), **wrong, "unseen": unseen, "calls": len(left.calls)}
 
 
-def _one(seed: int, player: str, folder: Path, *, keep: str = "") -> dict[str, Any]:
-    night = generate(seed)
+def _shown(night: Mapping[str, Any], left: Left, wrong: dict[str, list[str]]) -> None:
+    """Add what is wrong with the issues of an agent that tells itself, call by call, what it has left."""
+    for name in (one["id"] for one in night["issue"] if one["truth"] == "shown"):
+        told = [call["truth"] for call in left.calls if call["issue"] == name and call["kind"] == "work"]
+        row = left.issues.get(name, {})
+        if left.merged(name) and not ({"right", "free", "unseen"} & set(told)):
+            wrong["harm"].append(f"issue {name} landed, of which its agent says: {', '.join(told)}")
+        elif left.merged(name) and not left.landed[name] and "unseen" not in told:
+            wrong["harm"].append(f"issue {name} landed, and main does not do what it asks: {', '.join(told)}")
+        elif not left.landed[name] and "right" in told:
+            kind = "needless" if row.get("status") in ("blocked", "approval") else "lost"
+            wrong[kind].append(f"issue {name} is not on main, though its agent says: {', '.join(told)} ({row})")
+
+
+def _one(seed: int, player: str, folder: Path, *, keep: str = "", program: str = "") -> dict[str, Any]:
+    night = generate(seed, program)
     row = {"seed": seed, "player": player, "parts": night["parts"], "what": night["what"]}
     lacking = unplayable(night)
     if lacking:
@@ -69,7 +84,9 @@ def main() -> int:
     began, rows = time.monotonic(), []
     with ThreadPoolExecutor(chosen.jobs) as pool:
         plays = [
-            pool.submit(_one, seed, player, folder, keep=chosen.keep) for seed in chosen.seeds for player in players
+            pool.submit(_one, seed, player, folder, keep=chosen.keep, program=chosen.agent or "")
+            for seed in chosen.seeds
+            for player in players
         ]
         for future in as_completed(plays):
             rows.append(future.result())
@@ -102,12 +119,20 @@ def _arguments() -> argparse.Namespace:
         help="keep repositories and noface's state, of all or of what was not right, and say where",
     )
     parser.add_argument("--folder", help="where they are made; by default the system's folder for such")
+    parser.add_argument("--agent", type=_program, help="a program that is the agent, in the place of habits")
     parser.add_argument("--show", action="store_true", help="print the nights as JSON, and play none")
     chosen = parser.parse_args()
     if chosen.show:
-        print(json.dumps([generate(seed) for seed in chosen.seeds], indent=1))
+        print(json.dumps([generate(seed, chosen.agent or "") for seed in chosen.seeds], indent=1))
         sys.exit(0)
     return chosen
+
+
+def _program(text: str) -> str:
+    path = Path(text).resolve()
+    if not path.is_file():
+        raise argparse.ArgumentTypeError(f"{text} is no file: a Python program is wanted, see benchmarks/nights/strangers")
+    return str(path)
 
 
 def seeds(text: str) -> list[int]:

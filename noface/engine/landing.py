@@ -230,9 +230,11 @@ class MergeQueue:
 
     def step(self, *, begin: bool = True) -> list[Rejected]:
         """Land what can land now; where a proof is needed, start it if `begin`. Return the rejected ones."""
-        rejected = self._collect()
+        rejected, tried = self._collect(), []
         self._collect_push()
-        while not self.working and (entry := self._next()) is not None:
+        # Once each: of several that one lock holds up, one is always due again, and nothing else would go on.
+        while not self.working and (entry := self._next(tried)) is not None:
+            tried.append(entry)
             main = self._context.env.plumbing.main()
             if (why := branch_in_the_way(self._context, entry.issue)) is not None:
                 self._remove(entry)
@@ -251,10 +253,11 @@ class MergeQueue:
                 break
         return rejected
 
-    def _next(self) -> QueueEntry | None:
+    def _next(self, tried: list[QueueEntry]) -> QueueEntry | None:
         """Return the next entry that may land: none beside an issue that works alone, for which it could move main."""
         now = self._context.clock.now()
-        free = [entry for entry in self._entries if entry.not_before <= now]
+        done = {id(entry) for entry in tried}
+        free = [entry for entry in self._entries if entry.not_before <= now and id(entry) not in done]
         if not free or not (working := self._jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION)):
             return next(iter(free), None)
         if working & self._context.suspects:  # which would not be alone: nothing could be told from another death
@@ -332,7 +335,10 @@ class MergeQueue:
             self._push = entry, self._jobs.start(job)
             return
         entry.intended = None
-        result = advance(context.env.plumbing, proof.main, intended.commit, f"noface: land issue {entry.issue.id}")
+        note = f"noface: land issue {entry.issue.id}"
+        # The engine waits meanwhile: only for a lock that nobody has met before.
+        patient = all(each.passing_since is None for each in self._entries)
+        result = advance(context.env.plumbing, proof.main, intended.commit, note, patient=patient)
         match result:
             case Landed():
                 self._landed(entry, intended)

@@ -77,13 +77,15 @@ class Advance:
         return Blocked(f"main could not be moved: {why}", passing=str(lock or ""))
 
 
-def advance(plumbing: Plumbing, old: str, new: str, note: str) -> MoveResult:
+def advance(plumbing: Plumbing, old: str, new: str, note: str, *, patient: bool = True) -> MoveResult:
     """Move main from `old` to `new`, or say why not; nothing is changed unless it is `Landed`.
 
-    `note` goes into the reflog. Raises UsageError where main is gone, GitError where git cannot be used.
+    `note` goes into the reflog; if `patient`, a lock in the way is waited for a moment, which holds up the caller.
+    Raises UsageError if main is gone, GitError if git cannot be used.
     """
     with landing(plumbing) as descriptor:
-        return _advance_patiently(Advance(plumbing, old, new, note, descriptor))
+        plan = Advance(plumbing, old, new, note, descriptor)
+        return _advance_patiently(plan) if patient else _advance(plan)
 
 
 @contextmanager
