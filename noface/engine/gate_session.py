@@ -24,7 +24,7 @@ from noface.gates.run import GatePlace, log_name, log_names, run_gate
 from noface.git.private_git_dir import with_private_config
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.removal import remove, remove_below
-from noface.git.workspace import Slot, give_git, in_use
+from noface.git.workspace import Slot, ensure_folder, give_git, in_use
 from noface.integrity.evasion import only_checking
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult, GateSpec
@@ -154,7 +154,7 @@ class GateSession:
     `files` and `kept` are what the next gate may rely on, beside the kept paths and in them; `left` is what the last
     gate left. `repeated` counts the runs again for causes that pass. While it is `alone`, no other gate runs beside its
     own, if it comes to that within `patience_s`; `beside` are those that ran beside the last, and `met` counts those
-    that failed in company only.
+    that failed in company only. `lost`: somebody removed the folder while the last gate ran, so that says nothing.
     """
 
     scope: Scope
@@ -169,6 +169,8 @@ class GateSession:
     patience_s: float | None = None
     beside: tuple[str, ...] = ()
     met: int = 0
+    lost: bool = False
+    _folder: tuple[int, int] | None = None
 
     @property
     def env(self) -> AttemptEnvironment:
@@ -233,6 +235,9 @@ class GateSession:
         if reports is not None:
             self._keep_inventory(gate, reports, place)
         result = self._checked_count(gate, self._blamed(gate, result))
+        self.lost = self._folder_now() != self._folder
+        if self.lost:
+            ensure_folder(self.slot)
         self.left = files_in(self.slot)
         self.traces = self._traces(gate)
         if self.traces.written and result.failure is None:
@@ -365,8 +370,17 @@ class GateSession:
 
     def _remember(self) -> None:
         give_git(self.slot, self.task.issue_id or "main", self.task.commit)
+        self._folder = self._folder_now()
         self.files = self.left = files_in(self.slot)
         self.kept = self._kept_now()
+
+    def _folder_now(self) -> tuple[int, int] | None:
+        """Return what tells the folder from another that is put in its place, None if there is none."""
+        try:
+            found = self.slot.path.lstat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
     def _kept_now(self) -> str:
         return kept_digest(self.slot.path / path for path in self.slot.keep)

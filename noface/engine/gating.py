@@ -215,13 +215,15 @@ _SHELL_SAYS_SIGNAL = 128
 
 
 def _undisturbed(session: GateSession, gate: GateSpec, before: tuple[GateSpec, ...]) -> GateResult | None:
-    """Run a gate; once more where files of the tree were written meanwhile, unless its run on main writes them, too.
+    """Run a gate; once more if files of the tree were written meanwhile, unless its run on main writes them, too.
 
-    Somebody else may have worked in the slot: then the result is about what was there for a moment. A gate that does
-    it again does it by itself.
+    Somebody else may have worked in the slot, or cleared the folder away: then the result is about what was there for a
+    moment. A gate that does it again does it by itself.
     """
     env, task = session.env, session.task
     result = session.run(gate, "")
+    if result is not None and session.lost:
+        result = _once_more(session, gate, before, "made-anew", result)
     if result is None or session.traces.fixed:
         return result
     failure, traces = result.failure, session.traces

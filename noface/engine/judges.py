@@ -206,7 +206,7 @@ class Judges:
         return None
 
     def _steadily(self, gate: GateSpec, main: Inventory, tree: str) -> Shortfall:
-        """Compare what both have in two runs: on main ids may hold the time, of a change's run the report may be lost."""
+        """Compare what two runs have in common: on main ids may hold the time, and a change's report may be lost."""
         self._run(self._main_tree, (gate,), on_main=True, anew=True)
         again = self._facts.inventories.get((self._main_tree, gate.command))
         both = agreed(main, again) if again is not None else main

@@ -43,6 +43,18 @@ def test_a_gate_that_somebody_kills_once_is_run_again_for_nothing(project, kind)
     assert "SIGKILL" in out
 
 
+@pytest.mark.parametrize("ends", ["exit 0", "test -e a.txt"])
+def test_a_gate_whose_folder_was_cleared_away_is_run_again_in_a_new_one(project, ends):
+    once = project.folder / "once"
+    clears = f"rm -rf {project.folder}/slots/*/*"
+    project.config(gate=f"test ! -e b.txt || test -e {once} || {{ touch {once}; {clears}; {ends}; }}")
+    project.issue(1)
+    project.commit()
+    out = project.run()
+    assert project.statuses() == {"1": "merged"}, out
+    assert [attempt["outcome"] for attempt in project.attempts("1")] == ["PASSED"]
+
+
 def test_an_accept_that_a_failed_build_kept_from_running_is_not_taken_for_green(project):
     once = project.folder / "once"
     build = f"test -e {once} || {{ touch {once}; exit 0; }}; test $(wc -l < {once}) -ge 1 || {{ echo x >> {once}; exit 1; }}"
