@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from noface.engine.asking import Answer, Question, ask, known_ids, make_question, question_usage, record_question
-from noface.engine.changed_tests import let_by_configuration, why_let
+from noface.engine.changed_tests import contested, let_by_configuration, why_let
 from noface.engine.context import RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.lessons import remembered
@@ -132,6 +132,10 @@ class Advisors:
         cure = remembered(context, history) if action.topic is Topic.DIAGNOSIS else None
         if cure is not None:
             self._record(record_question(context, history, action.topic), issue, cure, ())
+            return True
+        against = contested(context, history) if action.topic is Topic.CHANGED_TESTS and action.model else None
+        if against is not None:
+            self._record(record_question(context, history, action.topic), issue, against, ())
             return True
         if action.model:
             return False

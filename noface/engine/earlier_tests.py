@@ -45,6 +45,18 @@ def _at_first(plumbing: Plumbing, blobs: ObjectReader, order: AttemptOrder, main
     return as_was(_texts(plumbing, blobs, first, paths), free, main)
 
 
+def bodies_since(plumbing: Plumbing, old: str, new: str) -> tuple[str, ...]:
+    """Return the tests, as path and name, that `new` has and `old` has not, or not so; a new file as well."""
+    tests = [change for change in plumbing.changes(old, new) if part_of(change.path) is Part.TEST]
+    if not tests:
+        return ()
+    added, paths = {test.path for test in tests if test.old_mode == ABSENT}, tuple(test.path for test in tests)
+    with plumbing.blobs() as blobs:
+        before, after = (all_bodies(_texts(plumbing, blobs, commit, paths)) for commit in (old, new))
+    others = (body for key, body in after.items() if body != before.get(key))
+    return tuple(body.shown for body in others if body.name or body.path in added)
+
+
 def _texts(plumbing: Plumbing, blobs: ObjectReader, commit: str, paths: tuple[str, ...]) -> dict[str, str]:
     return {path: _text(blobs, oid) for path, (_, oid) in plumbing.entries(commit, paths).items()}
 

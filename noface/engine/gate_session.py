@@ -402,15 +402,20 @@ class GateSession:
         return replace(result, failure=failure)
 
     def _blamed(self, gate: GateSpec, result: GateResult) -> GateResult:
-        """Charge an environment failure to the change where the same gate passes on main with the same set-up."""
-        env, main, failure = self.env, self.task.main, result.failure
+        """Charge an environment failure to the change if the same gate passes on main with the same set-up."""
+        env, failure = self.env, result.failure
         if failure is None or failure.kind is not FailureKind.ENVIRONMENT:
             return result
-        green = env.memo.get(env.key(env.plumbing.tree(main), gate))
+        green = env.memo.get(env.key(env.plumbing.tree(self.task.main), gate))
         if green is None or green.failure is not None:
             return result
         first = green.first_failure
         if first is not None and (not green.unsteady or first.kind is FailureKind.ENVIRONMENT):
             return result  # a gate that is green only now and then blames nobody; unsteady tests are known by name
-        note = f"the same gate passes on main ({main[:12]}), so the change is to blame"
-        return replace(result, failure=replace(failure, charged=True, evidence=(*failure.evidence, note)))
+        return replace(result, failure=blamed(failure, self.task.main))
+
+
+def blamed(failure: Failure, main: str) -> Failure:
+    """Return an environment failure as one of the change's, with which alone the gate has it."""
+    note = f"the same gate passes on main ({main[:12]}), so the change is to blame"
+    return replace(failure, charged=True, evidence=(*failure.evidence, note))

@@ -9,7 +9,17 @@ from noface.engine.attempt_environment import AttemptEnvironment, Scope
 from noface.engine.disk import worker_without_room
 from noface.engine.examine import Change, examine_change, forgotten, mask_secrets, only_notes
 from noface.engine.form_only import formed, left_out, put_back, without
-from noface.engine.gating import Gated, Task, gate_task, main_is_red, named_tests, run_gates, with_fixes
+from noface.engine.gate_session import blamed
+from noface.engine.gating import (
+    Gated,
+    Task,
+    gate_task,
+    main_is_red,
+    named_tests,
+    passed_on_main,
+    run_gates,
+    with_fixes,
+)
 from noface.engine.judges import gates_decide, judged_by_main
 from noface.engine.libraries import with_library
 from noface.git.plumbing import Merge
@@ -109,8 +119,12 @@ def _judged(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Ju
         return _told(judged, _unfinished(work))
     missing = with_missing(failure, work.snapshot.not_taken, work.snapshot.aside, order.issue.paths)
     failure = missing or failure
+    failed = worst(gated.results)
+    if failed is not None and failure.kind is FailureKind.ENVIRONMENT and not failure.charged:
+        # No gate may have run on main as it is now; where it lacks the same, no worker is to blame.
+        green = main_is_red(scope, task, failed, order.gates) is None and passed_on_main(env, task, failed.gate)
+        failure = blamed(failure, main) if green else failure
     if failure.charged:
-        failed = worst(gated.results)
         on_main = main_is_red(scope, task, failed, order.gates) if failed and task.known is None else None
         told = nothing or only_notes(order, env, change)
         told = told if failure.kind is not FailureKind.ENVIRONMENT else None  # what is missing tells more

@@ -230,7 +230,8 @@ class MergeQueue:
 
     def step(self, *, begin: bool = True) -> list[Rejected]:
         """Land what can land now; where a proof is needed, start it if `begin`. Return the rejected ones."""
-        rejected, tried = self._collect(), []
+        rejected = self._collect()
+        tried: list[QueueEntry] = []
         self._collect_push()
         # Once each: of several that one lock holds up, one is always due again, and nothing else would go on.
         while not self.working and (entry := self._next(tried)) is not None:

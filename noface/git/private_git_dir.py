@@ -61,7 +61,7 @@ def _remove_others(git_dir: Path) -> None:
         for entry in present:
             plain = entry.is_file(follow_symlinks=False)
             known = entry.name in own and (plain or entry.name in _OWN_FOLDERS)
-            temporary = plain and folder == git_dir and _TEMPORARY.fullmatch(entry.name) is not None
+            temporary = plain and folder.name != "refs" and _TEMPORARY.fullmatch(entry.name) is not None
             if not known and not temporary:
                 remove(folder / entry.name)
 

@@ -47,8 +47,8 @@ _ROLES = {
 }
 
 
-ASKED_FOR = "asked_for"
-"""The strategy of an answer that the issue asks for what a change makes of main's tests."""
+ASKED_FOR, CONTESTED = "asked_for", "contested"
+"""The strategies of an answer that the issue, or that another one of the run, asks for what is made of main's tests."""
 
 
 MISSING, NOTHING_MISSING = "missing", "nothing_missing"

@@ -206,10 +206,10 @@ SELECT id, issue_id AS issue, old, new, tree, gates, state, at FROM landings ORD
 
 -- name: landed_in_run
 SELECT id, issue_id, number, old, new FROM landings
-WHERE state = 'landed' AND at >= (
+WHERE state = 'landed' AND at >= MIN(?, (
     SELECT MIN(started_at) FROM runs
     WHERE rowid > COALESCE((SELECT MAX(rowid) FROM runs WHERE exit_code IS NOT NULL), 0)
-) ORDER BY id;
+)) ORDER BY id;
 
 -- name: columns
 SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
