@@ -203,7 +203,11 @@ class _Draft:
                 issue["habit"] = {"name": "its own", "truth": "right", "turn": []}
                 continue
             if self.program:
-                issue["habit"] = {"name": "stranger", "truth": "shown", "turn": [{"do": "true", "program": self.program}]}
+                issue["habit"] = {
+                    "name": "stranger",
+                    "truth": "shown",
+                    "turn": [{"do": "true", "program": self.program}],
+                }
                 continue
             wanted = issue.get("habit", "any")
             fitting = [

@@ -131,7 +131,9 @@ def _arguments() -> argparse.Namespace:
 def _program(text: str) -> str:
     path = Path(text).resolve()
     if not path.is_file():
-        raise argparse.ArgumentTypeError(f"{text} is no file: a Python program is wanted, see benchmarks/nights/strangers")
+        raise argparse.ArgumentTypeError(
+            f"{text} is no file: a Python program is wanted, see benchmarks/nights/strangers"
+        )
     return str(path)
 
 

@@ -15,7 +15,7 @@ from noface.git.plumbing import Plumbing
 from noface.integrity.asked_for import Grounds
 from noface.integrity.judges import Part, part_of
 from noface.integrity.tampering import BY_BODY, changed_lines, named_among
-from noface.model.history import ASKED_FOR, CONTESTED, Advice, History, Topic
+from noface.model.history import ASKED_FOR, CONTESTED, Advice, History, Topic, Verdict
 from noface.model.issue import Issue
 from noface.model.quoting import some
 from noface.prompts.data import QuestionData
@@ -84,6 +84,8 @@ def contested(context: RunContext, history: History) -> Advice | None:
     it asked for.
     """
     last, issue = history.attempts[-1], _of_a_person(context, history.issue)
+    if any(verdict.verdict is Verdict.APPROVED for verdict in history.approvals):
+        return None  # a person has seen both
     tests = last.failure.failing_tests if last.failure is not None else ()
     parents = {other.id: other.parent for other in context.issues}
     for landing in reversed(context.reader.landed_in_run(history.attempts[0].started_at)):
@@ -93,7 +95,7 @@ def contested(context: RunContext, history: History) -> Advice | None:
             continue
         own = bodies_since(context.env.plumbing, landing.old, landing.new)
         if mine := tuple(test for test in tests if named_among(test, own)):
-            cause = f"issue {other}, which landed first, and asks for what main's {some(mine, 3)} expects"
+            cause = f"issue {other}, which landed first, asks for what main's {some(mine, 3)} expects"
             number, epoch = last.number, history.epoch
             return Advice(Topic.CHANGED_TESTS, number, epoch=epoch, strategy=CONTESTED, cause=cause, tests=mine)
     return None

@@ -36,6 +36,7 @@ from noface.engine.lessons import count_lessons
 from noface.engine.main_checks import AcceptChecks, Epics
 from noface.engine.outages import (
     answers_again,
+    ask_again,
     lift_blocks,
     notice_waits,
     of_its_model,
@@ -119,6 +120,7 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
         follow(context, decided)
         external = tuple(kind.value for kind in FailureKind if kind.category.external)
         lift_blocks(context, external, "its cause lay outside it; tried again")
+        ask_again(context)
         result_of_run = Engine(context).run(resumed)
         release_merged(context)
         if result_of_run.exit_code == EXIT_ATTENTION and not context.settings.once:

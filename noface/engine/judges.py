@@ -325,7 +325,8 @@ def judged_by_main(
         if suspicion is None or by_body is not None:
             return replace(judged, failure=_with_bodies(failure, by_body), proof=None)
         against = (replace(failure, rule=ALTERED), suspicion)  # tests were weakened as well: no question of the issue's
-    if order.issue.accept:
+    told = any(earlier.kind == FailureKind.GATE_TAMPERING for earlier in order.earlier)
+    if order.issue.accept and told:  # most can leave the tests alone; for who cannot, its own commands may want it
         return replace(judged, doubts=tuple(each.message for each in against))
     return replace(judged, failure=against[0], proof=None)
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from noface.engine.context import RunContext
 from noface.engine.prompt_context import history_of
 from noface.model.attempt import AttemptOrder, AttemptReport, Judged, PastAttempt
+from noface.model.history import AdviceOutcome
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.recovery.policy_state import instead_of
 from noface.recovery.schedule import Breaker, Waiting
@@ -28,6 +29,15 @@ def lift_blocks(context: RunContext, kinds: Collection[str], why: str) -> None:
     """Unblock the issues that are blocked for one of `kinds`. Their counters start again (N14)."""
     for row in blocked_rows(context, kinds):
         context.journal.unblocked(context.clock.now(), row.id, "", why)
+
+
+def ask_again(context: RunContext) -> None:
+    """Ask the roles again whose absence made their questions a person's: whoever starts a run may have mended that."""
+    for row in context.reader.issues():
+        asked = context.questions.advice(row.id) if row.status == IssueStatus.APPROVAL and row.present else ()
+        if asked and asked[-1].outcome is AdviceOutcome.UNAVAILABLE:
+            context.questions.forget_absences(row.id)
+            context.set_status(row.id, IssueStatus.READY, f"{asked[-1].model} was not there; it is asked again")
 
 
 def blocked_detail(row: IssueRow, key: str) -> str:

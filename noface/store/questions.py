@@ -91,6 +91,12 @@ class Questions:
             for (issue_id,) in connection.execute("SELECT issue_id FROM advice WHERE id = ?", (question,)).fetchall():
                 self._journal.recount(issue_id)
 
+    def forget_absences(self, issue_id: str) -> None:
+        """Let questions about an issue be asked anew that nobody was there to answer."""
+        with self._db.transaction() as connection:
+            forgotten = (INTERRUPTED, issue_id, AdviceOutcome.UNAVAILABLE)
+            connection.execute("UPDATE advice SET outcome = ? WHERE issue_id = ? AND outcome = ?", forgotten)
+
     def ends_at_run(self, issue_id: str, topic: Topic, *, after: int, epoch: int) -> int:
         """Count how often a question was ended because it had passed the budget of its run."""
         rows = self._db.rows(query("marks"), issue_id, topic, after, epoch)

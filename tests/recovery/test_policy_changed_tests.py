@@ -6,7 +6,7 @@ import pytest
 from support.policy_story import ISSUE, NOW, K, contradicted, decide, passed, policy, said
 
 from noface.model.actions import Ask, Block, Land, RequestApproval, Run, WaitUntil
-from noface.model.history import ASKED_FOR, AdviceOutcome, Topic, Verdict
+from noface.model.history import ASKED_FOR, CONTESTED, AdviceOutcome, Topic, Verdict
 from noface.recovery.retry_policy import ChangedTests, ReviewRules, Roles, When
 
 C = Topic.CHANGED_TESTS
@@ -54,11 +54,19 @@ def test_a_yes_has_made_it_an_attempt_that_passed_which_is_reviewed_like_any_oth
     assert (type(reviewed), reviewed.topic) == (Ask, Topic.REVIEW)
 
 
-def test_what_its_own_commands_want_is_shown_to_a_person_before_it_is_refused():
+def test_what_its_own_commands_want_is_shown_to_a_person_once_the_worker_was_told_and_does_it_again():
     refused = said(C, strategy="not_asked_for", cause="not a word of it", model="wise")
-    action = then(contradicted(), refused, issue=replace(ISSUE, accept=("true",)))
+    issue = replace(ISSUE, accept=("true",))
+    assert isinstance(then(contradicted(), refused, issue=issue), Run)
+    action = then(contradicted(), refused, contradicted(), refused, issue=issue)
     assert isinstance(action, RequestApproval)
     assert "not a word of it" in action.reason
+
+
+def test_what_another_issue_of_the_run_asks_for_is_a_persons_at_once():
+    against = said(C, strategy=CONTESTED, cause="issue 2, which landed first, asks for what main's a::b expects")
+    action = then(contradicted(), against)
+    assert action == RequestApproval(K.GATE_TAMPERING, f"two issues contradict each other: {against.cause}")
 
 
 @pytest.mark.parametrize("work", [contradicted(), contradicted(candidate=None)])
