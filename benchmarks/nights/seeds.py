@@ -50,7 +50,7 @@ def outcome(night: Mapping[str, Any], left: Left, player: str) -> dict[str, Any]
 
 def _shown(night: Mapping[str, Any], left: Left, wrong: dict[str, list[str]]) -> None:
     """Add what is wrong with the issues of an agent that tells itself, call by call, what it has left."""
-    for name in (one["id"] for one in night["issue"] if one["truth"] == "shown"):
+    for name in (one["id"] for one in night.get("issue", ()) if one["truth"] == "shown"):
         told = [call["truth"] for call in left.calls if call["issue"] == name and call["kind"] == "work"]
         row = left.issues.get(name, {})
         if left.merged(name) and not ({"right", "free", "unseen"} & set(told)):
