@@ -130,3 +130,13 @@ def test_a_filter_in_the_dir_that_merges_runs_nothing(tmp_path):
     canary.set_everywhere(hub)
     assert bench.files(bench.plumbing.merge(bench.main, theirs).tree) == {"a.txt", "b.txt"}
     assert not canary.sang
+
+
+def test_what_another_thread_is_about_to_put_in_place_stays(tmp_path):
+    bench = a_bench(tmp_path / "b", {"a.txt": "a\n"})
+    hub = make_private_git_dir(bench.repository, bench.repository.state_dir / "hubs/merge")
+    passing = [hub / "info" / ".attributes.0123456789abcdef.tmp", hub / ".HEAD.0123456789abcdef.tmp"]
+    for path in passing:
+        path.write_text("")
+    make_private_git_dir(bench.repository, hub)
+    assert all(path.exists() for path in passing)
