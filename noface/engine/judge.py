@@ -22,13 +22,14 @@ from noface.engine.gating import (
 )
 from noface.engine.judges import gates_decide, judged_by_main
 from noface.engine.libraries import with_library
+from noface.engine.steadiness import UNSTEADY_BY_CHANGE
 from noface.git.plumbing import Merge
 from noface.git.refs import hold_ref
 from noface.git.taken_back import Brought, bring
 from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import NOT_TAKEN, only_these, with_missing
 from noface.model.attempt import AttemptOrder, Judgement, Snapshot, Work, unfinished_note
-from noface.model.failure import Failure
+from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateResult, GateSpec, Proof, all_hard_passed, worst
 from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
@@ -172,10 +173,11 @@ def _unchanged(order: AttemptOrder, work: Work) -> Failure:
 
 
 def _left_ungated(order: AttemptOrder, work: Work, change: Change, nothing: Failure) -> bool:
-    """Tell whether no gate has ever failed the work that the attempt started with and left alone.
+    """Tell whether no gate has ever failed the work that the attempt started with and left alone, or may have wrongly.
 
     Then it is examined and gated like any other: nobody has examined it before. What the first attempt at a part has
-    from the whole issue may be half of it: then the worker has to say that it is done.
+    from the whole issue may be half of it: then the worker has to say that it is done. So it has where the tests that
+    failed are main's: it has seen them pass.
     """
     words, status = work.agent.last_words, work.report.status if work.report is not None else None
     alone = nothing.rule == UNREADABLE or (
@@ -186,7 +188,15 @@ def _left_ungated(order: AttemptOrder, work: Work, change: Change, nothing: Fail
         for last in order.earlier[-1:]
     )
     done = status is ReportStatus.DONE or bool(says_done(work.report, words))
-    return alone and bool(change.files) and (never_gated or (done and not order.earlier))
+    of_main = any(_only_mains_tests(last) for last in order.earlier[-1:])
+    return alone and bool(change.files) and (never_gated or (done and (of_main or not order.earlier)))
+
+
+def _only_mains_tests(last: PriorFailure) -> bool:
+    """Tell whether an attempt failed by nothing but tests in files that it left as they are."""
+    files = {test.partition("::")[0] for test in last.failing_tests}
+    by_itself = last.kind == FailureKind.TEST_FAILURE and last.rule != UNSTEADY_BY_CHANGE
+    return by_itself and bool(files) and not files & set(last.changed)
 
 
 def _before_gates(

@@ -347,6 +347,7 @@ class Narrator:
         self._before: dict[str, str] = {}
         self._away: dict[str, Breaker] = {}
         self._waiting_said = 0.0
+        self._waits: dict[str, object] = {}
 
     def lines(self, kind: str, issue_id: str | None, data: Mapping[str, object]) -> list[Line]:
         """Return the lines for an event: none where there is nothing to tell, and none for events nobody knows."""
@@ -356,6 +357,11 @@ class Narrator:
         line = self._line(kind, issue_id or "", data)
         if kind == "issue_waiting" and lines and self._awaited(issue_id or "", data):
             line = None  # the line about its model says so
+        if kind.startswith("issue_"):
+            # Each look at a main that stays red sets a new time for the next one, for the same reason.
+            reason = data.get("reason") if kind == "issue_waiting" else None
+            line = line if reason is None or self._waits.get(issue_id or "") != reason else None
+            self._waits[issue_id or ""] = reason
         if issue_id is not None:
             self._before[issue_id] = kind
         return [*lines, line] if line is not None else lines
@@ -391,6 +397,8 @@ class Narrator:
         self._waiting_said = until
         if model in self._away and self._away[model].until == until:
             return None  # the last lines tell of nothing else
+        if not model and data.get("reason") and data.get("reason") in self._waits.values():
+            return None
         shown = f"everything waits until {when(until, time.time())}{f' for {printable(model)}' if model else ''}"
         return Line("…", shown, "" if model else printable(data.get("reason") or ""), "dim")
 

@@ -97,6 +97,17 @@ def test_a_test_that_fails_one_time_in_three_costs_nothing_is_remembered_and_the
     assert runs(project) - before == 2  # main's at the start, and the work's: nothing runs again
 
 
+def test_a_worker_that_finds_main_s_tests_pass_and_changes_nothing_is_gated_again(shop):
+    """The moody test fails twice in a row with the work, and three times not on main: one night of forty."""
+    project = shop("len(counter.read_text()) not in (2, 3)")
+    project.issue(7, max_attempts=2)
+    project.commit()
+    done = json.dumps({"status": "done", "summary": "all tests pass here", "confidence": 0.9})
+    project.play(("7", 1, [{"write": "b.txt", "text": "b"}]), ("7", 2, [{"say": done}]))
+    project.run()
+    assert [attempt["outcome"] for attempt in project.attempts("7")] == ["TEST_FAILURE", "PASSED"]
+
+
 def test_a_change_that_makes_a_test_fail_now_and_then_is_charged_with_what_main_showed(shop):
     """The test is main's and untouched; with the change it fails on every other run, on main never."""
     project = shop("True")
