@@ -79,16 +79,15 @@ def let_by_configuration(history: History) -> Advice:
 def contested(context: RunContext, history: History) -> Advice | None:
     """Return that another issue asks for what these tests expect, with whose work they came as they are.
 
-    That landed in this run, or since the work on this issue began: so its text knew nothing of them, unless it names or
-    depends on the other one, or both are parts of one. Who reads only one of two texts that contradict each other finds
-    it asked for.
+    That landed after the text of this one was written: so it knew nothing of them, unless it names or depends on the
+    other one, or both are parts of one. Who reads only one of two texts that contradict each other finds it asked for.
     """
     last, issue = history.attempts[-1], _of_a_person(context, history.issue)
     if any(verdict.verdict is Verdict.APPROVED for verdict in history.approvals):
         return None  # a person has seen both
     tests = last.failure.failing_tests if last.failure is not None else ()
     parents = {other.id: other.parent for other in context.issues}
-    for landing in reversed(context.reader.landed_in_run(history.attempts[0].started_at)):
+    for landing in reversed(context.reader.landed_since_read(issue.id)):
         other = landing.issue_id
         kin = other in (history.issue.id, issue.id) or parents.get(other) in (history.issue.id, issue.id)
         if kin or other in issue.depends_on or _speaks_of(issue, other):

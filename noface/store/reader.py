@@ -1,7 +1,6 @@
 """Reads the state database: what the engine resumes from and what people see."""
 
 import json
-import math
 import sqlite3
 import zlib
 from contextlib import suppress
@@ -194,12 +193,13 @@ class Reader(Overview):
         rows = self._db.rows("SELECT id, issue_id, number, old, new FROM landings WHERE state = 'intent' ORDER BY id")
         return tuple(OpenLanding(**dict(row)) for row in rows)
 
-    def landed_in_run(self, since: float = math.inf) -> tuple[OpenLanding, ...]:
-        """Return the landings since the run began that goes on, also over runs that were cut off; the first first.
+    def landed_in_run(self) -> tuple[OpenLanding, ...]:
+        """Return the landings since the run began that goes on, also over runs that were cut off; the first first."""
+        return tuple(OpenLanding(**dict(row)) for row in self._db.rows(query("landed_in_run")))
 
-        With an earlier time those since then.
-        """
-        return tuple(OpenLanding(**dict(row)) for row in self._db.rows(query("landed_in_run"), since))
+    def landed_since_read(self, issue_id: str) -> tuple[OpenLanding, ...]:
+        """Return the landings since noface first read an issue as it is now; the first first."""
+        return tuple(OpenLanding(**dict(row)) for row in self._db.rows(query("landed_since_read"), issue_id))
 
     def waits(self) -> dict[str, Breaker]:
         """Return the circuit breakers of the models whose provider has failed and not answered since."""

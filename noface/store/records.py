@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from noface.model.failure import Failure
     from noface.model.worker_run import Resumed, WorkerReport
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """The schema that schema.sql makes and these queries know."""
 
 _T = TypeVar("_T")

@@ -40,7 +40,8 @@ CREATE TABLE issues (
     wanted_attempts INTEGER,
     granted_paths  TEXT NOT NULL DEFAULT '[]',  -- JSON: paths a person allowed beyond the issue's own
     needs          TEXT NOT NULL DEFAULT '[]',  -- JSON: issues the work turned out to depend on
-    parent         TEXT                         -- the issue that was broken down into this one
+    parent         TEXT,                        -- the issue that was broken down into this one
+    read_after     INTEGER NOT NULL DEFAULT 0   -- the newest landing when its text was first read as it is now
 ) WITHOUT ROWID;
 
 -- Every worker run. `outcome` is NULL while it is under way.
