@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 # The tests of the rooms that decide: no process, no repository.
 FAST := $(addprefix tests/, model diagnosis integrity secrets prompts knowledge recovery config conventions)
 
-.PHONY: demo test test-fast test-agents test-ecosystems test-runners test-ways test-conflicts test-github soak lint bench github-openapi clean
+.PHONY: demo test test-fast test-agents test-ecosystems test-runners test-ways test-conflicts test-thorough soak lint bench github-openapi clean
 
 demo: $(STAMP)
 	$(BIN)/noface demo
@@ -50,10 +50,9 @@ test-runners: $(STAMP)
 test-ways: $(STAMP)
 	$(BIN)/python tests/ways/run.py $(WAYS)
 
-# More ways from an issue on GitHub to its merge: outages, kills, lost answers, other machines. `make test` runs the main ones.
-test-github: $(STAMP)
-	$(PYTEST) -m "thorough or not thorough" tests/forge tests/trackers tests/engine/test_from_issue_to_merge.py $(wildcard tests/engine/test_pull_*.py) \
-	  tests/engine/test_claims.py tests/engine/test_push.py tests/engine/test_ground.py tests/engine/test_tracker_sync.py tests/engine/test_workflow_example.py
+# The whole runs that `make test` leaves out: more ways from an issue on GitHub to its merge, kills, outages, examples.
+test-thorough: $(STAMP)
+	$(PYTEST) -m thorough
 
 # Issues that all append to one file, with three workers and with one: do all land, after how many attempts?
 test-conflicts: $(STAMP)

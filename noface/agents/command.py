@@ -111,7 +111,10 @@ class CommandReader:
                 how = "was ended by a signal" if exit_code is None else f"ended with exit code {exit_code}"
                 kind, message = FailureKind.AGENT_CRASH, f"the worker {how}: {words}"
         outside = final_error(reversed(said)) if kind is FailureKind.AGENT_CRASH else None
-        by_provider = _of_its_provider(exit_code, stderr, said[-1].strip(), last) if outside is None else None
+        by_provider = _of_its_provider(exit_code, stderr, said[-1].strip(), last)
+        # A network may be the work's own: what other programs say of one comes first.
+        if by_provider is not None and by_provider.kind is FailureKind.NETWORK and outside is not None:
+            by_provider = None
         if kind is FailureKind.AGENT_CRASH and by_provider is not None:
             return RunVerdict(last_words=last, error=by_provider, finished=False, resource=by_provider.resource)
         if kind is FailureKind.AGENT_CRASH and outside is None and (page := final_answer(reversed(said))):

@@ -220,6 +220,7 @@ def test_access_that_is_refused_ends_a_command_as_auth_and_of_273_recorded_runs_
         ("litellm.RateLimitError: AnthropicException - rate limit of 50,000 tokens", "RATE_LIMITED", False),
         ("You've hit your session limit · resets 8:43PM", "RATE_LIMITED", False),
         ("API Error: 529 Overloaded. Try again in a moment.", "OVERLOADED", False),
+        ("API Error: 500 Internal server error", "OVERLOADED", False),
         ("There's an issue with the selected model (x). It may not exist", "MISCONFIGURED", False),
         ("AssertionError: price() timed the wrong thing", "AGENT_CRASH", True),
         ("tests/test_rates.py:3: the limit of a rate is 5", "AGENT_CRASH", True),
