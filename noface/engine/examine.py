@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from posixpath import basename
 
 from noface.diagnosis import syntax
 from noface.engine.attempt_environment import AttemptEnvironment, put
@@ -26,6 +27,7 @@ from noface.integrity.diff_names import (
     UnfitRule,
     adds,
     fsck_words,
+    leads_in_a_circle,
     leads_outside,
     made_repositories,
     may_make_repository,
@@ -36,7 +38,7 @@ from noface.integrity.diff_text import MARKERS, kin, places
 from noface.integrity.evasion import one_line, read_by, self_aware, shadowing
 from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.judges import Part, lifted, part_of
-from noface.integrity.leftovers import LEFT_IN, left_in, told_once
+from noface.integrity.leftovers import LEFT_IN, copied, left_in, taken_away, told_once
 from noface.integrity.prose import is_prose, notes_instead
 from noface.integrity.rubbish import rubbish_in
 from noface.integrity.tampering import changed_lines, is_code, is_test_file, shown
@@ -261,7 +263,11 @@ def forgotten(order: AttemptOrder, env: AttemptEnvironment, change: Change) -> F
             wanted.said,
             lambda calls: env.plumbing.naming(order.main, calls),
         )
-    return told_once(left, {shown(path): one.what for path, one in tried.items() if one.told})
+    names = tuple(file.path for file in change.files if file.old_mode == ABSENT)
+    like = {basename(path) for path in names}
+    origins = env.plumbing.entries(order.main, tuple(path for path in on_main if basename(path) in like))
+    told = {shown(path): one.what for path, one in tried.items() if one.told}
+    return told_once(left, told | copied(change.files, origins) | taken_away(change.files, wanted.said))
 
 
 def _shadows(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> tuple[str, ...]:
@@ -311,13 +317,14 @@ def _names(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChan
 def _links(
     order: AttemptOrder, env: AttemptEnvironment, blobs: ObjectReader, changes: tuple[FileChange, ...]
 ) -> Iterator[Unfit]:
-    """Yield the new links that lead out of the project; one that names the workspace has a rule of its own."""
+    """Yield the new links out of the project, or in a circle; one that names the workspace has a rule of its own."""
     asked = (*order.issue.may_change, *named_exactly(order.issue))
     for change in changes:
         if change.new_mode != _LINK or change.old_mode == _LINK or matches_any(change.path, asked):
             continue
         target = _text(blobs, change.new_mode, change.new_oid) or ""
-        if leads_outside(change.path, target) and str(env.slots_dir) not in target:
+        astray = leads_outside(change.path, target) or leads_in_a_circle(change.path, target)
+        if astray and str(env.slots_dir) not in target:
             yield Unfit(UnfitRule.LINK, shown(change.path), f"it leads to {short(target, _TARGET_CHARS_MAX)}")
 
 

@@ -29,7 +29,7 @@ from noface.git.taken_back import Brought, bring
 from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import NOT_TAKEN, only_these, with_missing
 from noface.model.attempt import AttemptOrder, Judgement, Snapshot, Work, unfinished_note
-from noface.model.failure import Failure, PriorFailure
+from noface.model.failure import UNCHANGED, Failure, PriorFailure
 from noface.model.gate import GateResult, GateSpec, Proof, all_hard_passed, worst
 from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
@@ -42,7 +42,6 @@ from noface.recovery.retry_policy import TEXT_EDITED
 _SHOWN_MAX = 10
 _WORDS_MAX = 100
 _ELSEWHERE = "worked-elsewhere"
-_UNCHANGED = "tree-unchanged"
 _TOO_MANY, _TOO_BIG = _OF_FILES_LEFT_OUT = ("too-many-files", "file-too-big")
 """The worker may answer by removing what was not taken: then the same tree is left, and no gate has judged it."""
 _NOT_THE_GATES = (
@@ -136,7 +135,7 @@ def _judged(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Ju
 def _nothing_to_do(order: AttemptOrder, scope: Scope, judged: Judgement, nothing: Failure, words: str) -> Judgement:
     """Judge the finding that there is nothing to do: it counts where every gate, and `accept`, passes on main."""
     plumbing, main = scope.env.plumbing, scope.env.plumbing.main()
-    plain = nothing.kind is FailureKind.NO_DIFF and nothing.rule == _UNCHANGED
+    plain = nothing.kind is FailureKind.NO_DIFF and nothing.rule == UNCHANGED
     if not plain or judged.snapshot.candidate_tree != plumbing.tree(order.main) or judged.snapshot.protected_edits:
         return replace(judged, failure=nothing)
     gated = run_gates(scope, gate_task(order, plumbing.tree(main), main, main), order.gates)
@@ -360,7 +359,7 @@ def _no_diff(order: AttemptOrder, snapshot: Snapshot, last_words: str) -> Failur
         message = f"the worker changed only protected files, which were put back: {', '.join(protected[:_SHOWN_MAX])}"
     evidence = (f"the snapshot's tree equals that of {(order.main if taken_back else order.start)[:12]}",)
     return Failure(
-        FailureKind.NO_DIFF, message, rule=_UNCHANGED, signature="NO_DIFF", evidence=evidence, excerpt=last_words
+        FailureKind.NO_DIFF, message, rule=UNCHANGED, signature="NO_DIFF", evidence=evidence, excerpt=last_words
     )
 
 

@@ -197,12 +197,15 @@ class Judges:
         return short if self.task.known is None else replace(short, failed=())
 
     def _skipped(self, judging: Touched) -> Failure | None:
-        """Return the failure for tests that the change adds and that are skipped."""
+        """Return the failure for tests that the change adds skipped, or of main that it skips, in whatever words."""
         for gate in self._by_id() if judging.tests or judging.sources else ():
-            main = self._inventory(self._main_tree, gate)
-            names = newly_skipped(main, self._inventory(self.task.tree, gate)) if main is not None else ()
-            if names:
+            main, now = self._inventory(self._main_tree, gate), self._inventory(self.task.tree, gate)
+            if main is None:
+                continue
+            if names := newly_skipped(main, now):
                 return skipped(gate, names)
+            if now is not None and (short := self._unhidden(gate, compared(main, now))).skipped:
+                return missing(gate, (), Shortfall(skipped=short.skipped))
         return None
 
     def _steadily(self, gate: GateSpec, main: Inventory, tree: str) -> Shortfall:

@@ -30,7 +30,7 @@ from noface.git.plumbing import make_and_hold
 from noface.git.refs import ZERO, RefUpdate, hold_ref
 from noface.git.remote import Pushed, PushResult
 from noface.git.remote import Rejected as PushRejected
-from noface.git.taken_back import bring
+from noface.git.taken_back import bring, taken_back
 from noface.integrity.tampering import CONTRADICTED
 from noface.model.attempt import changed_tests, told_at_landing, unfinished
 from noface.model.failure import Failure
@@ -220,6 +220,9 @@ class MergeQueue:
         """Queue a passed attempt; an entry of the same issue is replaced. What has worked alone lands first."""
         self._entries = [e for e in self._entries if e.issue.id != entry.issue.id]
         alone = entry.issue.id in self._context.reader.lost_to_main()
+        plumbing = self._context.env.plumbing
+        if entry.proof is not None and taken_back(plumbing, self._context.reader.mains(), plumbing.main()):
+            entry.proof = None  # it may have brought back what a person took away, of which its attempt knew nothing
         self._entries.insert(0 if alone else len(self._entries), entry)
 
     def drop(self, issue_id: str) -> None:

@@ -24,6 +24,7 @@ Paths = tuple[str, ...]
 _NOTES_MAX = 20
 _PLACES_MAX = 5
 _BRANCHES_SEEN_MAX = 1_000
+_HEAD_BYTES_MAX = 4_096
 _COMMIT_BYTES_MAX = 100
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 _NEW = ("--others", "--exclude-standard")
@@ -153,12 +154,13 @@ def take(
 
 
 def _other_branches(workspace: Path, start: str) -> tuple[str, ...]:
-    """Return the branches in the agent's `.git` that stand at another commit than `start`.
+    """Return the branches in the agent's `.git` that stand at another commit than `start`, but for the one checked out.
 
     They are read as files, since no git runs on what an agent has written (law 4); links are not followed, and packed
-    ones are not seen.
+    ones are not seen. What was committed on the branch that is checked out lies in the checkout.
     """
     heads = workspace / ".git" / "refs" / "heads"
+    here = (read_regular(workspace / ".git" / "HEAD", _HEAD_BYTES_MAX) or b"").decode("utf-8", "replace").strip()
     try:
         if any(path.is_symlink() for path in (heads, heads.parent, heads.parent.parent)):
             return ()
@@ -168,8 +170,9 @@ def _other_branches(workspace: Path, start: str) -> tuple[str, ...]:
     found = []
     for path in islice(files, _BRANCHES_SEEN_MAX):
         commit = (read_regular(path, _COMMIT_BYTES_MAX) or b"").decode("ascii", "replace").strip()
-        if _COMMIT.fullmatch(commit) and commit != start:
-            found.append(display_path(str(path.relative_to(heads))))
+        name = path.relative_to(heads)
+        if _COMMIT.fullmatch(commit) and commit != start and here != f"ref: refs/heads/{name}":
+            found.append(display_path(str(name)))
     return tuple(found[:_PLACES_MAX])
 
 

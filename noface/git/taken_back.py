@@ -1,14 +1,20 @@
 """Keeps off main what a person took back from it, by an amend, a rebase, a reset or a filter.
 
 Work that began on such a main holds it twice: in its files and in its history. A merge would bring back both. So only
-what the work itself changed is brought onto today's main, as a commit that has nothing of the old history.
+what the work itself changed is brought onto today's main, as a commit that has nothing of the old history. A worker may
+remember that main and restore its files, as a change of its own: a file that is again exactly what was taken away is as
+on today's main, unless an issue's landing had brought it, which may be worked at again.
 """
 
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from noface.git.plumbing import Merge, Plumbing, make_and_hold
+from noface.git.plumbing import Merge, Plumbing, make_and_hold, tree_with
 from noface.git.survey import main_moves
+from noface.model.attempt import ABSENT
+
+_LOST_MAX = 5
+"""So many mains that were taken back, the newest of them, are compared with what work brings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +34,31 @@ def began_on(plumbing: Plumbing, mains: Collection[str], work: str, main: str) -
 
     Commits that are gone from the repository are passed over. Raises GitError if git cannot tell.
     """
+    lost = taken_back(plumbing, mains, main)
+    return next((commit for commit in lost if plumbing.is_ancestor(commit, work)), None)
+
+
+def taken_back(plumbing: Plumbing, mains: Collection[str], main: str) -> tuple[str, ...]:
+    """Return where main once stood and what it does not hold any more, the newest first."""
     if not mains or (main in mains and len(mains) == 1):
-        return None
+        return ()
     asked = "".join(f"{commit}\n" for commit in mains)
     lost = plumbing.git.ask("rev-list", "--topo-order", "--ignore-missing", "--stdin", stdin=f"{asked}^{main}\n")
     stood = frozenset(mains)
-    return next((commit for commit in lost.split() if commit in stood and plumbing.is_ancestor(commit, work)), None)
+    return tuple(commit for commit in lost.split() if commit in stood)
+
+
+def _returned(plumbing: Plumbing, lost: tuple[str, ...], main: str, tree: str) -> tuple[str | None, tuple[str, ...]]:
+    """Return a main that was taken back and the files of it that `tree` has and today's main has not, or not so."""
+    for commit in lost[:_LOST_MAX]:
+        paths = tuple(change.path for change in plumbing.changes(main, tree) if change.new_mode != ABSENT)
+        then, now = plumbing.entries(commit, paths), plumbing.entries(tree, paths)
+        same = tuple(path for path in paths if path in then and then[path] == now.get(path))
+        literal = (f":(top,literal){path}" for path in same)
+        landing = ("log", "-1", "--format=%H", "--grep=^Noface-Issue: ", f"{main}..{commit}", "--", *literal)
+        if same and not plumbing.git.ask(*landing):
+            return commit, same
+    return None, ()
 
 
 def merge_onto(plumbing: Plumbing, main: str, work: str, began: str | None) -> Merge:
@@ -48,17 +73,23 @@ def merge_onto(plumbing: Plumbing, main: str, work: str, began: str | None) -> M
 
 def bring(plumbing: Plumbing, ref: str, main: str, work: str, mains: Collection[str]) -> Brought:
     """Merge `work` with `main`, and hold what may land by `ref`; `mains` are the commits where main stood once."""
-    began = began_on(plumbing, mains, work, main)
+    lost = taken_back(plumbing, mains, main)
+    began = next((commit for commit in lost if plumbing.is_ancestor(commit, work)), None)
 
     def make() -> Brought:
-        merge = merge_onto(plumbing, main, work, began)
-        if merge.tree is None or began is None:
-            return Brought(merge, work, began)
+        merge, from_old = merge_onto(plumbing, main, work, began), began
+        if merge.tree is not None and lost:
+            restored, paths = _returned(plumbing, lost, main, merge.tree)
+            today = plumbing.entries(main, paths)
+            tree = tree_with(plumbing, merge.tree, {path: today.get(path) for path in paths}) if paths else merge.tree
+            merge, from_old = Merge(tree, ()), began or restored
+        if merge.tree is None or from_old is None:
+            return Brought(merge, work, from_old)
         message = plumbing.git.ask("log", "-1", "--format=%B", work)  # its trailers name issue and attempt
-        return Brought(merge, plumbing.commit_tree(merge.tree, (main,), message), began)
+        return Brought(merge, plumbing.commit_tree(merge.tree, (main,), message), from_old)
 
     return make_and_hold(
-        plumbing, ref, main, make, lambda brought: brought.merge.tree if began is None else brought.commit
+        plumbing, ref, main, make, lambda brought: brought.merge.tree if brought.began is None else brought.commit
     )
 
 

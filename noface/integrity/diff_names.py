@@ -137,7 +137,7 @@ _DESCRIPTIONS = {
     ),
     UnfitRule.LONG: ("names were added that are too long for file systems", "shorten them"),
     UnfitRule.LINK: (
-        "links were added that lead out of the project, to what only this machine has",
+        "links were added that lead out of the project, to what only this machine has, or to a folder that holds them",
         "use a relative link to a file of the project, or name them in the issue's `may_change`",
     ),
 }
@@ -175,6 +175,11 @@ def unfit_names(
 def leads_outside(path: str, target: str) -> bool:
     """Tell whether a link at `path` leads out of the project."""
     return target.startswith("/") or normpath(join(dirname(path), target)).split("/")[0] == ".."
+
+
+def leads_in_a_circle(path: str, target: str) -> bool:
+    """Tell whether a link at `path` leads to a folder that holds it: who walks through the project never ends."""
+    return f"{dirname(path)}/".startswith("" if (to := normpath(join(dirname(path), target))) == "." else f"{to}/")
 
 
 def read_by_git(path: str) -> str:

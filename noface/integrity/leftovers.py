@@ -1,16 +1,19 @@
-"""Finds what a worker has probably forgotten in its change: breakpoints, and prints where nothing prints.
+"""Finds what a worker has probably forgotten in its change, or did by the way.
 
-Only a line of a kind that the file had none of before counts. What the table calls product has to lie where nobody
-prints to people; a plain print counts only in a folder of main in which no other file prints (data/rubbish.toml).
+That are breakpoints, prints where nothing prints, copies of folders, and files that it deletes unasked. Of lines only
+those count of a kind that the file had none of before. What the table calls product has to lie where nobody prints to
+people; a plain print counts only in a folder of main in which no other file prints (data/rubbish.toml).
 """
 
 import re
-from collections.abc import Callable, Collection
-from posixpath import dirname, splitext
+from collections.abc import Callable, Collection, Mapping
+from posixpath import basename, dirname, splitext
 from typing import Any
 
 from noface.data import pattern, table
+from noface.integrity.asked_for import asks_for_less
 from noface.integrity.tampering import Line, shown
+from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
 from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
@@ -22,6 +25,10 @@ CHECK = (
     " the way, and change nothing else. What is meant to stay, leave as it is: it is accepted then."
 )
 """What the worker is told to do about it."""
+_UNASKED = "deleted, and the issue does not speak of it"
+_COPIES_MIN = 2
+_FOLDER_CHARS_MIN = 4
+_PACKAGE = "__init__.py"
 _LINES_MAX = 20
 _LINE_CHARS_MAX = 200
 _SHOWN_MAX = 3
@@ -58,6 +65,45 @@ def _belongs(path: str, kind: dict[str, Any], main: Collection[str], said: str, 
     place = dirname(path), splitext(path)[1]
     beside = {shown(one) for one in main if (dirname(one), splitext(one)[1]) == place}
     return not beside or not beside.isdisjoint(map(shown, holding(tuple(kind["calls"]))))
+
+
+def taken_away(changes: Collection[FileChange], said: str) -> dict[str, str]:
+    """Return the files that a change deletes though its issue speaks neither of them nor of what goes.
+
+    What moves, as it is or under the stem of its name, is not gone.
+    """
+    added = [change for change in changes if change.old_mode == ABSENT]
+    kept, stems = {change.new_oid for change in added}, {_stem(change.path) for change in added}
+    text = said.casefold()
+
+    def spoken_of(path: str) -> bool:
+        folders = (part for part in path.split("/")[:-1] if len(part) >= _FOLDER_CHARS_MIN)
+        return _stem(path) in text or any(folder.casefold() in text for folder in folders)
+
+    gone = [change for change in changes if change.new_mode == ABSENT and change.old_oid not in kept]
+    alone = [c.path for c in gone if _stem(c.path) not in stems and not spoken_of(c.path)]
+    return (
+        {}
+        if asks_for_less((said,))
+        else dict.fromkeys(map(shown, alone), "deleted, and the issue does not speak of it")
+    )
+
+
+def copied(changes: Collection[FileChange], main: Mapping[str, tuple[str, str]]) -> dict[str, str]:
+    """Return the new folders that hold several files of `main`, paths with mode and object, as they are there."""
+    known = {(basename(path), oid): dirname(path) for path, (_, oid) in main.items() if basename(path) != _PACKAGE}
+    folders: dict[str, list[str]] = {}
+    for change in changes:
+        if change.old_mode == ABSENT and (origin := known.get((basename(change.path), change.new_oid))) is not None:
+            folders.setdefault(dirname(change.path), []).append(origin)
+    copies = {folder: origins for folder, origins in folders.items() if len(origins) >= _COPIES_MIN}
+    return {
+        shown(folder): f"copies of {len(of)} files of {shown(of[0]) or 'the project'}" for folder, of in copies.items()
+    }
+
+
+def _stem(path: str) -> str:
+    return basename(path).split(".")[0].strip("_").casefold()
 
 
 def told_once(lines: dict[tuple[str, str], str], files: dict[str, str]) -> Failure | None:

@@ -9,6 +9,9 @@ OF_PROJECT = "project:"
 """What the name of a rule begins with in verdicts where it is one of the project's `[[gate_rules]]`."""
 
 
+UNCHANGED = "tree-unchanged"
+"""The rule of an attempt that leaves its workspace as it was, and says nothing that explains it."""
+
 DISK_FULL = "disk-full"
 """The rule of failures for want of room on a disk: the run stops."""
 

@@ -45,6 +45,7 @@ class StartReason(StrEnum):
     OUT_OF_BOUNDS = "out_of_bounds"
     UNPARSED = "unparsed"
     WORSE_THAN_MAIN = "worse_than_main"
+    LEFT_ALONE = "left_alone"
     CONFLICT = "conflict"
     DIVIDED = "divided"
     OF_WHOLE = "of_whole"

@@ -114,6 +114,7 @@ from noface.recovery.policy_state import (
     Attempts,
     PolicyState,
     climb,
+    climb_higher,
     instead_of,
     is_transient,
     replaced,
@@ -423,6 +424,7 @@ def _dependency(state: PolicyState) -> Action:
     needs = tuple(need for need in advice.needs if need not in state.history.issue.depends_on)
     if needs:
         return AwaitIssues(needs, f"depends on {', '.join(needs)}, which the work turned out to need")
+    again = "the worker says again that it depends on something that is not there"
     if trailing(_without_transient(state.attempts), _says_dependency) > 1 and not advice.needs:
-        return Block(state.failure.kind, "the worker says again that it depends on something that is not there")
+        return climb_higher(state, again) or Block(state.failure.kind, again)
     return climb(state, Strategy.CONTEXT, "its dependencies are merged or unknown")

@@ -12,6 +12,7 @@ The rules, in order; the first that applies wins.
 5. The best attempt so far that is a base: its files parse, it kept to its limits and weakened no test, and, where the
    issue's `accept` says how main does, no more tests fail with it than on main. If the newest has all its files and was
    ended at a limit, or crashed, before anybody judged it, that one: what it wrote is not thrown away.
+   But main, begun anew, once two attempts in a row have gone on from it and found nothing to change.
 6. Otherwise the newest attempt, with what is wrong in it named: files that do not parse and tests that fail are there
    to mend, and what weakened a check or lay out of bounds is as on main. Work with which more tests fail than on main
    is gone on with once; the second time in a row its cause is not where the worker looks.
@@ -29,6 +30,7 @@ from types import MappingProxyType
 
 from noface.integrity.prose import ONLY_PROSE
 from noface.model.attempt import PastAttempt
+from noface.model.failure import UNCHANGED
 from noface.model.patterns import matches_any
 from noface.model.start import StartPoint, StartReason
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
@@ -38,6 +40,7 @@ _WRONG_IN_PLACES = {
     FailureKind.GATE_TAMPERING.value: StartReason.TAMPERED,
     FailureKind.BOUNDARY_VIOLATION.value: StartReason.OUT_OF_BOUNDS,
 }
+_ALONE_MIN = 2
 _SAID_BY_WORKER = "report-"
 _LIFTED_BY_PATHS = ("outside-paths", "submodule")
 """The rules of what may land once the issue names its path."""
@@ -73,6 +76,8 @@ def start_of(
     best = best_attempt(left, accept_failing=accept_failing, broken=broken)
     if best is not None:
         best = left[-1] if _goes_on_from(best, left, broken) else best
+        if _left_alone(recent, best):
+            return StartPoint(StartReason.LEFT_ALONE, best.number)
         return StartPoint(StartReason.BEST_SO_FAR, best.number, best.candidate)
     other = _to_mend(left, accept_failing, broken, allowed) if left else None
     if other is not None and other.commit is not None:
@@ -82,6 +87,13 @@ def start_of(
     if other is not None:
         return other
     return StartPoint(StartReason.DIVIDED, divided) if divided else StartPoint(StartReason.NOTHING_YET)
+
+
+def _left_alone(recent: tuple[PastAttempt, ...], best: PastAttempt) -> bool:
+    """Tell whether the newest two attempts have found nothing to change in work that is not right."""
+    newest = tuple(attempt for attempt in recent if attempt.number > best.number)[-_ALONE_MIN:]
+    idle = [each for each in newest if each.charged and each.failure is not None and each.failure.rule == UNCHANGED]
+    return len(idle) == _ALONE_MIN
 
 
 def _goes_on_from(best: PastAttempt, left: tuple[PastAttempt, ...], broken: Mapping[int, int]) -> bool:

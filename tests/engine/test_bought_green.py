@@ -120,9 +120,19 @@ REFUSED = {
         None,
         ["new tests are skipped: tests/test_calc.py::test_new"],
     ),
+    "a skip in words that no rule knows, of a test that passes without it": (
+        [
+            write(
+                "tests/test_calc.py",
+                TESTS.replace("def test_half", "@__import__('pytest').mark.skip('x')\ndef test_half"),
+            )
+        ],
+        {"tests-missing"},
+        ["tests/test_calc.py::test_half skipped"],
+    ),
     "a skip that holds here does not land however many tests are added": (
         [write("tests/test_calc.py", SKIPS_HERE)],
-        {"tests-rewritten"},
+        {"tests-missing"},
         [],
     ),
 }

@@ -254,17 +254,20 @@ def test_a_dependency_that_is_merged_or_unknown_is_answered_with_context():
     assert told.reason.startswith("its dependencies are merged or unknown")
 
 
-def test_a_worker_that_insists_on_what_is_not_there_is_told_to_a_person():
+def test_what_a_worker_insists_on_and_is_not_there_a_stronger_one_looks_for_and_then_a_person():
     first = [depends("5"), said(Topic.DEPENDENCY)]
     assert decide(*first, depends("5")).name == "CallResolver"
-    blocked = decide(*first, depends("5"), said(Topic.DEPENDENCY))
+    stronger = decide(*first, depends("5"), said(Topic.DEPENDENCY))
+    assert (stronger.name, stronger.model) == ("Escalate", "big")
+    blocked = decide(*first, *first, depends("5", model="big", tier=2), said(Topic.DEPENDENCY))
     assert blocked == Block(K.AGENT_CONFUSION, "the worker says again that it depends on something that is not there")
 
 
 def test_a_provider_that_is_away_in_between_does_not_let_a_worker_insist_for_ever():
     turn = [depends("5"), said(Topic.DEPENDENCY), failed(K.RATE_LIMITED)]
-    blocked = decide(*turn * 20, depends("5"), said(Topic.DEPENDENCY))
-    assert isinstance(blocked, Block), blocked.reason
+    action = decide(*turn * 20, depends("5"), said(Topic.DEPENDENCY))
+    assert action.name == "Escalate"
+    assert isinstance(decide(*turn * 20, depends("5", model="big", tier=2), said(Topic.DEPENDENCY)), Block)
 
 
 def test_a_dependency_that_was_charged_is_a_failure_like_any_other():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from noface.data import table
 from noface.model.attempt import PastAttempt
-from noface.model.failure import Failure
+from noface.model.failure import UNCHANGED, Failure
 from noface.model.start import EarlierWork, Origin, StartPoint, StartReason
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
 from noface.recovery.start import best_attempt, best_left, from_main, start_of
@@ -43,6 +43,17 @@ def test_more_gates_passed_beats_fewer_failing_tests_and_the_newest_wins_a_draw(
     assert start(attempt(1, gates=2, failing=9), attempt(2, gates=1, failing=1)) == (StartReason.BEST_SO_FAR, 1, "c1")
     assert best(attempt(1, failing=3), attempt(2, failing=2), attempt(3, failing=4)) == 2
     assert best(attempt(1), attempt(2)) == 2
+
+
+def test_work_in_which_two_in_a_row_find_nothing_to_change_is_begun_anew():
+    idle = Failure(FailureKind.NO_DIFF, "nothing", rule=UNCHANGED)
+    idles = [attempt(n, gates=0, failing=None, outcome="NO_DIFF", patch_hash="", failure=idle) for n in (2, 3)]
+    assert start(attempt(1), idles[0]) == (StartReason.BEST_SO_FAR, 1, "c1")
+    assert start(attempt(1), *idles) == (StartReason.LEFT_ALONE, 1, None)
+    assert start(attempt(1), idles[0], attempt(3, gates=0)) == (StartReason.BEST_SO_FAR, 1, "c1")
+    elsewhere = replace(idles[1], failure=replace(idle, rule="worked-elsewhere"))
+    assert start(attempt(1), idles[0], elsewhere) == (StartReason.BEST_SO_FAR, 1, "c1")
+    assert start(attempt(1), *idles, attempt(4)) == (StartReason.BEST_SO_FAR, 4, "c4")
 
 
 @pytest.mark.parametrize("outcome", NO_BASE)
