@@ -38,7 +38,7 @@ from noface.integrity.diff_text import MARKERS, kin, places
 from noface.integrity.evasion import one_line, read_by, self_aware, shadowing
 from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.judges import Part, lifted, part_of
-from noface.integrity.leftovers import LEFT_IN, copied, left_in, taken_away, told_once
+from noface.integrity.leftovers import LEFT_IN, copied, left_in, named_and_nowhere, taken_away, told_once
 from noface.integrity.prose import is_prose, notes_instead
 from noface.integrity.rubbish import rubbish_in
 from noface.integrity.tampering import changed_lines, is_code, is_test_file, shown
@@ -263,11 +263,11 @@ def forgotten(order: AttemptOrder, env: AttemptEnvironment, change: Change) -> F
             wanted.said,
             lambda calls: env.plumbing.naming(order.main, calls),
         )
-    names = tuple(file.path for file in change.files if file.old_mode == ABSENT)
-    like = {basename(path) for path in names}
+    like = {basename(path) for path in new}
     origins = env.plumbing.entries(order.main, tuple(path for path in on_main if basename(path) in like))
     told = {shown(path): one.what for path, one in tried.items() if one.told}
-    return told_once(left, told | copied(change.files, origins) | taken_away(change.files, wanted.said))
+    told |= copied(change.files, origins) | taken_away(change.files, wanted.said)
+    return told_once(left, told | named_and_nowhere(change.files, on_main, wanted.said))
 
 
 def _shadows(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> tuple[str, ...]:

@@ -22,10 +22,14 @@ LEFT_IN = "left-in"
 """The rule of work that passed, and that holds what its worker may have forgotten: it is told once."""
 CHECK = (
     "Your working directory holds work that passes every command. Take out of it what is there only for debugging or by"
-    " the way, and change nothing else. What is meant to stay, leave as it is: it is accepted then."
+    " the way, add what the issue names and is missing, and change nothing else. What is meant to stay, leave as it is:"
+    " it is accepted then."
 )
 """What the worker is told to do about it."""
 _UNASKED = "deleted, and the issue does not speak of it"
+_NOWHERE = "the issue names it, and it is neither on main nor in the change"
+_NAMED = re.compile(r"(?<![\w./:@~-])(?:[\w-][\w.-]*/){1,9}[\w-][\w.-]{0,99}\.[A-Za-z]\w{0,7}(?![\w/])")
+_SAID_CHARS_MAX = 20_000
 _COPIES_MIN = 2
 _FOLDER_CHARS_MIN = 4
 _PACKAGE = "__init__.py"
@@ -87,6 +91,20 @@ def taken_away(changes: Collection[FileChange], said: str) -> dict[str, str]:
         if asks_for_less((said,))
         else dict.fromkeys(map(shown, alone), "deleted, and the issue does not speak of it")
     )
+
+
+def named_and_nowhere(changes: Collection[FileChange], main: Collection[str], said: str) -> dict[str, str]:
+    """Return the files that an issue names by a path of this project and that are nowhere.
+
+    Only of an issue that names nothing of the change: this may be another issue's.
+    """
+    names = {name for change in changes for name in (change.path, basename(change.path))}
+    tops, text = {path.split("/")[0] for path in main}, said[:_SAID_CHARS_MAX]
+    if any(name in text for name in names):
+        return {}
+    named = dict.fromkeys(match[0] for match in _NAMED.finditer(text))
+    nowhere = [path for path in named if path not in main and path.split("/")[0] in tops]
+    return dict.fromkeys(map(shown, nowhere), _NOWHERE)
 
 
 def copied(changes: Collection[FileChange], main: Mapping[str, tuple[str, str]]) -> dict[str, str]:

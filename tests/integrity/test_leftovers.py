@@ -8,7 +8,7 @@ to be there (a handler that starts pdb, and an example in a docstring).
 import pytest
 
 from noface.data import table
-from noface.integrity.leftovers import copied, left_in, taken_away, told_once
+from noface.integrity.leftovers import copied, left_in, named_and_nowhere, taken_away, told_once
 from noface.integrity.tampering import Line
 from noface.model.attempt import ABSENT, FileChange
 
@@ -102,6 +102,21 @@ def change(path, old="", new=""):
 def test_a_file_is_deleted_by_the_way_if_nothing_speaks_of_it(said, more, found):
     """36 of 3,718 commits of three public projects would be told so, once: setup.cfg went with "use uv"."""
     assert list(taken_away((change("docs/guide.md", old="a"), *more), said)) == (["docs/guide.md"] if found else [])
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("Add shop/price.py with price()", ["shop/price.py"]),
+        ("Add shop/price.py, and use shop/rate.py", []),  # it names what was changed
+        ("Add price.py, see https://x.org/shop/price.py or lib/shop/price.py", []),  # no path of this project
+        ("shop/stock.py is slow", []),  # it is there, and may be so for another reason
+    ],
+)
+def test_work_that_may_be_another_issue_s_lacks_the_file_that_this_one_names(said, found):
+    """None of 3,718 commits of three public projects would be told so."""
+    told = named_and_nowhere([change("shop/rate.py", new="a")], ["shop/stock.py", "README.md"], said)
+    assert list(told) == found
 
 
 def test_a_copy_of_a_folder_is_told_as_one():
