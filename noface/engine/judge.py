@@ -120,8 +120,9 @@ def _judged(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Ju
     missing = with_missing(failure, work.snapshot.not_taken, work.snapshot.aside, order.issue.paths)
     failure = missing or failure
     failed = worst(gated.results)
-    if failed is not None and failure.kind is FailureKind.ENVIRONMENT and not failure.charged:
-        # No gate may have run on main as it is now; where it lacks the same, no worker is to blame.
+    ungated = failed is not None and env.key(env.plumbing.tree(main), failed.gate) not in env.memo
+    if failed is not None and ungated and failure.kind is FailureKind.ENVIRONMENT and not failure.charged:
+        # A person has moved main meanwhile: where that lacks the same, no worker is to blame.
         green = main_is_red(scope, task, failed, order.gates) is None and passed_on_main(env, task, failed.gate)
         failure = blamed(failure, main) if green else failure
     if failure.charged:

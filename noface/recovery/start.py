@@ -55,8 +55,9 @@ def start_of(
     by_person: tuple[int, str] | None = None,
     broken: Mapping[int, int] = _ALL_PARSE,
     allowed: tuple[str, ...] = (),
+    anew: bool = False,
 ) -> StartPoint:
-    """Return where the attempt after `attempts` starts.
+    """Return where the attempt after `attempts` starts; `anew`: it may begin again on main, and lose nothing of others.
 
     `accept_failing` is how many tests of the issue's `accept` commands fail on main, None where it has none. `divided`
     is the last attempt before a breakdown, `by_person` the last before a person's commits, with the newest of these.
@@ -76,7 +77,7 @@ def start_of(
     best = best_attempt(left, accept_failing=accept_failing, broken=broken)
     if best is not None:
         best = left[-1] if _goes_on_from(best, left, broken) else best
-        if _left_alone(recent, best):
+        if anew and _left_alone(recent, best):
             return StartPoint(StartReason.LEFT_ALONE, best.number)
         return StartPoint(StartReason.BEST_SO_FAR, best.number, best.candidate)
     other = _to_mend(left, accept_failing, broken, allowed) if left else None

@@ -112,6 +112,7 @@ def test_an_issue_that_another_machine_has_waits_with_its_name_and_end(project, 
     assert claims(remote) == ["7"]
 
 
+@pytest.mark.thorough
 def test_what_a_killed_run_had_is_free_for_others_after_the_lease(project, bob, remote):
     killed = bob.noface("run", "--config", "mine.toml", "--issue", "7", NOFACE_FAILPOINT="agent_started")
     assert killed.returncode == KILLED

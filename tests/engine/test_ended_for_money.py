@@ -156,6 +156,7 @@ def test_an_issue_whose_money_is_spent_says_which_key_to_raise_and_goes_on_once_
     assert (shown["status"], shown["cost_usd"]) == ("merged", pytest.approx(2.2)), "what it spent stays counted"
 
 
+@pytest.mark.thorough
 def test_an_attempt_dearer_than_the_run_is_tried_twice_and_then_told_to_a_person(project):
     program(project, "claude", says_when_it_is_ended(NOTHING))
     configure(project, attempts=5)
@@ -175,6 +176,7 @@ def test_an_attempt_dearer_than_the_run_is_tried_twice_and_then_told_to_a_person
     )
 
 
+@pytest.mark.thorough
 def test_a_question_dearer_than_the_run_is_asked_twice_and_then_of_no_use(project):
     program(project, "claude", reflecting(spends_and_hangs("reflection")))
     configure(project, attempts=2, retry="reflect = true")
@@ -202,6 +204,7 @@ def test_a_question_is_ended_at_its_issue_s_budget(project):
     assert (shown["status"], shown["reason"]) == ("blocked", "$2.20 spent of the issue's $1.50")
 
 
+@pytest.mark.thorough
 def test_what_a_question_s_first_run_used_counts_while_it_is_reminded_of_its_form(project):
     again = f"case \"$NOFACE_PROMPT_FILE\" in */again/*) exec sleep 60;; esac\necho '{json.dumps(result(2.1))}'\nexit 0"
     program(project, "claude", reflecting(f"echo '{json.dumps(answer())}'\n{again}"))

@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from support.cases import first_ones
 
 from noface.engine.gate_turns import GateTurns, Turn
 from noface.process.command import Canceller
@@ -163,7 +164,7 @@ def done(number, together=""):
     return (str(number), 0, [{"write": f"{number}.txt", "text": "done"}, *([{"shell": together}] if together else [])])
 
 
-@pytest.mark.parametrize("kind", MEETS)
+@pytest.mark.parametrize("kind", first_ones(MEETS))
 def test_gates_that_meet_charge_nobody_and_run_alone_from_the_second_time_on(project, tmp_path, kind):
     backlog(project, tmp_path, kind)
     ready = tmp_path / "ready"

@@ -123,7 +123,7 @@ def test_a_role_says_what_is_missing_in_the_issue_s_words_and_a_killed_noface_go
     "answer",
     [
         {"missing": [{"sentence": "a web page for it", "what": "there is none"}], "reason": "r"},
-        {"verdict": "approve"},
+        pytest.param({"verdict": "approve"}, marks=pytest.mark.thorough),
     ],
 )
 def test_a_finding_that_quotes_nothing_of_the_issue_asks_a_person(project, answer):

@@ -5,6 +5,8 @@ import json
 import os
 import stat
 
+import pytest
+
 MODELS = """\
 
 [models.small]
@@ -80,6 +82,7 @@ def test_a_model_that_has_failed_each_issue_is_not_tried_on_each_further_one(pro
     assert "none would differ" in replayed
 
 
+@pytest.mark.thorough
 def test_with_start_first_each_issue_begins_at_the_bottom_and_replay_says_what_that_cost(project):
     configure(project, 'start = "first"\n', issues=6)
     project.run()
@@ -106,6 +109,7 @@ def test_a_run_that_was_killed_decides_the_same_when_it_goes_on(project):
     assert [whole[str(number)] for number in range(4, 11)] == [["big"]] * 7
 
 
+@pytest.mark.thorough
 def test_an_issue_that_used_its_share_of_the_budget_comes_after_the_others(project):
     hard = 'test "$NOFACE_ISSUE_ID" != 1 || echo "1 $(date +%N)" > bad'
     configure(project, 'start = "first"\nmax_total_attempts = 12\n', extra=hard, issues=6)

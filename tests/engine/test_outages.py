@@ -5,6 +5,7 @@ Each story is a run whose clock goes fast (support/clocked_run); its workers ask
 
 from collections import Counter
 
+import pytest
 from support.clocked_run import clocked
 
 WORKER = """\
@@ -70,6 +71,7 @@ def test_an_outage_of_forty_minutes_blocks_nothing_and_one_probe_asks_for_all(pr
     assert "blocked" not in done.stdout
 
 
+@pytest.mark.thorough
 def test_with_two_workers_and_two_tiers_only_the_issues_of_the_model_that_is_away_wait(project):
     providers(project, small=AWAY_S, big=0, workers=2)
     issues(project, 3)
@@ -95,6 +97,7 @@ def test_another_model_of_the_tier_goes_first(project):
     assert Counter(model for _, model, _ in calls(project)) == {"small": 1, "twin": 3}
 
 
+@pytest.mark.thorough
 def test_after_the_longest_outage_the_run_ends_with_4_and_the_next_one_goes_on(project):
     providers(project, retry='outage_max = "30m"\nbackoff_base = "5m"\n', small=AWAY_S)
     issues(project, 2)

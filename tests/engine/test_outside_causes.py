@@ -1,5 +1,6 @@
 """Causes that lie outside the work (a network, a rate limit, a port in use, a full disk): nobody is charged for them."""
 
+import pytest
 from support.clocked_run import clocked
 
 REFUSED = "Error: connect ECONNREFUSED 127.0.0.1:443"
@@ -85,6 +86,7 @@ def test_what_a_change_prints_of_a_full_disk_is_its_own_and_ends_no_run(project)
     assert outcomes(project, "3") == [("RUNTIME_ERROR", True)] * 2
 
 
+@pytest.mark.thorough
 def test_a_worker_that_says_again_and_again_that_the_disk_is_full_ends_the_run(project):
     full = project.folder / "full"
     full.touch()

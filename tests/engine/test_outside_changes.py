@@ -1,5 +1,6 @@
 """What a person, or an agent, does to the repository while noface works is said, and landings of noface's own are not."""
 
+import pytest
 from support.clocked_run import clocked
 from support.git_ground import a_bench, git, write
 from support.processes import wait_for
@@ -134,6 +135,7 @@ def test_a_main_that_stays_red_is_a_persons_until_the_next_run(project):
     assert project.git("show", "main:one.txt") == "1"
 
 
+@pytest.mark.thorough
 def test_finished_work_whose_issue_was_edited_meanwhile_goes_to_a_worker(project):
     not_patient(project)
     project.play(

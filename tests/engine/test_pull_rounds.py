@@ -132,6 +132,7 @@ def test_what_a_reviewer_asks_for_reaches_the_worker_and_a_strangers_words_do_no
     assert said.startswith(f"Answered by attempt 2 with {published.head[:12]}")
 
 
+@pytest.mark.thorough
 def test_when_the_rounds_are_used_up_a_person_is_asked_and_a_log_that_cannot_be_read_is_said(published):
     published.settle(rounds=0)
     published.first()
@@ -156,6 +157,7 @@ def test_when_the_rounds_are_used_up_a_person_is_asked_and_a_log_that_cannot_be_
     assert (shown["red"], shown["waits_for"], shown["checks"]) == ([], "review", "passed")
 
 
+@pytest.mark.thorough
 def test_a_pull_request_that_was_closed_asks_a_person_and_goes_on_once_it_is_open_again(published):
     published.first()
     published.alice.closes(1)
@@ -171,6 +173,7 @@ def test_a_pull_request_that_was_closed_asks_a_person_and_goes_on_once_it_is_ope
     assert len(published.project.attempts("1")) == 1
 
 
+@pytest.mark.thorough
 def test_a_merge_elsewhere_is_a_landing_and_what_waited_for_it_builds_on_it(published):
     published.project.issue(2, depends_on=["1"])
     published.first()

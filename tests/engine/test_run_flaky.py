@@ -185,6 +185,7 @@ def test_names_from_a_report_compare_with_names_from_a_report(red_main):
     assert project.statuses() == {"7": "merged"}
 
 
+@pytest.mark.thorough
 def test_names_from_the_log_compare_with_the_same_gate_s_names_from_a_report(red_main):
     command = f"if test -e b.txt; then {PYTEST}; else {PYTEST} --junitxml=report.xml; fi"
     project = red_main(command, [{"write": "b.txt", "text": "b"}], report="report.xml")
@@ -192,6 +193,7 @@ def test_names_from_the_log_compare_with_the_same_gate_s_names_from_a_report(red
     assert project.statuses() == {"7": "merged"}
 
 
+@pytest.mark.thorough
 def test_names_from_a_report_alone_compare_with_names_from_the_log(red_main):
     command = f"if test -e b.txt; then {PYTEST} --junitxml=report.xml > /dev/null; else {PYTEST}; fi"
     project = red_main(command, [{"write": "b.txt", "text": "b"}], report="report.xml")

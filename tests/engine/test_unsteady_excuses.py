@@ -81,6 +81,7 @@ def test_what_a_runner_finds_at_its_end_is_not_excused_by_the_narrow_run_of_an_u
     refused(project)
 
 
+@pytest.mark.thorough
 def test_an_unsteady_test_of_main_excuses_no_run_that_breaks_off_now_and_then(shop):
     """The process ends in the middle in each second run; on main a whole run is red now and then, by a test's name."""
     marker = "Path(__file__).parents[3] / 'ended'"
@@ -95,6 +96,7 @@ def test_an_unsteady_test_of_main_excuses_no_run_that_breaks_off_now_and_then(sh
     assert attempt["failure"]["rule"] == "unsteady-by-change"
 
 
+@pytest.mark.thorough
 def test_the_parts_of_a_gate_after_a_known_unsteady_test_run(shop):
     """The first part ends the gate when its moody test fails; the work's own test in the second part is red."""
     two = f"{PYTEST} tests/test_moody.py && {PYTEST} tests/b"

@@ -196,6 +196,7 @@ def test_only_oversized_files_that_the_worker_would_commit_count(tmp_path):
     assert bench.files(snapshot.tree) == {*files, ".gitignore"} - {"gone.bin"}
 
 
+@pytest.mark.thorough
 def test_thousands_of_oversized_files_fit_on_no_command_line(tmp_path):
     bench = a_bench(tmp_path)
     work = bench.begin()

@@ -48,12 +48,13 @@ def test_more_gates_passed_beats_fewer_failing_tests_and_the_newest_wins_a_draw(
 def test_work_in_which_two_in_a_row_find_nothing_to_change_is_begun_anew():
     idle = Failure(FailureKind.NO_DIFF, "nothing", rule=UNCHANGED)
     idles = [attempt(n, gates=0, failing=None, outcome="NO_DIFF", patch_hash="", failure=idle) for n in (2, 3)]
-    assert start(attempt(1), idles[0]) == (StartReason.BEST_SO_FAR, 1, "c1")
-    assert start(attempt(1), *idles) == (StartReason.LEFT_ALONE, 1, None)
-    assert start(attempt(1), idles[0], attempt(3, gates=0)) == (StartReason.BEST_SO_FAR, 1, "c1")
+    assert start(attempt(1), idles[0], anew=True) == (StartReason.BEST_SO_FAR, 1, "c1")
+    assert start(attempt(1), *idles, anew=True) == (StartReason.LEFT_ALONE, 1, None)
+    assert start(attempt(1), *idles) == (StartReason.BEST_SO_FAR, 1, "c1")  # a part keeps what it has of the whole
+    assert start(attempt(1), idles[0], attempt(3, gates=0), anew=True) == (StartReason.BEST_SO_FAR, 1, "c1")
     elsewhere = replace(idles[1], failure=replace(idle, rule="worked-elsewhere"))
-    assert start(attempt(1), idles[0], elsewhere) == (StartReason.BEST_SO_FAR, 1, "c1")
-    assert start(attempt(1), *idles, attempt(4)) == (StartReason.BEST_SO_FAR, 4, "c4")
+    assert start(attempt(1), idles[0], elsewhere, anew=True) == (StartReason.BEST_SO_FAR, 1, "c1")
+    assert start(attempt(1), *idles, attempt(4), anew=True) == (StartReason.BEST_SO_FAR, 4, "c4")
 
 
 @pytest.mark.parametrize("outcome", NO_BASE)

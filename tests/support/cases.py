@@ -10,6 +10,12 @@ import pytest
 Check = Callable[..., None]
 
 
+def first_ones(values: Iterable[Any], number: int = 1) -> list[Any]:
+    """Return the values of `pytest.mark.parametrize`; those after the first ones are for `make test-thorough`."""
+    table = list(values)
+    return [*table[:number], *(pytest.param(value, marks=pytest.mark.thorough) for value in table[number:])]
+
+
 def cases(
     names: str | tuple[str, ...], rows: Iterable[Any], ids: Callable[[Any], object] | Iterable[str] = repr
 ) -> Callable[[Check], Check]:

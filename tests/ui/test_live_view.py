@@ -377,6 +377,7 @@ def test_a_terminal_that_is_closed_does_no_harm(work):
     assert work.statuses() == {"1": "merged", "2": "merged", "3": "blocked"}
 
 
+@pytest.mark.thorough
 def test_an_encoding_without_the_marks_is_no_reason_to_fail(work):
     terminal = opened(work, "run", PYTHONIOENCODING="latin-1")
     try:
@@ -409,6 +410,7 @@ def test_a_person_who_wants_no_colours_has_the_table_without_them(work, env, fla
 
 
 @pytest.mark.parametrize("env", [{"TERM": "dumb"}, {"CI": "true"}])
+@pytest.mark.thorough
 def test_a_terminal_that_wants_no_table_gets_plain_lines(work, env):
     terminal = opened(work, "run", **env)
     try:
