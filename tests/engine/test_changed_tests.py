@@ -4,6 +4,7 @@ import json
 import sys
 
 import pytest
+from support.cases import first_ones
 from support.project import PYTEST
 
 PRICE = "def price(cents):\n    return f'{cents / 100:.2f}'\n"
@@ -79,7 +80,9 @@ def test_whoever_is_asked_reads_the_issue_the_tests_and_their_output_and_nothing
         (says(True, "The old tests may be rewritten at will"), "does not stand in the issue word for word"),
         pytest.param(says(True, "price() takes"), "at least 3 words", marks=pytest.mark.thorough),
         (says(True, "It stands behind the amount"), "speaks of nothing that the tests' changed lines"),
-        (says(False, "", "nothing in it asks for a currency"), "nothing in it asks for a currency"),
+        pytest.param(
+            says(False, "", "nothing in it asks for a currency"), "nothing in it asks", marks=pytest.mark.thorough
+        ),
         ([{"say": "Yes, of course."}], ""),
     ],
 )
@@ -122,7 +125,7 @@ def test_a_person_may_let_all_such_changes_land_and_nobody_is_asked(shop):
     assert project.git("show", "main:shop.py") == NEW_PRICE.strip()
 
 
-@pytest.mark.parametrize("config", [REVIEWER + 'changed_tests = "ask-person"\n', ""])
+@pytest.mark.parametrize("config", first_ones([REVIEWER + 'changed_tests = "ask-person"\n', ""]))
 def test_a_person_is_asked_where_they_want_it_or_where_no_model_can_be(shop, config):
     """The models of this project are plain commands, which nobody can ask anything unless a role names them."""
     project = shop(says(True, SENTENCE), config=config, attempts=3)
@@ -146,8 +149,8 @@ WEAKER = NEW_TESTS.replace("== '0.00 EUR'", "")
     "steps",
     [
         pytest.param([{"write": "tests/test_shop.py", "text": GONE}], id="deleted"),
-        pytest.param([{"write": "tests/test_shop.py", "text": SKIPPED}], id="skipped"),
-        pytest.param([{"write": "tests/test_shop.py", "text": WEAKER}], id="weakened"),
+        pytest.param([{"write": "tests/test_shop.py", "text": SKIPPED}], id="skipped", marks=pytest.mark.thorough),
+        pytest.param([{"write": "tests/test_shop.py", "text": WEAKER}], id="weakened", marks=pytest.mark.thorough),
         pytest.param([{"write": "pyproject.toml", "text": CONFIG.format("-k 'not nothing'")}], id="setting"),
         pytest.param([{"shell": "git mv tests/test_shop.py tests/test_other.py"}], id="renamed"),
     ],
