@@ -110,14 +110,13 @@ class CommandReader:
             case _:
                 how = "was ended by a signal" if exit_code is None else f"ended with exit code {exit_code}"
                 kind, message = FailureKind.AGENT_CRASH, f"the worker {how}: {words}"
-        outside = final_error(reversed(said)) if kind is FailureKind.AGENT_CRASH else None
-        by_provider = _of_its_provider(exit_code, stderr, said[-1].strip(), last)
+        crashed = kind is FailureKind.AGENT_CRASH
+        outside = final_error(reversed(said)) if crashed else None
+        by_provider = _of_its_provider(exit_code, stderr, said[-1].strip(), last) if crashed else None
         # A network may be the work's own: what other programs say of one comes first.
-        if by_provider is not None and by_provider.kind is FailureKind.NETWORK and outside is not None:
-            by_provider = None
-        if kind is FailureKind.AGENT_CRASH and by_provider is not None:
+        if by_provider is not None and (outside is None or by_provider.kind is not FailureKind.NETWORK):
             return RunVerdict(last_words=last, error=by_provider, finished=False, resource=by_provider.resource)
-        if kind is FailureKind.AGENT_CRASH and outside is None and (page := final_answer(reversed(said))):
+        if crashed and outside is None and (page := final_answer(reversed(said))):
             rule, words = NO_ANSWER, page
             message = f"the worker ended with exit code {exit_code}, and no answer of its provider: {page}"
         if outside is not None:

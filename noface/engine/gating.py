@@ -360,11 +360,6 @@ def main_is_red(scope: Scope, task: Task, failed: GateResult, gates: tuple[GateS
     return failure
 
 
-def passed_on_main(env: AttemptEnvironment, task: Task, gate: GateSpec) -> bool:
-    """Tell whether a gate has passed on the task's main in this run."""
-    return env.key(env.plumbing.tree(task.main), gate) in env.gate_facts.main_green
-
-
 def named_tests(failed: GateResult) -> str:
     """Return the first failing test, and how many more, where the message itself does not name it."""
     tests = failed.failing_tests

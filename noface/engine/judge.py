@@ -16,7 +16,6 @@ from noface.engine.gating import (
     gate_task,
     main_is_red,
     named_tests,
-    passed_on_main,
     run_gates,
     with_fixes,
 )
@@ -120,17 +119,29 @@ def _judged(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Ju
     missing = with_missing(failure, work.snapshot.not_taken, work.snapshot.aside, order.issue.paths)
     failure = missing or failure
     failed = worst(gated.results)
-    ungated = failed is not None and env.key(env.plumbing.tree(main), failed.gate) not in env.memo
-    if failed is not None and ungated and failure.kind is FailureKind.ENVIRONMENT and not failure.charged:
-        # A person has moved main meanwhile: where that lacks the same, no worker is to blame.
-        green = main_is_red(scope, task, failed, order.gates) is None and passed_on_main(env, task, failed.gate)
-        failure = blamed(failure, main) if green else failure
+    if failed is not None and task.known is None:
+        failure = _beside_main(scope, task, failed, order.gates, failure)
     if failure.charged:
-        on_main = main_is_red(scope, task, failed, order.gates) if failed and task.known is None else None
         told = nothing or only_notes(order, env, change)
         told = told if failure.kind is not FailureKind.ENVIRONMENT else None  # what is missing tells more
-        failure = on_main or told or missing or _with_places(failure, work.snapshot)
+        failure = told or missing or _with_places(failure, work.snapshot)
     return replace(judged, failure=with_library(env, judged.snapshot.changes, gated.tree, failure))
+
+
+def _beside_main(
+    scope: Scope, task: Task, failed: GateResult, gates: tuple[GateSpec, ...], failure: Failure
+) -> Failure:
+    """Return main's own failure at the gate that failed, if it has one; what only the change lacks is charged to it.
+
+    Where that was not asked before: a person may have moved main to a commit that no gate has run on.
+    """
+    env = scope.env
+    key = env.key(env.plumbing.tree(task.main), failed.gate)
+    unknown = failure.kind is FailureKind.ENVIRONMENT and key not in env.memo
+    on_main = main_is_red(scope, task, failed, gates) if failure.charged or unknown else None
+    if on_main is not None:
+        return on_main
+    return blamed(failure, task.main) if unknown and key in env.gate_facts.main_green else failure
 
 
 def _nothing_to_do(order: AttemptOrder, scope: Scope, judged: Judgement, nothing: Failure, words: str) -> Judgement:

@@ -234,11 +234,11 @@ class MergeQueue:
     def step(self, *, begin: bool = True) -> list[Rejected]:
         """Land what can land now; where a proof is needed, start it if `begin`. Return the rejected ones."""
         rejected = self._collect()
-        tried: list[QueueEntry] = []
+        tried: set[int] = set()
         self._collect_push()
         # Once each: of several that one lock holds up, one is always due again, and nothing else would go on.
         while not self.working and (entry := self._next(tried)) is not None:
-            tried.append(entry)
+            tried.add(id(entry))
             main = self._context.env.plumbing.main()
             if (why := branch_in_the_way(self._context, entry.issue)) is not None:
                 self._remove(entry)
@@ -257,11 +257,10 @@ class MergeQueue:
                 break
         return rejected
 
-    def _next(self, tried: list[QueueEntry]) -> QueueEntry | None:
+    def _next(self, tried: set[int]) -> QueueEntry | None:
         """Return the next entry that may land: none beside an issue that works alone, for which it could move main."""
         now = self._context.clock.now()
-        done = {id(entry) for entry in tried}
-        free = [entry for entry in self._entries if entry.not_before <= now and id(entry) not in done]
+        free = [entry for entry in self._entries if entry.not_before <= now and id(entry) not in tried]
         if not free or not (working := self._jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION)):
             return next(iter(free), None)
         if working & self._context.suspects:  # which would not be alone: nothing could be told from another death

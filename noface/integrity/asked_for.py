@@ -46,7 +46,7 @@ def unfounded(sentence: str, grounds: Grounds) -> str:
     if not any(stands_in(sentence, text) for text in grounds.texts):
         return NOT_THERE
     shared = meanings((sentence,)) & meanings(grounds.lines)
-    if not shared - (meanings((_less(),)) if grounds.taken else frozenset()):
+    if not shared - (meanings(_lists("tests", "goes")) if grounds.taken else frozenset()):
         return "this sentence speaks of nothing that the tests' changed lines or names speak of"
     if grounds.taken and not asks_for_less((sentence,)):
         return "tests of main are gone or ask for less, and this sentence does not speak of that"
@@ -61,12 +61,21 @@ def stands_in(quote: str, text: str) -> bool:
 
 def asks_for_less(texts: Iterable[str]) -> bool:
     """Tell whether texts speak of what takes tests away: of tests, or of a part of the product that goes."""
-    words = frozenset(_less().split())
+    return _speaks(texts, "tests", "goes")
+
+
+def speaks_of_what_goes(text: str) -> bool:
+    """Tell whether a text speaks of something that is taken away."""
+    return _speaks((text,), "goes")
+
+
+def _speaks(texts: Iterable[str], *lists: str) -> bool:
+    words = frozenset(word for text in _lists(*lists) for word in text.split())
     return any(word in words for text in texts for word in _words(text))
 
 
-def _less() -> str:
-    return str(table("integrity")["asked_for"]["less"])
+def _lists(*names: str) -> tuple[str, ...]:
+    return tuple(str(table("integrity")["asked_for"][name]) for name in names)
 
 
 def _words(text: str) -> list[str]:

@@ -11,7 +11,7 @@ from posixpath import basename, dirname, splitext
 from typing import Any
 
 from noface.data import pattern, table
-from noface.integrity.asked_for import asks_for_less
+from noface.integrity.asked_for import speaks_of_what_goes
 from noface.integrity.tampering import Line, shown
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
@@ -85,12 +85,8 @@ def taken_away(changes: Collection[FileChange], said: str) -> dict[str, str]:
         return _stem(path) in text or any(folder.casefold() in text for folder in folders)
 
     gone = [change for change in changes if change.new_mode == ABSENT and change.old_oid not in kept]
-    alone = [c.path for c in gone if _stem(c.path) not in stems and not spoken_of(c.path)]
-    return (
-        {}
-        if asks_for_less((said,))
-        else dict.fromkeys(map(shown, alone), "deleted, and the issue does not speak of it")
-    )
+    alone = (c.path for c in gone if _stem(c.path) not in stems and not spoken_of(c.path))
+    return {} if speaks_of_what_goes(said) else dict.fromkeys(map(shown, alone), _UNASKED)
 
 
 def named_and_nowhere(changes: Collection[FileChange], main: Collection[str], said: str) -> dict[str, str]:

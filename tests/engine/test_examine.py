@@ -118,11 +118,13 @@ def test_a_workspace_s_path_in_the_work_is_refused_with_the_line_shown(examined,
     [
         ("ln -s /etc/hostname link", "links-outside"),
         ("mkdir a && ln -s ../../b a/link", "links-outside"),
+        ("ln -s . link", "links-outside"),
+        ("mkdir -p a/b && ln -s ../../a a/b/link", "links-outside"),
         ("mkdir a && ln -s ../a.txt a/link", ""),
         ("ln -s a.txt link", ""),
     ],
 )
-def test_a_link_that_leads_out_of_the_project_is_refused(examined, do, outcome):
+def test_a_link_that_leads_out_of_the_project_or_in_a_circle_is_refused(examined, do, outcome):
     """In ten public histories the only such links are one commit's, into its author's home: a mistake (psf/black)."""
     attempt, _ = examined([{"shell": do}], code=3 if outcome else 0)
     assert ((attempt["failure"] or {}).get("rule", "")) == outcome

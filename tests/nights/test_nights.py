@@ -147,8 +147,13 @@ def test_five_hundred_seeds_make_nights_that_can_be_played_and_hold_each_entry()
 
 def test_what_is_wrong_with_a_generated_night_is_told_by_kind():
     expect = {"landed": ["1"], "unmerged": ["2"], "unseen": [], "one_of": [["3", "4"]], "why": {"2": ["test_tax"]}}
-    night = {"expect": expect}
-    fine = {"landed": {"1": True, "2": False, "3": True, "4": False}, "texts": {"2": "test_tax fails"}}
+    shown = {"id": "5", "truth": "shown"}  # of a program that tells the truth of each call itself
+    night = {"expect": expect, "issue": [shown]}
+
+    def calls(*truths):
+        return [{"issue": "5", "kind": "work", "truth": truth} for truth in truths]
+
+    fine = {"landed": {"1": True, "2": False, "3": True, "4": False, "5": False}, "texts": {"2": "test_tax fails"}}
     blocked = {"1": {"status": "blocked"}}
     cases = [
         ("", {}),
@@ -161,6 +166,12 @@ def test_what_is_wrong_with_a_generated_night_is_told_by_kind():
         ("other", {"landed": {**fine["landed"], "3": False}}),
         ("harm", {"log": "Noface-Issue: 2\n"}),
         ("harm", {"log": "Noface-Issue: 3\nNoface-Issue: 4\n"}),
+        ("", {"calls": calls("wrong", "free")}),
+        ("lost", {"calls": calls("right", "wrong")}),
+        ("needless", {"calls": calls("right"), "issues": {"5": {"status": "blocked"}}}),
+        ("harm", {"calls": calls("wrong"), "log": "Noface-Issue: 5\n"}),
+        ("harm", {"calls": calls("right"), "log": "Noface-Issue: 5\n"}),
+        ("", {"calls": calls("unseen"), "log": "Noface-Issue: 5\n"}),
         ("harm", {"found": {"holds": ["the person's commit is on main"]}}),
     ]
     for wanted, more in cases:
