@@ -23,7 +23,7 @@ from noface.git.plumbing import make_and_hold, with_files_of
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.removal import remove
 from noface.git.snapshot import SlotLimits, SlotSnapshot, forget_index, take
-from noface.git.workspace import Slot, give_git
+from noface.git.workspace import Slot, give_git, protect_submodules
 from noface.integrity.not_taken import told_of
 from noface.model.attempt import (
     AttemptOrder,
@@ -38,6 +38,8 @@ from noface.model.attempt import (
 )
 from noface.model.codec import decode, encode
 from noface.model.failure import Failure
+from noface.model.patterns import matches_any
+from noface.model.protection import asked_paths
 from noface.model.scratch import ASIDE
 from noface.model.worker_run import AgentRun, EndedBy, UnreadableReport, Usage, WorkerReport
 from noface.process.failpoints import hit
@@ -146,6 +148,7 @@ def _do_work(order: AttemptOrder, scope: Scope) -> tuple[Work, Change] | Failure
     if failure is not None and (scope.cancel.cancelled or not setup_differs(env, order.start, order.main)):
         return failure
     give_git(slot, issue.id, order.start)
+    protect_submodules(slot, order.start, lambda path: matches_any(path, asked_paths(issue)))
     place = write_order(order, env, slot)
     hit("workspace_built")
     scope.progress(issue.id, number, "agent", f"{order.model.name} is working")

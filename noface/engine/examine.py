@@ -45,7 +45,7 @@ from noface.integrity.tampering import changed_lines, is_code, is_test_file, sho
 from noface.model.attempt import ABSENT, AttemptOrder, FileChange, Snapshot
 from noface.model.failure import Failure
 from noface.model.patterns import matches_any
-from noface.model.protection import named_exactly
+from noface.model.protection import asked_paths
 from noface.model.quoting import short
 from noface.model.taxonomy import FailureKind
 from noface.secrets.masked_records import named_anew
@@ -311,14 +311,14 @@ def _repositories(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[F
 
 def _names(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> tuple[Unfit, ...]:
     on_main = env.plumbing.whole(order.main).paths if adds(changes) else frozenset()
-    return unfit_names(changes, on_main, (*order.issue.may_change, *named_exactly(order.issue)))
+    return unfit_names(changes, on_main, asked_paths(order.issue))
 
 
 def _links(
     order: AttemptOrder, env: AttemptEnvironment, blobs: ObjectReader, changes: tuple[FileChange, ...]
 ) -> Iterator[Unfit]:
     """Yield the new links out of the project, or in a circle; one that names the workspace has a rule of its own."""
-    asked = (*order.issue.may_change, *named_exactly(order.issue))
+    asked = asked_paths(order.issue)
     for change in changes:
         if change.new_mode != _LINK or change.old_mode == _LINK or matches_any(change.path, asked):
             continue

@@ -1,6 +1,7 @@
 """What each kind of command sees in the sandbox: a worker its slot and its agent's login, a gate its slot alone.
 
-Nobody sees the repository's git dir (but its objects, read-only), noface's state, or another slot.
+Nobody sees the repository's git dir (but its objects and those of its submodules, read-only), noface's state, or another
+slot.
 """
 
 import os
@@ -16,6 +17,7 @@ from noface.engine.attempt_environment import AGENT_SLOT, LANDING_SLOT, AttemptE
 from noface.gates.inventory import WRITTEN
 from noface.git.removal import remove
 from noface.git.repository import Repository
+from noface.git.submodules import submodules
 from noface.git.workspace import Slot
 from noface.model.access import Permissions, Settings
 from noface.model.worker_run import ModelSpec
@@ -276,7 +278,8 @@ def _visible(
     root = (str(repository.root),) if checkout else ()
     needed = [path for path in (*root, home_of(variables), *programs, *python) if below(path, private)]
     inner = () if checkout else environments(variables, (str(repository.root),))
-    return (*needed, *inner, str(repository.objects), *outside)
+    objects = (str(one.objects) for one in submodules(repository, env.plumbing.main()) if one.whole)
+    return (*needed, *inner, str(repository.objects), *objects, *outside)
 
 
 def _hidden(env: AttemptEnvironment, home: str) -> tuple[str, ...]:

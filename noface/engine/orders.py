@@ -19,9 +19,13 @@ from noface.engine.start_commits import next_start
 from noface.engine.worker_prompt import Given, prompt_data
 from noface.git.plumbing import with_files_of
 from noface.git.refs import RefUpdate, hold_ref, slug
+from noface.git.submodules import submodules, unasked
 from noface.model.actions import Run, WaitUntil
 from noface.model.attempt import AttemptOrder
 from noface.model.history import History
+from noface.model.issue import Issue
+from noface.model.patterns import matches_any
+from noface.model.protection import asked_paths
 from noface.model.start import Origin, StartPoint, StartReason
 from noface.model.worker_run import THINKING_FACTOR, ModelSpec
 from noface.prompts.data import Situation
@@ -46,7 +50,7 @@ def make_order(
     number = context.reader.next_number(issue.id, slug(issue.id))
     think = action.think
     known = lessons_for(context, history, number)
-    given = Given(start.commit, main, note, protection.patterns, known)
+    given = Given(start.commit, main, note, (*protection.patterns, *_closed_submodules(context, issue, main)), known)
     situation, data = prompt_data(context, history, action, start.point, given)
     masked = context.env.masker.text
 
@@ -94,6 +98,12 @@ def make_order(
         landed=unasked_landings(context),
     )
     return order, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _closed_submodules(context: RunContext, issue: Issue, main: str) -> tuple[str, ...]:
+    """Return the patterns of the files in submodules that an issue does not name."""
+    inner = submodules(context.env.plumbing.repository, main)
+    return tuple(f"{one.path}/**" for one in unasked(inner, lambda path: matches_any(path, asked_paths(issue))))
 
 
 def _unjudged(history: History, start: StartPoint) -> bool:

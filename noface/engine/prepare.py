@@ -22,10 +22,11 @@ from noface.engine.disk import as_disk_full, full_places
 from noface.engine.isolation import gate_box, gate_variables, wrapping
 from noface.git.private_git_dir import with_private_config
 from noface.git.removal import remove, remove_below
-from noface.git.workspace import Slot, checkout, give_git
+from noface.git.workspace import Slot, checkout, give_git, in_use, submodules_in
 from noface.model.failure import SETUP_PASSING, Failure
 from noface.model.patterns import matches_any
 from noface.model.protection import always_protected
+from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import EndedBy
 from noface.process.files import read_bounded, read_regular, write_atomic
@@ -78,15 +79,19 @@ _STAMP_BYTES_MAX = 64 << 20
 _TAIL_LINES = 10
 SETUP_FAILED = "setup-failed"
 """The rule of a setup that fails."""
+SUBMODULE_NOT_HERE = "submodule-not-here"
+"""The rule of a commit whose submodules are at commits that nobody has fetched."""
 SETUP_PAUSES_S = (2.0, 8.0)
 _FINAL_LINES = 4
+_SHOWN_MAX = 3
 
 
 def prepare(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None:
     """Check `commit` out in the slot and set it up; return why that failed, if it did."""
     env = scope.env
     _clear_beside(slot)
-    checkout(slot, commit)  # it may have to empty the slot, with the stamp
+    if (missing := _check_out(slot, commit)) is not None:  # it may have to empty the slot, with the stamp
+        return missing
     stamp = _stamp(env, commit)
     if not env.setup.command or _read(slot.setup_stamp) == stamp:
         return None
@@ -133,12 +138,31 @@ def prepare_gate_slot(scope: Scope, slot: Slot, commit: str, main: str, token: s
         forget_setup(slot)
         failure = _prepare_and_note(scope, slot, main, token)
     if failure is None:
-        checkout(slot, commit)
-        if setup and _read(slot.setup_stamp) is None:  # the checkout had to empty the folder: once more
-            failure = _prepare_and_note(scope, slot, main, token)
-            if failure is None:
-                checkout(slot, commit)
+        failure = _check_out(slot, commit)
+        if failure is None and setup and _read(slot.setup_stamp) is None:  # the checkout had to empty the folder
+            failure = _prepare_and_note(scope, slot, main, token) or _check_out(slot, commit)
     return failure
+
+
+def _check_out(slot: Slot, commit: str) -> Failure | None:
+    """Check a commit out; return the failure that a submodule's commit is not here, which a person's checkout holds.
+
+    One that was never fetched is empty in the person's checkout as well.
+    """
+    checkout(slot, commit)
+    with in_use(slot) as git:
+        inner = submodules_in(slot, git, commit)
+    behind = tuple(f"{one.path} at {one.commit[:12]}" for one in inner if one.git_dir is not None and not one.whole)
+    if not behind:
+        return None
+    return Failure(
+        FailureKind.ENVIRONMENT,
+        f"the workspace would lack what submodules hold: {some(behind, _SHOWN_MAX)} is not on this machine."
+        " `git submodule update --init --recursive` fetches it",
+        rule=SUBMODULE_NOT_HERE,
+        signature=SUBMODULE_NOT_HERE,
+        charged=False,
+    )
 
 
 def _prepare_and_note(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None:

@@ -27,8 +27,9 @@ _OWN_FILES = (
 )
 _OWN_FOLDERS = ("info", "refs")
 _OWN_INFO = ("attributes", "exclude")
-_TEMPORARY = re.compile(r"index-[0-9a-f]{16}(\.lock)?|\..*\.tmp")
-"""What other threads are about to put in place, and the indexes they work with in a git dir that several use."""
+_TEMPORARY = re.compile(r"index-[0-9a-f]{16}(\.lock)?|sub-[0-9a-f]{16}|\..*\.tmp")
+"""What other threads are about to put in place, the indexes they work with in a git dir that several use, and those of
+submodules."""
 
 _ATTRIBUTES = "* !filter !working-tree-encoding\n"
 
@@ -42,7 +43,7 @@ def make_private_git_dir(repository: Repository, git_dir: Path, ignored: str = "
     write_if_new(git_dir / "config", config_text(repository))
     write_if_new(git_dir / "info" / "attributes", _ATTRIBUTES)
     write_if_new(git_dir / "info" / "exclude", ignored)
-    copy_shallow(repository, git_dir)
+    copy_shallow(repository.common_dir, git_dir)
     return git_dir
 
 
@@ -74,9 +75,9 @@ def config_text(repository: Repository) -> str:
     return text if sha1 else text + f"[extensions]\n\tobjectformat = {repository.object_format}\n"
 
 
-def copy_shallow(repository: Repository, git_dir: Path) -> None:
+def copy_shallow(common_dir: Path, git_dir: Path) -> None:
     """Copy the list of commits whose parents are missing; a person may have fetched them since."""
-    content = unshared_content(repository.common_dir / "shallow")
+    content = unshared_content(common_dir / "shallow")
     if content is None:
         (git_dir / "shallow").unlink(missing_ok=True)
     else:

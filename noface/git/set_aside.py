@@ -13,6 +13,7 @@ from noface.git.command import Git
 from noface.git.objects import TreeDiff
 from noface.git.plumbing import Plumbing, entries_before, write_entries
 from noface.git.scan_worktree import display_path
+from noface.git.submodules import LINK_MODE, links_in
 from noface.git.workspace import Slot
 from noface.integrity.not_taken import is_source
 from noface.integrity.rubbish import Rubbish, Wanted, kind_of, rewritten, rubbish_in
@@ -30,11 +31,19 @@ Aside = tuple[tuple[NotTaken, ...], str | None, tuple[str, ...]]
 
 
 def set_aside(
-    plumbing: Plumbing, git: Git, slot: Slot, start: str, main: str, diff: TreeDiff, wanted: Wanted, since: float
+    plumbing: Plumbing,
+    git: Git,
+    slot: Slot,
+    start: str,
+    main: str,
+    diff: TreeDiff,
+    wanted: Wanted,
+    since: float,
+    within: tuple[NotTaken, ...] = (),
 ) -> Aside:
     """Take rubbish from the index of a slot; return it with the sources that git ignores and newer than `since`.
 
-    `diff` is the index against `main`.
+    `diff` is the index against `main`; `within` are files that were changed in submodules.
     """
     ignored, rubbish = tuple(_ignored(git, slot, since)), _rubbish(plumbing, git, start, main, diff, wanted)
     worth = {path: one.what for path, one in rubbish.items() if not one.worthless}
@@ -43,8 +52,9 @@ def set_aside(
         git.run(
             "add", "-f", "--ignore-errors", *_FROM_STDIN, stdin="\0".join(f":(top,literal){i.path}" for i in ignored)
         )
-    if worth or ignored:
-        commit = plumbing.commit_tree(git.ask("write-tree"), (start,), "What is no part of an attempt's change\n")
+    if worth or ignored or within:
+        tree = _with_files(git, slot, within, plumbing.repository.null_id) if within else git.ask("write-tree")
+        commit = plumbing.commit_tree(tree, (start,), "What is no part of an attempt's change\n")
     if anew := rewritten(diff.changes):
         write_entries(git, entries_before(anew), plumbing.repository.null_id)
     if out := (*rubbish, *(one.path for one in ignored)):
@@ -53,8 +63,20 @@ def set_aside(
     for path, one in rubbish.items():
         by_what.setdefault(one.what, []).append(display_path(path))
     notes = tuple(f"left out of the change: {some(tuple(paths), 1)}: {what}" for what, paths in by_what.items())
-    files = (*ignored, *(NotTaken(display_path(path), what) for path, what in worth.items()))
+    files = (*within, *ignored, *(NotTaken(display_path(path), what) for path, what in worth.items()))
     return files[:_FILES_MAX], commit, notes + tuple(f"as on main: {display_path(one.path)}: a cache" for one in anew)
+
+
+def _with_files(git: Git, slot: Slot, within: tuple[NotTaken, ...], null_id: str) -> str:
+    """Return the index's tree with files of submodules in the place of these; the index stays as it is."""
+    links = links_in(git, slot.private_git_dir / "index")
+    paths = [one.path for one in within[:_FILES_MAX] if "\n" not in one.path and _newer(slot.path / one.path, 0.0)]
+    oids = git.ask("hash-object", "-w", "--no-filters", "--stdin-paths", stdin="".join(f"{path}\n" for path in paths))
+    files = {path: ("100644", oid) for path, oid in zip(paths, oids.split(), strict=True)}
+    outer = {link for link in links if any(path.startswith(f"{link}/") for path in files)}
+    tree = write_entries(git, {**dict.fromkeys(outer), **files}, null_id)
+    write_entries(git, {**dict.fromkeys(files), **{link: (LINK_MODE, links[link]) for link in outer}}, null_id)
+    return tree
 
 
 def _rubbish(plumbing: Plumbing, git: Git, start: str, main: str, diff: TreeDiff, wanted: Wanted) -> dict[str, Rubbish]:

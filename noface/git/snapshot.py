@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
@@ -11,14 +11,16 @@ from pathlib import Path, PurePosixPath
 from noface.errors import GitError
 from noface.git.command import Git
 from noface.git.plumbing import Plumbing, entries_before, write_entries
-from noface.git.removal import remove
+from noface.git.removal import remove, remove_below
 from noface.git.scan_worktree import Nested, display_path, scan_worktree
 from noface.git.set_aside import set_aside
-from noface.git.workspace import Slot, ensure_folder, in_use
+from noface.git.submodules import LINK_MODE, Submodule, changed_files, git_of, holds, links_in, stands_at
+from noface.git.workspace import Slot, ensure_folder, in_use, submodules_in
+from noface.integrity.not_taken import is_source
 from noface.integrity.rubbish import Wanted, rubbish_in
-from noface.model.attempt import Snapshot
+from noface.model.attempt import NotTaken, Snapshot
 from noface.model.protection import Protection
-from noface.process.files import read_regular
+from noface.process.files import is_folder, read_regular
 
 Paths = tuple[str, ...]
 _NOTES_MAX = 20
@@ -89,6 +91,10 @@ def take(
     with in_use(slot) as git:
         lost = _is_lost(slot, plumbing, start)
         notes = [] if ensure_folder(slot) else ["the workspace folder itself was removed or replaced"]
+        inner = submodules_in(slot, git, start)
+        stand = {one.path: stands_at(slot.path / one.path) for one in inner}
+        for one in inner:
+            remove_below(slot.path, f"{one.path}/.git")
         scan = scan_worktree(
             slot.path,
             slot.keep,
@@ -115,9 +121,10 @@ def take(
         new = git.run("ls-files", *_NEW, "--directory", "-z").parts[:_PLACES_MAX] if left_out else ()
         if start != main:
             _drop_ignored(git, plumbing, start, main)
+        within = tuple(_in_submodules(slot, git, inner, stand))
         tree = git.ask("write-tree")
         diff = plumbing.diff(main, tree)
-        not_taken, aside, out_notes = set_aside(plumbing, git, slot, start, main, diff, limits.wanted, since)
+        not_taken, aside, out_notes = set_aside(plumbing, git, slot, start, main, diff, limits.wanted, since, within)
         if out_notes:
             tree = git.ask("write-tree")
             diff = plumbing.diff(main, tree)
@@ -151,6 +158,30 @@ def take(
     changed = bool(diff.changes) if start == main else candidate_tree != plumbing.tree(start)
     undone = plumbing.diff(candidate_tree, tree).patch if guarded else b""
     return SlotSnapshot(snapshot, diff.patch, diff.hash, changed=changed, undone=undone)
+
+
+def _in_submodules(slot: Slot, git: Git, inner: tuple[Submodule, ...], stand: Mapping[str, str]) -> Iterator[NotTaken]:
+    """Yield what a worker changed in submodules: their files are another repository's.
+
+    A submodule of the tree's own at another commit that is on this machine is a change, and comes into the index.
+    """
+    top = links_in(git, slot.private_git_dir / "index")
+    for one in inner:
+        if not one.whole or _beyond_link(slot.path, f"{one.path}/_") or not is_folder(slot.path / one.path):
+            continue
+        commit, head = top.get(one.path, one.commit), stand.get(one.path, "")
+        if head not in ("", commit) and one.path in top:
+            if holds(slot.repository, one, head):
+                write_entries(git, {one.path: (LINK_MODE, head)}, slot.repository.null_id)
+                commit = head
+            else:
+                yield NotTaken(one.path, f"at commit {head[:12]}, which only the workspace has", ignored=True)
+        changed, new = changed_files(git_of(slot.repository, one, slot.private_git_dir, slot.path), commit)
+        for path in (*changed, *filter(is_source, new)):
+            place = display_path(f"{one.path}/{path}")
+            yield NotTaken(
+                place, f"in the submodule {display_path(one.path)}, which is another repository", ignored=True
+            )
 
 
 def _other_branches(workspace: Path, start: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ read by noface's git.
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,8 +19,7 @@ from noface.git.refs import exclusive_lock, scratch_branch
 from noface.git.removal import mount_points, remove, remove_below
 from noface.git.repository import Repository
 from noface.git.scan_worktree import clear_hazards
-
-_GITLINK_MODE = (0o160000).to_bytes(4, "big")  # as it stands in the index
+from noface.git.submodules import Submodule, fill, git_of, links_in, submodules, unasked, write_protect
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +117,7 @@ def give_git(slot: Slot, issue_id: str, commit: str) -> None:
     write_if_new(git_dir / "objects" / "info" / "alternates", f"{slot.repository.objects}\n")
     shutil.copytree(slot.private_git_dir / "info", git_dir / "info")
     shutil.copyfile(slot.private_git_dir / "index", git_dir / "index")
-    copy_shallow(slot.repository, git_dir)
+    copy_shallow(slot.repository.common_dir, git_dir)
 
 
 def discard(slot: Slot) -> None:
@@ -132,10 +131,29 @@ def _clean_and_read(slot: Slot, git: Git, tree: str) -> None:
     _refuse_mounts(slot)
     remove_below(slot.path, ".git")
     clear_hazards(slot.path, slot.keep)
-    _empty_submodules(slot, git)
+    before = links_in(git, slot.private_git_dir / "index")
+    gone = before.keys() - {one.path for one in submodules(slot.repository, tree)} if before else ()
+    for path in gone:
+        remove_below(slot.path, path)  # git takes what is in it for the submodule's, so `clean` would leave it
     kept = [part for line in _kept(slot.keep) for part in ("-e", line)]
     git.ask("clean", "-ffdxq", *kept)
     git.ask("read-tree", "-u", "--reset", tree)
+    for one in submodules_in(slot, git, tree):
+        fill(slot.repository, one, slot.private_git_dir, slot.path, _kept_in(slot.keep, one.path))
+
+
+def submodules_in(slot: Slot, git: Git, tree: str) -> tuple[Submodule, ...]:
+    """Return the submodules of the tree that a slot holds, and those within them."""
+    return submodules(slot.repository, tree) if links_in(git, slot.private_git_dir / "index") else ()
+
+
+def protect_submodules(slot: Slot, tree: str, asked: Callable[[str], bool]) -> None:
+    """Take the right to write from the files of the submodules in a slot that nobody has `asked` to change."""
+    with in_use(slot) as git:
+        for one in unasked(submodules_in(slot, git, tree), asked):
+            if one.whole:
+                inner = git_of(slot.repository, one, slot.private_git_dir, slot.path)
+                write_protect(inner, slot.path / one.path)
 
 
 def _refuse_mounts(slot: Slot) -> None:
@@ -149,24 +167,18 @@ def _refuse_mounts(slot: Slot) -> None:
         )
 
 
-def _empty_submodules(slot: Slot, git: Git) -> None:
-    """Remove what was put into submodules' folders: git takes it for theirs, so `clean` would leave it."""
-    try:
-        if _GITLINK_MODE not in (slot.private_git_dir / "index").read_bytes():
-            return
-    except OSError:
-        return
-    for entry in git.ask("ls-files", "--stage", "-z").split("\0"):
-        meta, _, path = entry.partition("\t")
-        if meta.startswith("160000 "):
-            remove_below(slot.path, path)
-
-
 def _empty(slot: Slot) -> None:
     remove(slot.path)
     slot.path.mkdir(parents=True)
     for name in ("index", "index.lock", "setup-stamp", "kept-stamp"):
         remove(slot.private_git_dir / name)
+    for index in slot.private_git_dir.glob("sub-*"):
+        remove(index)
+
+
+def _kept_in(keep: tuple[str, ...], folder: str) -> tuple[str, ...]:
+    """Return the ignore rules for the kept paths in a folder, as they stand in it."""
+    return _kept(tuple(path.removeprefix(f"{folder}/") for path in keep if path.startswith(f"{folder}/")))
 
 
 def _kept(keep: tuple[str, ...]) -> tuple[str, ...]:

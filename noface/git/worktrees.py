@@ -72,7 +72,7 @@ def worktrees(repository: Repository) -> tuple[Worktree, ...]:
         path, branch, head = Path(fields["worktree"]), fields.get("branch"), fields.get("HEAD", "")
         if path.resolve() == repository.common_dir.resolve():
             trees.append(_main_worktree(repository, branch, head))
-        elif (git_dir := _git_dir(path)) is not None:
+        elif (git_dir := git_dir_of(path)) is not None:
             trees.append(Worktree(path, branch, git_dir, head))
         elif "locked" in fields:
             trees.append(Worktree(path, branch, path, head, reachable=False))
@@ -106,13 +106,14 @@ def _main_worktree(repository: Repository, branch: str | None, head: str) -> Wor
     common = repository.common_dir.resolve()
     configured = repository.git().run("config", "--get", "core.worktree").text
     for path in (repository.root, common / configured):
-        git_dir = _git_dir(path)
+        git_dir = git_dir_of(path)
         if git_dir is not None and git_dir.resolve() == common:
             return Worktree(path, branch, common, head)
     return Worktree(common, branch, common, head, reachable=False)
 
 
-def _git_dir(path: Path) -> Path | None:
+def git_dir_of(path: Path) -> Path | None:
+    """Return the git dir of a working tree, as its `.git` tells; None where there is none."""
     dot_git = path / ".git"
     if dot_git.is_dir():
         return dot_git

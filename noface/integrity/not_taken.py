@@ -86,7 +86,7 @@ def _ways(files: tuple[NotTaken, ...], commit: str | None, paths: tuple[str, ...
     if any(one.ignored for one in files):
         allowed = sources and (not paths or all(matches_any(source, paths) for source in sources))
         change = f"change {some(tuple(sources), _SHOWN_MAX)} so that it is not ignored, or " if allowed else ""
-        ways.append(f"To have it in the change, {change}put it where nothing ignores it, or report why neither can be")
+        ways.append(f"To have it in the change, {change}put it elsewhere, or report why that cannot be")
     if not all(one.ignored for one in files):
         ways.append("What is left out and belongs to the change is taken if it is left again")
     if commit is not None:

@@ -36,7 +36,8 @@ class FileChange:
 class NotTaken:
     """A file in a slot that is no part of the change, and why.
 
-    `source` is the file of the slot whose line has git ignore it, if `ignored`; else it was left out as rubbish.
+    `ignored`: git takes nothing there, since a line of `source`, a file of the slot, says so, or since a submodule is
+    there; else it was left out as rubbish.
     """
 
     path: str

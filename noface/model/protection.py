@@ -82,6 +82,11 @@ def named_exactly(issue: Issue) -> tuple[str, ...]:
     return tuple(path for path in issue.paths if not _WILDCARDS & set(path)) if issue.parent is None else ()
 
 
+def asked_paths(issue: Issue) -> tuple[str, ...]:
+    """Return the patterns of what an issue may have changed though nobody else may: links, submodules, odd names."""
+    return (*issue.may_change, *named_exactly(issue))
+
+
 @lru_cache(maxsize=64)
 def _folded(patterns: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(pattern.casefold() for pattern in patterns)
