@@ -17,7 +17,14 @@ from noface.cli.wiring import (
 from noface.config.remote_rules import PULL_REQUEST, remote_notes
 from noface.config.sections import Config
 from noface.data.trackers import TRACKERS
-from noface.engine.readiness import box_findings, gate_findings, ladder_findings, model_findings, price_findings
+from noface.engine.readiness import (
+    box_findings,
+    checkout_findings,
+    gate_findings,
+    ladder_findings,
+    model_findings,
+    price_findings,
+)
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, UsageError
 from noface.git.locate import locate
 from noface.git.plumbing import Plumbing
@@ -89,6 +96,7 @@ def _programs(config: Config, repository: Repository | None, root: Path) -> Iter
         yield from gate_findings(gate_specs(config), config.project.setup)
         return
     with closing(Plumbing(repository)) as plumbing:
+        yield from checkout_findings(repository, plumbing.main())
         paths = frozenset(plumbing.paths(plumbing.main()))
         yield from gate_findings(
             gate_specs(config), config.project.setup, lambda path: path.removeprefix("./") in paths

@@ -16,6 +16,7 @@ from noface.engine.earlier_tests import weaker_tests
 from noface.engine.isolation import outside_modules
 from noface.engine.protected_files import reached
 from noface.gates.secrets import AddedSecret, scan, secret_failure
+from noface.git.filtered import raw
 from noface.git.objects import ObjectReader, refused
 from noface.git.plumbing import Plumbing, occurring
 from noface.integrity import diff as rules
@@ -211,6 +212,7 @@ def examine_change(order: AttemptOrder, env: AttemptEnvironment, change: Change)
                 *_names(order, env, change.files),
                 *_refused(env, change.files),
                 *_links(order, env, blobs, change.files),
+                *_raw(order, env, change.files),
             ),
         )
         broken = _broken(blobs, change.files)
@@ -312,6 +314,12 @@ def _repositories(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[F
 def _names(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> tuple[Unfit, ...]:
     on_main = env.plumbing.whole(order.main).paths if adds(changes) else frozenset()
     return unfit_names(changes, on_main, asked_paths(order.issue))
+
+
+def _raw(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> Iterator[Unfit]:
+    for one in raw(env.plumbing.repository, order.main, changes):
+        if not matches_any(one.path, asked_paths(order.issue)):
+            yield Unfit(UnfitRule.FILTERED, shown(one.path), f"kept through {short(one.by, _TARGET_CHARS_MAX)}")
 
 
 def _links(

@@ -1,7 +1,7 @@
 """What each kind of command sees in the sandbox: a worker its slot and its agent's login, a gate its slot alone.
 
-Nobody sees the repository's git dir (but its objects and those of its submodules, read-only), noface's state, or another
-slot.
+Nobody sees the repository's git dir (but its objects and those of its submodules, read-only), noface's state,
+or another slot.
 """
 
 import os

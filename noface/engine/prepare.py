@@ -20,6 +20,7 @@ from noface.diagnosis.known_causes import final_error, passing_cause
 from noface.engine.attempt_environment import AttemptEnvironment, Scope
 from noface.engine.disk import as_disk_full, full_places
 from noface.engine.isolation import gate_box, gate_variables, wrapping
+from noface.git.filtered import write_filtered
 from noface.git.private_git_dir import with_private_config
 from noface.git.removal import remove, remove_below
 from noface.git.workspace import Slot, checkout, give_git, in_use, submodules_in
@@ -79,8 +80,8 @@ _STAMP_BYTES_MAX = 64 << 20
 _TAIL_LINES = 10
 SETUP_FAILED = "setup-failed"
 """The rule of a setup that fails."""
-SUBMODULE_NOT_HERE = "submodule-not-here"
-"""The rule of a commit whose submodules are at commits that nobody has fetched."""
+INCOMPLETE = "workspace-incomplete"
+"""The rule of a workspace that would hold less than a checkout of the person."""
 SETUP_PAUSES_S = (2.0, 8.0)
 _FINAL_LINES = 4
 _SHOWN_MAX = 3
@@ -90,7 +91,7 @@ def prepare(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None
     """Check `commit` out in the slot and set it up; return why that failed, if it did."""
     env = scope.env
     _clear_beside(slot)
-    if (missing := _check_out(slot, commit)) is not None:  # it may have to empty the slot, with the stamp
+    if (missing := _check_out(env, slot, commit)) is not None:  # it may have to empty the slot, with the stamp
         return missing
     stamp = _stamp(env, commit)
     if not env.setup.command or _read(slot.setup_stamp) == stamp:
@@ -138,31 +139,30 @@ def prepare_gate_slot(scope: Scope, slot: Slot, commit: str, main: str, token: s
         forget_setup(slot)
         failure = _prepare_and_note(scope, slot, main, token)
     if failure is None:
-        failure = _check_out(slot, commit)
+        failure = _check_out(env, slot, commit)
         if failure is None and setup and _read(slot.setup_stamp) is None:  # the checkout had to empty the folder
-            failure = _prepare_and_note(scope, slot, main, token) or _check_out(slot, commit)
+            failure = _prepare_and_note(scope, slot, main, token) or _check_out(env, slot, commit)
     return failure
 
 
-def _check_out(slot: Slot, commit: str) -> Failure | None:
-    """Check a commit out; return the failure that a submodule's commit is not here, which a person's checkout holds.
+def _check_out(env: AttemptEnvironment, slot: Slot, commit: str) -> Failure | None:
+    """Check a commit out as a checkout of the person would hold it; return why that cannot be.
 
-    One that was never fetched is empty in the person's checkout as well.
+    A submodule that was never fetched is empty there as well, but not one whose commit is missing.
     """
     checkout(slot, commit)
+    plumbing = env.plumbing
     with in_use(slot) as git:
         inner = submodules_in(slot, git, commit)
+        why = write_filtered(plumbing.repository, plumbing.main(), git, slot.private_git_dir, slot.path)
     behind = tuple(f"{one.path} at {one.commit[:12]}" for one in inner if one.git_dir is not None and not one.whole)
-    if not behind:
+    if behind:
+        why = f"what submodules hold is not on this machine: {some(behind, _SHOWN_MAX)}."
+        why += " `git submodule update --init --recursive` fetches it"
+    if not why:
         return None
-    return Failure(
-        FailureKind.ENVIRONMENT,
-        f"the workspace would lack what submodules hold: {some(behind, _SHOWN_MAX)} is not on this machine."
-        " `git submodule update --init --recursive` fetches it",
-        rule=SUBMODULE_NOT_HERE,
-        signature=SUBMODULE_NOT_HERE,
-        charged=False,
-    )
+    message = f"the workspace would not hold what your checkout does: {why}"
+    return Failure(FailureKind.ENVIRONMENT, message, rule=INCOMPLETE, signature=INCOMPLETE, charged=False)
 
 
 def _prepare_and_note(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None:

@@ -11,11 +11,17 @@ from noface.agents.registry import AGENTS
 from noface.data import table
 from noface.engine.agent_run import missing_program
 from noface.errors import EXIT_ATTENTION, EXIT_DONE
+from noface.git.filtered import filtered
+from noface.git.repository import Repository
+from noface.git.submodules import submodules
 from noface.model.access import RoleAccess
 from noface.model.finding import Finding
 from noface.model.gate import GateKind, GateSpec
+from noface.model.quoting import some
 from noface.model.worker_run import ModelSpec
 from noface.recovery.retry_policy import Policy, Rung
+
+_SHOWN_MAX = 3
 
 
 def program_finding(spec: ModelSpec) -> Finding | None:
@@ -72,6 +78,29 @@ def box_findings(
         for where, key, spec in runs
         if spec.permissions in table("agents")[spec.agent].get("permissions_boxed", ()) and not (box and spec.boxed)
     )
+
+
+def checkout_findings(repository: Repository, main: str) -> tuple[Finding, ...]:
+    """Return what workspaces lack of what main names: submodules, and files that a filter makes."""
+    inner = submodules(repository, main)
+    behind = tuple(f"{one.path} at {one.commit[:12]}" for one in inner if one.git_dir is not None and not one.whole)
+    absent = tuple(one.path for one in inner if one.git_dir is None)
+    fetch = "Fetch what main names: `git submodule update --init --recursive`."
+    found = []
+    if behind:
+        found.append(Finding("submodules", f"not on this machine: {some(behind, _SHOWN_MAX)}", fetch))
+    if absent:
+        what = f"empty in workspaces, as in your checkout: {some(absent, _SHOWN_MAX)}"
+        found.append(Finding("submodules", what, fetch, EXIT_DONE))
+    unmade: dict[str, list[str]] = {}
+    for one in filtered(repository, main):
+        unmade.setdefault(one.by, []).extend([one.path] * (not one.configured))
+    for name, paths in unmade.items():
+        if paths:
+            what = f"{some(tuple(paths), _SHOWN_MAX)} as main keeps it: git has no filter {name} on this machine"
+            fix = f"Install what sets filter.{name}.smudge (`git lfs install` for lfs), if gates or workers read them."
+            found.append(Finding("filters", what, fix, EXIT_DONE))
+    return tuple(found)
 
 
 def is_unpriced(spec: ModelSpec) -> bool:

@@ -24,6 +24,7 @@ _OWN_FILES = (
     "kept-stamp",
     "setup.log",
     "gitconfig",
+    "filtered",
 )
 _OWN_FOLDERS = ("info", "refs")
 _OWN_INFO = ("attributes", "exclude")

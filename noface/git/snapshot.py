@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from noface.errors import GitError
 from noface.git.command import Git
+from noface.git.filtered import as_kept, release_changed
 from noface.git.plumbing import Plumbing, entries_before, write_entries
 from noface.git.removal import remove, remove_below
 from noface.git.scan_worktree import Nested, display_path, scan_worktree
@@ -124,6 +125,9 @@ def take(
         within = tuple(_in_submodules(slot, git, inner, stand))
         tree = git.ask("write-tree")
         diff = plumbing.diff(main, tree)
+        if kept := as_kept(slot.private_git_dir, slot.path, diff.changes):
+            tree = write_entries(git, kept, plumbing.repository.null_id)
+            diff = plumbing.diff(main, tree)
         not_taken, aside, out_notes = set_aside(plumbing, git, slot, start, main, diff, limits.wanted, since, within)
         if out_notes:
             tree = git.ask("write-tree")
@@ -235,6 +239,7 @@ def _add_safely(slot: Slot, git: Git, out: Paths, extent: _Extent, start: str) -
     """Do what `_add` does, on a new index where the present one is missing or damaged: the work must not be lost."""
     if (slot.private_git_dir / "index").exists():
         try:
+            release_changed(git, slot.private_git_dir, slot.path)
             return _add(git, slot, out, extent)
         except GitError:
             forget_index(slot)

@@ -64,7 +64,7 @@ def links_in(git: Git, index: Path) -> dict[str, str]:
             return {}
     except OSError:
         return {}
-    entries = (entry.partition("\t") for entry in git.ask("ls-files", "--stage", "-z").split("\0"))
+    entries = (entry.partition("\t") for entry in git.run("ls-files", "--stage", "-z").parts)
     return {path: meta.split(" ")[1] for meta, _, path in entries if meta.startswith(f"{LINK_MODE} ")}
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from noface.errors import GitError
 from noface.git.command import Git
+from noface.git.filtered import RECORD, release
 from noface.git.private_git_dir import config_text, copy_shallow, make_private_git_dir, quoted, write_if_new
 from noface.git.refs import exclusive_lock, scratch_branch
 from noface.git.removal import mount_points, remove, remove_below
@@ -131,6 +132,7 @@ def _clean_and_read(slot: Slot, git: Git, tree: str) -> None:
     _refuse_mounts(slot)
     remove_below(slot.path, ".git")
     clear_hazards(slot.path, slot.keep)
+    release(git, slot.private_git_dir, slot.path, tree)
     before = links_in(git, slot.private_git_dir / "index")
     gone = before.keys() - {one.path for one in submodules(slot.repository, tree)} if before else ()
     for path in gone:
@@ -170,7 +172,7 @@ def _refuse_mounts(slot: Slot) -> None:
 def _empty(slot: Slot) -> None:
     remove(slot.path)
     slot.path.mkdir(parents=True)
-    for name in ("index", "index.lock", "setup-stamp", "kept-stamp"):
+    for name in ("index", "index.lock", "setup-stamp", "kept-stamp", RECORD):
         remove(slot.private_git_dir / name)
     for index in slot.private_git_dir.glob("sub-*"):
         remove(index)

@@ -101,6 +101,7 @@ class UnfitRule(StrEnum):
     WINDOWS = "windows-names"
     LONG = "long-names"
     LINK = "links-outside"
+    FILTERED = "filtered-files"
 
     @property
     def description(self) -> str:
@@ -134,6 +135,10 @@ _DESCRIPTIONS = {
     UnfitRule.WINDOWS: (
         "names that Windows cannot hold were added",
         "give them other names, or name them in the issue's `may_change`",
+    ),
+    UnfitRule.FILTERED: (
+        "files were changed that git keeps in another form, through a filter, which runs on no worker's files",
+        "leave them; a person adds such files, or names them in the issue's `may_change` to have them as they lie",
     ),
     UnfitRule.LONG: ("names were added that are too long for file systems", "shorten them"),
     UnfitRule.LINK: (
