@@ -18,7 +18,7 @@ from noface.engine.gate_turns import GateTurns
 from noface.git.plumbing import Plumbing
 from noface.git.removal import remove
 from noface.git.snapshot import SlotLimits
-from noface.git.workspace import Slot, open_slot
+from noface.git.workspace import Slot, open_slot, slot_path
 from noface.integrity.diff import DiffLimits
 from noface.integrity.inventory import Inventory
 from noface.integrity.named_files import called_programs
@@ -212,7 +212,7 @@ class AttemptEnvironment:
 
     def gate_folder(self, name: str) -> Path:
         """Return the folder of such a workspace, in which another thread may be at work."""
-        return self.slots_dir / f"gate-{name}"
+        return slot_path(self.plumbing.repository, self.slots_dir, f"gate-{name}")
 
     def markers(self, token: str) -> tuple[tuple[str, str], ...]:
         """Return the environment variables by which leftover processes are recognised."""

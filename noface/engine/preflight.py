@@ -12,7 +12,7 @@ from noface.engine.disk import disk_full_error, main_without_room
 from noface.engine.gate_session import CHANGED_FILES
 from noface.engine.gating import Gated, Known, main_task, run_gates
 from noface.engine.isolation_checks import Lack, Leak, lacks, leaks, places_of, reach_out, setup_lacks
-from noface.engine.prepare import SETUP_FAILED
+from noface.engine.prepare import INCOMPLETE, SETUP_FAILED
 from noface.engine.readiness import box_findings, model_findings
 from noface.engine.steadiness import remember_unsteady
 from noface.errors import BaselineRedError, UsageError
@@ -135,6 +135,8 @@ def _leaking(leaking: Sequence[Leak], what: str) -> UsageError:
 
 def _not_set_up(failure: Failure, lack: Lack | None) -> BaselineRedError:
     """Return the error for main's own setup, with its last output and the path of the whole."""
+    if failure.rule == INCOMPLETE:
+        return BaselineRedError(f"BASELINE_RED: {failure.message}.", "Run again when that is done.")
     lines = [f"BASELINE_RED: the workspace for main's gates cannot be made ready: {failure.message}"]
     lines += [f"  {line}" for line in failure.evidence]
     passing = failure.rule == SETUP_PASSING

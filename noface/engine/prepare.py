@@ -112,11 +112,14 @@ def setup_differs(env: AttemptEnvironment, commit: str, main: str) -> bool:
 
 
 def _clear_beside(slot: Slot) -> None:
-    """Remove what a worker put beside the workspaces: agents read settings and instructions of the folders above."""
+    """Remove what a worker put in the folders above: agents and tools read settings and instructions there."""
+    own = slot.path.name
     with os.scandir(slot.path.parent) as entries:
-        planted = [entry.name for entry in entries if matches_any(entry.name, always_protected())]
-    for name in planted:
-        remove(slot.path.parent / name)
+        planted = [entry.path for entry in entries if entry.name != own and not entry.name.startswith(f"{own}.")]
+    with os.scandir(slot.path.parent.parent) as entries:
+        planted += [entry.path for entry in entries if matches_any(entry.name, always_protected())]
+    for path in planted:
+        remove(Path(path))
 
 
 def prepare_gate_slot(scope: Scope, slot: Slot, commit: str, main: str, token: str) -> Failure | None:
@@ -157,11 +160,10 @@ def _check_out(env: AttemptEnvironment, slot: Slot, commit: str) -> Failure | No
         why = write_filtered(plumbing.repository, plumbing.main(), git, slot.private_git_dir, slot.path)
     behind = tuple(f"{one.path} at {one.commit[:12]}" for one in inner if one.git_dir is not None and not one.whole)
     if behind:
-        why = f"what submodules hold is not on this machine: {some(behind, _SHOWN_MAX)}."
-        why += " `git submodule update --init --recursive` fetches it"
+        why = f"`git submodule update --init --recursive` has to fetch {some(behind, _SHOWN_MAX)}"
     if not why:
         return None
-    message = f"the workspace would not hold what your checkout does: {why}"
+    message = f"workspaces cannot hold what a checkout does: {why}"
     return Failure(FailureKind.ENVIRONMENT, message, rule=INCOMPLETE, signature=INCOMPLETE, charged=False)
 
 

@@ -78,7 +78,7 @@ def attempt_directory(attempts_dir: str, issue_id: str, number: int) -> str:
 def prior_failures(context: RunContext, issue: Issue, attempts: tuple[PastAttempt, ...]) -> tuple[PriorFailure, ...]:
     """Return the failed attempts in the form that the next worker gets: it knows commands, and no names of gates."""
     commands = {gate.name: gate.command for gate in context.gates_for(issue)}
-    inside = re.compile(rf"{re.escape(str(context.env.slots_dir))}/[\w.-]{{1,100}}/")
+    inside = re.compile(rf"{re.escape(str(context.env.slots_dir))}/[\w.-]{{1,100}}/[^/\s]{{1,255}}/")
     return tuple(
         PriorFailure(
             number=attempt.number,

@@ -17,7 +17,8 @@ class Repository:
 
     `hooks` is the folder of the person's git hooks where that lies in the working tree, relative to it; `any_case` says
     that the file system takes names that differ in letter case alone for the same. `base` is the ref that work starts
-    from and is proven on, "" for main itself: with pull requests it is what was fetched of the remote's main.
+    from and is proven on, "" for main itself: with pull requests it is what was fetched of the remote's main. `origin`
+    is the address of the remote of that name, without credentials.
     """
 
     root: Path
@@ -30,6 +31,7 @@ class Repository:
     hooks: str = ""
     any_case: bool = False
     base: str = ""
+    origin: str = ""
 
     @property
     def objects(self) -> Path:
@@ -101,9 +103,11 @@ def discover(start: Path, main: str = "") -> Repository:
         excludes=excludes(git, root, Path(common)),
         hooks=hooks_in_tree(git, root),
         any_case=any_case(Path(common)),
+        origin=_CREDENTIALS.sub(r"\1", git.run("config", "--get", "remote.origin.url").text),
     )
 
 
+_CREDENTIALS = re.compile(r"^(https?://)[^/@]*@")
 GIT_VERSION_MIN = (2, 38)
 _SCRATCH = "refs/heads/noface"
 _INSTALL = "Install git 2.38 or newer and put it on PATH."

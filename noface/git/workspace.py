@@ -21,6 +21,9 @@ from noface.git.removal import mount_points, remove, remove_below
 from noface.git.repository import Repository
 from noface.git.scan_worktree import clear_hazards
 from noface.git.submodules import Submodule, fill, git_of, links_in, submodules, unasked, write_protect
+from noface.process.files import is_folder
+
+_FETCH = "fetch = +refs/heads/*:refs/remotes/origin/*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +58,34 @@ class Slot:
 
 def open_slot(repository: Repository, folder: Path, name: str, keep: tuple[str, ...]) -> Slot:
     """Make the slot's private git dir, or bring it up to date; it and the folder survive between attempts."""
-    slot = Slot(repository, name, folder / name, repository.private_git_dirs / name, keep)
+    slot = Slot(repository, name, slot_path(repository, folder, name), repository.private_git_dirs / name, keep)
     folder.mkdir(parents=True, exist_ok=True)
+    _move_earlier(slot)
     _renew_git_dir(slot)
     return slot
+
+
+def slot_path(repository: Repository, folder: Path, name: str) -> Path:
+    """Return the folder of a workspace: it is called as the project's, which tools take for its name."""
+    return folder / name / (repository.root.name or "project")
+
+
+def _move_earlier(slot: Slot) -> None:
+    """Put the workspace of an earlier noface, which had no folder around it, where it is looked for: work may be in it.
+
+    What setup made there names its old place, so it is made anew.
+    """
+    around = slot.path.parent
+    aside = around.with_name(f"{slot.name}.moving")
+    if (around / ".git").exists() and not (slot.path / ".git").exists():
+        around.rename(aside)
+    if not is_folder(around):
+        remove(around)  # a worker may have put something there
+        around.mkdir()
+    if is_folder(aside):
+        remove(slot.path)
+        aside.rename(slot.path)
+        remove(slot.setup_stamp)
 
 
 def _renew_git_dir(slot: Slot) -> None:
@@ -104,7 +131,10 @@ def ensure_folder(slot: Slot) -> bool:
 
 
 def give_git(slot: Slot, issue_id: str, commit: str) -> None:
-    """Give the agent a `.git` of its own at `commit`, on the issue's branch: alternates, no remote, no hooks."""
+    """Give a workspace a `.git` of its own at `commit`, on the issue's branch: alternates and tags, no hooks.
+
+    Tools ask for the tags and for where `origin` is: a version, the name of the project. Nothing can be pushed there.
+    """
     git_dir = slot.path / ".git"
     remove_below(slot.path, ".git")
     branch = scratch_branch(issue_id)
@@ -114,11 +144,27 @@ def give_git(slot: Slot, issue_id: str, commit: str) -> None:
     config = config_text(slot.repository) + f"[user]\n\tname = {quoted(who.name)}\n\temail = {quoted(who.email)}\n"
     write_if_new(git_dir / "HEAD", f"ref: {branch}\n")
     write_if_new(git_dir / branch, f"{commit}\n")
-    write_if_new(git_dir / "config", config)
+    write_if_new(git_dir / "config", config + _origin(slot.repository))
+    write_if_new(git_dir / "packed-refs", _packed_refs(slot.repository))
     write_if_new(git_dir / "objects" / "info" / "alternates", f"{slot.repository.objects}\n")
     shutil.copytree(slot.private_git_dir / "info", git_dir / "info")
     shutil.copyfile(slot.private_git_dir / "index", git_dir / "index")
     copy_shallow(slot.repository.common_dir, git_dir)
+
+
+def _origin(repository: Repository) -> str:
+    if not repository.origin:
+        return ""
+    lines = (f"url = {quoted(repository.origin)}", "pushurl = workspaces-do-not-push", _FETCH)
+    return "".join(('[remote "origin"]\n', *(f"\t{line}\n" for line in lines)))
+
+
+def _packed_refs(repository: Repository) -> str:
+    """Return the tags, and main as the remote's: gates compare a change with it."""
+    main = repository.base or repository.main
+    lines = repository.git().answer("for-each-ref", "--format=%(objectname) %(refname)", "refs/tags", main).text
+    theirs = f"refs/remotes/origin/{repository.main_name}"
+    return "".join(f"{line.replace(f' {main}', f' {theirs}')}\n" for line in sorted(lines.splitlines()))
 
 
 def discard(slot: Slot) -> None:

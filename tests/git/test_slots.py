@@ -8,11 +8,13 @@ import threading
 
 import pytest
 from support import TESTS
-from support.git_ground import a_bench, git, listing, write
+from support.git_ground import Bench, a_bench, git, listing, write
 
 from noface.errors import GitError
+from noface.git.plumbing import Plumbing
 from noface.git.refs import exclusive_lock
 from noface.git.removal import remove
+from noface.git.repository import discover
 from noface.git.workspace import checkout, discard
 
 FILES = {"a.txt": b"a\n", "src/b.txt": b"b\n", "src/deep/c.txt": b"c\n"}
@@ -289,3 +291,31 @@ def test_no_step_starts_more_git_processes_than_it_should(tmp_path):
         "merge": "1",
         "advance": "6",
     }
+
+
+def test_a_workspace_s_git_has_the_tags_and_names_origin_without_its_credentials(tmp_path):
+    bench = a_bench(tmp_path)
+    git(bench.path, "tag", "-a", "-m", "one", "v1")
+    git(bench.path, "remote", "add", "origin", "https://ada:token@example.org/shop.git")
+    bench = Bench(bench.path, bench.folder, Plumbing(discover(bench.path)))
+    work = bench.begin()
+    assert work.name == bench.path.name
+    assert git(work, "describe", "--tags") == "v1"
+    assert git(work, "remote", "get-url", "origin") == "https://example.org/shop.git"
+    assert "token" not in (work / ".git/config").read_text()
+    assert git(work, "merge-base", "origin/main", "HEAD") == bench.main
+    refused = subprocess.run(["git", "push", "origin", "HEAD"], cwd=work, capture_output=True, text=True, check=False)
+    assert "workspaces-do-not-push" in refused.stderr
+    bench.plumbing.close()
+
+
+def test_the_workspace_of_an_earlier_noface_is_taken_over_with_the_work_in_it(tmp_path):
+    """It lay where its folder is now; a project may have a folder of its own name in it."""
+    bench = a_bench(tmp_path, {"a.txt": "a\n", "project/b.txt": "b\n"})
+    work = bench.begin()
+    write(work, {"a.txt": "half done\n"})
+    work.rename(tmp_path / "before")
+    work.parent.rmdir()
+    (tmp_path / "before").rename(work.parent)
+    assert {(c.path, c.status) for c in bench.take().snapshot.changes} == {("a.txt", "M")}
+    assert sorted(path.name for path in work.parent.iterdir()) == [work.name]

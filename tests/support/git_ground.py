@@ -179,7 +179,7 @@ class Bench:
 
     @property
     def work(self):
-        return self.folder / "slots" / self.name
+        return self.folder / "slots" / self.name / self.path.name
 
     def begin(self, commit=None):
         """Make the slot ready for an agent; return the folder it works in."""
