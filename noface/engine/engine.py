@@ -45,7 +45,7 @@ from noface.engine.outages import (
     too_long,
 )
 from noface.engine.outside import BacklogWatch, OutsideChanges, edited_since, move_branch
-from noface.engine.preflight import announce_new_rules, preflight
+from noface.engine.preflight import announce_new_rules, announce_tests, preflight
 from noface.engine.publishing import Publishing
 from noface.engine.publishing_checks import check_publishing
 from noface.engine.recover import as_configured, recover, with_work, without_end
@@ -112,6 +112,7 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
         context.announce("preflight", None, {"main": context.env.plumbing.repository.main_name, "landing": landing})
         check = preflight(context, cancel)
         context.known = check.known
+        announce_tests(context, check)
         for result in check.results:
             if result.tests_run:
                 context.env.gate_facts.counts[result.gate.command] = result.tests_run

@@ -17,6 +17,7 @@ from noface.engine.readiness import box_findings, model_findings
 from noface.engine.steadiness import remember_unsteady
 from noface.errors import BaselineRedError, UsageError
 from noface.gates.run import names_suffice
+from noface.integrity.inventory import Outcome
 from noface.integrity.unsteady import failed_in
 from noface.model.failure import SETUP_PASSING, Failure
 from noface.model.finding import refusal
@@ -97,6 +98,20 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
         raise _red(unreadable, lack_of, only_new=True)
     known = tuple((result.gate.name, result.failing_tests) for result in gated.results)
     return Preflight(known, gated.results)
+
+
+def announce_tests(context: RunContext, check: Preflight) -> None:
+    """Announce what main's gates ran: who knows how many tests there are sees whether a gate misses some."""
+    context.announce("main_passes", None, {"gates": [_ran(context, result) for result in check.results]})
+
+
+def _ran(context: RunContext, result: GateResult) -> str:
+    if result.failure is not None:
+        return f"{result.gate.name} (red as it was)"
+    inventory = context.env.gate_facts.inventories.get((result.tree, result.gate.command))
+    skipped = sum(outcome is Outcome.SKIPPED for _, outcome in inventory.tests) if inventory is not None else 0
+    counts = (f"{result.tests_run or 0:,} tests", f"{skipped:,} skipped" if skipped else "")
+    return f"{result.gate.name} ({', '.join(filter(None, counts))})" if result.tests_run else result.gate.name
 
 
 def _anything_to_do(context: RunContext) -> bool:

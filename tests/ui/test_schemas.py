@@ -199,7 +199,8 @@ def leaking(project):
     return told(project, code=2)
 
 
-ALWAYS = {"run_started", "preflight", "progress", "summary", "run_ended"}
+STARTS = {"run_started", "preflight", "progress", "summary", "run_ended"}
+ALWAYS = STARTS | {"main_passes"}
 WORK = ALWAYS | {"issue_running", "attempt_started", "attempt_finished", "action", "issue_landing", "issue_merged"}
 RUNS = {
     landing: WORK
@@ -210,8 +211,8 @@ RUNS = {
     waiting: WORK | {"waiting", "issue_waiting"},
     unsteady: WORK | {"gate_flaky"},
     stopping: ALWAYS | {"stopping", "issue_running", "attempt_started", "attempt_finished", "issue_ready"},
-    leaking: ALWAYS - {"progress"} | {"canary"},
-    refused: ALWAYS - {"progress"} | {"sandbox"},
+    leaking: STARTS - {"progress"} | {"canary"},
+    refused: STARTS - {"progress"} | {"sandbox"},
 }
 RARE = {
     "attempt_accepted",
