@@ -175,6 +175,20 @@ def final_error(last_lines: Iterable[str]) -> FinalError | None:
     return None
 
 
+_KILLS = {9: "SIGKILL", 15: "SIGTERM", 1: "SIGHUP"}
+_SHELL_SAYS_SIGNAL = 128
+
+
+def killed_by(exit_code: int | None) -> str:
+    """Say that somebody ended a command, by its exit code, "" where nobody did: no program sends itself such a signal.
+
+    Whoever stops a whole session or service sends it to each of its processes.
+    """
+    code = exit_code or 0
+    name = _KILLS.get(-code if code < 0 else code - _SHELL_SAYS_SIGNAL)
+    return f"it was ended by {name}" if name is not None else ""
+
+
 _OVERLOADED = re.compile(r"\b50[0234]\b")
 _HERE = re.compile(r"\b(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|0\.0\.0\.0)\b|::1\b|\[::\]")
 _NO_NETWORK = re.compile(

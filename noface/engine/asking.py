@@ -174,6 +174,8 @@ def _once(question: Question, scope: Scope) -> tuple[Answer, Invalid | None]:
     if start != question.start:
         env.plumbing.refs.apply(RefUpdate(hold_ref(issue.id, "asked"), start))
     failure = prepare(scope, slot, start, order.token)
+    if failure is not None and scope.cancel.cancelled:
+        return Answer(question, None), None
     if failure is not None:
         return _without(question, AdviceOutcome.UNAVAILABLE, failure.message), None
     give_git(slot, issue.id, start)

@@ -61,6 +61,8 @@ def run_attempt(order: AttemptOrder, scope: Scope) -> AttemptReport:
     env = scope.env
     before = _done_before(order, env) if order.resumed else None
     done = before or (_finished_before(order, env, order.finished) if order.finished else _do_work(order, scope))
+    if isinstance(done, Failure) and scope.cancel.cancelled:
+        return Interrupted(order.token, order.issue.id, order.number)
     if isinstance(done, Failure):
         return NotStarted(order.token, order.issue.id, order.number, masked_failure(done, env.masker))
     work, change = done

@@ -352,6 +352,7 @@ class Engine:
             except (GitError, OSError):
                 return  # the next run keeps what is in the workspace, as after a kill
             notes = (f"noface failed: {job.error}", *notes)
+        report = self._stopped_with_noface(report)
         cut_off = isinstance(report, Interrupted)
         over = why_over(order, report, over)
         if over is not None and over.ended_for is EndedFor.RUN:
@@ -381,6 +382,16 @@ class Engine:
         decide_and_apply(context, self._landing, self._present(order.issue), proof)
         self._stop_without_room(order.issue, report.failure if not isinstance(report, Interrupted) else None)
         self._watch.lift_edited()  # a person may have edited it while the worker was at it
+
+    def _stopped_with_noface(self, report: AttemptReport) -> AttemptReport:
+        """Return a worker's crash in a run that is being stopped as an interruption.
+
+        Whoever stops a service, a container or a session signals each of its processes, not noface alone.
+        """
+        if self._drain_until is None or not isinstance(report, Judged) or report.outcome != FailureKind.AGENT_CRASH:
+            return report
+        whose, left = (report.token, report.issue_id, report.number), (report.agent, report.snapshot, report.gates)
+        return Interrupted(*whose, *left, report.notes, report.patch_hash, report.worker)
 
     def _end_withdrawn(self) -> None:
         """End the work on issues that people have closed, deleted or taken from noface."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from noface.diagnosis.company import may_be_company
-from noface.diagnosis.known_causes import FinalError, final_error_of
+from noface.diagnosis.known_causes import FinalError, final_error_of, killed_by
 from noface.engine.attempt_environment import (
     LANDING_SLOT,
     AttemptEnvironment,
@@ -195,23 +195,16 @@ def _repeated(
     return result
 
 
-_KILLS = {number: name for name, number in (("SIGKILL", 9), ("SIGTERM", 15), ("SIGHUP", 1))}
-
-
 def _killed(result: GateResult) -> FinalError | None:
-    """Return that somebody ended a gate that says nothing of an error: no program sends itself such a signal.
+    """Return that somebody ended a gate that says nothing of an error.
 
     What noface ended at a limit, and what the kernel took for want of memory, has a failure of its own.
     """
-    code = result.exit_code or 0
-    number = -code if code < 0 else code - _SHELL_SAYS_SIGNAL
-    if number not in _KILLS or result.failing_tests or result.failure is None or result.failure.location is not None:
+    by = killed_by(result.exit_code)
+    if not by or result.failing_tests or result.failure is None or result.failure.location is not None:
         return None
     by_limit = result.failure.kind in (FailureKind.TIMEOUT, FailureKind.RESOURCE_EXHAUSTED)
-    return None if by_limit or not result.failure.charged else FinalError(f"it was ended by {_KILLS[number]}", 0.0)
-
-
-_SHELL_SAYS_SIGNAL = 128
+    return None if by_limit or not result.failure.charged else FinalError(by, 0.0)
 
 
 def _undisturbed(session: GateSession, gate: GateSpec, before: tuple[GateSpec, ...]) -> GateResult | None:

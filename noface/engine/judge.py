@@ -121,6 +121,8 @@ def _judged(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Ju
     failed = worst(gated.results)
     if failed is not None and task.known is None:
         failure = _beside_main(scope, task, failed, order.gates, failure)
+    if scope.cancel.cancelled:
+        return replace(judged, interrupted=True)  # whether main fails as well was not seen
     if failure.charged:
         told = nothing or only_notes(order, env, change)
         told = told if failure.kind is not FailureKind.ENVIRONMENT else None  # what is missing tells more

@@ -150,7 +150,7 @@ def prove(
     red, failure = worst(gated.results), gates_failure(gated.results, gates)
     if red is not None and failure is not None:
         on_main = main_is_red(scope, task, red, gates) if known is None else None
-        return on_main or _overruled(failure, main)
+        return None if cancel.cancelled else on_main or _overruled(failure, main)
     if (missing := missing_gates(gates, gated.results)) is not None:
         return missing
     try:

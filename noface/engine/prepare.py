@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from noface.diagnosis.known_causes import final_error, passing_cause
+from noface.diagnosis.known_causes import final_error, killed_by, passing_cause
 from noface.engine.attempt_environment import AttemptEnvironment, Scope
 from noface.engine.disk import as_disk_full, full_places
 from noface.engine.isolation import gate_box, gate_variables, wrapping
@@ -31,7 +31,7 @@ from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import EndedBy
 from noface.process.files import read_bounded, read_regular, write_atomic
-from noface.process.supervise import Command
+from noface.process.supervise import Command, Exit
 
 _LINKED_FILES_MAX = 1 << 20
 
@@ -250,6 +250,14 @@ def _set_up(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None
     return _set_up_once(scope, slot, commit, token)
 
 
+def _ended_from_outside(ended: Exit) -> str:
+    """Say what ended setup that was neither itself nor a limit, "" where nothing did."""
+    if ended.ended_by is EndedBy.LOST:
+        return ended.error
+    by_limit = ended.ended_by is not EndedBy.ITSELF or ended.output_limit or bool(ended.out_of_memory)
+    return "" if by_limit else killed_by(ended.code)
+
+
 def _set_up_once(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None:
     """Run setup; its word for a full disk is believed where there is no room, or where it set up what main has."""
     env = scope.env
@@ -277,12 +285,12 @@ def _set_up_once(scope: Scope, slot: Slot, commit: str, token: str) -> Failure |
     )
     if ended.exit_code == 0 and ended.ended_by is EndedBy.ITSELF:
         return None
-    how = ended.error or f"ended with exit code {ended.exit_code}"
+    how = ended.error or f"ended with exit code {ended.code}"
     if ended.ended_by is EndedBy.TIMEOUT:
         how = f"did not end within {env.setup.timeout_s:.0f} s"
     tail = env.masker.text(read_bounded(log, 0, _TAIL_BYTES)) if log.exists() else ""
     found = final_error(reversed([line for line in tail.splitlines() if line.strip()][-_FINAL_LINES:]))
-    cause = passing_cause(tail)
+    cause = passing_cause(tail) or _ended_from_outside(ended)
     hope = f"; it may pass: {cause}" if cause else ""
     failure = Failure(
         FailureKind.ENVIRONMENT,

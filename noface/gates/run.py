@@ -106,7 +106,7 @@ def run_gate(
     return GateResult(
         gate=gate,
         tree=place.tree,
-        exit_code=_code(ended) if ended.ended_by is EndedBy.ITSELF else ended.exit_code,
+        exit_code=ended.code if ended.ended_by is EndedBy.ITSELF else ended.exit_code,
         seconds=ended.seconds,
         timed_out=ended.ended_by is EndedBy.TIMEOUT,
         failing_tests=verdict.failing_tests,
@@ -120,7 +120,7 @@ def run_gate(
 def _evidence(
     gate: GateSpec, place: GatePlace, ended: Exit, texts: tuple[str, str], report: TestReport | None
 ) -> GateEvidence:
-    code = _code(ended)
+    code = ended.code
     return GateEvidence(
         command=gate.command,
         exit_code=code,
@@ -133,11 +133,6 @@ def _evidence(
         repo_files=place.list_files() if code != 0 else None,
         report=report,
     )
-
-
-def _code(ended: Exit) -> int | None:
-    """Return the exit code as Python has it: that of a program that was killed is the signal, negative."""
-    return ended.exit_code if ended.signal is None else -ended.signal
 
 
 def _failure(gate: GateSpec, ended: Exit, verdict: GateVerdict, report_note: str) -> Failure | None:

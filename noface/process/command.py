@@ -112,6 +112,11 @@ class Exit:
     at_work: AtWork | None = None
 
     @property
+    def code(self) -> int | None:
+        """The exit code, negative for a signal; None where it was not seen to end."""
+        return self.exit_code if self.signal is None else -self.signal
+
+    @property
     def memory_text(self) -> str:
         """Why the kernel killed it, for a person; "" if it did not for want of memory."""
         why = {"limit": "it used more than [limits] memory_max allows", "machine": "the machine ran out of memory"}

@@ -1,6 +1,7 @@
 """What a worker had done when it was cut off is gone on from: its files by anybody, its session by the same agent."""
 
 import json
+import os
 import shutil
 import signal
 
@@ -143,6 +144,17 @@ def test_of_half_done_work_only_what_conflicts_with_main_is_shown_and_not_there(
     assert "+theirs" in told
     assert "but for a.txt: main has changed there in the same places since" in " ".join(told.split())
     assert project.git("show", "main:a.txt") == "mine"
+    assert project.git("show", "main:half.txt") == "half"
+
+
+def test_a_worker_that_is_stopped_together_with_noface_is_interrupted(project):
+    running = project.half_done()
+    for pid in project.processes():  # as the end of a service or a container stops each process of it
+        os.kill(pid, signal.SIGTERM)
+    running.send_signal(signal.SIGTERM)
+    running.communicate()
+    assert [(each["outcome"], each["charged"]) for each in project.attempts("1")] == [("INTERRUPTED", False)]
+    project.run()
     assert project.git("show", "main:half.txt") == "half"
 
 

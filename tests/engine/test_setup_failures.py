@@ -1,11 +1,14 @@
 """A `[project] setup` that fails: told with its output, repeated where the cause may pass, charged to who caused it."""
 
+import json
+import signal
 from pathlib import Path
 
 import pytest
 from support.cases import cases
+from support.processes import wait_for
 
-from noface.diagnosis.known_causes import passing_cause
+from noface.diagnosis.known_causes import killed_by, passing_cause
 
 SETUP = '[project]\nsetup = "bash ./setup.sh"\nsetup_inputs = ["deps.lock", "setup.sh"]\nkeep = ["kept"]\n'
 
@@ -72,6 +75,50 @@ def test_a_setup_that_failed_for_the_network_is_tried_again(project):
     project.run()
     assert project.statuses() == {"1": "merged"}
     assert project.attempts("1")[0]["outcome"] == "PASSED"
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "by"),
+    [(-15, "SIGTERM"), (143, "SIGTERM"), (137, "SIGKILL"), (-1, "SIGHUP"), (0, ""), (1, ""), (130, ""), (None, "")],
+)
+def test_only_a_signal_that_no_program_sends_itself_says_that_a_command_was_ended_by_somebody(exit_code, by):
+    assert killed_by(exit_code) == (f"it was ended by {by}" if by else "")
+
+
+def test_a_setup_that_somebody_ended_is_tried_again(project):
+    ended = project.folder / "ended"
+    with_setup(project, f"echo x >> {ended}; test $(wc -l < {ended}) != 2 || kill -TERM $$\n")
+    project.run()
+    assert project.statuses() == {"1": "merged"}
+    assert [each["outcome"] for each in project.attempts("1")] == ["PASSED"]
+
+
+VERDICT = [{"say": json.dumps({"verdict": "approve", "summary": "good", "points": []})}]
+
+
+@pytest.mark.parametrize(
+    ("nth", "signals", "outcomes"),
+    [(2, [signal.SIGINT], ["INTERRUPTED", "PASSED"]), (4, [signal.SIGINT, signal.SIGINT], ["PASSED"])],
+    ids=["of a worker", "of a reviewer, twice"],
+)
+def test_a_setup_that_ctrl_c_ends_says_nothing_and_the_next_run_goes_on(project, nth, signals, outcomes):
+    ran, here = project.folder / "ran", project.folder / "here"
+    with_setup(project, f"echo x >> {ran}; test $(wc -l < {ran}) != {nth} || {{ touch {here}; sleep 60; }}\n")
+    text = (project.path / "noface.toml").read_text()
+    project.write("noface.toml", text + '[roles]\nreviewer = "big"\n[review]\nwhen = "always"\n')
+    project.commit()
+    project.play(("1", 0, VERDICT, "review"), ("1", 0, [{"write": "deps.lock", "text": "two\n"}]))
+    running = project.start("run")
+    wait_for(here.exists)
+    for each in signals:
+        running.send_signal(each)
+    running.communicate()
+    shown = project.shown("show", "1")
+    assert (shown["status"], running.returncode) == ("ready", 130)
+    assert [(each["outcome"], each["charged"]) for each in shown["attempts"]] == [(outcomes[0], outcomes == ["PASSED"])]
+    project.run()
+    assert project.statuses() == {"1": "merged"}
+    assert [each["outcome"] for each in project.attempts("1")] == outcomes
 
 
 def test_a_setup_broken_by_the_change_is_told_to_the_worker_and_ends_no_run(project):
