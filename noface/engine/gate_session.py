@@ -26,7 +26,7 @@ from noface.git.refs import RefUpdate, hold_ref
 from noface.git.removal import remove, remove_below
 from noface.git.workspace import Slot, ensure_folder, give_git, in_use
 from noface.integrity.evasion import only_checking
-from noface.model.failure import Failure
+from noface.model.failure import Failure, is_of_project
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
@@ -416,6 +416,11 @@ class GateSession:
 
 
 def blamed(failure: Failure, main: str) -> Failure:
-    """Return an environment failure as one of the change's, with which alone the gate has it."""
+    """Return an environment failure as one of the change's, with which alone the gate has it.
+
+    Not where the project's own rule calls it that: the person who wrote it knows what its line means.
+    """
+    if is_of_project(failure.rule):
+        return failure
     note = f"the same gate passes on main ({main[:12]}), so the change is to blame"
     return replace(failure, charged=True, evidence=(*failure.evidence, note))

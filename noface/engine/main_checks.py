@@ -20,7 +20,7 @@ from noface.engine.outside import BacklogWatch
 from noface.engine.prompt_context import landed_patch
 from noface.git.refs import branch_name
 from noface.model.codec import decode, encode
-from noface.model.failure import Failure
+from noface.model.failure import Failure, is_of_project
 from noface.model.gate import GateKind, GateResult
 from noface.model.history import PartFailure
 from noface.model.issue import Issue, IssueState
@@ -149,10 +149,14 @@ def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller
 
 
 def _refused(red: list[GateResult]) -> Failure | None:
-    """Return the failure of a command that another machine refuses access, which no worker can change."""
+    """Return the failure of a command that no worker can change: a refused access, or what a project's rule names."""
     failures = (result.failure for result in red if result.failure is not None)
-    refused = next((failure for failure in failures if access_refused_of(failure) is not None), None)
+    refused = next((failure for failure in failures if access_refused_of(failure) or _by_rule(failure)), None)
     return replace(refused, kind=FailureKind.ENVIRONMENT, charged=False) if refused is not None else None
+
+
+def _by_rule(failure: Failure) -> bool:
+    return failure.kind is FailureKind.ENVIRONMENT and is_of_project(failure.rule)
 
 
 def _uncommitted(context: RunContext, red: list[GateResult]) -> Failure | None:
