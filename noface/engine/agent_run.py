@@ -19,7 +19,7 @@ from noface.git.private_git_dir import with_private_config
 from noface.git.removal import remove
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import priced
-from noface.model.failure import OUT_OF_REACH, Failure
+from noface.model.failure import OUT_OF_REACH, UNCHANGED, Failure
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import AgentRun, EndedBy, Usage
 from noface.process.environment import agent_environment
@@ -86,11 +86,19 @@ def run_agent(order: AttemptOrder, scope: Scope, place: Place) -> AgentRun:
     run = _result(order, ended, reader, tail(watch.stderr, _STDERR_TAIL_BYTES), watch)
     if not run.answer and reader.any_output_is_life:
         run = replace(run, answer=tail(watch.stdout, ANSWER_MAX))  # of a program whose output has no types
-    if box is not None and run.error is not None and _failed_by_itself(run.error, ended):
+    plain = order.model.command if reader.any_output_is_life else None
+    error = run.error if plain is None or run.error is not None else _no_error(run)
+    if box is not None and error is not None and _failed_by_itself(error, ended):
         repository = env.plumbing.repository
         own = (str(repository.common_dir), str(repository.state_dir), str(env.slots_dir))
-        run = replace(run, out_of_reach=out_of_reach(env.launcher, command, run.error, own))
+        missed = out_of_reach(env.launcher, command, error, own, plain, str(repository.root))
+        run = replace(run, out_of_reach=missed)
     return masked_run(run, env.masker)
+
+
+def _no_error(run: AgentRun) -> Failure:
+    """Return what a plain program failed with that passes over its errors; it counts where nothing has changed."""
+    return Failure(FailureKind.NO_DIFF, f"the worker changed nothing; its last words: {run.last_words}", rule=UNCHANGED)
 
 
 def _failed_by_itself(error: Failure, ended: Exit) -> bool:

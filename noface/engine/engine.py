@@ -37,6 +37,7 @@ from noface.engine.main_checks import AcceptChecks, Epics
 from noface.engine.outages import (
     answers_again,
     ask_again,
+    ended_suddenly,
     lift_blocks,
     notice_waits,
     of_its_model,
@@ -64,11 +65,14 @@ from noface.recovery.claims import CLAIMED
 from noface.recovery.ground import mode_of
 from noface.recovery.policy_state import OUTSIDE_REPEATS_MAX, outside_failures
 from noface.recovery.schedule import Plan
+from noface.recovery.sudden_ends import NEVER_WORKED
 from noface.store.records import IssueRow
 
 _TICK_S = 0.5
 _DRAIN_S = 30.0
 _GONE_MAX = 10
+ASKED_ONCE = (OUT_OF_REACH, NEVER_WORKED)
+"""Rules of failures for which a person is asked once a run, whatever the number of issues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,7 +375,7 @@ class Engine:
             return
         provider_answered(context, order.model.name, job.began_at, report)
         count_lessons(context, order, report)
-        if isinstance(report, Judged) and report.failure is not None and report.failure.rule == OUT_OF_REACH:
+        if isinstance(report, Judged) and report.failure is not None and report.failure.rule in ASKED_ONCE:
             if order.model.name in context.unreachable:  # by an issue that ran beside it
                 context.set_status(order.issue.id, IssueStatus.READY, report.failure.message)
                 return
@@ -542,7 +546,7 @@ class Engine:
             busy |= self._context.reader.lost_to_main().keys() - self._first_wave
         wanted, states = self._watch.wanted(), self._context.reader.states()
         issues = tuple(issue for issue in wanted if issue.id not in busy)
-        late = self._limits.late(wanted, states)
+        late = {*self._limits.late(wanted, states), *ended_suddenly(self._context)}
         at_work = self._jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION) | self._landing.due
         working = tuple(issue for issue in self._context.issues if issue.id in at_work)
         probed = self._jobs.probed(self._context.reader.waits())

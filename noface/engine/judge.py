@@ -185,6 +185,11 @@ def _unchanged(order: AttemptOrder, work: Work) -> Failure:
     return of_report(work.report) or unread or _nothing_changed(order, work)
 
 
+def _says_nothing(nothing: Failure, work: Work) -> bool:
+    """Tell whether a worker that changed nothing, and ended well, does not say why."""
+    return nothing.kind is FailureKind.NO_DIFF and not says_done(work.report, work.agent.last_words)
+
+
 def _left_ungated(order: AttemptOrder, work: Work, change: Change, nothing: Failure) -> bool:
     """Tell whether no gate has ever failed the work that the attempt started with and left alone, or may have wrongly.
 
@@ -221,8 +226,9 @@ def _before_gates(
     secret = mask_secrets(order, env, change) if nothing is None else None
     if error is not None and (full := worker_without_room(env, error)) is not None:
         return full
-    if nothing is not None and work.agent.out_of_reach is not None:
-        return work.agent.out_of_reach
+    missed = work.agent.out_of_reach if nothing is not None else None
+    if missed is not None and (error is not None or (nothing is not None and _says_nothing(nothing, work))):
+        return missed
     if error is not None and error.category.external:
         return error
     if snapshot.left_out:

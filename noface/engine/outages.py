@@ -10,11 +10,20 @@ from dataclasses import replace
 from noface.engine.context import RunContext
 from noface.engine.prompt_context import history_of
 from noface.model.attempt import AttemptOrder, AttemptReport, Judged, PastAttempt
+from noface.model.failure import Failure
 from noface.model.history import AdviceOutcome
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.recovery.policy_state import instead_of
 from noface.recovery.schedule import Breaker, Waiting
-from noface.recovery.sudden_ends import SUDDEN_S, as_of_the_model, not_the_work, row_with, sudden_end
+from noface.recovery.sudden_ends import (
+    SUDDEN_S,
+    as_of_the_model,
+    has_worked,
+    not_the_work,
+    row_with,
+    sudden_end,
+    to_be_compared,
+)
 from noface.store.decisions import OF_A_PROVIDER
 from noface.store.records import IssueRow
 
@@ -98,7 +107,25 @@ def of_its_model(context: RunContext, order: AttemptOrder, report: AttemptReport
         return report
     past = history_of(context.reader, context.questions, order.issue, context.reader.state(order.issue.id))
     other = instead_of(model, past.current, past, context.settings.policy)
-    return replace(report, failure=as_of_the_model(report.failure, row, other))
+    failure = as_of_the_model(report.failure, row, other, worked=has_worked(model, context.reader.record()))
+    if not not_the_work(before):
+        _excuse(context, dict(before), model, failure)
+    return replace(report, failure=failure)
+
+
+def _excuse(context: RunContext, issues: Collection[str], model: str, failure: Failure) -> None:
+    """Lift the charge of the attempts that ended like this one before anybody could know what their end says."""
+    for issue_id in issues:
+        for attempt in context.reader.past(issue_id):
+            alike = attempt.failure is not None and attempt.failure.evidence[-1:] == failure.evidence[-1:]
+            if attempt.model == model and attempt.charged and attempt.outcome == FailureKind.AGENT_CRASH and alike:
+                context.journal.attempt_overruled(context.clock.now(), issue_id, attempt.number, failure)
+
+
+def ended_suddenly(context: RunContext) -> frozenset[str]:
+    """Return the issues of which another one will tell whether their sudden end was theirs; it comes first."""
+    rows = context.sudden_ends.values()
+    return frozenset(issue_id for row in rows for issue_id in to_be_compared(row))
 
 
 def _give_back(context: RunContext, issues: Collection[str], model: str) -> None:

@@ -1,24 +1,33 @@
 """Attempts that end at once with an error that is not understood. Pure.
 
-One says nothing. Where the attempts of several issues end so one after the other, with the same words and nothing used
-or changed, no prompt and no work is to blame, but the program or what it speaks to, in whatever words it tells that:
-nobody is charged (law 8). Another model works meanwhile where there is one; else the model is waited for.
+One says nothing, so another issue comes next. Where that ends so, too, with the same words and nothing used or changed,
+no prompt and no work is to blame, but the program or what it speaks to, in whatever words it tells that: nobody is
+charged (law 8). Another model works meanwhile where there is one. Else a model that has worked here is waited for; of
+one that never has, a person is asked.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from noface.diagnosis.text import signature_of
 from noface.model.failure import Failure
-from noface.model.taxonomy import FailureKind
+from noface.model.history import Tried
+from noface.model.taxonomy import INTERRUPTED, FailureKind
 from noface.model.worker_run import AgentRun, EndedBy
 
 SUDDEN_S = 120.0
 """The programs themselves try a provider again for so long (docs/facts.md, Agents' settings)."""
-IN_A_ROW = 3
 ISSUES_MIN = 2
 ENDS_AT_ONCE = "ends-at-once"
 """The rule of an attempt that ended as those of other issues did."""
+NEVER_WORKED = "never-worked"
+"""The rule of the same by a model that has never done anything here."""
 
+
+_TRY_IT = (
+    "this model has never worked here: try its command by hand; what it misses in the sandbox alone, `show` or `write`"
+    " of [sandbox] opens"
+)
 
 SuddenEnd = tuple[str, str]
 """An attempt that ended at once: of which issue, and in which words, without what changes by itself."""
@@ -42,12 +51,27 @@ def row_with(row: tuple[SuddenEnd, ...], end: SuddenEnd | None) -> tuple[SuddenE
 
 
 def not_the_work(row: tuple[SuddenEnd, ...]) -> bool:
-    """Tell whether a row is so long, and of so many issues, that no work explains it."""
-    return len(row) >= IN_A_ROW and len(dict(row)) >= ISSUES_MIN
+    """Tell whether a row is of so many issues that no work explains it."""
+    return len(dict(row)) >= ISSUES_MIN
 
 
-def as_of_the_model(failure: Failure, row: tuple[SuddenEnd, ...], other: str | None) -> Failure:
-    """Return the failure of the newest of a row as that of its model; `other` is a model that can take its place."""
-    alike = f"{len(row)} attempts at {len(dict(row))} issues ended alike, with nothing done"
+def to_be_compared(row: tuple[SuddenEnd, ...]) -> frozenset[str]:
+    """Return the issues that come after the others, since how another one ends will tell what their end says."""
+    return frozenset(dict(row)) if not not_the_work(row) else frozenset()
+
+
+def has_worked(model: str, record: Iterable[Tried]) -> bool:
+    """Tell whether a model has done anything here: an attempt that was finished, and failed of its work at most."""
+    nothing = {FailureKind.AGENT_CRASH, FailureKind.NO_DIFF, INTERRUPTED, ""}
+    nothing |= {kind for kind in FailureKind if kind.category.external}
+    return any(each.model == model and each.outcome not in nothing for each in record)
+
+
+def as_of_the_model(failure: Failure, row: tuple[SuddenEnd, ...], other: str | None, *, worked: bool) -> Failure:
+    """Return the failure of one of a row as that of its model; `other` is a model that can take its place."""
+    alike = f"{len(row)} attempts at {len(dict(row))} issues ended alike, with nothing done: {failure.message}"
+    if not worked:
+        message = f"{alike}; {_TRY_IT}"
+        return replace(failure, kind=FailureKind.MISCONFIGURED, rule=NEVER_WORKED, message=message, charged=False)
     kind = FailureKind.NETWORK if other is None else FailureKind.MISCONFIGURED
-    return replace(failure, kind=kind, rule=ENDS_AT_ONCE, message=f"{alike}: {failure.message}", charged=False)
+    return replace(failure, kind=kind, rule=ENDS_AT_ONCE, message=alike, charged=False)
