@@ -2,12 +2,18 @@
 
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from noface.cli.candidates import any_issue, model_name
 from noface.cli.help import Verb
+
+if TYPE_CHECKING:
+    from noface.cli.session import ReadSession
+    from noface.model.issue import Issue, IssueFault
 
 _CONFIG_HELP = "The configuration file, if it is not noface.toml."
 
@@ -131,7 +137,31 @@ def issues(
 
     session = open_session(config)
     backlog = without_unknown(session.tracker.backlog(merged_ids(session.reader)), session.location.root, config)
-    document = backlog_document(backlog, {each.id: each.status for each in listed_issues(session.reader.issues())})
+    statuses = {each.id: each.status for each in listed_issues(session.reader.issues())}
+    open_ones = [issue for issue in backlog.issues if statuses.get(issue.id) not in ("merged", "skipped")]
+    if any(issue.accept for issue in open_ones):
+        backlog = replace(backlog, warnings=(*backlog.warnings, *_uncommitted(open_ones, session, config)))
+    document = backlog_document(backlog, statuses)
     page.show_either(document, backlog_page, as_json=as_json)
     if backlog.faults:
         raise typer.Exit(EXIT_ATTENTION)
+
+
+def _uncommitted(issues: "list[Issue]", session: "ReadSession", path: Path | None) -> "tuple[IssueFault, ...]":
+    """Return what `accept` names that lies in this checkout and not on main; nothing where git cannot tell."""
+    from noface.cli.uncommitted import uncommitted
+    from noface.config import load
+    from noface.config.lines import table_of, tables_of
+    from noface.errors import NofaceError
+    from noface.git.plumbing import Plumbing
+    from noface.git.repository import discover
+
+    try:
+        file = load.find(session.location.root, path)
+        tables = load.tables(load.read(file), str(file))
+        repository = discover(session.location.root, str(table_of(tables.get("project")).get("main", "")))
+        with closing(Plumbing(repository)) as plumbing:
+            gates = (str(gate.get("command", "")) for gate in tables_of(tables.get("gates")))
+            return tuple(uncommitted(plumbing, session.tracker.protected, issues, gates).values())
+    except NofaceError:
+        return ()

@@ -10,7 +10,7 @@ import queue
 import secrets
 import signal
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -19,6 +19,7 @@ import typer
 
 from noface.cli.connections import Connections, connect, fetch_issues
 from noface.cli.findings import check_workspaces, config_findings, fault_finding
+from noface.cli.uncommitted import uncommitted
 from noface.cli.wiring import RunOptions, attempt_environment, bubblewrap_for, remote_issues, settings, slots_dir
 from noface.config.load import load
 from noface.config.sections import Config
@@ -29,6 +30,7 @@ from noface.engine.outside import as_agreed
 from noface.engine.tracker_calls import fetch_first
 from noface.errors import ForgeAwayError, UsageError
 from noface.git.locate import locate
+from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository, discover
 from noface.model.actions import model_of
 from noface.model.backlog import same_id, without_unknown_models
@@ -220,6 +222,9 @@ def _signals(context: RunContext, cancel: Canceller) -> Iterator[None]:
             signal.signal(number, handler)
 
 
+_STARTS = (IssueStatus.READY, IssueStatus.WAITING)
+
+
 def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_json: bool) -> int:
     """Print the plan of the next tick, and what would keep it from working; return the exit code.
 
@@ -244,6 +249,10 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
         state = states[issue.id]
         if state.status in (IssueStatus.BLOCKED, IssueStatus.SKIPPED) and state.content_hash != issue.content_hash:
             states[issue.id] = IssueState(issue.id, epoch=state.epoch + 1)  # an edit unblocks it, as in the run
+    with closing(Plumbing(repository)) as plumbing:
+        fresh = [each for each in issues if states[each.id].status in _STARTS and not reader.past(each.id)]
+        lacking = uncommitted(plumbing, tracker.protected, fresh, (gate.command for gate in chosen.gates))
+    issues = tuple(issue for issue in issues if issue.id not in lacking)
     planning = Planning(settings=chosen, reader=reader, questions=questions, spending=Spending(database), clock=Clock())
     planned = plan_tick(planning, issues, states, len(issues))
     record = record_of(planning)
@@ -262,8 +271,10 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
         for position, issue in enumerate(planned.start)
     ]
     waits = [{"id": w.issue_id, "reason": w.reason, "until": w.until} for w in planned.waiting]
+    waits += [{"id": name, "reason": fault.problem, "until": None} for name, fault in lacking.items()]
     faults = [{"source": f.source, "problem": f.problem} for f in backlog.faults]
     findings = config_findings(config, repository, repository.root)
+    findings += tuple(map(fault_finding, lacking.values()))
     everything = (*findings, *(fault_finding(fault) for fault in backlog.faults))
     code = exit_code_of(everything)
     if as_json:

@@ -260,6 +260,7 @@ class Engine:
                 self._red_main.step()
                 self._close_epics()
                 self._judge_resumed()
+                self._checks.lift_committed()
                 planned = self._start()
                 self._look_at_blocked()
                 if self._idle() and not self._sleep(planned):

@@ -6,7 +6,6 @@ and nothing else of the epic can go on, the parent learns what failed and how fa
 """
 
 import json
-import shlex
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -18,7 +17,10 @@ from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.judge import gates_failure
 from noface.engine.outside import BacklogWatch
 from noface.engine.prompt_context import landed_patch
+from noface.git.checkout import PersonsCheckout
 from noface.git.refs import branch_name
+from noface.integrity.named_files import named_paths
+from noface.integrity.not_on_main import told, ways_to_commit
 from noface.model.codec import decode, encode
 from noface.model.failure import Failure, is_of_project
 from noface.model.gate import GateKind, GateResult
@@ -45,6 +47,7 @@ class AcceptChecks:
         self._jobs = jobs
         self._watch = watch
         self._failing: dict[tuple[str, str], int] = {}
+        self._uncommitted: dict[str, str] = {}
 
     def needed(self, issue: Issue) -> bool:
         """Tell whether an issue must be checked before work on it starts."""
@@ -71,8 +74,10 @@ class AcceptChecks:
         if issue is None or outcome is None:
             return
         if isinstance(outcome, Failure):
-            reason = f"its accept command cannot be run: {outcome.message}"
-            journal.blocked(now, issue.id, reason, _block(issue, outcome))
+            block = _block(issue, outcome)
+            journal.blocked(now, issue.id, str(block["summary"]).partition(": ")[2], block)
+            if outcome.rule == UNCOMMITTED:
+                self._uncommitted[issue.id] = self._context.env.plumbing.main()
         elif outcome.failing == 0:
             reason = "already satisfied: its accept commands pass on main"
             journal.status(now, issue.id, IssueStatus.SKIPPED, reason, satisfied=True)
@@ -80,6 +85,18 @@ class AcceptChecks:
             self._failing[issue.id, issue.content_hash] = outcome.failing
             known = replace(outcome, failure=masked_failure(outcome.failure, self._context.env.masker))
             journal.fact(f"{_ON_MAIN}{issue.id}", json.dumps({"issue": issue.content_hash, **encode(known)}))
+
+    def lift_committed(self) -> None:
+        """Let the issues go on whose `accept` named what main has not, where main has moved and has it now."""
+        main = self._context.env.plumbing.main() if self._uncommitted else ""
+        for issue_id in [each for each, seen in self._uncommitted.items() if seen != main]:
+            self._uncommitted[issue_id] = main
+            issue = self._watch.issue(issue_id)
+            if issue is not None and _uncommitted(self._context, issue, issue.accept, issue.accept) is not None:
+                continue
+            del self._uncommitted[issue_id]
+            if self._context.reader.state(issue_id).status is IssueStatus.BLOCKED:
+                self._context.journal.unblocked(self._context.clock.now(), issue_id, "", "main has what it named")
 
 
 _ON_MAIN = "accept_on_main:"
@@ -108,22 +125,24 @@ def _recorded(context: RunContext, issue: Issue) -> AcceptOnMain | None:
 
 
 def _block(issue: Issue, failure: Failure) -> dict[str, object]:
-    uncommitted = failure.rule == UNCOMMITTED
+    ways = failure.evidence if failure.rule == UNCOMMITTED else ()
+    cannot = "" if ways else "its accept command cannot be run: "
     todo = f"Correct `accept` in {issue.source}, or install what it calls; then run noface again."
-    cause = "commit the file" if uncommitted else "install what it needs"
-    edit, again = edit_command(issue), f"noface retry {issue.id}"
+    options = [("commit it; noface goes on by itself", " && ".join(ways))] if ways else []
+    options += [] if ways else [("install what it needs, then try it again", f"noface retry {issue.id}")]
+    options.append(("correct the command", edit_command(issue)))
     return {
         "kind": failure.kind.value,
         "task": "Make the `accept` commands of issues run",
-        "summary": f"{failure.kind}: its accept command cannot be run: {failure.message}",
+        "summary": f"{failure.kind}: {cannot}{failure.message}",
         "tried": [],
-        "errors": [failure.message, *failure.evidence[-3:]],
+        "errors": [failure.message, *(() if ways else failure.evidence[-3:])],
         "unclear": [],
         "questions": [],
-        "options": [f"{cause}, then try it again", "correct the command"],
-        "next_steps": ["Commit the file; noface goes on with the next run." if uncommitted else todo],
+        "options": [text for text, _ in options],
+        "next_steps": ["Commit it; noface goes on by itself." if ways else todo],
         "question": f"What should issue {issue.id} be accepted by?",
-        "commands": [again, edit],
+        "commands": [command for _, command in options],
     }
 
 
@@ -141,7 +160,9 @@ def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller
     red = [result for result in gated.results if result.failure is not None and result.gate.accept]
     unrunnable = next((r.failure for r in red if r.exit_code in _CANNOT_RUN), None)
     failing = sum(max(1, len(result.failing_tests)) for result in red)
-    useless = _uncommitted(context, red) or unrunnable or _refused(red)
+    named = tuple(result.gate.command for result in red)
+    lost = tuple(r.gate.command for r in red if r.failure is not None and r.failure.kind is FailureKind.ENVIRONMENT)
+    useless = (_uncommitted(context, issue, named, lost) if red else None) or unrunnable or _refused(red)
     ran = {result.gate for result in gated.results}
     if not red and any(gate not in ran for gate in gates):  # a build that failed before them tells nothing of them
         return AcceptOnMain(1, gates_failure(gated.results, gates))
@@ -159,32 +180,20 @@ def _by_rule(failure: Failure) -> bool:
     return failure.kind is FailureKind.ENVIRONMENT and is_of_project(failure.rule)
 
 
-def _uncommitted(context: RunContext, red: list[GateResult]) -> Failure | None:
-    """Return the failure of a command that misses a file which lies uncommitted in the person's checkout.
+def _uncommitted(
+    context: RunContext, issue: Issue, commands: tuple[str, ...], unrunnable: tuple[str, ...]
+) -> Failure | None:
+    """Return the failure of commands that name what lies in the person's checkout only.
 
-    No worker can add it, because what `accept` names is protected.
+    Of those that cannot run, a file counts that git ignores: tools make most of them anew.
     """
-    lost = [result for result in red if result.failure is not None and result.failure.kind is FailureKind.ENVIRONMENT]
-    if not lost:
+    checkout = PersonsCheckout(context.env.plumbing, context.tracker.protected)
+    gates = (gate.command for gate in context.settings.gates)
+    things = checkout.lacking(commands, gates, named_paths(unrunnable))
+    if not things:
         return None
-    plumbing, root = context.env.plumbing, context.env.plumbing.repository.root
-    there = set(plumbing.paths(plumbing.main()))
-    for result in lost:
-        for path in named_files(result.gate.command):
-            if path not in there and (root / path).is_file():
-                message = f"{path} is not on {plumbing.repository.main_name}: it lies uncommitted in {root}"
-                return Failure(FailureKind.ENVIRONMENT, message, rule=UNCOMMITTED, charged=False)
-    return None
-
-
-def named_files(command: str) -> list[str]:
-    """Return the words of a command that may name files of the repository; of `a.py::test_x` the file."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return []
-    paths = [word.partition("::")[0].removeprefix("./") for word in words]
-    return [path for path in paths if path and not path.startswith(("-", "/", "../"))]
+    ways, message = ways_to_commit(things, checkout.state, issue.id), told(things, checkout.state)
+    return Failure(FailureKind.ENVIRONMENT, message, rule=UNCOMMITTED, evidence=ways, charged=False)
 
 
 _STUCK = (IssueStatus.BLOCKED, IssueStatus.SKIPPED)

@@ -24,7 +24,7 @@ def run_scripts(commands: tuple[str, ...]) -> tuple[str, ...]:
     What another interpreter runs is left out: `python app.py` as a gate runs the very code that is worked on.
     """
     scripts = []
-    for part in (part for command in commands for part in _simple_commands(command)):
+    for part in (part for command in commands for part in simple_commands(command)):
         words, by_shell = part, False
         while words and words[0].rpartition("/")[2] in _SHELLS:
             words = [word for word in words[1:] if not word.startswith("-")]
@@ -37,7 +37,7 @@ def run_scripts(commands: tuple[str, ...]) -> tuple[str, ...]:
 def called_programs(command: str) -> tuple[str, ...]:
     """Return the names of programs that a shell command calls, as far as its words show; "sh -c" texts are not read."""
     programs = []
-    for part in _simple_commands(command):
+    for part in simple_commands(command):
         words = part
         while words and words[0].rpartition("/")[2] in (*_SHELLS, *_RUNS_ANOTHER):
             programs.append(words[0])
@@ -46,7 +46,7 @@ def called_programs(command: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.lstrip("({!") for name in programs if name.lstrip("({!")))
 
 
-def _simple_commands(command: str) -> Iterator[list[str]]:
+def simple_commands(command: str) -> Iterator[list[str]]:
     """Yield the words of each part of a shell command, without the variables that it sets."""
     for part in _SEPARATORS.split(command):
         yield [word for word in _words(part) if not _ASSIGNMENT.match(word)]

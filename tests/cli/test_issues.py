@@ -103,3 +103,26 @@ def test_a_new_issue_takes_no_id_that_has_landed_in_another_clone(project):
     base = project.git("rev-parse", "HEAD")
     project.git("commit", "-q", "--allow-empty", "-m", f"One\n\nNoface-Issue: 001\nNoface-Base: {base}")
     assert "Added issue 002" in project.noface("issue", "add", "Other work").stdout
+
+
+def test_what_accept_names_in_the_checkout_only_is_told_before_a_run(project):
+    project.config(gate="true")
+    project.write("tests/test_a.py", "def test_a():\n    assert 1\n")
+    project.commit()
+    project.git("switch", "-q", "-c", "topic")
+    project.config(gate="true", extra='\n[project]\nmain = "main"\n')
+    project.write("tests/test_a.py", "def test_a():\n    assert 1\n\n\ndef test_fee():\n    assert 0\n")
+    project.write(".venv/bin/pytest", "")
+    project.issue(7, accept=["pytest tests/test_a.py::test_fee", ".venv/bin/pytest tests/test_refund.py"])
+    project.issue(8, accept=["pytest tests/test_refund.py::test_fee"])  # for the worker to write
+    said = "accept names test_fee of tests/test_a.py: it is in your checkout, not on main"
+    (warning,) = [each for each in project.shown("issues")["warnings"] if "accept" in each["problem"]]
+    assert warning["problem"] == said
+    way = warning["hint"].removeprefix("Commit it: ")
+    planned = json.loads(project.noface("run", "--dry-run", "--json").stdout)
+    assert [(wait["id"], wait["reason"]) for wait in planned["waiting"]] == [("7", said)]
+    assert [start["id"] for start in planned["start"]] == ["8"]
+    assert said in [finding["what"] for finding in planned["findings"]]
+    subprocess.run(way, shell=True, cwd=project.path, env=project.environment(), check=True, capture_output=True)
+    assert project.git("branch", "--show-current").strip() == "main"
+    assert not [each for each in project.shown("issues")["warnings"] if "accept" in each["problem"]]
