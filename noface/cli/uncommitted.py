@@ -15,6 +15,6 @@ def uncommitted(
     checkout, known, found = PersonsCheckout(plumbing, protected), tuple(gates), {}
     for issue in issues:
         if things := checkout.lacking(issue.accept, known) if issue.accept else ():
-            ways = " && ".join(ways_to_commit(things, checkout.state, issue.id))
+            ways = " && ".join(ways_to_commit(things, checkout.state))
             found[issue.id] = IssueFault(issue.source, told(things, checkout.state), f"Commit it: {ways}", issue.id)
     return found

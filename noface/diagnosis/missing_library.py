@@ -5,7 +5,7 @@ own that is missing is the code's fault.
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from noface.data import table
@@ -16,6 +16,9 @@ MISSING_LIBRARY = "missing-library:"
 """What the signature of such a failure begins with."""
 _LINES_MAX = 400
 _LINE_MAX = 2_000
+
+_HOMES = ("src", "lib", "libs", "python", "app", "packages", "crates")
+"""Folders in which a project's modules stand, besides its top."""
 
 TO_ADD_IT = ". To add it: "
 """In the message of a missing library, what comes after this is for a person: no worker can install anything."""
@@ -59,9 +62,66 @@ def imported_at(library: MissingLibrary, text: str) -> int | None:
 
 def way_to_install(library: MissingLibrary, paths: Collection[str]) -> tuple[str, str]:
     """Return how a project with these files adds the library, and the command that installs it in each workspace."""
-    ways: Sequence[Sequence[str]] = table("libraries")[library.ecosystem]["ways"]
-    _, add, install = next(way for way in ways if not way[0] or way[0] in paths)
+    _, add, install = _way(library, paths)
     return add.replace("{name}", library.package), install.replace("{name}", library.package)
+
+
+def _way(library: MissingLibrary, paths: Collection[str]) -> Sequence[str]:
+    ways: Sequence[Sequence[str]] = table("libraries")[library.ecosystem]["ways"]
+    return next(way for way in ways if not way[0] or way[0] in paths)
+
+
+def place_among(library: MissingLibrary, paths: Iterable[str]) -> str | None:
+    """Return the file or folder of a module of this name among the paths of code, None where there is none."""
+    name, suffixes = re.split(r"[/.]|::", library.name)[0], tuple(table("libraries")[library.ecosystem]["sources"])
+    for path in paths:
+        folder, _, file = path.rpartition("/")
+        parts = [*folder.split("/"), file.partition(".")[0]] if folder else [file.partition(".")[0]]
+        at = parts.index(name) if name in parts and path.endswith(suffixes) else -1
+        if at == 0 or (at > 0 and parts[at - 1] in _HOMES):
+            return path if at == len(parts) - 1 else "/".join(parts[: at + 1])
+    return None
+
+
+def manifests(library: MissingLibrary, paths: Collection[str]) -> tuple[str, ...]:
+    """Return the files among `paths` that may name packages of the project's own."""
+    patterns = [re.compile(path) for path, _ in table("libraries")[library.ecosystem]["manifests"]]
+    return tuple(path for path in paths if any(pattern.search(path) for pattern in patterns))
+
+
+def is_named(library: MissingLibrary, path: str, manifest: str) -> bool:
+    """Tell whether a manifest names the library: then it is the project itself, or a part of it."""
+    known = table("libraries")[library.ecosystem]["manifests"]
+    found = [name for place, pattern in known if re.search(place, path) for name in re.findall(pattern, manifest)]
+    wanted = {_plain(library.name), _plain(library.package)}
+    return any(_plain(name) in wanted or library.name.startswith(f"{name}/") for name in found)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def told_own(
+    failure: Failure, library: MissingLibrary, why: str, ways: Sequence[str], paths: Collection[str]
+) -> Failure:
+    """Return the failure of a library that is the project's own: no registry's package of that name is meant.
+
+    `why` says where it is; `ways` are the commands that put it on main, none where it is there.
+    """
+    _, _, install = _way(library, paths)
+    todo = " && ".join(ways) or (
+        f"[project] setup must install the project itself in each workspace (`{install}`), or the gate find it"
+        if "{name}" not in install
+        else "the gate must find it in the workspace"
+    )
+    where = f", which {failure.location} imports," if failure.location else ""
+    return replace(
+        failure,
+        message=f"{library.name}{where} is the project's own ({why}), and is not found{TO_ADD_IT}{todo}",
+        location=None,
+        signature=f"{MISSING_LIBRARY}{library.name}",
+        evidence=tuple(dict.fromkeys((*failure.evidence, failure.message))),
+    )
 
 
 def told(

@@ -1,7 +1,19 @@
-"""Finds out, for a failure of a gate that missed a library, who imports it and how this project would install it."""
+"""Finds out, where a gate missed a library, whose it is, who imports it, and how this project installs it."""
 
-from noface.diagnosis.missing_library import imported_at, missing_library, told
+from noface.diagnosis.missing_library import (
+    MissingLibrary,
+    imported_at,
+    is_named,
+    manifests,
+    missing_library,
+    place_among,
+    told,
+    told_own,
+)
 from noface.engine.attempt_environment import AttemptEnvironment
+from noface.git.checkout import PersonsCheckout
+from noface.git.plumbing import Plumbing
+from noface.integrity.not_on_main import Lacking, ways_to_commit
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
 
@@ -18,6 +30,9 @@ def with_library(env: AttemptEnvironment, changes: tuple[FileChange, ...], tree:
     library = missing_library(failure)
     if library is None:
         return failure
+    own = with_own_library(env.plumbing, tree, failure)
+    if own is not failure:
+        return own
     places: list[str] = []
     with env.plumbing.blobs() as blobs:
         for change in changes[:_FILES_MAX]:
@@ -26,3 +41,34 @@ def with_library(env: AttemptEnvironment, changes: tuple[FileChange, ...], tree:
             places += [f"{change.path}:{line}"] if line is not None else []
     places = places or ([failure.location] if failure.location else [])
     return told(failure, library, places[:_IMPORTS_SHOWN], env.plumbing.paths(tree), env.setup.command)
+
+
+def with_own_library(plumbing: Plumbing, tree: str, failure: Failure) -> Failure:
+    """Return the failure of a gate that missed a module of the project's own, as that; another as it is.
+
+    It is the project's own by a name in a manifest, or by its path: in the tree, or in the person's checkout only.
+    """
+    library = missing_library(failure)
+    if library is None:
+        return failure
+    paths = plumbing.paths(tree)
+    if (named := _manifest(plumbing, library, tree, paths)) is not None:
+        return told_own(failure, library, f"{named} names it", (), paths)
+    if (place := place_among(library, paths)) is not None:
+        return told_own(failure, library, place, (), paths)
+    state = PersonsCheckout(plumbing).state
+    if (place := place_among(library, state.new)) is None:
+        return failure
+    why = f"{place} is in your checkout, not on {state.main}"
+    return told_own(failure, library, why, ways_to_commit((Lacking(place),), state), paths)
+
+
+def _manifest(plumbing: Plumbing, library: MissingLibrary, tree: str, paths: tuple[str, ...]) -> str | None:
+    """Return the first manifest of a tree that names a library, None where none does."""
+    entries = plumbing.entries(tree, manifests(library, paths)[:_FILES_MAX])
+    with plumbing.blobs() as blobs:
+        for path, (_, oid) in entries.items():
+            text = blobs.read(oid, _SOURCE_BYTES_MAX) or b""
+            if is_named(library, path, text.decode("utf-8", "replace")):
+                return path
+    return None

@@ -6,10 +6,12 @@ and nothing else of the epic can go on, the parent learns what failed and how fa
 """
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
 from noface.diagnosis.known_causes import access_refused_of
+from noface.diagnosis.missing_library import missing_library, place_among
 from noface.engine.context import RunContext
 from noface.engine.gating import Gated, main_task, run_gates
 from noface.engine.going_on import broken_files
@@ -20,7 +22,7 @@ from noface.engine.prompt_context import landed_patch
 from noface.git.checkout import PersonsCheckout
 from noface.git.refs import branch_name
 from noface.integrity.named_files import named_paths
-from noface.integrity.not_on_main import told, ways_to_commit
+from noface.integrity.not_on_main import Lacking, told, ways_to_commit
 from noface.model.codec import decode, encode
 from noface.model.failure import Failure, is_of_project
 from noface.model.gate import GateKind, GateResult
@@ -92,7 +94,7 @@ class AcceptChecks:
         for issue_id in [each for each, seen in self._uncommitted.items() if seen != main]:
             self._uncommitted[issue_id] = main
             issue = self._watch.issue(issue_id)
-            if issue is not None and _uncommitted(self._context, issue, issue.accept, issue.accept) is not None:
+            if issue is not None and _uncommitted(self._context, issue.accept, issue.accept) is not None:
                 continue
             del self._uncommitted[issue_id]
             if self._context.reader.state(issue_id).status is IssueStatus.BLOCKED:
@@ -160,9 +162,10 @@ def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller
     red = [result for result in gated.results if result.failure is not None and result.gate.accept]
     unrunnable = next((r.failure for r in red if r.exit_code in _CANNOT_RUN), None)
     failing = sum(max(1, len(result.failing_tests)) for result in red)
-    named = tuple(result.gate.command for result in red)
-    lost = tuple(r.gate.command for r in red if r.failure is not None and r.failure.kind is FailureKind.ENVIRONMENT)
-    useless = (_uncommitted(context, issue, named, lost) if red else None) or unrunnable or _refused(red)
+    failures = {r.gate.command: r.failure for r in red if r.failure is not None}
+    lost = [command for command, failure in failures.items() if failure.kind is FailureKind.ENVIRONMENT]
+    uncommitted = _uncommitted(context, failures, lost, failures.values()) if red else None
+    useless = uncommitted or unrunnable or _refused(red)
     ran = {result.gate for result in gated.results}
     if not red and any(gate not in ran for gate in gates):  # a build that failed before them tells nothing of them
         return AcceptOnMain(1, gates_failure(gated.results, gates))
@@ -181,18 +184,22 @@ def _by_rule(failure: Failure) -> bool:
 
 
 def _uncommitted(
-    context: RunContext, issue: Issue, commands: tuple[str, ...], unrunnable: tuple[str, ...]
+    context: RunContext, commands: Iterable[str], unrunnable: Iterable[str], failures: Iterable[Failure] = ()
 ) -> Failure | None:
-    """Return the failure of commands that name what lies in the person's checkout only.
+    """Return the failure of commands that name, or miss as a module, what lies in the person's checkout only.
 
     Of those that cannot run, a file counts that git ignores: tools make most of them anew.
     """
     checkout = PersonsCheckout(context.env.plumbing, context.tracker.protected)
     gates = (gate.command for gate in context.settings.gates)
-    things = checkout.lacking(commands, gates, named_paths(unrunnable))
+    missed = (library for failure in failures if (library := missing_library(failure)) is not None)
+    places = (place_among(library, checkout.state.new) for library in missed)
+    modules = tuple(Lacking(place) for place in places if place is not None)
+    things = checkout.lacking(commands, gates, named_paths(tuple(unrunnable))) or modules
     if not things:
         return None
-    ways, message = ways_to_commit(things, checkout.state, issue.id), told(things, checkout.state)
+    message = told(things, checkout.state, "needs" if things is modules else "names")
+    ways = ways_to_commit(things, checkout.state)
     return Failure(FailureKind.ENVIRONMENT, message, rule=UNCOMMITTED, evidence=ways, charged=False)
 
 

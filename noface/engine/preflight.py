@@ -5,13 +5,15 @@ Also what a person should know first: the rules that are new since an upgrade.
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
+from noface.diagnosis.missing_library import library_of
 from noface.engine.context import RunContext
 from noface.engine.disk import disk_full_error, main_without_room
 from noface.engine.gate_session import CHANGED_FILES
 from noface.engine.gating import Gated, Known, main_task, run_gates
 from noface.engine.isolation_checks import Lack, Leak, lacks, leaks, places_of, reach_out, setup_lacks
+from noface.engine.libraries import with_own_library
 from noface.engine.prepare import INCOMPLETE, SETUP_FAILED
 from noface.engine.readiness import box_findings, model_findings
 from noface.engine.steadiness import remember_unsteady
@@ -91,11 +93,11 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
         raise _leaking(leaking, _STAYS_GREEN)
     if not context.settings.only_new:
         if red:
-            raise _red(red, lack_of, after_others=_after_others(gated, red))
+            raise _red(_told(context, red), lack_of, after_others=_after_others(gated, red))
         return Preflight(None, gated.results)
     unreadable = [result for result in red if not _by_names(result)]
     if unreadable:
-        raise _red(unreadable, lack_of, only_new=True)
+        raise _red(_told(context, unreadable), lack_of, only_new=True)
     known = tuple((result.gate.name, result.failing_tests) for result in gated.results)
     return Preflight(known, gated.results)
 
@@ -112,6 +114,12 @@ def _ran(context: RunContext, result: GateResult) -> str:
     skipped = sum(outcome is Outcome.SKIPPED for _, outcome in inventory.tests) if inventory is not None else 0
     counts = (f"{result.tests_run or 0:,} tests", f"{skipped:,} skipped" if skipped else "")
     return f"{result.gate.name} ({', '.join(filter(None, counts))})" if result.tests_run else result.gate.name
+
+
+def _told(context: RunContext, red: list[GateResult]) -> list[GateResult]:
+    """Return the results with what is known of modules of the project's own that they miss."""
+    plumbing = context.env.plumbing
+    return [replace(each, failure=with_own_library(plumbing, each.tree, each.failure)) for each in red if each.failure]
 
 
 def _anything_to_do(context: RunContext) -> bool:
@@ -234,6 +242,8 @@ def _way_out(red: list[GateResult], *, only_new: bool) -> str:
     failures = [result.failure for result in red if result.failure is not None]
     if any(failure.rule == CHANGED_FILES for failure in failures):
         return "Commit what the gate writes; or have it only check. " + _MAY_FIX
+    if any(library_of(failure.signature) for failure in failures):
+        return "Do what it says there of the project's own module, and run again."
     if failures and all(failure.kind is FailureKind.ENVIRONMENT for failure in failures):
         return "Install what is missing, or have `[project] setup` make it in each workspace (`noface config example`)."
     if not all(_by_names(result) for result in red):

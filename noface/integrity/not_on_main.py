@@ -148,11 +148,11 @@ def _defined(name: str, path: str, checkout: Checkout) -> bool:
     return re.search(_DEFINES.replace("NAME", re.escape(name)), new) is not None
 
 
-def ways_to_commit(things: Iterable[Lacking], checkout: Checkout, issue_id: str) -> tuple[str, ...]:
+def ways_to_commit(things: Iterable[Lacking], checkout: Checkout) -> tuple[str, ...]:
     """Return the commands by which a person puts on main what only their checkout has."""
     paths = " ".join(shlex.quote(path) for path in dict.fromkeys(each.path for each in things))
     dirty = any(_at(path, each.path) for each in things for path in checkout.dirty)
-    commit = f"git commit -m 'What issue {issue_id} is accepted by' -- {paths}"
+    commit = f"git commit -m 'Add what the gates need' -- {paths}"
     added = (f"git add --force -- {paths} && {commit}",) if dirty else ()
     if checkout.branch == checkout.main:
         return added or ("git push",)
@@ -165,7 +165,7 @@ def _at(path: str, place: str) -> bool:
     return path == place or path.startswith(f"{place}/")
 
 
-def told(things: Iterable[Lacking], checkout: Checkout) -> str:
+def told(things: Iterable[Lacking], checkout: Checkout, how: str = "names") -> str:
     """Word what is lacking for a person."""
     names = ", ".join(dict.fromkeys(each.text for each in things))
-    return f"accept names {names}: it is in your checkout, not on {checkout.main}"
+    return f"accept {how} {names}: it is in your checkout, not on {checkout.main}"

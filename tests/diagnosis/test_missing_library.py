@@ -1,9 +1,20 @@
 """A library that is not installed: which one it is, where the code imports it, how the project adds it."""
 
+from dataclasses import replace
+
 import pytest
 
 from noface.data import table
-from noface.diagnosis.missing_library import imported_at, missing_library, told, way_to_install
+from noface.diagnosis.missing_library import (
+    imported_at,
+    is_named,
+    manifests,
+    missing_library,
+    place_among,
+    told,
+    told_own,
+    way_to_install,
+)
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
 
@@ -81,3 +92,57 @@ def test_each_ecosystem_reads_its_example():
     assert {missing_library(failure(known["example"])).ecosystem for known in table("libraries").values()} == set(
         table("libraries")
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "path", "manifest"),
+    [
+        ("No module named 'acme_shop'", "pyproject.toml", '[project]\nname = "acme-shop"\n'),
+        ("No module named 'shop'", "libs/shop/setup.py", "setup(\n    name='shop',\n)\n"),
+        ("No module named 'shop'", "setup.cfg", "[metadata]\nname = Shop\n"),
+        ("Cannot find module '@acme/core'", "packages/core/package.json", '{\n  "name": "@acme/core",\n}\n'),
+        (
+            "no required module provides package acme.org/shop/cart; to add",
+            "go.mod",
+            "module acme.org/shop\n\ngo 1.22\n",
+        ),
+        ("error[E0432]: unresolved import `acme_core`", "crates/core/Cargo.toml", '[package]\nname = "acme-core"\n'),
+        (
+            "cannot load such file -- acme (LoadError)",
+            "acme.gemspec",
+            "Gem::Specification.new do |s|\n  s.name = 'acme'\n",
+        ),
+    ],
+)
+def test_what_a_manifest_of_the_project_names_is_no_stranger_s(line, path, manifest):
+    library = missing_library(failure(line))
+    assert manifests(library, ("src/a.txt", path)) == (path,)
+    assert is_named(library, path, manifest)
+    assert not is_named(replace(library, name="requests", package="requests"), path, manifest)
+    said = told_own(failure(line), library, f"{path} names it", (), {path}).message
+    assert "is the project's own" in said
+    assert not any(
+        word in said for word in ("pip install acme", "npm install @acme", "go get", "cargo add", "gem install")
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "place"),
+    [
+        ("billing", "billing.py", "billing.py"),
+        ("billing", "src/billing/core.py", "src/billing"),
+        ("shop", "packages/shop/src/a.py", "packages/shop"),
+        ("redis", "redis.conf", None),  # the name of a library may be that of other files
+        ("requests", "tests/requests/test_a.py", None),
+        ("docker", "docker/Dockerfile", None),
+        ("yaml", "docs/yaml.py", None),
+    ],
+)
+def test_a_module_of_the_project_is_known_by_its_place(name, path, place):
+    assert place_among(missing_library(failure(f"No module named '{name}'")), ("README.md", path)) == place
+
+
+def test_what_lies_in_the_checkout_is_to_be_committed():
+    library = missing_library(failure("No module named 'billing'"))
+    said = told_own(failure("x"), library, "billing is in your checkout, not on main", ("git add billing",), ()).message
+    assert said.endswith("To add it: git add billing")

@@ -95,7 +95,7 @@ def test_a_checkout_like_main_lacks_nothing():
     assert lacking("pytest tests/test_login.py", Checkout(ON_MAIN)) == ()
 
 
-COMMIT = "git commit -m 'What issue 7 is accepted by' -- t.py"
+COMMIT = "git commit -m 'Add what the gates need' -- t.py"
 SWITCH = "git switch main && git restore --source=login --staged --worktree -- t.py"
 
 
@@ -111,5 +111,5 @@ SWITCH = "git switch main && git restore --source=login --staged --worktree -- t
 def test_the_commands_put_it_on_main(dirty, branch, commands):
     things = (Lacking("t.py"), Lacking("t.py", "test_a"))
     checkout = Checkout(dirty=frozenset({"t.py"}) if dirty else frozenset(), branch=branch)
-    assert ways_to_commit(things, checkout, "7") == commands
+    assert ways_to_commit(things, checkout) == commands
     assert told(things, checkout) == "accept names t.py, test_a of t.py: it is in your checkout, not on main"
