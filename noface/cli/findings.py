@@ -14,6 +14,7 @@ from noface.cli.wiring import (
     settings,
     slots_dir,
 )
+from noface.config.idle_settings import idle_settings
 from noface.config.remote_rules import PULL_REQUEST, remote_notes
 from noface.config.sections import Config
 from noface.data.trackers import TRACKERS
@@ -33,6 +34,7 @@ from noface.model.access import RoleAccess
 from noface.model.backlog import without_unknown_models
 from noface.model.finding import Finding, refused
 from noface.model.issue import Backlog, IssueFault
+from noface.process.memory import memory_problem
 from noface.trackers.base import open_tracker
 
 
@@ -56,7 +58,22 @@ def repository_of(start: Path, config: Config) -> tuple[Repository | None, tuple
 def config_findings(config: Config, repository: Repository | None, root: Path) -> tuple[Finding, ...]:
     """Return what is wrong with what the configuration names: programs, templates, workspaces, sandbox, rungs."""
     named = (*_refusals(config, repository), *_programs(config, repository, root), *_rungs(config))
-    return (*named, *_sessions(config), *remote_notes(config), *_elsewhere(config, repository))
+    return (*named, *idle_findings(config), *_elsewhere(config, repository))
+
+
+def idle_findings(config: Config) -> Iterator[Finding]:
+    """Yield the settings that do nothing here, and the open doors; a run tells them as well when it begins."""
+    boxes = True
+    with suppress(UsageError):  # the sandbox that is wanted cannot be had, which is said in its own line
+        bubblewrap = bubblewrap_for(config)
+        boxes = bubblewrap is not None and bubblewrap.works
+    yield from idle_settings(config, boxed=boxes)
+    yield from remote_notes(config)
+    if config.limits.memory_max is not None and (lacking := memory_problem(config.limits.memory_max)):
+        yield Finding("[limits] memory_max", lacking, _MEMORY_FIX, EXIT_DONE)
+
+
+_MEMORY_FIX = "Where systemd runs for you: systemd-run --user --scope noface run"
 
 
 def _elsewhere(config: Config, repository: Repository | None) -> Iterator[Finding]:
@@ -107,13 +124,6 @@ def _rungs(config: Config) -> tuple[Finding, ...]:
     """Return the notes on rungs; the one that [retry] think adds is nobody's choice."""
     chosen = policy(config)
     return ladder_findings(chosen, len(chosen.ladder) - (not config.retry.ladder and config.retry.think))
-
-
-def _sessions(config: Config) -> Iterator[Finding]:
-    """Yield the models for which a person has asked for sessions that their agent does not keep."""
-    for name, model in config.models.items():
-        if model.resume_problem:
-            yield Finding(f"[models.{name}]", model.resume_problem, "Take the key out.", EXIT_DONE)
 
 
 def backlog_of(config: Config, root: Path, merged: tuple[str, ...] = ()) -> Backlog:

@@ -18,7 +18,7 @@ from types import FrameType
 import typer
 
 from noface.cli.connections import Connections, connect, fetch_issues
-from noface.cli.findings import check_workspaces, config_findings, fault_finding
+from noface.cli.findings import check_workspaces, config_findings, fault_finding, idle_findings
 from noface.cli.uncommitted import uncommitted
 from noface.cli.wiring import RunOptions, attempt_environment, bubblewrap_for, remote_issues, settings, slots_dir
 from noface.config.load import load
@@ -92,6 +92,7 @@ def run_project(
         database.check()
         hit("database_ready")
         chosen = settings(config, repository, options)
+        chosen = replace(chosen, idle=tuple(finding.text for finding in idle_findings(config)))
         purse = Purse(Spending(database), Budget("run", chosen.cost_usd_max, chosen.tokens_max))
         view = stack.enter_context(announcer(as_json=as_json, reader=Reader(database), purse=purse))
         context = make_context(repository, config, tracker, chosen, database, view.announce, stack, clock, connections)

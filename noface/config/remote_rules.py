@@ -7,6 +7,7 @@ does nothing where it stands, or lets in whoever likes to come, is a note.
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from noface.config.idle_settings import Idle, idle
 from noface.config.lines import table_of
 from noface.config.problems import Problem
 from noface.data.trackers import TRACKERS
@@ -14,12 +15,13 @@ from noface.errors import EXIT_DONE
 from noface.model.finding import Finding
 
 if TYPE_CHECKING:
-    from noface.config.sections import Config, Section
+    from noface.config.sections import Config
 
 PULL_REQUEST = "pull-request"
 ANYONE = "*"
 _OF_PULL_REQUESTS = ("draft", "labels", "reviewers", "rounds", "follow_checks", "follow_reviews")
 _OF_REMOTE_TRACKERS = ("label", "milestone", "authors", "close")
+_NO_PUSH = "without a run that pushes"
 _ASK_FOR_THEM = 'write how = "pull-request"'
 
 
@@ -52,22 +54,14 @@ def remote_notes(config: "Config") -> Iterator[Finding]:
             "Name the people, or leave authors out: those with write access to the repository are allowed.",
             EXIT_DONE,
         )
-    if not asks:
-        yield from _idle("landing", landing, _OF_PULL_REQUESTS, "pull requests", _ASK_FOR_THEM)
-    if not (asks or landing.push):
-        yield from _idle("landing", landing, ("lease",), "a run that pushes", f"{_ASK_FOR_THEM} or push = true")
-    if not elsewhere:
-        wanted = 'write kind = "github"'
-        yield from _idle("tracker", tracker, _OF_REMOTE_TRACKERS, "issues on GitHub", wanted)
-        if not asks:
-            told = f'for issues from there {wanted} in [tracker], for pull requests how = "pull-request" in [landing]'
-            yield from _idle("github", config.github, tuple(type(config.github).model_fields), "GitHub", told)
-
-
-def _idle(name: str, section: "Section", keys: tuple[str, ...], matter: str, wanted: str) -> Iterator[Finding]:
-    there = [key for key in keys if key in section.model_fields_set]
-    if there:
-        does = "does" if len(there) == 1 else "do"
-        yield Finding(
-            f"[{name}] {', '.join(there)}", f"{does} nothing without {matter}", f"Take it out, or {wanted}.", EXIT_DONE
+    wanted, keys = 'write kind = "github"', tuple(type(config.github).model_fields)
+    told = f'for issues from there {wanted} in [tracker], for pull requests how = "pull-request" in [landing]'
+    no_push = not (asks or landing.push)
+    yield from idle(
+        (
+            Idle("landing", landing, _OF_PULL_REQUESTS, not asks, "without pull requests", _ASK_FOR_THEM),
+            Idle("landing", landing, ("lease",), no_push, _NO_PUSH, f"{_ASK_FOR_THEM} or push = true"),
+            Idle("tracker", tracker, _OF_REMOTE_TRACKERS, not elsewhere, "without issues on GitHub", wanted),
+            Idle("github", config.github, keys, not (elsewhere or asks), "without GitHub", told),
         )
+    )

@@ -65,7 +65,10 @@ def patient_search() -> Search:
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """What one run does and where it stops. Money in dollars, durations in seconds; None means no limit."""
+    """What one run does and where it stops. Money in dollars, durations in seconds; None means no limit.
+
+    `idle` are sentences about settings that do nothing.
+    """
 
     models: Mapping[str, ModelSpec]
     gates: tuple[GateSpec, ...]
@@ -93,6 +96,7 @@ class RunSettings:
     accept_timeout_s: float = 600.0
     roles: RoleAccess = field(default_factory=RoleAccess)
     landing: LandingRules = field(default_factory=LandingRules)
+    idle: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)

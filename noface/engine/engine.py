@@ -109,6 +109,8 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
             context.announce(
                 "sandbox", None, {"kind": sandbox.kind, "version": sandbox.version, "why": sandbox.problem}
             )
+        if idle := context.settings.idle:
+            context.announce("idle_settings", None, {"what": list(idle)})
         if unpriced := unpriced_models(context):
             context.announce("unpriced", None, {"models": list(unpriced)})
         check_publishing(context, cancel)

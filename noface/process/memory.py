@@ -28,6 +28,7 @@ _PREFIX = "noface-"
 _MEMBERS = "cgroup.procs"
 _OWN_PID = "0"
 _LEFT_S = 60.0
+_TRY_BYTES = 1 << 33  # who tries is in the group for a moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,17 @@ class MemoryGroup:
         """Remove the group, in which nothing may be left."""
         with suppress(OSError):
             self.folder.rmdir()
+
+
+def memory_problem(limit: int) -> str:
+    """Say what a limit for a command and all that it starts does here in place of what it should; "" where it holds."""
+    if sys.platform != "linux":
+        return "does nothing on this system"
+    group = MemoryGroup.make(f"try-{os.getpid()}", max(limit, _TRY_BYTES))
+    if group is None:
+        return "holds each program by itself, not all of a worker or gate together: no control group can be made here"
+    group.remove()
+    return ""
 
 
 class MemoryWatch:

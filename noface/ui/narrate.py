@@ -139,6 +139,12 @@ def _unpriced(event: EventFacts) -> Line:
     return Line("!", f"no limit in dollars holds {names}", why, "bold yellow")
 
 
+def _idle(event: EventFacts) -> Line:
+    value = event.data.get("what")
+    said = [printable(each) for each in value] if isinstance(value, (list, tuple)) else []
+    return Line("!", "noface.toml", "; ".join(said), "yellow")
+
+
 def _rules(event: EventFacts) -> Line:
     value = event.data.get("what")
     changes = [printable(change) for change in value] if isinstance(value, (list, tuple)) else []
@@ -298,6 +304,7 @@ _WORDS: dict[str, Words] = {
     "preflight": _preflight,
     "rules_changed": _rules,
     "unpriced": _unpriced,
+    "idle_settings": _idle,
     "sandbox": _sandbox,
     "processes_swept": _swept,
     "heard": _heard,

@@ -29,6 +29,8 @@ TOGETHER = {
     "the program claude is not on PATH": CONFIG,
     "Install it: npm install -g @anthropic-ai/claude-code": CONFIG,
     '[models.small]: resume = "auto" does nothing: scripted cannot go on with a session': CONFIG,
+    "[review] when: does nothing without a reviewer": CONFIG,
+    "[project] keep: does nothing for **/x: it names paths, and no globs": CONFIG,
     "gate check: the program no-such-gate is not on PATH": CONFIG,
     "gate pytest: main has no file .venv/bin/pytest, and there is no [project] setup": CONFIG,
     "rung 2 (big): the rungs before it take all 2 attempts of an issue": CONFIG,
@@ -64,6 +66,7 @@ def faulty(project):
     edit(project, f'[models.big]\nagent = "scripted"\ncommand = "{project.script}"', '[models.big]\nagent = "claude"')
     edit(project, "[retry]", "[retry]\nmax_total_attempts = 2")
     edit(project, "[models.small]", '[models.small]\nresume = "auto"')
+    edit(project, "[models.small]", '[review]\nwhen = "always"\n\n[project]\nkeep = ["**/x"]\n\n[models.small]')
     project.write("issues/x y.md", "+++\ntitle = 'x'\n+++\nDo")
     project.issue(2, depends_on=["3"])
     project.issue(3, depends_on=["2"])
@@ -126,6 +129,15 @@ def test_what_a_run_refuses_is_refused_by_every_command_that_looks_at_it(project
         assert (code, words in page) == (EXIT_USAGE, True), f"{verb}: {page}"
     code, page = shown(project, "issues")
     assert (code, words in page) == (EXIT_DONE, False)
+
+
+def test_a_run_tells_the_settings_that_do_nothing_when_it_begins(project):
+    edit(project, GATE, "false")
+    edit(project, "[run]", '[review]\nwhen = "always"\n[run]')
+    project.issue(7)
+    code, page = shown(project, "run")
+    assert "[review] when: does nothing without a reviewer" in page
+    assert (code, "BASELINE_RED" in page) == (EXIT_ATTENTION, True)
 
 
 def test_commands_that_run_no_gates_say_so_where_main_is_red(project):

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from noface.process.memory import FIRST_TO_DIE, MemoryGroup, MemoryWatch, OomKills, _own_groups, oom_kills
+from noface.process.memory import (
+    FIRST_TO_DIE,
+    MemoryGroup,
+    MemoryWatch,
+    OomKills,
+    _own_groups,
+    memory_problem,
+    oom_kills,
+)
 from noface.process.supervise import Command, Launcher
 
 MB = 1_000_000
@@ -98,3 +106,10 @@ def test_a_group_that_was_just_made_is_not_taken_for_one_that_a_killed_superviso
     assert first.folder.exists()
     first.remove()
     second.remove()
+
+
+def test_a_limit_that_no_group_can_hold_is_told():
+    group = MemoryGroup.make("probe-3", 100 * MB)
+    assert bool(memory_problem(100 * MB)) is (group is None)
+    if group is not None:
+        group.remove()

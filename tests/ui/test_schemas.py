@@ -226,6 +226,7 @@ RARE = {
     "branch_adopted",
     "rules_changed",
     "unpriced",
+    "idle_settings",
     "noface_died",
     "repository_changed",
     "history_left_out",
@@ -317,6 +318,9 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "claim_lost", "7")
     JsonLines(story.reader).announce("claims_refused", None, {"reason": "no refs but branches here"})
     JsonLines(story.reader).announce("unpriced", None, {"models": ["gpt-99"]})
+    JsonLines(story.reader).announce(
+        "idle_settings", None, {"what": ["[review] when: does nothing without a reviewer"]}
+    )
     JsonLines(story.reader).announce("rules_changed", None, {"what": ["gates no longer get DATABASE_URL"]})
     story.close()
     lines = lines_of(capsys.readouterr().out)

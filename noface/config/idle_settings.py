@@ -1,0 +1,151 @@
+"""The settings of a sound noface.toml that do nothing as it stands: one table, for every command that tells of them.
+
+Only what a person has written is told; a default that does nothing is nobody's mistake.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from noface.data import table
+from noface.errors import EXIT_DONE
+from noface.model.finding import Finding
+from noface.recovery.retry_policy import When
+
+if TYPE_CHECKING:
+    from noface.config.sections import Config, Section
+
+
+class Idle(NamedTuple):
+    """Keys of a section that do nothing where `when` holds: `why` goes on after "does nothing", `fix` is what helps."""
+
+    where: str
+    section: "Section"
+    keys: Sequence[str]
+    when: bool
+    why: str
+    fix: str
+
+
+def idle_settings(config: "Config", *, boxed: bool) -> Iterator[Finding]:
+    """Yield the keys that do nothing. `boxed`: what does not say "none" runs in the sandbox that noface makes."""
+    rows = (
+        *_of_recovery(config),
+        *_of_review(config),
+        *_of_places(config, boxed=boxed),
+        *_of_sandboxes(config, boxed=boxed),
+    )
+    yield from idle(rows)
+    yield from _of_roles(config)
+    yield from _limits(config)
+    for name, model in config.models.items():
+        if model.resume_problem:
+            yield Finding(f"[models.{name}]", model.resume_problem, "Take the key out.", EXIT_DONE)
+
+
+def idle(rows: Iterable[Idle]) -> Iterator[Finding]:
+    """Yield a note for each row that holds, with the keys of it that are written."""
+    for row in rows:
+        there = [key for key in row.keys if key in row.section.model_fields_set]
+        if there and row.when:
+            does = "does" if len(there) == 1 else "do"
+            yield Finding(
+                f"[{row.where}] {', '.join(there)}",
+                f"{does} nothing {row.why}",
+                f"Take it out, or {row.fix}.",
+                EXIT_DONE,
+            )
+
+
+_RISKS = ("paths", "labels", "files", "lines", "confidence")
+_ASKED = ("planner", "diagnoser", "resolver", "architect")
+
+
+def _of_review(config: "Config") -> Iterator[Idle]:
+    review, none = config.review, config.roles.reviewer is None
+    name_one = "name one: [roles] reviewer"
+    yield Idle("review", review, ("when", *_RISKS, "rounds"), none, "without a reviewer", name_one)
+    other = not none and review.when is not When.RISKY
+    yield Idle("review", review, _RISKS, other, f'with when = "{review.when}"', 'write when = "risky"')
+
+
+def _of_recovery(config: "Config") -> Iterator[Idle]:
+    retry, recovery, roles = config.retry, config.recovery, config.roles
+    off, on = not recovery.enabled, "write enabled = true in [recovery]"
+    without = "with [recovery] enabled = false"
+    yield Idle("roles", roles, [role for role in _ASKED if getattr(roles, role)], off, without, on)
+    yield Idle(
+        "recovery", recovery, ("max_strategies", "diagnose_after", "allow_skip", "model_accept"), off, without, on
+    )
+    yield Idle("retry", retry, ("reflect",), off and retry.reflect, without, on)
+    diagnoser = "name one: [roles] diagnoser"
+    undiagnosed = not off and roles.diagnoser is None
+    yield Idle("recovery", recovery, ("diagnose_after", "allow_skip"), undiagnosed, "without a diagnoser", diagnoser)
+    unplanned = not off and roles.planner is None
+    yield Idle("recovery", recovery, ("model_accept",), unplanned, "without a planner", "name one: [roles] planner")
+    never = off or not config.breakdown.enabled
+    due = ("after_timeouts", "after_attempts", "files", "lines")
+    yield Idle(
+        "breakdown", config.breakdown, due, never, "where nothing is broken down by itself", "write enabled = true"
+    )
+    one = "write escalation_model, or think = true"
+    alone = not retry.ladder and not retry.think and retry.escalation_model in (None, retry.default_model)
+    yield Idle("retry", retry, ("escalate_after_attempts",), alone, "where no stronger model takes over", one)
+    beside = "say it in its rungs: attempts, think"
+    yield Idle(
+        "retry", retry, ("escalate_after_attempts", "think"), bool(retry.ladder), "beside [[retry.ladder]]", beside
+    )
+    over = (retry.block_after or 0) > retry.max_total_attempts
+    yield Idle("retry", retry, ("block_after",), over, "above max_total_attempts", "write less")
+
+
+def _of_places(config: "Config", *, boxed: bool) -> Iterator[Idle]:
+    project = config.project
+    made = ("setup_inputs", "setup_timeout", "setup_env_pass", "setup_sandbox")
+    yield Idle("project", project, made, not project.setup.strip(), "without a setup", "write setup")
+    globs = ", ".join(path for path in project.keep if set(path) & set("*?["))
+    names = f"for {globs}: it names paths, and no globs"
+    yield Idle("project", project, ("keep",), bool(globs), names, "name the folder itself, such as web/node_modules")
+    yield Idle("sandbox", config.sandbox, ("network", "show", "write", "hide"), not boxed, _UNBOXED, _HAVE_BOX)
+
+
+_UNBOXED = "without noface's own sandbox"
+_HAVE_BOX = "see to it that the sandbox works and is on (docs/sandbox.md)"
+
+
+def _of_sandboxes(config: "Config", *, boxed: bool) -> Iterator[Idle]:
+    kind = config.sandbox.kind
+    for name, model in config.models.items():
+        out = not boxed or (model.sandbox or kind) == "none"
+        yield Idle(f"models.{name}", model, ("network",), out, _UNBOXED, _HAVE_BOX)
+    for gate in config.gates:
+        where, out = f"gate {gate.name}", not boxed or (gate.sandbox or kind) == "none"
+        yield Idle(where, gate, ("network",), out, _UNBOXED, _HAVE_BOX)
+        unproven = gate.kind != "test" or not gate.hard or config.run.allow_leaky_gates
+        yield Idle(
+            where,
+            gate,
+            ("canary", "canary_reason"),
+            unproven,
+            "but for hard test gates that are proven",
+            'write kind = "test"',
+        )
+
+
+def _of_roles(config: "Config") -> Iterator[Finding]:
+    """Yield what is said of roles that nobody has."""
+    for key, by_role in (("tools", config.roles.tools), ("permissions", config.roles.permissions)):
+        for role in by_role:
+            if not config.roles.models.get(str(role)):
+                what, fix = f"does nothing without a {role}", f"Take it out, or name one: [roles] {role}."
+                yield Finding(f"[roles] {key}.{role}", what, fix, EXIT_DONE)
+
+
+def _limits(config: "Config") -> Iterator[Finding]:
+    """Yield the limits in dollars and tokens that hold no model whose agent tells neither."""
+    silent = [name for name in config.models_in_use if table("agents")[config.models[name].agent].get("tells_nothing")]
+    limits = [("[run]", config.run), ("[retry]", config.retry)]
+    keys = [f"{where} {key}" for where, part in limits for key in ("max_cost_usd", "max_tokens") if getattr(part, key)]
+    keys += [f"[models.{name}] max_cost_usd" for name in silent if config.models[name].max_cost_usd is not None]
+    if silent and keys:
+        what = f"does nothing for {', '.join(silent)}: a plain command tells neither cost nor tokens"
+        yield Finding(", ".join(keys), what, "Set [run] max_iterations or max_hours, which hold it.", EXIT_DONE)
