@@ -6,7 +6,6 @@ branches and refs, too, but never of a branch that a person has checked out or m
 """
 
 import contextlib
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,19 +111,22 @@ def _known(plumbing: "Plumbing", reader: "Reader") -> _Known:
 
 
 def _workspaces(repository: "Repository", slots: Path, reader: "Reader | None", *, force: bool) -> "Iterator[Leftover]":
+    from noface.engine.attempt_environment import agent_slot_name
+    from noface.process.files import bytes_in
     from noface.ui.leftovers import Leftover, What
 
     git_dirs = repository.private_git_dirs
-    open_slots = {f"agent-{each.slot}": each for each in reader.open_attempts()} if reader is not None else {}
+    cut_off = reader.open_attempts() if reader is not None else ()
+    open_slots = {name: each for each in cut_off for name in (agent_slot_name(each.slot), f"agent-{each.slot}")}
     names = {path.name for folder in (slots, git_dirs) if folder.is_dir() for path in folder.iterdir()}
-    for name in sorted(each for each in names if each.startswith(("agent-", "gate-"))):
+    for name in sorted(each for each in names if each.startswith(("agent-", "gate-", "setup-"))):
         why = ""
         if name in open_slots and not force:
             attempt = open_slots[name]
             why = f"attempt {attempt.number} of {attempt.issue_id} was cut off in it; `noface run` saves its work"
         elif reader is None and name.startswith("agent-") and not force:
             why = "the database is gone, so nothing tells whether the work in it is saved; --force removes it"
-        yield Leftover(What.WORKSPACE, name, size_bytes=_size(slots / name) + _size(git_dirs / name), why=why)
+        yield Leftover(What.WORKSPACE, name, size_bytes=bytes_in(slots / name) + bytes_in(git_dirs / name), why=why)
 
 
 def _references(plumbing: "Plumbing", known: _Known, *, force: bool) -> "Iterator[Leftover]":
@@ -169,6 +171,7 @@ def _reason(issue: str, known: _Known, *, force: bool) -> str:
 
 
 def _files(repository: "Repository", reader: "Reader", known: _Known) -> "Iterator[Leftover]":
+    from noface.process.files import bytes_in
     from noface.ui.leftovers import Leftover, What
 
     home = repository.state_dir / "attempts"
@@ -176,7 +179,7 @@ def _files(repository: "Repository", reader: "Reader", known: _Known) -> "Iterat
         for row in reader.attempts(name):
             folder = Path(row.directory)
             inside = folder.is_relative_to(home) and ".." not in folder.parts
-            if inside and (size := sum(map(_size, _clearable(folder)))):
+            if inside and (size := sum(map(bytes_in, _clearable(folder)))):
                 yield Leftover(What.FILES, str(row.number), name, str(folder), size)
 
 
@@ -186,20 +189,6 @@ def _clearable(folder: Path) -> list[Path]:
 
 def _on_main(plumbing: "Plumbing", oid: str) -> bool:
     return plumbing.is_ancestor(oid, plumbing.repository.main)
-
-
-def _size(path: Path) -> int:
-    """Return the bytes of a file or folder, without following links; what cannot be read counts nothing."""
-    try:
-        total = path.lstat().st_size
-    except OSError:
-        return 0
-    if path.is_dir() and not path.is_symlink():
-        for folder, _, names in os.walk(path):
-            for name in names:
-                with contextlib.suppress(OSError):
-                    total += Path(folder, name).lstat().st_size
-    return total
 
 
 def _remember_released(repository: "Repository", going: "list[Leftover]") -> None:

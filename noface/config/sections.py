@@ -91,7 +91,7 @@ class Project(Section):
     name: Text = setting("", "what the project is called; by default its folder's name", "shop")
     main: Branch = setting("", "the branch that work lands on; by default the one checked out", "main")
     setup: Text = setting(
-        "", "shell command run in a new workspace, and again when a file of setup_inputs changed", "npm ci"
+        "", "shell command run once for all workspaces, and again when a file of setup_inputs changed", "npm ci"
     )
     setup_inputs: Items[Glob] = setting((), "the files (paths or globs) that setup depends on", ["package-lock.json"])
     keep: Items[InnerPath] = setting(

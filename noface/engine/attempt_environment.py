@@ -9,7 +9,9 @@ import sys
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from noface.agents.base import Agent, EventKind
@@ -18,7 +20,7 @@ from noface.engine.gate_turns import GateTurns
 from noface.git.plumbing import Plumbing
 from noface.git.removal import remove
 from noface.git.snapshot import SlotLimits
-from noface.git.workspace import Slot, open_slot, slot_path
+from noface.git.workspace import Slot, open_slot, rename_slot, slot_path
 from noface.integrity.diff import DiffLimits
 from noface.integrity.inventory import Inventory
 from noface.integrity.named_files import called_programs
@@ -124,7 +126,17 @@ def order_document(order: AttemptOrder) -> dict[str, Any]:
 
 
 LANDING_SLOT = "land"
-AGENT_SLOT = "agent-"
+_NAME_CHARS = 9
+
+
+def slot_name(kind: str, name: str) -> str:
+    """Return the name of a workspace. All have one length, so that a copy can name its own place (moved_copy)."""
+    return f"{kind}-{name:0>{_NAME_CHARS - len(kind) - 1}}"
+
+
+def agent_slot_name(index: int) -> str:
+    """Return the name of the workspace in which workers run."""
+    return slot_name("agent", str(index))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +186,8 @@ class AttemptEnvironment:
     """Everything a worker thread may use. `memo` is filled by the loop and only read here.
 
     `gate_facts` and `without_schema` (models whose agent refused a schema) are filled by all threads. `passed` are the
-    patterns of all gates' `env_pass`, `gate_rules` the project's own rules for what gates print.
+    patterns of all gates' `env_pass`, `gate_rules` the project's own rules for what gates print. Who holds `setting_up`
+    is at work in the slot of setup.
     """
 
     plumbing: Plumbing
@@ -194,6 +207,7 @@ class AttemptEnvironment:
     passed: tuple[str, ...] = ()
     gate_rules: ProjectRules | None = None
     steadiness: SteadinessRules = field(default_factory=SteadinessRules)
+    setting_up: Lock = field(default_factory=Lock)
 
     @property
     def masker(self) -> Masker:
@@ -202,17 +216,27 @@ class AttemptEnvironment:
 
     def agent_slot(self, index: int) -> Slot:
         """Return the workspace in which workers run; agents have touched it."""
-        slot = open_slot(self.plumbing.repository, self.slots_dir, f"{AGENT_SLOT}{index}", self.setup.keep)
+        slot = self._slot(agent_slot_name(index), f"agent-{index}")
         hit("hub_made")
         return slot
 
     def gate_slot(self, name: str) -> Slot:
         """Return a workspace that no agent ever touches (law 11)."""
-        return open_slot(self.plumbing.repository, self.slots_dir, f"gate-{name}", self.setup.keep)
+        return self._slot(slot_name("gate", name))
+
+    def setup_slot(self) -> Slot:
+        """Return the workspace in which `[project] setup` runs on main's tree, and nothing else (law 11)."""
+        return self._slot(slot_name("setup", "0"))
+
+    def _slot(self, name: str, earlier: str = "") -> Slot:
+        """Open a workspace; `earlier` is what an earlier version called it, with work that may not be saved yet."""
+        if earlier:
+            rename_slot(self.plumbing.repository, self.slots_dir, earlier, name)
+        return open_slot(self.plumbing.repository, self.slots_dir, name, self.setup.keep)
 
     def gate_folder(self, name: str) -> Path:
         """Return the folder of such a workspace, in which another thread may be at work."""
-        return slot_path(self.plumbing.repository, self.slots_dir, f"gate-{name}")
+        return slot_path(self.plumbing.repository, self.slots_dir, slot_name("gate", name))
 
     def markers(self, token: str) -> tuple[tuple[str, str], ...]:
         """Return the environment variables by which leftover processes are recognised."""
@@ -270,6 +294,24 @@ class AttemptProgress:
     kind: EventKind | None = None
     file: str = ""
     used: Usage = field(default_factory=Usage)
+
+
+class SetupState(StrEnum):
+    """How far `[project] setup` is."""
+
+    BEGINS = "begins"
+    GOES_ON = "goes on"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class SetupSeen:
+    """A look at `[project] setup`: `text` is the command at first, then its last line; `bytes` what it has made."""
+
+    state: SetupState
+    text: str
+    seconds: float = 0.0
+    bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

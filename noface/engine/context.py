@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from noface.engine.attempt_environment import AttemptEnvironment, Scope
+from noface.engine.attempt_environment import AttemptEnvironment, Scope, SetupSeen
 from noface.engine.gating import Known
 from noface.engine.tracker_calls import RemoteIssues
 from noface.forge.base import Forge
@@ -156,6 +156,17 @@ class RunContext(Planning):
     def scope(self, cancel: Canceller) -> Scope:
         """Return what a job's thread works with, ended by `cancel`."""
         return Scope(self.env, cancel, self.inbox.put)
+
+    def first_scope(self, cancel: Canceller) -> Scope:
+        """Return the same for the loop's own thread before the loop: nobody else would tell what setup does."""
+        return Scope(
+            self.env, cancel, lambda seen: self.saw_setup(seen) if isinstance(seen, SetupSeen) else self.inbox.put(seen)
+        )
+
+    def saw_setup(self, seen: SetupSeen) -> None:
+        """Tell how far `[project] setup` is."""
+        told = {"state": seen.state, "text": seen.text, "seconds": round(seen.seconds, 1), "bytes": seen.bytes}
+        self.announce("setup", None, told)
 
     def quiet_scope(self, cancel: Canceller) -> Scope:
         """Return the same for a check that shows no progress and whose results do not count later."""

@@ -12,7 +12,15 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
-from noface.engine.attempt_environment import AttemptProgress, GateFlaked, GateMet, GateRan, GateRepeated, UnsteadySeen
+from noface.engine.attempt_environment import (
+    AttemptProgress,
+    GateFlaked,
+    GateMet,
+    GateRan,
+    GateRepeated,
+    SetupSeen,
+    UnsteadySeen,
+)
 from noface.engine.budget_guard import BudgetGuard, RunLimits, unpriced_models
 from noface.engine.claims import ClaimKeeper
 from noface.engine.context import RunContext
@@ -307,6 +315,9 @@ class Engine:
                 cost, tokens = message.used.cost_usd, message.used.tokens
                 did = {"kind": message.kind, "file": message.file, "cost_usd": cost, "tokens": tokens}
                 context.announce("progress", issue_id or None, {"number": number, "phase": phase, "text": text, **did})
+                return False
+            case SetupSeen():
+                context.saw_setup(message)
                 return False
             case GateRan(key, result, tests):
                 context.memo[key] = result

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import noface
 from noface.agents.base import SESSION, Place, place_in
-from noface.engine.attempt_environment import AGENT_SLOT, LANDING_SLOT, AttemptEnvironment
+from noface.engine.attempt_environment import LANDING_SLOT, AttemptEnvironment
+from noface.engine.copied_setup import GATE_CACHES, MADE, SETUP_CACHES, start_caches
 from noface.gates.inventory import WRITTEN
 from noface.git.removal import remove
 from noface.git.repository import Repository
@@ -97,7 +98,6 @@ def _is_module(entry: Path) -> bool:
     return entry.suffix in (".py", ".so") or (entry / "__init__.py").exists()
 
 
-_MADE = "made"
 _NO_RULES: Mapping[str, HomeRule] = {}
 _ANOTHERS_SLOTS = re.compile(r".+-[0-9a-f]{10}")
 _ENV_DEPTH_MAX = 3
@@ -170,7 +170,7 @@ def gate_box(
         return None, variables
     inside = dict(boxed(variables))
     away = () if setup or leaky else checkouts(env.plumbing.repository, home_of(inside))
-    caches = "setup" if slot.name.startswith(AGENT_SLOT) else "gates"
+    caches = GATE_CACHES if slot.name.startswith("gate-") else SETUP_CACHES
     box = Box(
         program=env.sandbox.bubblewrap,
         homes=_composed(env, str(slot.path), home_of(inside), caches, setup=setup),
@@ -238,11 +238,13 @@ def _composed(
     """
     if path == "/":
         return ()
-    made = f"{workspace}.{_MADE}"
+    made = f"{workspace}.{MADE}"
+    if env.setup.command:
+        start_caches(env, workspace, caches)
     return (
         Home(
             path=path,
-            fresh=_fresh(workspace, _MADE if setup else "home"),
+            fresh=_fresh(workspace, MADE if setup else "home"),
             caches=f"{workspace}.caches-{caches}",
             rules=home_rules(known_places(), path) | dict(rules) | _shown(env, path),
             made=made if env.setup.command and not setup and is_folder(made) else "",

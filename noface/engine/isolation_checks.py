@@ -19,7 +19,7 @@ from noface.engine.attempt_environment import LANDING_SLOT, Scope, Setup
 from noface.engine.context import RunContext
 from noface.engine.gating import main_task, run_gates
 from noface.engine.isolation import checkouts, environments, gate_variables, home_of
-from noface.engine.prepare import forget_setup, prepare_gate_slot
+from noface.engine.prepare import forget_setup, prepare
 from noface.git.plumbing import store_text, tree_with
 from noface.git.refs import ZERO, RefUpdate
 from noface.integrity.judges import broken, sources
@@ -259,10 +259,10 @@ def _holds_agents_code(context: RunContext) -> bool:
 def _sets_up(context: RunContext, cancel: Canceller, setup: Setup) -> bool:
     """Tell whether this setup works on main. Nothing of it stays: gates get what setup makes in its box."""
     env = replace(context.env, setup=setup)
-    slot, main = env.gate_slot(LANDING_SLOT), env.plumbing.main()
+    slot, main = env.setup_slot(), env.plumbing.main()
     forget_setup(slot)
     try:
-        return prepare_gate_slot(Scope(env, cancel, lambda _: None), slot, main, main, "baseline") is None
+        return prepare(Scope(env, cancel, lambda _: None), slot, main, "baseline") is None
     finally:
         forget_setup(slot)
 

@@ -8,13 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from noface.diagnosis.missing_library import library_of
+from noface.engine.attempt_environment import LANDING_SLOT
 from noface.engine.context import RunContext
+from noface.engine.copied_setup import Copies, copies, note_copies
 from noface.engine.disk import disk_full_error, main_without_room
 from noface.engine.gate_session import CHANGED_FILES
 from noface.engine.gating import Gated, Known, main_task, run_gates
 from noface.engine.isolation_checks import Lack, Leak, lacks, leaks, places_of, reach_out, setup_lacks
 from noface.engine.libraries import with_own_library
-from noface.engine.prepare import INCOMPLETE, SETUP_FAILED
+from noface.engine.prepare import INCOMPLETE, SETUP_FAILED, forget_setup
 from noface.engine.readiness import box_findings, model_findings
 from noface.engine.steadiness import remember_unsteady
 from noface.errors import BaselineRedError, UsageError
@@ -69,7 +71,7 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
     """
     check_agents(context)
     fresh = not context.reader.cut_off_before(context.run_id) and _anything_to_do(context)
-    gated = check_baseline(context, cancel, anew=fresh)
+    gated = _tried_copy(context, cancel, check_baseline(context, cancel, anew=fresh))
     if gated is None:
         raise KeyboardInterrupt
     full = main_without_room(context.env, gated.failure, *(r.failure for r in gated.results if r.gate.hard))
@@ -253,7 +255,7 @@ def _way_out(red: list[GateResult], *, only_new: bool) -> str:
 
 def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool) -> Gated | None:
     """Run the project's gates on main's tree; None where a cancel ends it. `anew`: known results do not count."""
-    scope, gates, facts = context.scope(cancel), context.settings.gates, context.env.gate_facts
+    scope, gates, facts = context.first_scope(cancel), context.settings.gates, context.env.gate_facts
     task = main_task(context.env, "baseline")
     gated = run_gates(scope, task, gates, anew=anew)
     asked = {result.gate.command for result in gated.results if _red_test(result)} - facts.plain if gated else set()
@@ -280,6 +282,35 @@ def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool) -> Gat
         if result.failure is None and result.gate.command in green:
             remember_unsteady(scope, result.gate, failed[result.gate.command], failed=2, runs=3)
     return plain if red_again else again
+
+
+def _tried_copy(context: RunContext, cancel: Canceller, gated: Gated | None) -> Gated | None:
+    """Try, once for each setup, whether a copy of what it makes does: main's gates have just run in one.
+
+    Where they are red, they run again where setup itself has run. What is green only there needs setup in each slot.
+    """
+    env = context.env
+    ran = gated is not None and gated.failure is None and any(not result.memo for result in gated.results)
+    if gated is None or not ran or not env.setup.command or copies(env) is not Copies.UNTRIED:
+        return gated
+    in_copy = _red_gates(gated)
+    if not in_copy:
+        note_copies(env, Copies.WORK)
+        return gated
+    note_copies(env, Copies.FAIL)
+    forget_setup(env.gate_slot(LANDING_SLOT))
+    again = check_baseline(context, cancel, anew=True)
+    if again is None or again.failure is not None:
+        note_copies(env, Copies.UNTRIED)
+    elif _red_gates(again) >= in_copy:
+        note_copies(env, Copies.WORK)
+    return again
+
+
+def _red_gates(gated: Gated) -> set[tuple[str, str]]:
+    """Return the gates that failed, and the tests in them that did."""
+    red = [result for result in gated.results if result.failure is not None]
+    return {(result.gate.name, test) for result in red for test in (*result.failing_tests, "")}
 
 
 def _red_test(result: GateResult) -> bool:

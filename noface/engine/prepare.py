@@ -1,5 +1,8 @@
 """Makes a slot ready: checkout, and `[project] setup` where the slot is new or its inputs changed.
 
+Setup runs once on main's tree, in a slot where nothing else ever runs; the others get copies of what it made. Where
+that cannot be copied, or setup has other inputs than on main, it runs in the slot itself.
+
 A digest of the kept paths of a gate slot (node_modules, .venv) shows whether something has changed there. Reading
 every byte before each gate would cost more than most gates, so the digest is of the file system's facts about each
 file. Size and mtime can be set back, ctime cannot; but ctime also changes where a package store (uv, pnpm) links the
@@ -11,13 +14,16 @@ import hashlib
 import os
 import select
 import stat
+import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from noface.diagnosis.known_causes import final_error, killed_by, passing_cause
-from noface.engine.attempt_environment import AttemptEnvironment, Scope
+from noface.engine.attempt_environment import AttemptEnvironment, Scope, SetupSeen, SetupState
+from noface.engine.copied_setup import MADE, Copied, beside, copy_setup, may_copy
 from noface.engine.disk import as_disk_full, full_places
 from noface.engine.isolation import gate_box, gate_variables, wrapping
 from noface.git.filtered import write_filtered
@@ -30,7 +36,8 @@ from noface.model.protection import always_protected
 from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import EndedBy
-from noface.process.files import read_bounded, read_regular, write_atomic
+from noface.process.command import OnOutput
+from noface.process.files import bytes_in, read_bounded, read_regular, write_atomic
 from noface.process.supervise import Command, Exit
 
 _LINKED_FILES_MAX = 1 << 20
@@ -85,6 +92,8 @@ INCOMPLETE = "workspace-incomplete"
 SETUP_PAUSES_S = (2.0, 8.0)
 _FINAL_LINES = 4
 _SHOWN_MAX = 3
+_TURN_S = 0.2
+_FIRST_LOOK_S = 5.0
 
 
 def prepare(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None:
@@ -98,12 +107,53 @@ def prepare(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None
         return None
     slot.setup_stamp.unlink(missing_ok=True)
     _unlink_kept(slot)
+    copied = _copied(scope, slot, stamp, token)
+    if copied is Copied.NOT:
+        copied = _made_here(scope, slot, commit, token)
+    if isinstance(copied, Failure):
+        return copied
+    write_atomic(slot.setup_stamp, stamp)
+    return None
+
+
+def _made_here(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | Copied:
+    env = scope.env
     # Tools look for a repository: husky sets its hooks up, setuptools-scm reads the version.
     give_git(slot, "setup", env.plumbing.resolve(commit) or env.plumbing.main())
-    failure = _set_up(scope, slot, commit, token)
-    if failure is None:
-        write_atomic(slot.setup_stamp, stamp)
-    return failure
+    return _set_up(scope, slot, commit, token) or Copied.YES
+
+
+def _copied(scope: Scope, slot: Slot, stamp: str, token: str) -> Failure | Copied:
+    """Copy what setup made on main's tree, which is made first where that is due; a failure is that of setup."""
+    env = scope.env
+    source = env.setup_slot()
+    if slot.name == source.name or not may_copy(env):
+        return Copied.NOT
+    with _granted(scope) as granted:
+        if not granted:
+            return Copied.NOT
+        if _read(source.setup_stamp) != stamp or not _kept_untouched(source):
+            main = env.plumbing.main()
+            if _stamp(env, main) != stamp:
+                return Copied.NOT
+            forget_setup(source)
+            failure = _prepare_and_note(scope, source, main, token)
+            if failure is not None:
+                return failure
+    return copy_setup(scope, source, slot)
+
+
+@contextmanager
+def _granted(scope: Scope) -> Iterator[bool]:
+    """Have the slot of setup for oneself; False where a cancel ends the wait for it."""
+    lock = scope.env.setting_up
+    while not (granted := lock.acquire(timeout=_TURN_S)) and not scope.cancel.cancelled:
+        pass
+    try:
+        yield granted
+    finally:
+        if granted:
+            lock.release()
 
 
 def setup_differs(env: AttemptEnvironment, commit: str, main: str) -> bool:
@@ -267,6 +317,7 @@ def _set_up_once(scope: Scope, slot: Slot, commit: str, token: str) -> Failure |
     box, variables = gate_box(env, slot, outside, setup=True) if env.setup.boxed else (None, outside)
     if box is None:
         variables = with_private_config(variables, slot.private_git_dir, env.plumbing.repository.identity, slot.path)
+    scope.send(SetupSeen(SetupState.BEGINS, env.setup.command))
     ended = env.launcher.run(
         Command(
             argv=("bash", "-c", env.setup.command),
@@ -282,8 +333,11 @@ def _set_up_once(scope: Scope, slot: Slot, commit: str, token: str) -> Failure |
             wrap=wrapping(env, str(slot.path)) if env.setup.boxed else (),
         ),
         scope.cancel,
+        _telling(scope, log),
     )
     if ended.exit_code == 0 and ended.ended_by is EndedBy.ITSELF:
+        made = (*(slot.path / path for path in slot.keep), beside(slot.path, MADE))
+        scope.send(SetupSeen(SetupState.DONE, "", ended.seconds, sum(bytes_in(path) for path in made)))
         return None
     how = ended.error or f"ended with exit code {ended.code}"
     if ended.ended_by is EndedBy.TIMEOUT:
@@ -306,3 +360,20 @@ def _set_up_once(scope: Scope, slot: Slot, commit: str, token: str) -> Failure |
     places = full_places(env)
     on_main = env.plumbing.is_ancestor(env.plumbing.resolve(commit) or commit, env.plumbing.main())
     return as_disk_full(failure, found, places) if places or on_main else failure
+
+
+def _telling(scope: Scope, log: Path) -> OnOutput:
+    """Return what tells how far setup is, each time after twice as long."""
+    began, due = time.monotonic(), _FIRST_LOOK_S
+
+    def look() -> float:
+        nonlocal due
+        now = time.monotonic()
+        if now - began >= due:
+            due *= 2
+            lines = scope.env.masker.text(read_bounded(log, 0, _TAIL_BYTES)).splitlines() if log.exists() else []
+            last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+            scope.send(SetupSeen(SetupState.GOES_ON, last, now - began))
+        return now
+
+    return look

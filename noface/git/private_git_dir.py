@@ -21,6 +21,7 @@ _OWN_FILES = (
     "shallow",
     "guard",
     "setup-stamp",
+    "setup-copies",
     "kept-stamp",
     "setup.log",
     "gitconfig",

@@ -88,6 +88,18 @@ def _move_earlier(slot: Slot) -> None:
         remove(slot.setup_stamp)
 
 
+def rename_slot(repository: Repository, folder: Path, old: str, new: str) -> None:
+    """Give a workspace and its private git dir another name, once. What setup left there names the old place."""
+    git_dirs = repository.private_git_dirs
+    if not (git_dirs / old).is_dir() or (git_dirs / new).exists():
+        return
+    if (folder / old).is_dir() and not (folder / new).exists():
+        (folder / old).rename(folder / new)
+    for stamp in ("setup-stamp", "kept-stamp"):
+        (git_dirs / old / stamp).unlink(missing_ok=True)
+    (git_dirs / old).rename(git_dirs / new)
+
+
 def _renew_git_dir(slot: Slot) -> None:
     kept = "".join(f"{line}\n" for line in _kept(slot.keep))
     make_private_git_dir(slot.repository, slot.private_git_dir, f"{slot.repository.excludes}\n{kept}")

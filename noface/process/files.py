@@ -4,6 +4,7 @@ import codecs
 import errno
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 PUBLIC_MODE = 0o666
@@ -86,6 +87,19 @@ def kind_at(path: str | Path) -> int:
 def is_folder(path: str | Path) -> bool:
     """Tell whether a real folder is there, not a link to one."""
     return kind_at(path) == stat.S_IFDIR
+
+
+def bytes_in(path: str | Path) -> int:
+    """Return the bytes of a file or folder, without following links; what cannot be read counts nothing."""
+    total, pending = 0, [os.fspath(path)]
+    while pending:
+        place = pending.pop()
+        with suppress(OSError):
+            status = os.lstat(place)
+            total += status.st_size
+            if stat.S_ISDIR(status.st_mode):
+                pending += [entry.path for entry in os.scandir(place)]
+    return total
 
 
 def open_regular(path: Path) -> int | None:

@@ -107,6 +107,10 @@ def advance(
         return _progress(state, issue_id or MAIN, data, facts, now)
     if kind == "preflight":
         return _placed(state, WorkRow(MAIN, WorkFacts("its gates, before any work"), Role.CHECK, now, phase="gate"))
+    if kind == "setup" and (row := state.row(MAIN)) is not None and not row.vacant:
+        done = data.get("state") == "done"
+        step = "" if done else printable(f"setup: {data.get('text', '')}")
+        return _placed(state, replace(row, phase="gate" if done else "setup", step=step))
     if kind == "waiting":
         landing = tuple(row for row in state.rows if row.role is Role.LANDING and not row.vacant)
         return replace(state, rows=landing, idle_until=_number(data.get("until")))

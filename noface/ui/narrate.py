@@ -13,10 +13,11 @@ from noface.model.gate import ALONE_AFTER
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, happened
 from noface.recovery.schedule import Breaker
 from noface.store.reader import Reader
-from noface.ui.text import clean, count, fit, moment
+from noface.ui.text import clean, count, duration, fit, moment, size
 
 _TITLE_MAX = 48
 _TEXT_MAX = 300
+_COMMAND_MAX = 100
 _LISTED_MAX = 8
 _NEAR_S = 120.0
 
@@ -130,6 +131,17 @@ def _preflight(event: EventFacts) -> Line:
     goes = "becomes a pull request" if event.text("landing") == "pull-request" else f"lands on {main}"
     pushed = ", which is pushed" if event.text("landing") == "push" else ""
     return Line("·", f"work that passes {goes}{pushed}; running its gates on {main} first", style="dim")
+
+
+def _setup(event: EventFacts) -> Line:
+    took, made = duration(event.number("seconds") or 0.0), int(event.number("bytes") or 0)
+    match event.text("state"):
+        case "begins":
+            return Line("·", "setting up a workspace", fit(event.text("text"), _COMMAND_MAX), "dim")
+        case "done":
+            return Line("·", f"set up in {took}{f', {size(made)}' if made else ''}", style="dim")
+        case _:
+            return Line("·", f"setup is at work since {took}", event.text("text"), "dim")
 
 
 def _unpriced(event: EventFacts) -> Line:
@@ -302,6 +314,7 @@ def _broken_down(event: EventFacts) -> Line:
 
 _WORDS: dict[str, Words] = {
     "preflight": _preflight,
+    "setup": _setup,
     "rules_changed": _rules,
     "unpriced": _unpriced,
     "idle_settings": _idle,

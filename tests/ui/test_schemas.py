@@ -145,7 +145,7 @@ def people(project):
 
 
 def waiting(project):
-    project.config()
+    project.config('[project]\nsetup = "true"\n')
     text = (project.path / "noface.toml").read_text()
     project.write(
         "noface.toml",
@@ -208,7 +208,7 @@ RUNS = {
     questions: WORK | {"asked", "answered", "attempt_overruled", "prompt_cut"},
     dividing: WORK | {"broken_down", "issue_epic", "planner_failed", "parts_failed"},
     people: WORK | {"approval_requested", "issue_approval", "dependency_found", "issue_waiting"},
-    waiting: WORK | {"waiting", "issue_waiting"},
+    waiting: WORK | {"waiting", "issue_waiting", "setup"},
     unsteady: WORK | {"gate_flaky"},
     stopping: ALWAYS | {"stopping", "issue_running", "attempt_started", "attempt_finished", "issue_ready"},
     leaking: STARTS - {"progress"} | {"canary"},

@@ -1,0 +1,123 @@
+"""`[project] setup` runs once; the workspaces get copies of what it made, or setups of their own where a copy fails."""
+
+import json
+import shutil
+
+import pytest
+
+from noface.git.repository import discover
+from noface.git.workspace import rename_slot
+
+
+def with_setup(project, setup, gate, *, sandbox="none", keep=("env",), extra=""):
+    """Configure a setup that also counts its runs; return the file with their count."""
+    count = project.folder / "count"
+    count.touch()
+    command = f"echo x >> {count}; {setup}" if sandbox == "none" else setup
+    project.config(
+        f"\n[project]\nsetup = {json.dumps(command)}\nsetup_inputs = ['deps']\nkeep = {json.dumps(list(keep))}\n{extra}",
+        gate=gate,
+        sandbox=sandbox,
+    )
+    project.write("deps", "one\n")
+    project.write(".gitignore", "env/\n")
+    return count
+
+
+def runs(count):
+    return len(count.read_text().split())
+
+
+PLACED = "mkdir -p env && pwd > env/where && ln -s $PWD/deps env/deps"
+IN_PLACE = "test $(cat env/where) = $PWD && test $(readlink env/deps) = $PWD/deps"
+BY_DIGEST = "mkdir -p env && pwd | sha256sum > env/where"
+SAME_DIGEST = "pwd | sha256sum | cmp - env/where"
+
+
+def test_setup_runs_once_for_all_workspaces_and_each_copy_names_its_own_place(project):
+    count = with_setup(project, PLACED, IN_PLACE)
+    project.play(("*", 0, [{"shell": f"{IN_PLACE} && echo b > b.txt"}]))
+    project.issue(1)
+    project.commit()
+    shown = project.run()
+    assert (project.statuses(), runs(count)) == ({"1": "merged"}, 1)
+    assert "setting up a workspace: echo x" in shown
+    assert "set up in 0." in shown
+    project.issue(2)
+    project.play(("2", 0, [{"write": "c.txt", "text": "c"}, {"write": "deps", "text": "two\n"}]))
+    project.commit()
+    project.run()
+    # It runs on the work, and then on main once more when a workspace is wanted.
+    assert (project.statuses()["2"], runs(count)) == ("merged", 2)
+
+
+def test_what_a_copy_cannot_hold_is_noticed_on_main_and_made_in_each_workspace(project):
+    count = with_setup(project, BY_DIGEST, SAME_DIGEST)
+    project.play(("*", 0, [{"shell": f"{SAME_DIGEST} && echo $RANDOM > b.txt"}]))
+    project.issue(1)
+    project.commit()
+    project.run()
+    assert (project.statuses(), runs(count)) == ({"1": "merged"}, 4)
+    project.issue(2)
+    project.commit()
+    project.run()
+    assert (project.statuses()["2"], runs(count)) == ("merged", 4)
+
+
+def test_a_main_that_is_red_anyway_costs_one_more_setup_and_only_once(project):
+    count = with_setup(project, PLACED, "false")
+    project.issue(1)
+    project.commit()
+    assert "false" in project.run(code=3)
+    assert runs(count) == 2
+    project.run(code=3)
+    assert runs(count) == 2
+
+
+def test_what_a_worker_writes_where_setup_ran_is_copied_nowhere(project):
+    count = with_setup(project, "mkdir -p env; echo right > env/want", "cmp a.txt env/want")
+    project.write("a.txt", "right\n")
+    forge = (
+        "for want in ../*/env/want; do touch -r $want stamp; echo wrong > $want; touch -r stamp $want; done; rm stamp"
+    )
+    project.play(
+        ("1", 0, [{"write": "b.txt", "text": "b"}]),
+        ("2", 0, [{"shell": forge}, {"write": "a.txt", "text": "wrong\n"}]),
+    )
+    project.issue(1)
+    project.issue(2, max_attempts=1)
+    project.commit()
+    project.run(code=3)
+    assert project.statuses() == {"1": "merged", "2": "blocked"}
+    assert runs(count) == 2
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
+@pytest.mark.parametrize("keep", [(), ("env",)])
+def test_what_setup_fetched_is_where_caches_start_and_no_gate_or_worker_writes_to_setups_own(project, keep):
+    fetch = "mkdir -p ~/.cache/tool env && echo fetched >> ~/.cache/tool/x"
+    gate = "grep -c fetched ~/.cache/tool/x && ! grep bad ~/.cache/tool/x; echo bad >> ~/.cache/tool/x; test -e ok"
+    with_setup(project, fetch, gate, sandbox="bubblewrap", keep=keep)
+    project.write("ok", "")
+    project.play(
+        ("*", 0, [{"shell": "mkdir -p ~/.cache/tool; echo mine >> ~/.cache/tool/x; cat ~/.cache/tool/x > b.txt"}])
+    )
+    project.issue(1)
+    project.commit()
+    project.run()
+    assert project.git("show", "main:b.txt").split() == ([] if keep else ["fetched"]) + ["mine"]
+    (own,) = (project.folder / "slots").glob("*/setup-*.caches-setup/.cache/tool/x")
+    assert own.read_text() == "fetched\n"
+
+
+def test_a_workspace_of_an_earlier_version_goes_on_under_its_new_name_and_is_set_up_again(project):
+    repository, folder = discover(project.path), project.folder / "slots"
+    for top in (folder, repository.private_git_dirs):
+        (top / "agent-0").mkdir(parents=True)
+    (folder / "agent-0/work.txt").write_text("half done")
+    (repository.private_git_dirs / "agent-0/setup-stamp").write_text("x")
+    for _ in range(2):
+        rename_slot(repository, folder, "agent-0", "agent-000")
+    assert (folder / "agent-000/work.txt").read_text() == "half done"
+    assert [path.name for path in repository.private_git_dirs.iterdir()] == ["agent-000"]
+    assert list((repository.private_git_dirs / "agent-000").iterdir()) == []
