@@ -22,6 +22,7 @@ from noface.git.repository import Repository, check_version
 from noface.model.finding import Finding
 from noface.model.gate import GateKind
 from noface.model.taxonomy import IssueStatus
+from noface.process.files import bytes_in
 from noface.process.sandbox import find_bubblewrap
 from noface.process.supervise import Containment, Launcher
 from noface.store.database import Database
@@ -55,7 +56,7 @@ def project(config: Config, repository: Repository, said: Collection[str] = ()) 
     """
     return (
         _room("state", repository.state_dir),
-        _room("workspaces", slots_dir(config, repository)),
+        _room("workspaces", slots_dir(config, repository), "noface clean removes them; the next run makes its own"),
         *named(config, repository, repository.root, said),
         *_backlog(config, repository),
         *_isolation(config, repository),
@@ -135,14 +136,14 @@ def _extra(name: str, module: str, without: str) -> Check:
     return Check(name, State.NOTE, f"{module.replace('_', '-')} is missing: {without}", _EXTRAS.format(name))
 
 
-def _room(name: str, folder: Path) -> Check:
+def _room(name: str, folder: Path, remedy: str = "") -> Check:
     there = next(each for each in (folder, *folder.parents) if each.exists())
     free = shutil.disk_usage(there).free
-    text = f"{folder}, {size(free)} free"
+    text = f"{folder}, {f'{size(bytes_in(folder))} used, ' if folder.exists() else ''}{size(free)} free"
     if not os.access(there, os.W_OK):
         return Check(name, State.BAD, f"{folder} cannot be written", f"Let yourself write to {there}.")
     if free < _TOO_FEW_BYTES:
-        return Check(name, State.BAD, text, "Make room on that disk.")
+        return Check(name, State.BAD, text, f"Make room on that disk{f': {remedy}' if remedy else ''}.")
     return Check(name, State.NOTE if free < _FEW_BYTES else State.OK, text)
 
 

@@ -1,8 +1,13 @@
 """`noface status`: where every issue stands, and what needs a person."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
+
+if TYPE_CHECKING:
+    from noface.store.overview import Room
+    from noface.ui.status import Disk
 
 
 def status(
@@ -31,10 +36,23 @@ def status(
     )
     if (away := rows.tracker_away()) is not None:
         document = document._replace(tracker_away=AwayTracker(*away))
+    document = document._replace(disk=_disk(rows.workspaces()))
     if as_json:
         page.show_json(document)
         return
     page.show(status_page(document, now, page.width(), everything=everything))
+
+
+def _disk(room: "Room | None") -> "Disk | None":
+    import os
+
+    from noface.ui.status import Disk
+
+    try:
+        found = os.statvfs(room.folder) if room is not None else None
+    except OSError:
+        return None
+    return Disk(room.folder, room.bytes, found.f_bavail * found.f_frsize) if room is not None and found else None
 
 
 def _runs(pid: int) -> bool:

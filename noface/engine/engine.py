@@ -25,7 +25,7 @@ from noface.engine.budget_guard import BudgetGuard, RunLimits, unpriced_models
 from noface.engine.claims import ClaimKeeper
 from noface.engine.context import RunContext
 from noface.engine.deaths import remember_oom_kills
-from noface.engine.disk import disk_full_error, why_ended
+from noface.engine.disk import disk_full_error, remember_room, why_ended
 from noface.engine.dispatch import (
     Begun,
     Dispatch,
@@ -144,6 +144,7 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
         code = EXIT_INTERRUPTED if isinstance(error, KeyboardInterrupt) else getattr(error, "exit_code", EXIT_FAILURE)
         journal.run_ended(clock.now(), code, str(error).splitlines()[0] if str(error) else "interrupted")
         raise
+    remember_room(context.env.slots_dir, journal)
     journal.run_ended(clock.now(), result_of_run.exit_code, result_of_run.why)
     return result_of_run
 

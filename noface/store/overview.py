@@ -12,6 +12,8 @@ Rows = Callable[..., list[sqlite3.Row]]
 
 TRACKER_AWAY = "tracker_away"
 """The fact that tells since when a tracker on another machine has not answered."""
+WORKSPACES = "workspaces"
+"""The fact that tells what the workspaces took when the newest run ended."""
 _GAPS_MAX = 1000
 _ORDER = "ORDER BY present DESC, priority, position, id"
 _T = TypeVar("_T")
@@ -31,6 +33,13 @@ class Gap(NamedTuple):
 
     id: str
     gap: str
+
+
+class Room(NamedTuple):
+    """What the workspaces in a folder took when the newest run ended."""
+
+    folder: str
+    bytes: int
 
 
 class TrackerAway(NamedTuple):
@@ -143,6 +152,11 @@ class Overview:
         """Return since when the tracker has not answered the newest run, None where it has."""
         known = json.loads(self.fact(TRACKER_AWAY) or "null")
         return TrackerAway(float(known["since"]), str(known["why"])) if known else None
+
+    def workspaces(self) -> Room | None:
+        """Return what the workspaces take, None before a run has ended."""
+        known = json.loads(self.fact(WORKSPACES) or "null")
+        return Room(str(known["folder"]), int(known["bytes"])) if known else None
 
     def model_waits(self, now: float) -> list[ModelWait]:
         """Return the models that wait for their provider still."""

@@ -11,7 +11,7 @@ from noface.store.overview import Gap, ModelWait
 from noface.store.records import IssueRow, RunRow, UnsteadyRow
 from noface.ui.page import paint
 from noface.ui.schema import Least, Moment, Words
-from noface.ui.text import cells, clean, count, fit, hanging, moment, money, pad
+from noface.ui.text import cells, clean, count, fit, hanging, moment, money, pad, size
 from noface.ui.unsteady import ListedUnsteady, unsteady_lines
 
 if TYPE_CHECKING:
@@ -94,6 +94,14 @@ class AwayTracker(NamedTuple):
     why: Annotated[str, "What came instead of an answer."]
 
 
+class Disk(NamedTuple):
+    """The room that the workspaces took when the newest run ended; null where there are none."""
+
+    folder: Annotated[str, "Where they lie."]
+    bytes: Annotated[int, "What they took."]
+    free: Annotated[int, "What is free on that disk now."]
+
+
 class LatestRun(NamedTuple):
     """The newest run; null before the first."""
 
@@ -120,6 +128,7 @@ class Status(NamedTuple):
     waits: Annotated[tuple[AwayModel, ...], "The models whose provider is waited for."]
     unsteady: Annotated[tuple[ListedUnsteady, ...], "The tests that fail now and then on main."] = ()
     tracker_away: AwayTracker | None = None
+    disk: Disk | None = None
 
 
 def counted(status: str) -> str:
@@ -382,6 +391,9 @@ _TITLES = {
 def status_page(document: Status, now: float, width: int, *, everything: bool) -> list[str]:
     """Return the lines of the page; `now` is epoch seconds."""
     lines = [*_summary(document, width), *_run_lines(document.run, now, width)]
+    if (disk := document.disk) is not None:
+        text = f"Workspaces: {size(disk.bytes)} in {clean(disk.folder)}, {size(disk.free)} free"
+        lines += [paint(line, "quiet") for line in hanging(text, width)]
     for wait in document.waits:
         text = f"A provider is waited for until {moment(wait.until, now)}: {wait.reason}"
         lines += [paint(line, "careful") for line in hanging(text, width)]

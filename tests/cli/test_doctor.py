@@ -423,6 +423,12 @@ def test_the_project_is_told_with_its_folders_and_gates(doctor):
     assert told["config"] == "noface.toml: 1 gate; models claude-sonnet, then gpt-codex"
     assert told["state"].startswith(f"{doctor.project.state}, ")
     assert told["state"].endswith("free")
+    assert " used, " not in told["workspaces"]
+    folder = Path(told["workspaces"].partition(", ")[0])
+    (folder / "agent-000").mkdir(parents=True)
+    (folder / "agent-000/big").write_bytes(b"x" * 2_000_000)
+    told = {each["name"]: each["text"] for each in doctor.told(**LOGGED_IN)["project"]}
+    assert " 2.0 MB used, " in told["workspaces"]
     assert told["gates"] == "check"
 
 

@@ -34,6 +34,7 @@ def test_the_json_has_the_promised_shape(project, night):
     document = project.shown("status")
     assert sorted(document) == [
         "counts",
+        "disk",
         "faults",
         "gaps",
         "issues",

@@ -43,6 +43,9 @@ def test_setup_runs_once_for_all_workspaces_and_each_copy_names_its_own_place(pr
     assert (project.statuses(), runs(count)) == ({"1": "merged"}, 1)
     assert "setting up a workspace: echo x" in shown
     assert "set up in 0." in shown
+    disk = project.shown("status")["disk"]
+    assert disk["bytes"] > 1000
+    assert f"in {disk['folder']}" in " ".join(project.noface("status").stdout.split())
     project.issue(2)
     project.play(("2", 0, [{"write": "c.txt", "text": "c"}, {"write": "deps", "text": "two\n"}]))
     project.commit()
