@@ -230,8 +230,8 @@ def test_the_records_of_an_attempt_that_removed_them_are_written_all_the_same(ni
 
 
 def test_what_an_agent_writes_into_other_slots_reaches_neither_gates_nor_the_next_attempt(project):
-    poison = "for slot in ../agent-001 ../gate-0000 ../gate-land ../setup-000; do mkdir -p $slot/.git/hooks; echo x > $slot/bad; echo x > $slot/stray; done"
-    project.config(gate="test ! -e bad && test -e a.txt && ls > $HOME/seen-$(basename $PWD)", workers=2)
+    poison = "for slot in ../../{agent-001,gate-0000,gate-land,setup-000}/repo; do mkdir -p $slot/.git/hooks; echo x > $slot/bad; echo x > $slot/stray; done"
+    project.config(gate="test ! -e bad && test -e a.txt && ls > $HOME/seen-$(basename $(dirname $PWD))", workers=2)
     project.play(
         ("1", 0, [{"shell": f"{poison}; echo x > ../stray"}, {"write": "one.txt", "text": "1"}]),
         ("2", 0, [{"write": "two.txt", "text": "2"}]),

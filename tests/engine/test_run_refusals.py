@@ -277,7 +277,7 @@ def test_main_that_moves_during_the_run_is_merged_with(project):
     project.issue(7)
     project.commit()
     running = project.start("run")
-    wait_for(lambda: list((project.folder / "slots").glob("*/gate-0*/b.txt")))
+    wait_for(lambda: list((project.folder / "slots").glob("*/gate-0*/*/b.txt")))
     project.write("mine.txt", "m")
     mine = project.commit("mine, meanwhile")
     (project.folder / "go").touch()

@@ -233,7 +233,7 @@ def test_half_work_of_a_crashed_worker_lands_only_where_accept_proves_it(project
     project.issue(1)
     project.issue(2, accept=["test -e b.txt"])
     project.commit()
-    project.run("--max-iterations", "3", code=4)
+    project.run("--max-iterations", "3", "--issue", "1", code=4)
     assert project.attempts("1")[0]["outcome"] == "AGENT_CRASH"
     out = project.run("--issue", "2")
     assert project.attempts("2")[0]["outcome"] == "PASSED"
@@ -390,7 +390,7 @@ def test_what_a_worker_changes_in_the_kept_paths_of_a_gate_slot_lets_nothing_pas
     project.config(gate="cmp a.txt env/want", extra=extra)
     project.write("a.txt", "right\n")
     project.write(".gitignore", "env/\n")
-    forge = "for want in ../gate-*/env/want; do touch -r $want stamp; echo wrong > $want; touch -r stamp $want; done"
+    forge = "for want in ../../gate-*/*/env/want; do touch -r $want stamp; echo wrong > $want; touch -r stamp $want; done"
     project.play(
         ("1", 0, [{"write": "b.txt", "text": "b"}]),  # after this one the gates' slot stays set up
         ("2", 0, [{"shell": f"{forge}; rm stamp"}, {"write": "a.txt", "text": "wrong\n"}]),
@@ -409,7 +409,7 @@ def test_kept_paths_without_a_setup_hold_nothing_when_gates_run(project):
     project.write(".gitignore", "env/\n")
     project.play(
         ("1", 0, [{"write": "b.txt", "text": "b"}]),
-        ("2", 0, [{"shell": "for slot in ../gate-*; do mkdir -p $slot/env; touch $slot/env/pass; done"},
+        ("2", 0, [{"shell": "for slot in ../../gate-*/*; do mkdir -p $slot/env; touch $slot/env/pass; done"},
                   {"write": "a.txt", "text": "bad\n"}]),
     )  # fmt: skip
     project.issue(1)

@@ -81,7 +81,7 @@ def test_what_a_worker_writes_where_setup_ran_is_copied_nowhere(project):
     count = with_setup(project, "mkdir -p env; echo right > env/want", "cmp a.txt env/want")
     project.write("a.txt", "right\n")
     forge = (
-        "for want in ../*/env/want; do touch -r $want stamp; echo wrong > $want; touch -r stamp $want; done; rm stamp"
+        "for want in ../../*/*/env/want; do touch -r $want stamp; echo wrong > $want; touch -r stamp $want; done; rm stamp"
     )
     project.play(
         ("1", 0, [{"write": "b.txt", "text": "b"}]),
@@ -109,7 +109,7 @@ def test_what_setup_fetched_is_where_caches_start_and_no_gate_or_worker_writes_t
     project.commit()
     project.run()
     assert project.git("show", "main:b.txt").split() == ([] if keep else ["fetched"]) + ["mine"]
-    (own,) = (project.folder / "slots").glob("*/setup-*.caches-setup/.cache/tool/x")
+    (own,) = (project.folder / "slots").glob("*/setup-*/*.caches-setup/.cache/tool/x")
     assert own.read_text() == "fetched\n"
 
 
