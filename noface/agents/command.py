@@ -24,8 +24,8 @@ from noface.agents.base import (
 )
 from noface.agents.json_stream import asks, local_clock, unescaped
 from noface.diagnosis.agent import classify
-from noface.diagnosis.agent_errors import ASKS, AgentError, AgentEvidence
-from noface.diagnosis.known_causes import access_refused, final_error
+from noface.diagnosis.agent_errors import ASKS, AgentEvidence, announces_error, error_in
+from noface.diagnosis.known_causes import HERE, access_refused, final_error
 from noface.diagnosis.web_answers import begins_page, final_answer
 from noface.model.attempt import AttemptOrder
 from noface.model.command_line import pieces
@@ -141,12 +141,18 @@ def _of_its_provider(exit_code: int | None, stderr: str, *last: str) -> Failure 
     what it printed counts: of 1,370 red recordings of programs that ask no provider one is mistaken by that.
     """
     for words in last:
-        evidence = AgentEvidence(_NAME, exit_code, stderr, AgentError(words))
+        evidence = AgentEvidence(_NAME, exit_code, stderr, error_in(words))
         failure = classify(evidence, local_clock()).failure
         certain = failure is not None and (failure.kind is not FailureKind.AUTH or not _HTTP_ERROR.match(words))
+        certain = certain and not (failure is not None and failure.kind is FailureKind.NETWORK and HERE.search(words))
         if failure is not None and failure.rule in _OF_PROVIDERS and certain:
             return replace(failure, message=f"the worker ended with exit code {exit_code}: {words}"[:LAST_WORDS_MAX])
     return None
+
+
+def passed_over(last_words: str) -> Failure | None:
+    """Return the failure of a command that ended well, changed nothing and announced an error of its provider's."""
+    return _of_its_provider(0, "", last_words) if announces_error(last_words) else None
 
 
 class CommandAgent(Agent):

@@ -11,7 +11,7 @@ from enum import IntEnum, StrEnum
 from functools import cache
 from typing import Any
 
-from noface.data import table
+from noface.data import Patterns, table
 from noface.diagnosis.evidence import AlsoMatched
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
@@ -47,6 +47,21 @@ class AgentError:
     details: str = ""
     headers: tuple[tuple[str, str], ...] = ()
     resets_at: float | None = None
+
+
+_PROVIDER = Patterns("provider")
+
+
+def error_in(words: str) -> AgentError:
+    """Return what a command's line tells of an error, with the status or name that a provider's library gave it."""
+    status, named = _PROVIDER["status"].search(words), _PROVIDER["error"].match(words)
+    number = (status["status"] or status["plain"]) if status is not None else None
+    return AgentError(words, (named["name"],) if named is not None else (), int(number) if number else None)
+
+
+def announces_error(words: str) -> bool:
+    """Tell whether a line of a program that ended well begins as an error of a provider's does."""
+    return _PROVIDER["announced"].match(words) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,7 +190,8 @@ def killed_by(exit_code: int | None) -> str:
 
 
 _OVERLOADED = re.compile(r"\b50[0234]\b")
-_HERE = re.compile(r"\b(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|0\.0\.0\.0)\b|::1\b|\[::\]")
+HERE = re.compile(r"\b(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|0\.0\.0\.0)\b|::1\b|\[::\]")
+"""What names this machine, where the work's own services are."""
 _NO_NETWORK = re.compile(
     r"\b(?:EADDRINUSE|[Aa]ddress already in use|ETXTBSY|Text file busy|EPIPE|unexpected EOF|is locked|SQLITE_BUSY|lock"
     r"|deadlock|temporarily unavailable|resource busy)\b"
@@ -205,7 +206,7 @@ def of_its_provider(error: Failure) -> Failure:
     if error.rule == NO_ANSWER:
         return replace(error, kind=FailureKind.NETWORK, charged=False)
     found = final_error(error.evidence[-1:]) if error.rule == OUTSIDE_CAUSE else None
-    if found is None or _HERE.search(found.line) or _NO_NETWORK.search(found.line):
+    if found is None or HERE.search(found.line) or _NO_NETWORK.search(found.line):
         return error
     known = _cause_of(found.line)
     kind = FailureKind.OVERLOADED if _OVERLOADED.search(found.line) else FailureKind.NETWORK

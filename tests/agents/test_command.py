@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,8 @@ from support.cases import cases
 from support.corpus_score import RECORDINGS, load
 
 from noface.agents.base import LAST_WORDS_MAX, LINE_BYTES_MAX, Lines, Place
-from noface.agents.command import CommandAgent
+from noface.agents.command import CommandAgent, passed_over
+from noface.diagnosis.known_causes import of_its_provider
 from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue
 from noface.model.worker_run import ModelSpec
@@ -233,6 +235,96 @@ def test_a_command_that_ends_with_its_provider_s_words_is_no_crash_of_the_work(w
     error = reader.verdict(1, "Warning: input is no terminal\n" if on_stdout else f"{words}\n").error
     assert (error.kind, error.charged) == (kind, charged)
     assert charged or words in error.message
+
+
+POOL = "requests.exceptions.{}: HTTPSConnectionPool(host='{}', port=443): Max retries exceeded with url: /v1 (Caused by {})"
+OF_PROVIDERS = {  # the words that programs and libraries of providers end with
+    "RATE_LIMITED": [
+        'API Error: 429 {"type":"error","error":{"type":"rate_limit_error","message":"x"}}',
+        "API Error: 429",
+        "API Error: Request rejected (429)",
+        "anthropic.RateLimitError",
+        "openai.RateLimitError: Error code: 429 - {'error': {'message': 'Rate limit reached for gpt-4o'}}",
+        "google.api_core.exceptions.ResourceExhausted: 429 Resource has been exhausted (e.g. check quota).",
+        "botocore.errorfactory.ThrottlingException: An error occurred (ThrottlingException) when calling the InvokeModel",
+        "litellm.exceptions.RateLimitError: litellm.RateLimitError: AnthropicException - limited",
+        "cohere.errors.too_many_requests_error.TooManyRequestsError: status_code: 429, body: data=None",
+        "Error: 429 status code (no body)",
+        "ERROR: exceeded retry limit, last status: 429 Too Many Requests",
+        "5-hour limit reached ∙ resets 3pm",
+    ],
+    "OVERLOADED": [
+        "529 overloaded_error",
+        "anthropic._exceptions.OverloadedError: Error code: 529 - {'type': 'error'}",
+        "google.genai.errors.ServerError: 503 UNAVAILABLE. {'error': {'code': 503}}",
+        "litellm.InternalServerError: AnthropicException - Overloaded.",
+        "botocore.errorfactory.ModelNotReadyException: An error occurred: Model is not ready for inference.",
+        "openai.APITimeoutError: Request timed out.",
+    ],
+    "NETWORK": [
+        "Connection error",
+        "Max retries exceeded",
+        "anthropic.APIConnectionError: Connection error.",
+        POOL.format("ConnectionError", "api.openai.com", "NewConnectionError('Failed to establish a new connection')"),
+        POOL.format("SSLError", "api.x.ai", "SSLError(SSLEOFError(8, 'EOF occurred in violation of protocol'))"),
+        "httpcore.ConnectError: All connection attempts failed",
+        "httpx.RemoteProtocolError: peer closed connection without sending complete message body",
+        'botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL: "https://bedrock.x/"',
+    ],
+    "AUTH": [
+        "Invalid API key",
+        "Please run /login",
+        "Invalid API key · Please run /login",
+        "anthropic.PermissionDeniedError: Error code: 403 - {'error': {'message': 'Request not allowed'}}",
+        "openai.OpenAIError: The api_key client option must be set by the OPENAI_API_KEY environment variable",
+        'TypeError: "Could not resolve authentication method. Expected either api_key or auth_token to be set."',
+        "google.api_core.exceptions.PermissionDenied: 403 Permission denied on resource project x.",
+        "litellm.AuthenticationError: Missing Anthropic API Key",
+        "botocore.exceptions.NoCredentialsError: Unable to locate credentials",
+        "Error: No API key found for provider openai",
+    ],
+}
+
+
+@cases(("kind", "words"), [(kind, words) for kind, lines in OF_PROVIDERS.items() for words in lines])
+def test_what_providers_and_their_libraries_say_of_themselves_is_waited_out_or_asked_once(kind, words):
+    """On either stream, at any exit code."""
+    for on_stdout, code in product((False, True), (1, 2, 255)):
+        reader = AGENT.stream()
+        reader.feed(f"I begin.\n{words if on_stdout else 'Bye.'}\n".encode())
+        error = of_its_provider(reader.verdict(code, "" if on_stdout else f"Traceback:\n{words}\n").error)
+        assert (error.kind, error.charged) == (kind, False)
+
+
+@cases(
+    ("words", "kind"),
+    [
+        ("API Error: 429 rate_limit_error", "RATE_LIMITED"),
+        ("Invalid API key · Please run /login", "AUTH"),
+        ("anthropic.APIConnectionError: Connection error.", "NETWORK"),
+        ("I added the rate limit: Too Many Requests is answered with 429.", None),
+        ("Error: expected 3, got 4", None),
+        ("The endpoint answers 503 while it is overloaded.", None),
+        ("Error: connection refused by localhost:5432", None),
+    ],
+)
+def test_a_program_that_ends_well_has_an_error_where_it_announces_one_of_its_provider(words, kind):
+    error = passed_over(words)
+    assert (error.kind if error is not None else None) == kind
+
+
+@cases(
+    "words",
+    [
+        POOL.format("RetryError", "localhost", "ResponseError('too many 500 error responses')"),
+        "AssertionError: expected 200, got status code 429",
+        "E   assert 429 == 200",
+        "src/api.py:3: error: code 403 is never returned",
+    ],
+)
+def test_what_the_work_says_of_such_errors_is_no_provider_s(words):
+    error = of_its_provider(AGENT.stream().verdict(1, f"{words}\n").error)
+    assert (error.kind, error.charged) == ("AGENT_CRASH", True)
 
 
 def test_of_1370_red_recordings_of_other_programs_one_is_taken_for_a_provider_s():
