@@ -203,6 +203,11 @@ def check(read: str, found: JsonObject, schema: Mapping[str, Any]) -> Valid | In
     value = load(read, found)
     if isinstance(value, str):
         return Invalid(f"malformed JSON at {place(read, found.start)}: {value}", actual_type="malformed")
+    return check_value(value, schema)
+
+
+def check_value(value: dict[str, Any], schema: Mapping[str, Any]) -> Valid | Invalid:
+    """Return a value, checked by a schema."""
     wrong = violation(value, schema)
     if wrong is None:
         return Valid(value)

@@ -320,6 +320,7 @@ def test_a_message_without_a_report_is_no_failure(text):
         ),
         ('{"status": "DONE"}', 'got "DONE"'),
         ('{"status": "blocked"}', 'the key "blocked_reason" is missing'),
+        ('{"status": "blocked", "questions": [""]}', 'the key "blocked_reason" is missing'),
         ('{"status": "blocked", "blocked_reason": null}', 'expected one of "boundary_violation", "contract_change"'),
         ('{"status": "blocked", "blocked_reason": "bored"}', 'got "bored"'),
         ('{"status": "done", "confidence": 90}', "expected a number of at most 1, got 90"),
@@ -339,6 +340,17 @@ def test_a_report_that_was_tried_and_is_wrong_says_what(text, said):
     assert said in invalid.violation
     assert invalid.name == "report"
     assert text in invalid.original
+
+
+@cases("reason", [', "blocked_reason": "needs_decision"', ', "blocked_reason": null', ', "blocked_reason": 3', ""])
+def test_a_blocked_report_with_a_question_and_none_of_our_reasons_asks_it(reason):
+    found, invalid = find_report(f'{{"status": "blocked", "questions": ["Which of the two APIs?"]{reason}}}')
+    assert invalid is None
+    assert (found.status, found.blocked_reason, found.questions) == (
+        ReportStatus.BLOCKED,
+        BlockedReason.UNCLEAR,
+        ("Which of the two APIs?",),
+    )
 
 
 def test_the_last_report_counts_and_other_objects_do_not_hide_it():

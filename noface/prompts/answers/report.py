@@ -22,13 +22,14 @@ from noface.prompts.structured import (
     Valid,
     broken_answer,
     check,
+    check_value,
     clean,
     finished,
     last_object,
     load,
 )
 
-_STATUS = "status"
+_STATUS, _REASON = "status", "blocked_reason"
 
 
 def find_report(answer: str) -> tuple[WorkerReport | None, Invalid | None]:
@@ -41,11 +42,20 @@ def find_report(answer: str) -> tuple[WorkerReport | None, Invalid | None]:
     if picked is None or (begun and begun[-1].truncated and begun[-1].start >= picked.end):
         wrong = broken_answer(text_read, begun[-1]) if begun else _other_notation(text_read)
         return None, finished(wrong, answer, "report") if wrong is not None else None
-    match check(text_read, picked, schema_of("report")):
+    match _as_question(load(text_read, picked)) or check(text_read, picked, schema_of("report")):
         case Valid(value):
             return _report(value), None
         case Invalid() as invalid:
             return None, finished(invalid, answer, "report")
+
+
+def _as_question(value: dict[str, Any] | str) -> Valid | None:
+    """Return a report that is blocked with a question, and with none of our reasons: something is not clear to it."""
+    if isinstance(value, str) or value.get(_STATUS) != ReportStatus.BLOCKED or not _list(value.get("questions")):
+        return None
+    mended = check_value({**value, _REASON: BlockedReason.UNCLEAR.value}, schema_of("report"))
+    known = value.get(_REASON) in list(BlockedReason)
+    return mended if isinstance(mended, Valid) and not known else None
 
 
 _OTHER_NOTATION = re.compile(
@@ -117,7 +127,7 @@ def _other_keys() -> frozenset[str]:
 
 def _report(value: Mapping[str, Any]) -> WorkerReport:
     """Return the report that a value which satisfies the schema gives; what is done has nothing left."""
-    confidence, reason, left = value.get("confidence"), value.get("blocked_reason"), strings(value, "left")
+    confidence, reason, left = value.get("confidence"), value.get(_REASON), strings(value, "left")
     status = ReportStatus(value[_STATUS])
     status = ReportStatus.PARTIAL if status is ReportStatus.DONE and left else status
     return WorkerReport(
