@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from noface.agents.base import ANSWER_MAX, Place, StreamReader
+from noface.agents.base import ANSWER_MAX, Place, RunVerdict, StreamReader
 from noface.diagnosis.agent_errors import Resource
 from noface.engine.agent_logs import tail
 from noface.engine.agent_watch import RunWatch, at_least, over_limit
@@ -27,6 +27,8 @@ from noface.process.supervise import NOT_SHOWN, Command, Exit
 from noface.secrets.masked_records import masked_run
 
 _STDERR_TAIL_BYTES = 16_000
+UNANSWERED = "agent-unanswered"
+"""The rule of a run that was ended at a limit before anything came of its model."""
 _ENDED_FOR_MONEY = (EndedBy.BUDGET, EndedBy.CANCELLED)
 """For these the highest amounts count, which may have ended them: the last amount may be less, or missing."""
 
@@ -127,8 +129,11 @@ def _result(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str,
     if ended.ended_by is not EndedBy.ITSELF or ended.error or ended.output_limit:
         error = _ended(order, ended, verdict.last_words or stderr.strip(), watch, usage)
         waited = verdict.error is not None and verdict.error.category is Category.TRANSIENT
-        if waited and ended.ended_by in (EndedBy.IDLE, EndedBy.TIMEOUT) and watch.overdue is None:
-            error = verdict.error  # it hung on its provider, as codex does without a network: not its own fault
+        if ended.ended_by in (EndedBy.IDLE, EndedBy.TIMEOUT) and watch.overdue is None:
+            if waited:
+                error = verdict.error  # it hung on its provider, as codex does without a network: not its own fault
+            elif error is not None and _unanswered(reader, verdict, watch):
+                error = _no_answer(order, ended, error)
     elif ended.out_of_memory:
         error = _out_of_memory(ended, verdict.last_words or stderr.strip(), watch.memory_max_bytes)
     elif ended.signal is not None and (error is None or error.kind is FailureKind.AGENT_CRASH):
@@ -152,6 +157,20 @@ def _result(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str,
         started=not ended.error or ended.ended_by is EndedBy.LOST,
         survivors_killed=ended.survivors_killed,
         answer=verdict.answer,
+    )
+
+
+def _unanswered(reader: StreamReader, verdict: RunVerdict, watch: RunWatch) -> bool:
+    """Tell whether nothing has come from a model: no token, no word, no tool. A plain command tells of none."""
+    nothing = not verdict.usage.tokens and not verdict.last_words and not verdict.answer and not watch.last_step
+    return nothing and not reader.any_output_is_life
+
+
+def _no_answer(order: AttemptOrder, ended: Exit, error: Failure) -> Failure:
+    """Return the failure of a run whose provider never answered: an outage, which no worker can do anything about."""
+    message = f"{order.model.agent} had no answer of its provider in {ended.seconds:.0f} s: {error.message}"
+    return replace(
+        error, kind=FailureKind.NETWORK, message=message, rule=UNANSWERED, signature=UNANSWERED, charged=False
     )
 
 
