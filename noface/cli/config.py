@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from noface.cli.help import Verb
-from noface.errors import EXIT_USAGE, ConfigError
+from noface.errors import EXIT_USAGE, ConfigError, UsageError
 
 if TYPE_CHECKING:
     from noface.config.sections import Config
@@ -134,27 +134,37 @@ def schema() -> None:
 
 
 def set_value(
-    key: str = typer.Argument(..., metavar="KEY", help="Dotted, such as retry.max_total_attempts."),
-    value: str = typer.Argument(..., metavar="VALUE", help="TOML, or plain text."),
+    pairs: list[str] = typer.Argument(
+        ..., metavar="KEY VALUE...", help="Keys are dotted, such as retry.max_total_attempts; values are TOML or text."
+    ),
     as_json: bool = typer.Option(False, "--json", help="What was set, as JSON."),
     config: Path | None = _CONFIG,
 ) -> None:
-    """Change one value and keep everything else, comments included."""
+    """Change values, all of them or none, and keep everything else, comments included.
+
+    A table is set as a whole: noface config set models.fast '{ agent = "command", command = "./fast" }'
+    """
     from noface.config import edit
     from noface.config.load import read
     from noface.ui import page
     from noface.ui.text import clean
 
+    if len(pairs) % 2:
+        raise UsageError(f"{pairs[-1]} has no value", "Give each KEY its VALUE; put a value with blanks in quotes.")
+    values = list(zip(pairs[::2], pairs[1::2], strict=True))
     path = _find(config)
     before = read(path)
-    after = edit.set_value(before, key, value, path.name if config is None else str(path))
+    after = edit.set_values(before, values, path.name if config is None else str(path))
     if after != before:
         replace_file(path, after)
     if as_json:
-        page.show_json({"file": str(path), "key": key, "value": value, "changed": after != before})
+        key, value = values[0]
+        shown = {"file": str(path), "key": key, "value": value, "changed": after != before, "values": dict(values)}
+        page.show_json(shown)
         return
-    said = f"Set {key} in" if after != before else f"{key} was so already in"
-    page.show([f"{said} {path.name}: {clean(value)}"])
+    for key, value in values:
+        said = f"Set {key} in" if after != before else f"{key} was so already in"
+        page.show([f"{said} {path.name}: {clean(value)}"])
 
 
 def replace_file(path: Path, text: str) -> None:
@@ -211,7 +221,6 @@ def _without_none(value: Any) -> Any:
 def _findings(config: "Config", *, explicit: bool) -> "tuple[Finding, ...]":
     """Return what is wrong with what the configuration names; a file may be named outside a repository."""
     from noface.cli.findings import config_findings, repository_of
-    from noface.errors import UsageError
     from noface.git.locate import locate
 
     try:

@@ -20,10 +20,12 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+(?:(?:a|b|rc|\.post)\d+)?$")
 
 
 def init(
-    force: bool = typer.Option(False, "--force", help="Replace the noface.toml that is there."),
+    force: bool = typer.Option(False, "--force", help="Renew the noface.toml that is there; what is yours stays."),
     main: str = typer.Option("", "--main", help="The branch that work lands on; by default the one checked out."),
     github: bool = typer.Option(False, "--github", help="Issues come from GitHub, work becomes pull requests."),
     create_label: bool = typer.Option(False, "--create-label", help="With --github: make the issues' label there."),
+    agent: str = typer.Option("", "--agent", metavar="NAME", help="The agent that works: claude, codex, gemini, …"),
+    worker: str = typer.Option("", "--worker", metavar="CMD", help="A command that works, in place of an agent."),
     as_json: bool = typer.Option(False, "--json", help="What noface detected, as JSON."),
 ) -> None:
     """Write a commented noface.toml and make a folder for issues.
@@ -40,6 +42,7 @@ def init(
 
     if create_label and not github:
         raise UsageError("--create-label makes a label on GitHub", "Give it together with --github.")
+    models = _models(agent, worker)
     repository = discover(Path.cwd(), main)
     present = [repository.root / name for name in FILE_NAMES if (repository.root / name).exists()]
     if present and not force:
@@ -48,7 +51,12 @@ def init(
     labelled = place is not None and create_label and _make_label(place)
     target = present[0] if present else repository.root / FILE_NAMES[0]
     detection = detect(repository.root, _surroundings(repository))
-    replace_file(target, render(detection, repository.main_name, github=github))
+    text = render(detection, repository.main_name, github=github, models=models, worker=worker)
+    backup = _backup(target) if present else None
+    if backup is not None:
+        but = (*(("tracker", "landing") if github else ()), *(("models", "retry") if agent or worker else ()))
+        text = _kept(text, target, but)
+    replace_file(target, text)
     issues = repository.root / _ISSUES
     made = not issues.exists() and place is None
     if made:
@@ -58,11 +66,56 @@ def init(
         page.show_json(_document(target, repository.main_name, detection, ready))
         return
     width = page.width()
-    lines = _lines(target, repository.main_name, detection, made=made, width=width)
+    program = _AGENT if not agent and not worker else agent
+    lines = _lines(target, repository.main_name, detection, made=made, width=width, agent=program)
+    if backup is not None:
+        lines[1:1] = [f"Your models, gates and other settings stayed in it; the file as it was is {backup.name}."]
     if ready is None:
         page.show([*lines, *_next_steps(target, detection), *_on_github(repository, width)])
     else:
         page.show([*lines, *github_lines(ready, width), *_next_steps(target, detection, ready)])
+
+
+def _models(agent: str, worker: str) -> tuple[str, ...]:
+    """Return the models of the agent that is named. Raise UsageError where there is none of that name."""
+    from noface.config.presets import AGENT_NAMES, models_of
+
+    if agent and worker:
+        raise UsageError("--agent and --worker name two workers", "Give one; [[retry.ladder]] can have both later.")
+    known = [name for name in AGENT_NAMES if models_of(name)]
+    if agent and agent not in known:
+        raise UsageError(
+            f'no agent "{agent}" has models that are ready to use',
+            f"Name one of {', '.join(known)}, or give a command: --worker './agent.sh {{prompt_file}}'.",
+        )
+    return models_of(agent or _AGENT)
+
+
+def _backup(target: Path) -> Path:
+    """Copy the file that is there to a name that is free."""
+    from itertools import count
+
+    from noface.cli.config import replace_file
+    from noface.config.load import read
+
+    names = (target.with_name(f"{target.name}.bak{number or ''}") for number in count())
+    free = next(path for path in names if not path.exists())
+    replace_file(free, read(target))
+    return free
+
+
+def _kept(text: str, target: Path, but: tuple[str, ...]) -> str:
+    """Return the new text with what is the person's own in the old one, where both together are valid."""
+    from noface.config.edit import with_own
+    from noface.config.load import parse, read
+    from noface.errors import ConfigError
+
+    both = with_own(text, read(target), but=but)
+    try:
+        parse(both, target.name)
+    except ConfigError:
+        return text
+    return both
 
 
 def _is_there(path: Path, *, github: bool) -> UsageError:
@@ -124,7 +177,19 @@ def _surroundings(repository: "Repository") -> "Surroundings":
 
     tag = Git.sealed(str(repository.common_dir)).run("describe", "--tags", "--abbrev=0", repository.main)
     version = _VERSION.search(tag.text) if tag.code == 0 else None
-    return Surroundings(lambda program: shutil.which(program) is not None, version[0] if version else "")
+    has = lambda program: shutil.which(program) is not None  # noqa: E731
+    return Surroundings(has, version[0] if version else "", _version_of)
+
+
+def _version_of(program: str) -> str:
+    """Return what a program says of its version; asked outside the project, whose files could change the answer."""
+    import subprocess
+
+    words = [program, "version" if program == "go" else "--version"]
+    try:
+        return subprocess.run(words, cwd="/", capture_output=True, text=True, timeout=10, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
+        return ""
 
 
 def _document(target: Path, main: str, detection: "Detection", ready: "Ready | None") -> dict[str, object]:
@@ -146,7 +211,7 @@ def _document(target: Path, main: str, detection: "Detection", ready: "Ready | N
     }
 
 
-def _lines(target: Path, main: str, detection: "Detection", *, made: bool, width: int) -> list[str]:
+def _lines(target: Path, main: str, detection: "Detection", *, made: bool, width: int, agent: str) -> list[str]:
     import shutil
 
     from noface.ui.page import paint
@@ -164,12 +229,12 @@ def _lines(target: Path, main: str, detection: "Detection", *, made: bool, width
         lines += ["", "Setup of a fresh checkout:", f"  {clean(setup.command)}", *hanging(why, width, "      ")]
     for note in detection.notes:
         lines += ["", *hanging(note, width)]
-    if shutil.which(_AGENT) is None:
+    if agent and shutil.which(agent) is None:
         lines += [
             "",
             *hanging(
-                f"The default worker, the program `{_AGENT}`, is not on PATH: install it, or name "
-                f"another one in {target.name} ([models]).",
+                f"The worker, the program `{agent}`, is not on PATH: install it, or name another one: "
+                "noface init --force --agent NAME, or --worker CMD.",
                 width,
             ),
         ]

@@ -1,16 +1,18 @@
 """Finds a project's own commands, and writes them into the noface.toml that `noface init` makes.
 
-Only a handful of files at the top are looked at; nothing is run. The result is a suggestion for a person to
+What CI runs comes first, then what the files at the top say; nothing is run. The result is a suggestion for a person to
 check: `init` runs the gates on main before it trusts them.
 """
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
 from noface import data
+from noface.config.ci_checks import Ci, make_targets, quoted, read_ci
 from noface.config.detect_node import detect_node
 from noface.config.detect_python import detect_python, environment
 from noface.config.detection import (
@@ -18,6 +20,7 @@ from noface.config.detection import (
     DetectedSetup,
     Detection,
     Surroundings,
+    ignore_lines,
     is_committed,
     is_inner,
     joined,
@@ -25,7 +28,10 @@ from noface.config.detection import (
     text_of,
 )
 from noface.config.edit import toml_text
+from noface.config.toolchains import toolchain_notes
 
+_NO_CI = Ci()
+_MODELS = ("claude-sonnet", "claude-opus")
 _CARGO_WHY = (
     "Fetches what Cargo.lock names, so that gates find it there; what they build lies in the workspace and is gone\n"
     "with its next checkout. Runs again when a file of setup_inputs changes."
@@ -34,12 +40,12 @@ _GO_WHY = "Downloads what the modules need, so that gates find it there; again w
 _USE = re.compile(r"^\s*(?:use\s+)?(\./?[^\s()]*)\s*(?://.*)?$", re.MULTILINE)
 
 
-def detect_native(root: Path) -> Detection:
+def detect_native(root: Path, ci: Ci = _NO_CI) -> Detection:
     """Return the gates of cargo and go, and what fetches their dependencies as setup."""
-    return _cargo(root) + _go(root)
+    return _cargo(root, ci) + _go(root, ci)
 
 
-def _cargo(root: Path) -> Detection:
+def _cargo(root: Path, ci: Ci) -> Detection:
     if not (root / "Cargo.toml").is_file():
         return Detection()
     try:
@@ -47,28 +53,43 @@ def _cargo(root: Path) -> Detection:
     except (tomllib.TOMLDecodeError, RecursionError):
         manifest = {}
     locked = is_committed(root, "Cargo.lock")
-    words = ["cargo test"]
-    words += ["--workspace"] if {"workspace", "package"} <= manifest.keys() else []
     # A target folder that all checkouts share would hold what an agent has built.
-    words += ["--locked", "--target-dir target"] if locked else []
-    gate = DetectedGate("cargo-test", " ".join(words), "test", "Cargo.toml is there", ("cargo",))
+    here = ["--locked", "--target-dir", "target"] if locked else []
+    words = ["cargo", "test", *(["--workspace"] if {"workspace", "package"} <= manifest.keys() else []), *here]
+    gates = tuple(_of_ci(ci, "cargo", here))
+    if not ci.tests("cargo"):
+        gates = (DetectedGate("cargo-test", " ".join(words), "test", "Cargo.toml is there", ("cargo",)), *gates)
     configuration = present(root, (".cargo/config.toml", ".cargo/config"))
     vendored = any("vendored-sources" in text_of(root / file) for file in configuration)
     if not locked or vendored:
-        return Detection((gate,))
+        return Detection(gates)
     inputs = ("Cargo.lock", "**/Cargo.toml", *present(root, ("rust-toolchain", "rust-toolchain.toml")), *configuration)
-    return Detection((gate,), (DetectedSetup("cargo fetch --locked", inputs, (), _CARGO_WHY, ("cargo",)),))
+    return Detection(gates, (DetectedSetup("cargo fetch --locked", inputs, (), _CARGO_WHY, ("cargo",)),))
 
 
-def _go(root: Path) -> Detection:
+def _of_ci(ci: Ci, of: str, more: Sequence[str] = ()) -> Iterator[DetectedGate]:
+    """Yield what CI runs in an ecosystem; `more` are options for cargo's commands that build."""
+    for check in ci.checks:
+        if check.of != of:
+            continue
+        program, *rest = check.words
+        builds = rest[:1] and rest[0] in {"test", "check", "clippy", "build", "doc"}
+        command = " ".join((quoted(program), *map(quoted, rest[:1]), *(more if builds else ()), *map(quoted, rest[1:])))
+        part = f"cargo-{rest[0]}" if program == "cargo" and rest else ""
+        needs = (program, *((part,) if part and rest[0] not in _CARGOS_OWN else ())) if "/" not in program else ()
+        yield DetectedGate(check.name, check.shell(command), check.kind, check.why, needs)
+
+
+def _go(root: Path, ci: Ci) -> Detection:
     files = present(root, ("go.mod", "go.work"))
     if not files:
         return Detection()
     places = _places(root)
-    gates = (
-        DetectedGate("go-test", f"go test {places}", "test", f"{files[-1]} is there", ("go",)),
-        DetectedGate("go-vet", f"go vet {places}", "lint", f"{files[-1]} is there", ("go",)),
-    )
+    gates = tuple(_of_ci(ci, "go"))
+    if not ci.tests("go"):
+        gates = (DetectedGate("go-test", f"go test {places}", "test", f"{files[-1]} is there", ("go",)), *gates)
+    if not ci.checks:
+        gates = (*gates, DetectedGate("go-vet", f"go vet {places}", "lint", f"{files[-1]} is there", ("go",)))
     if (root / "vendor" / "modules.txt").is_file() or not (is_committed(root, "go.sum") or "go.work" in files):
         return Detection(gates)
     inputs = ("**/go.mod", "**/go.sum", *present(root, ("go.work", "go.work.sum")))
@@ -82,29 +103,81 @@ def _places(root: Path) -> str:
     return " ".join(quote(f"{place}/...") for place in inner) or "./..."
 
 
-_RULE = re.compile(r"^(?![\t #.])([^:=#\n]+?)\s*::?(?!:?=)", re.MULTILINE)
-
 _ANYWHERE = Surroundings()
+_MANIFESTS = ("pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod", "pom.xml", "CMakeLists.txt")
+_FOLDERS_MAX = 8
+_UNTAKEN_MAX = 12
+_CARGOS_OWN = ("test", "check", "build", "doc", "rustdoc", "bench", "run")
+_DEFINED = re.compile(r"-D\w+(:\w+)?=[\w./+-]+")
+_CTESTS = re.compile(r"^\s*(enable_testing|include\s*\(\s*CTest|add_test)\b", re.IGNORECASE | re.MULTILINE)
 
 
 def detect(root: Path, surroundings: Surroundings = _ANYWHERE) -> Detection:
     """Look at the project at `root` and return the gates and the setup it probably wants.
 
-    What needs a program that is not there is among them, and marked so.
+    What CI runs comes first; where that is not known, the project's files say it. What needs a program that is not
+    there is among them, and marked so.
     """
-    detection = detect_python(root, surroundings) + detect_node(root, surroundings)
-    detection += detect_native(root) + _wrapped(root)
+    ci = read_ci(root)
+    detection = detect_python(root, surroundings, ci) + detect_node(root, surroundings, ci)
+    detection += detect_native(root, ci) + (Detection() if ci.tests("") else _wrapped(root))
+    first = environment(detection)
+    plain = (replace(gate, command=f"{first}{gate.command}") for gate in _of_ci(ci, ""))
+    detection += Detection(tuple(plain))
     detection += _make(root, detection)
-    return detection + _missing(detection, surroundings)
+    detection += _native_build(root, ci, detection)
+    if not detection.gates and not detection.setups:
+        detection = _in_folders(root, surroundings)
+    detection = replace(
+        detection, gates=tuple(_named_once(_in_order(detection.gates))), notes=(*detection.notes, *_untaken(ci))
+    )
+    return detection + Detection(notes=tuple(toolchain_notes(root, surroundings))) + _missing(detection, surroundings)
+
+
+def _in_order(gates: Iterable[DetectedGate]) -> list[DetectedGate]:
+    """Put what builds first: a red build keeps the gates after it from running."""
+    return sorted(gates, key=lambda gate: gate.kind != "build")
+
+
+def _named_once(gates: Iterable[DetectedGate]) -> Iterator[DetectedGate]:
+    names: dict[str, int] = {}
+    commands = set()
+    for gate in gates:
+        if gate.command in commands:
+            continue
+        commands.add(gate.command)
+        names[gate.name] = names.get(gate.name, 0) + 1
+        yield replace(gate, name=f"{gate.name}-{names[gate.name]}") if names[gate.name] > 1 else gate
+
+
+def _untaken(ci: Ci) -> Iterator[str]:
+    for what, where in ci.untaken[:_UNTAKEN_MAX]:
+        yield f"CI also runs `{what}` ({where}): no gate does. Add it as one if it must hold."
+    if len(ci.untaken) > _UNTAKEN_MAX:
+        yield f"CI runs {len(ci.untaken) - _UNTAKEN_MAX} further commands that no gate does."
 
 
 def _missing(detection: Detection, surroundings: Surroundings) -> Detection:
+    """Say which programs are not there. What only a linter of its own needs is left to a person, as a comment."""
     needs = [*(gate.needs for gate in detection.gates), *(setup.needs for setup in detection.setups)]
-    needed = dict.fromkeys(program for programs in needs for program in programs)
-    missing = [program for program in needed if not surroundings.has(program)]
-    notes = (f"{program} is not on PATH: what needs it is written in comments. Install it, and take the # away."
-             for program in missing)  # fmt: skip
-    return Detection(notes=tuple(notes), missing=frozenset(missing))
+    missing = [
+        program
+        for program in dict.fromkeys(each for programs in needs for each in programs)
+        if not surroundings.has(program)
+    ]
+    extra = frozenset(program for program in missing if not _carries(detection, program))
+    notes = []
+    for program in missing:
+        gates = ", ".join(f"`{gate.command}`" for gate in detection.gates if program in gate.needs) or "none"
+        written = "in comments: take the # away then" if program in extra else "as they are, and can't pass until then"
+        notes.append(f"{program} is not installed; with it the gates would be {gates}. They are written {written}.")
+    return Detection(notes=tuple(notes), missing=extra)
+
+
+def _carries(detection: Detection, program: str) -> bool:
+    """Tell whether tests, a build or the setup need a program."""
+    tests = (gate.needs for gate in detection.gates if gate.kind != "lint")
+    return any(program in needs for needs in (*tests, *(setup.needs for setup in detection.setups)))
 
 
 def _wrapped(root: Path) -> Detection:
@@ -124,30 +197,100 @@ def _wrapped(root: Path) -> Detection:
 
 def _make(root: Path, detection: Detection) -> Detection:
     """Take make's targets for what nothing more specific does; `check` only where there is no test at all."""
-    file = next((name for name in ("GNUmakefile", "makefile", "Makefile") if (root / name).is_file()), None)
-    if file is None:
+    file, targets = make_targets(root)
+    if not file or (root / "CMakeLists.txt").is_file():
         return Detection()
     first = environment(detection)
-    targets = {target for match in _RULE.finditer(text_of(root / file)) for target in match[1].split()}
     gates = []
     if "lint" in targets and not detection.has("lint"):
         gates.append(DetectedGate("make-lint", f"{first}make lint", "lint", f"{file} has the target lint", ("make",)))
-    test = next((target for target in ("test", "check") if target in targets), None)
+    test = next((target for target in ("test", "tests", "check") if target in targets), None)
     if test and not detection.has("test"):
         why = f"{file} has the target {test}"
         gates.append(DetectedGate(f"make-{test}", f"{first}make {test}", "test", why, ("make",)))
     return Detection(tuple(gates))
 
 
-def render(detection: Detection, main_branch: str, *, github: bool = False) -> str:
+def _native_build(root: Path, ci: Ci, detection: Detection) -> Detection:
+    """Return how a project that CMake, autoconf or meson configures is built and tested, where nothing else tests it.
+
+    It is built in a folder that git ignores, else beside the checkout.
+    """
+    if detection.has("test"):
+        return Detection()
+    ignored = {line.strip("/*") for line in ignore_lines(root)}
+    folder = next((name for name in ("build", "_build", "out", "cmake-build-debug") if name in ignored), "")
+    start = "" if folder else 'build="$(mktemp -d)" && '
+    at = folder or '"$build"'
+    if (root / "CMakeLists.txt").is_file() and (
+        _CTESTS.search(text_of(root / "CMakeLists.txt")) or any(text.startswith("ctest") for text in ci.built)
+    ):
+        configured = (text for text in ci.built if text.startswith("cmake ") and "--build" not in text)
+        defined = [match[0] for match in _DEFINED.finditer(next(configured, ""))]
+        given = "".join(f" {option}" for option in defined)
+        why = "CI builds it so" if ci.built else "CMakeLists.txt has tests"
+        build = f"{start}cmake -S . -B {at}{given} && cmake --build {at} -j 4"
+        test = f"ctest --test-dir {at} --output-on-failure"
+        if folder:
+            return Detection(
+                (
+                    DetectedGate("cmake", build, "build", why, ("cmake",)),
+                    DetectedGate("ctest", test, "test", why, ("ctest",)),
+                )
+            )
+        return Detection((DetectedGate("ctest", f"{build} && {test}", "test", why, ("cmake", "ctest")),))
+    if (root / "meson.build").is_file():
+        command = f"{start}meson setup {at} && meson test -C {at} --print-errorlogs"
+        return Detection((DetectedGate("meson", command, "test", "meson.build is there", ("meson",)),))
+    if file := next((name for name in ("configure.ac", "configure.in") if (root / name).is_file()), ""):
+        command = "autoreconf -fi && ./configure && make -j 4 && make check"
+        return Detection((DetectedGate("make-check", command, "test", f"{file} is there", ("autoreconf", "make")),))
+    return Detection()
+
+
+def _in_folders(root: Path, surroundings: Surroundings) -> Detection:
+    """Return what the folders of a project want that has nothing at its top."""
+    found = Detection()
+    folders = sorted(
+        path for path in root.iterdir() if path.is_dir() and any((path / name).is_file() for name in _MANIFESTS)
+    )
+    for folder in folders[:_FOLDERS_MAX]:
+        name, inner = folder.name, detect(folder, surroundings)
+        if not is_inner(name) or not inner.gates:
+            continue
+        gates = (
+            replace(gate, name=f"{name}-{gate.name}", command=f"cd {quote(name)} && {gate.command}")
+            for gate in inner.gates
+        )
+        setups = (
+            replace(
+                setup,
+                command=f"(cd {quote(name)} && {setup.command})",
+                inputs=tuple(f"{name}/{path}" for path in setup.inputs),
+                keep=tuple(f"{name}/{path}" for path in setup.keep),
+            )
+            for setup in inner.setups
+        )
+        found += Detection(tuple(gates), tuple(setups))
+    return found
+
+
+def render(
+    detection: Detection, main_branch: str, *, github: bool = False, models: Sequence[str] = _MODELS, worker: str = ""
+) -> str:
     """Return a commented noface.toml that loads as it stands; `main_branch` "" leaves the branch open.
 
-    With `github` issues come from there, and work becomes pull requests.
+    With `github` issues come from there, and work becomes pull requests. `models` are the one to begin with and the
+    stronger one, if there is one; `worker` is a command that works instead of them.
     """
     texts = data.table("config_files")["init"]
     parts = ["\n".join(_project(detection, main_branch)), "\n".join(_gates(detection, texts))]
     parts += [texts["github"]] if github else []
-    return "\n".join((texts["intro"], *parts, texts["rest"]))
+    parts += [texts["worker"].format(command=toml_text(worker)).replace("{{", "{").replace("}}", "}")] if worker else []
+    names = [toml_text(name) for name in (("worker",) if worker else models)]
+    default, stronger = names[0], names[-1]
+    parts.append(texts["two_models" if len(names) > 1 else "one_model"].format(default=default, stronger=stronger))
+    return "\n".join((texts["intro"], *parts, texts["rest"].lstrip("\n")))
 
 
 def _project(detection: Detection, main_branch: str) -> Iterator[str]:

@@ -2,17 +2,19 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from noface import data
+from noface.config.ci_checks import Ci, quoted
 from noface.config.detection import (
     DetectedGate,
     DetectedSetup,
     Detection,
     Surroundings,
+    first_file,
     ignore_lines,
     is_committed,
     is_inner,
@@ -76,9 +78,11 @@ class _Manager(NamedTuple):
     locks: list[str]
     install: str
     unlocked: str
+    tool: str = ""
     everywhere: str = ""
 
 
+_NO_CI = Ci()
 _NODE = data.table("ecosystems")["node"]
 _MANAGERS = tuple(_Manager(**entry) for entry in _NODE["managers"])
 # What `npm init` writes; it always fails.
@@ -109,7 +113,7 @@ class _Project:
     call: str
 
 
-def detect_node(root: Path, surroundings: Surroundings) -> Detection:
+def detect_node(root: Path, surroundings: Surroundings, ci: Ci = _NO_CI) -> Detection:
     """Return the scripts that are gates, run by the project's package manager, and its install as setup."""
     if not (root / "package.json").is_file():
         return Detection()
@@ -121,7 +125,28 @@ def detect_node(root: Path, surroundings: Surroundings) -> Detection:
         return Detection(notes=("package.json could not be read: it is not an object",))
     project = _project(root, package, surroundings)
     gates, notes = _gates(project)
-    return Detection(gates, _setup(project), notes)
+    setup = _setup(project)
+    if ci.tests("node") or (ci.checks and not any(gate.kind == "test" for gate in gates)):
+        gates = tuple(_of_ci(project, ci))
+    elif ci.checks:
+        gates = (*_of_ci(project, ci), *(gate for gate in gates if gate.kind == "test"))
+    return Detection(gates, setup, notes)
+
+
+def _of_ci(project: _Project, ci: Ci) -> Iterator[DetectedGate]:
+    """Yield what CI runs of this package manager, and the tools it starts."""
+    for check in ci.checks:
+        if check.of != "node":
+            continue
+        program, *rest = check.words
+        needs: tuple[str, ...] = (project.program.split(" ", 1)[0],)
+        if program == project.manager.name:
+            start = project.call
+        elif program in {manager.name for manager in _MANAGERS}:
+            start, needs = program, (program,)
+        else:
+            start = f"{project.call} {project.manager.tool} {program}".replace("  ", " ")
+        yield DetectedGate(check.name, check.shell(" ".join((start, *map(quoted, rest)))), check.kind, check.why, needs)
 
 
 def _project(root: Path, package: dict[str, Any], surroundings: Surroundings) -> _Project:
@@ -132,7 +157,8 @@ def _project(root: Path, package: dict[str, Any], surroundings: Surroundings) ->
     lock_text = text_of(root / lock)[:500] if lock else ""
     berry = manager.name == "yarn" and ((root / ".yarnrc.yml").is_file() or says_berry or "__metadata:" in lock_text)
     # corepack brings the manager that package.json names where it is not installed itself.
-    by_corepack = manager.name == name and not surroundings.has(manager.name) and surroundings.has("corepack")
+    here = surroundings.has(manager.name) or not surroundings.has("corepack")
+    by_corepack = manager.name == name and name in {"pnpm", "yarn"} and not here
     program = f"corepack {manager.name}" if by_corepack else manager.name
     # pnpm would fetch the version that package.json names, to where a sandbox lets nobody write.
     call = f"{_AS_IT_IS}{program}" if manager.name == name == "pnpm" and version and not by_corepack else program
@@ -168,7 +194,23 @@ def _gates(project: _Project) -> tuple[tuple[DetectedGate, ...], tuple[str, ...]
             why = f'packages of the monorepo have the script "{script}"'
             command = f"{project.call} {project.manager.everywhere.format(script)}"
             gates.append(DetectedGate(name, command, kind, why, needs))
+    if not any(gate.kind == "test" for gate in gates):
+        gates += _without_script(project)
     return tuple(gates), tuple(notes)
+
+
+def _without_script(project: _Project) -> list[DetectedGate]:
+    """Return how tests that no script runs are run: by the runner that is installed, else by node itself."""
+    named = {*table(project.package, "dependencies"), *table(project.package, "devDependencies")}
+    runner = next((name for name in _NODE["runners"] if name in named), "")
+    file = first_file(project.root, _NODE["tests"] if runner else _NODE["tests"][:3])
+    if not file or (project.root / "pyproject.toml").is_file():
+        return []
+    why = f"{file} is there"
+    if not runner:
+        return [DetectedGate("node-test", "node --test", "test", why, ("node",))]
+    command = f"{project.call} {project.manager.tool} {_NODE['runners'][runner]}".replace("  ", " ")
+    return [DetectedGate(runner, command, "test", why, (project.program.split(" ", 1)[0],))]
 
 
 def _is_script(scripts: dict[str, Any], name: str) -> bool:

@@ -9,11 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
+from noface import data
+from noface.config.ci_checks import Check, Ci, quoted
 from noface.config.detection import (
     DetectedGate,
     DetectedSetup,
     Detection,
     Surroundings,
+    first_file,
     ignore_lines,
     is_committed,
     is_inner,
@@ -68,9 +71,9 @@ _ONLY_REQUIRED = (
 def _pip_setup(project: PythonProject, tools: tuple[str, ...], surroundings: Surroundings) -> DetectedSetup:
     """Return the setup of a project without another manager; `tools` are the modules that gates run."""
     extras = project.extras
-    chosen = wanted_names(extras, tools)
+    chosen = project.chosen(extras, tools)
     chosen += tuple(name for name in hatch_texts(project, "features") if name in extras and name not in chosen)
-    groups = wanted_names(project.groups, tools)
+    groups = project.chosen(project.groups, tools)
     listed = requirements_files(project, tools)
     packages = _top_level(project)
     own = project.is_package and (packages is None or len(packages) <= 1)
@@ -85,6 +88,7 @@ def _pip_setup(project: PythonProject, tools: tuple[str, ...], surroundings: Sur
     named += [line for file in listed for line in requirements_in_file(project.root, file)]
     what = [f"-r {quote(name)}" for name in listed] + [f"--group {quote(name)}" for name in groups]
     what += [quote(pinned_version(project, tool)) for tool in _lacking(project, tools, named)]
+    what += [quote(item) for item in _asked(project, [*named, *tools])]
     if "pytest" in tools and not _for_tests(chosen, groups, listed):
         what += [_pip_words(item) for item in test_requirements_elsewhere(project) if quote(item) not in what]
     if "mypy" in tools and not wanted_names((*chosen, *groups), ("mypy",)):
@@ -120,6 +124,13 @@ def _lacking(project: PythonProject, tools: tuple[str, ...], requirements: list[
     """Return the tools of gates that neither the project's own dependencies nor `requirements` name."""
     own = [*texts(project.metadata.get("dependencies")), *requirements]
     return tuple(tool for tool in tools if tool not in names_of(own))
+
+
+def _asked(project: PythonProject, requirements: list[str]) -> tuple[str, ...]:
+    """Return what CI installs besides, as far as neither the project's own dependencies nor `requirements` name it."""
+    known = names_of((*texts(project.metadata.get("dependencies")), *requirements, package_name_of(project)))
+    plain = (item for item in project.wanted.items if not item.startswith("-"))
+    return tuple(item for item in plain if not names_of((item,)) & known)
 
 
 def _for_tests(chosen: tuple[str, ...], groups: tuple[str, ...], listed: tuple[str, ...]) -> bool:
@@ -205,8 +216,8 @@ def _uv_sync(project: PythonProject, tools: tuple[str, ...], surroundings: Surro
     extras, groups = project.extras, project.groups
     defaults = project.tool("uv").get("default-groups", ["dev"])
     by_itself = tuple(groups) if defaults == "all" else texts(defaults)
-    chosen = wanted_names(extras, tools)
-    more = tuple(name for name in wanted_names(groups, tools) if name not in by_itself)
+    chosen = project.chosen(extras, tools)
+    more = tuple(name for name in project.chosen(groups, tools) if name not in by_itself)
     words = ["uv", "sync", "--frozen"]
     members = texts(project.tool("uv", "workspace").get("members"))
     words += ["--all-packages"] if members else []
@@ -215,7 +226,7 @@ def _uv_sync(project: PythonProject, tools: tuple[str, ...], surroundings: Surro
     installed += [item for name in (*by_itself, *more) for item in groups.get(name, ())]
     installed += texts(project.tool("uv").get("dev-dependencies"))
     steps = [f"{version_variable(project, surroundings.version)}UV_PROJECT_ENVIRONMENT={VENV} {' '.join(words)}"]
-    steps += _tools_step(project, tools, installed, f"uv pip install --python {VENV}/bin/python")
+    steps += _tools_step(project, tools, installed, _UV_PIP)
     return _setup(
         project,
         steps,
@@ -228,7 +239,7 @@ def _uv_sync(project: PythonProject, tools: tuple[str, ...], surroundings: Surro
 def _uv_pip(project: PythonProject, tools: tuple[str, ...], surroundings: Surroundings) -> DetectedSetup:
     """Install without a lock file: `uv sync` would write one, which would count as the worker's work."""
     extras, groups = project.extras, project.groups
-    chosen, of_groups = wanted_names(extras, tools), wanted_names(groups, tools)
+    chosen, of_groups = project.chosen(extras, tools), project.chosen(groups, tools)
     is_package = "build-system" in project.pyproject or project.tool("uv").get("package") is True
     words = [f"-e {quote('.[' + ','.join(chosen) + ']') if chosen else '.'}"]
     if not is_package:
@@ -237,7 +248,8 @@ def _uv_pip(project: PythonProject, tools: tuple[str, ...], surroundings: Surrou
     installed = [item for name in chosen for item in extras[name]] + [i for name in of_groups for i in groups[name]]
     older = texts(project.tool("uv").get("dev-dependencies"))
     rest = _lacking(project, tools, [*installed, *older])
-    words += [quote(item) for item in (*older, *(pinned_version(project, tool) for tool in rest))]
+    asked = _asked(project, [*installed, *older, *tools])
+    words += [quote(item) for item in (*older, *(pinned_version(project, tool) for tool in rest), *asked)]
     version = version_variable(project, surroundings.version)
     steps = [
         f"rm -rf {VENV}",
@@ -252,7 +264,7 @@ def _poetry(project: PythonProject, tools: tuple[str, ...], surroundings: Surrou
     listed = table(poetry, "group")
     optional = [name for name in listed if table(listed, name).get("optional") is True]
     extras = {**table(poetry, "extras"), **project.extras}
-    chosen, with_groups = wanted_names(extras, tools), wanted_names(optional, tools)
+    chosen, with_groups = project.chosen(extras, tools), project.chosen(optional, tools)
     words = [f"--with {quote(','.join(with_groups))}"] if with_groups else []
     words += [f"--extras {quote(name)}" for name in chosen]
     installed = [*table(poetry, "dependencies"), *table(poetry, "dev-dependencies")]
@@ -273,7 +285,7 @@ def _poetry(project: PythonProject, tools: tuple[str, ...], surroundings: Surrou
 def _pdm(project: PythonProject, tools: tuple[str, ...], surroundings: Surroundings) -> DetectedSetup:
     """Install into an environment made before: pdm takes the active one, and asks for none."""
     extras, groups = project.extras, project.groups
-    chosen = wanted_names(extras, tools)
+    chosen = project.chosen(extras, tools)
     installed = [item for name in chosen for item in extras[name]]
     installed += [item for requirements in groups.values() for item in requirements]
     older = project.tool("pdm", "dev-dependencies")
@@ -287,8 +299,9 @@ def _pdm(project: PythonProject, tools: tuple[str, ...], surroundings: Surroundi
 
 def _tools_step(project: PythonProject, tools: tuple[str, ...], installed: list[str], install: str) -> list[str]:
     """Return the step that installs the tools of gates that nothing else installs, if there are any."""
-    lacking = _lacking(project, tools, installed)
-    return [" ".join((install, *(quote(pinned_version(project, tool)) for tool in lacking)))] if lacking else []
+    lacking = [pinned_version(project, tool) for tool in _lacking(project, tools, installed)]
+    lacking += _asked(project, [*installed, *tools])
+    return [" ".join((install, *map(quote, lacking)))] if lacking else []
 
 
 def _setup(
@@ -300,30 +313,41 @@ def _setup(
 
 
 _PYTEST_INI_SECTIONS = (("pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest"))
-_TEST_FOLDERS = ("tests", "test")
 _RUFF = ("ruff.toml", ".ruff.toml")
 _FIX = re.compile(r"^fix\s*=\s*true\b", re.MULTILINE)
 _PYTHON = f"{VENV}/bin/python"
+_CI = data.table("ci")["python"]
+_NO_CI = Ci()
+_UV_PIP = f"uv pip install --python {VENV}/bin/python"
+_TOOL = re.compile(rf"{re.escape(VENV)}/bin/(?:python -m )?(?!python\b)([\w.-]+)")
 _SEVERAL = (
     "setuptools finds several packages at the top ({}) and would refuse to install them: setup installs what they\n"
     "require and nothing else. Say packages = [...] in [tool.setuptools] if tests need the package itself installed."
 )
 
 
-def detect_python(root: Path, surroundings: Surroundings) -> Detection:
-    """Return the gates of pytest, ruff and mypy where they are in use, and an environment of their own as setup."""
-    project = read_python(root)
-    gates = tuple(_gates(root, project))
+def detect_python(root: Path, surroundings: Surroundings, ci: Ci = _NO_CI) -> Detection:
+    """Return the gates of Python's tools, those that CI runs where that is known, and their environment as setup."""
+    project = replace(read_python(root), wanted=ci.wanted)
+    gates = tuple(_gates(root, project, ci))
     if not gates and not project.is_package:
         return Detection(notes=project.notes)
-    tools = tuple(gate.name for gate in gates if gate.kind != "build")
+    tools = tuple(dict.fromkeys(tool for gate in gates if (tool := _distribution(gate))))
     managed = _managed_setup(project, tools, surroundings)
     setup = managed or _pip_setup(project, tools, surroundings)
+    if "uv" in setup.needs:  # its environments have no pip
+        gates = tuple(replace(gate, command=gate.command.replace(PIP, _UV_PIP)) for gate in gates)
     return Detection(
         tuple(replace(gate, needs=setup.needs) for gate in gates),
         (setup,),
         project.notes + (() if managed else tuple(_notes(project))),
     )
+
+
+def _distribution(gate: DetectedGate) -> str:
+    """Return what installs the tool of a gate, "" where nothing has to."""
+    match = _TOOL.search(gate.command) if gate.kind != "build" else None
+    return normalised_name(_CI["distributions"].get(match[1], match[1])) if match else ""
 
 
 def environment(detection: Detection) -> str:
@@ -332,13 +356,20 @@ def environment(detection: Detection) -> str:
     return f'PATH="$PWD/{VENV}/bin:$PATH" ' if makes else ""
 
 
-def _gates(root: Path, project: PythonProject) -> Iterator[DetectedGate]:
-    why_pytest = _why_pytest(root, project)
-    if why_pytest and _compiled(project):
+def _gates(root: Path, project: PythonProject, ci: Ci) -> Iterator[DetectedGate]:
+    why_pytest = "" if ci.tests("python") else _why_pytest(root, project)
+    if (why_pytest or ci.tests("python")) and _compiled(project):
         why = "the package has compiled parts, which are made anew from the change"
         yield DetectedGate("compile", f"{PIP} --no-deps -e .", "build", why)
     if why_pytest:
         yield DetectedGate("pytest", f"{_PYTHON} -m pytest -q", "test", why_pytest)
+    for check in ci.checks:
+        if check.of == "python":
+            aimless = check.words == ("mypy",) and not {"files", "packages", "modules"} & _mypy_keys(root, project)
+            whole = replace(check, words=("mypy", ".")) if aimless else check
+            yield DetectedGate(check.name, _command(whole, fixes=_fixes(root, project)), check.kind, check.why)
+    if ci.checks:
+        return
     if why := _configured(root, project, "ruff", _RUFF):
         # A gate must not change what it checks, as ruff does where its settings say so.
         yield DetectedGate(
@@ -348,6 +379,18 @@ def _gates(root: Path, project: PythonProject) -> Iterator[DetectedGate]:
         # mypy needs to know what to check, unless its configuration says so.
         target = "" if {"files", "packages", "modules"} & _mypy_keys(root, project) else " ."
         yield DetectedGate("mypy", f"{_PYTHON} -m mypy{target}", "lint", why)
+
+
+def _command(check: Check, *, fixes: bool) -> str:
+    """Return a check of CI's as it runs in the environment of the workspace."""
+    program, *rest = check.words
+    place = "/".join([*([".."] * len([part for part in check.folder.split("/") if part])), VENV, "bin"])
+    start = f"{place}/{program}" if program in _CI["alone"] else f"{place}/python -m {program}"
+    if program.startswith("python"):
+        start = f"{place}/python"
+    elif program == "ruff" and rest[:1] == ["check"] and fixes and "--no-fix" not in rest:
+        rest.insert(1, "--no-fix")
+    return check.shell(" ".join((start, *map(quoted, rest))))
 
 
 def _fixes(root: Path, project: PythonProject) -> bool:
@@ -369,11 +412,8 @@ def _why_pytest(root: Path, project: PythonProject) -> str:
             return f"{file} configures pytest"
     if any("pytest" in text_of(root / file) for file in ("pyproject.toml", "setup.cfg", "setup.py")):
         return "pytest is among the dependencies"
-    for pattern in ("test_*.py", "*_test.py"):
-        files = [file for folder in _TEST_FOLDERS for file in (root / folder).rglob(pattern)]
-        if first := min((*files, *root.glob(pattern)), default=None):
-            return f"{first.relative_to(root).as_posix()} is there"
-    return ""
+    file = first_file(root, ("test_*.py", "*_test.py"))
+    return f"{file} is there" if file else ""
 
 
 def _configured(root: Path, project: PythonProject, tool: str, files: tuple[str, ...]) -> str:

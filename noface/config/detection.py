@@ -1,28 +1,59 @@
 """What `noface init` detects in a project: suggestions, each with the reason that a person will read."""
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 GateKindName = Literal["build", "lint", "test"]
 
 _READ_BYTES_MAX = 1_000_000
+_FOLDERS_MAX = 2_000
+_NOT_OWN = ("node_modules", "vendor", "third_party", "thirdparty", "build", "dist", "target", "site-packages")
 
 
 def _everything(_program: str) -> bool:
     return True
 
 
+def _nothing(_program: str) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What the caller knows of the machine and the repository; detection itself looks at files only.
 
-    `has` tells whether a program is on PATH. `version` is the version of the newest tag, "" without one.
+    `has` tells whether a program is on PATH, `version_of` what it says when asked for its version, "" if nothing.
+    `version` is the version of the newest tag, "" without one.
     """
 
     has: Callable[[str], bool] = field(default=_everything)
     version: str = ""
+    version_of: Callable[[str], str] = field(default=_nothing)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What an environment needs besides the package: names of extras and groups, and words for pip."""
+
+    extras: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+
+    def __add__(self, other: "Wanted") -> "Wanted":
+        """Join both, each name once."""
+        return Wanted(
+            tuple(dict.fromkeys(self.extras + other.extras)),
+            tuple(dict.fromkeys(self.groups + other.groups)),
+            tuple(dict.fromkeys(self.items + other.items)),
+        )
+
+    def __bool__(self) -> bool:
+        """Tell whether anything is wanted."""
+        return bool(self.extras or self.groups or self.items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +85,7 @@ class DetectedSetup:
 class Detection:
     """All suggestions; `notes` say what could not be read, and what a person has to see to.
 
-    `missing` are the programs that are needed and not on PATH: what needs them is written in a comment.
+    `missing` are programs that are not on PATH and that only a linter of their own needs: it is written in a comment.
     """
 
     gates: tuple[DetectedGate, ...] = ()
@@ -135,6 +166,41 @@ def table(value: object, *names: str) -> dict[str, Any]:
 def texts(value: object) -> tuple[str, ...]:
     """Return the texts of a list, none where it is something else."""
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
+
+
+def first_file(root: Path, patterns: Iterable[str]) -> str:
+    """Return the first file of a project that is named so, the one nearest to the top; "" without one.
+
+    What is installed or built is not the project's.
+    """
+    wanted = tuple(patterns)
+    folders, seen = [root], 0
+    while folders and seen < _FOLDERS_MAX:
+        inner = []
+        for folder in folders:
+            seen += 1
+            try:
+                paths = sorted(folder.iterdir())
+            except OSError:
+                continue
+            for path in paths:
+                if any(fnmatchcase(path.name, pattern) for pattern in wanted) and path.is_file():
+                    return path.relative_to(root).as_posix()
+            named = (path for path in paths if not path.name.startswith(".") and path.name not in _NOT_OWN)
+            inner += [
+                path for path in named if path.is_dir() and not path.is_symlink() and not (path / "pyvenv.cfg").exists()
+            ]
+        folders = inner
+    return ""
+
+
+def scripts_in(folder: Path) -> dict[str, str]:
+    """Return the scripts of a folder's package.json, none where there is none to read."""
+    try:
+        scripts = table(json.loads(text_of(folder / "package.json")), "scripts")
+    except (ValueError, RecursionError):
+        return {}
+    return {name: text for name, text in scripts.items() if isinstance(text, str)}
 
 
 def _distinct(items: Iterable[str]) -> tuple[str, ...]:

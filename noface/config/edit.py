@@ -1,8 +1,9 @@
-"""Changes one value of noface.toml, or adds a hint, and keeps everything else: comments, order, line ends."""
+"""Changes values of noface.toml, adds a hint or renews what was detected; keeps comments, order and line ends."""
 
 import contextlib
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
 from noface.config.lines import KeyPath, line_numbers, split_key
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from noface.config.problems import SectionKeys
 
 _LIST_WIDTH_MAX = 100
+_READINGS_MAX = 64
 
 
 def toml_text(value: object) -> str:
@@ -46,9 +48,12 @@ def with_value(text: str, path: KeyPath, value: object) -> str:
     for part in outer:
         if isinstance(part, str) and part not in table:
             # An inline table holds inline tables only.
-            _append(table, part, tomlkit.inline_table() if isinstance(table, InlineTable) else tomlkit.table())
+            new = tomlkit.aot() if isinstance(name, int) else tomlkit.table(is_super_table=isinstance(value, dict))
+            _append(table, part, tomlkit.inline_table() if isinstance(table, InlineTable) else new)
         table = table[part]
-    if name in table:
+    if isinstance(name, int) and name == len(table):
+        table.append(tomlkit.item(value))
+    elif isinstance(name, int) or name in table:
         table[name] = value
     else:
         _append(table, str(name), tomlkit.item(value))
@@ -120,26 +125,28 @@ def _taken_comments(body: list[Any]) -> list[Any]:
     return taken
 
 
-def set_value(text: str, key: str, value: str, source: str = "noface.toml") -> str:
-    """Return `text` with `key` set to `value`; the result is valid as a whole.
+def set_values(text: str, pairs: Sequence[tuple[str, str]], source: str = "noface.toml") -> str:
+    """Return `text` with each key set to its value, all of them or none; the result is valid as a whole.
 
-    `key` is dotted: retry.max_total_attempts, models.fast.tier, gates.unit.timeout (by name) or gates.0.timeout,
-    retry.ladder.0.attempts, retry.strategies.TIMEOUT.
-    `value` is taken as TOML where that is valid there, else as text. Raise ConfigError for an unknown key, a
+    A key is dotted: retry.max_total_attempts, models.fast.tier, gates.unit.timeout (by name) or gates.0.timeout,
+    retry.ladder.0.attempts, retry.strategies.TIMEOUT; or a table, whose value is one: models.fast '{ agent = … }'.
+    A value is taken as TOML where that is valid there, else as text. Raise ConfigError for an unknown key, a
     wrong value, or a file that would stay invalid.
     """
-    path = _resolve(tables(text, source), key, source)
     refusal: ConfigError | None = None
-    for candidate in _readings(value):
-        changed = with_value(text, path, candidate)
+    for candidates in islice(product(*(tuple(_readings(value)) for _, value in pairs)), _READINGS_MAX):
+        changed = text
         try:
+            for (key, _), candidate in zip(pairs, candidates, strict=True):
+                data = tables(changed, source)
+                changed = with_value(changed, _resolve(data, key, source, candidate), candidate)
             parse(changed, source)
         except ConfigError as error:
             # Where the TOML reading is refused too, its error says more: 0 is too small, not "no number".
             refusal = refusal or error
         else:
             return changed
-    raise refusal or ConfigError(f"cannot set {key}")
+    raise refusal or ConfigError("nothing to set")
 
 
 def _readings(value: str) -> Iterator[Any]:
@@ -151,8 +158,8 @@ def _readings(value: str) -> Iterator[Any]:
     yield value
 
 
-def _resolve(data: dict[str, Any], key: str, source: str) -> KeyPath:
-    """Return the path in `data` that `key` names; raise ConfigError if noface.toml has no such key."""
+def _resolve(data: dict[str, Any], key: str, source: str, value: object) -> KeyPath:
+    """Return the path in `data` that `key` names for `value`; raise ConfigError if noface.toml has no such key."""
     from noface.config.problems import did_you_mean, sections
 
     try:
@@ -162,12 +169,12 @@ def _resolve(data: dict[str, Any], key: str, source: str) -> KeyPath:
     section = sections().get(first)
     if section is None:
         raise ConfigError(f'{source} has no section "{first}"', did_you_mean(first, sections()))
-    path = _in_section(section, data, rest, key)
+    path = _in_section(section, data, rest, key, value)
     _demand_tables(data, path[:-1], source)
     return path
 
 
-def _in_section(section: "SectionKeys", data: dict[str, Any], rest: list[str], key: str) -> KeyPath:
+def _in_section(section: "SectionKeys", data: dict[str, Any], rest: list[str], key: str, value: object) -> KeyPath:
     """Return the path in `data` of what `rest`, the end of `key`, names in `section`."""
     from noface.config.problems import Shape, did_you_mean, holds_names
 
@@ -175,11 +182,16 @@ def _in_section(section: "SectionKeys", data: dict[str, Any], rest: list[str], k
     at: KeyPath = section.name
     if section.shape is not Shape.TABLE and rest:
         item = rest.pop(0)
-        at = (*at, _index(_value_at(data, section.name), name, item) if section.shape is Shape.ARRAY else item)
+        there = _value_at(data, section.name)
+        if section.shape is Shape.ARRAY and not rest and _is_new(there, item, value):
+            return (*at, len(there) if isinstance(there, list) else 0)
+        at = (*at, _index(there, name, item) if section.shape is Shape.ARRAY else item)
+    if not rest and isinstance(value, dict) and (section.shape is Shape.TABLE or len(at) > len(section.name)):
+        return at
     if not rest:
         raise ConfigError(f'"{key}" is a table, not a value', f"name one of its keys: {', '.join(section.keys)}")
     if (inner := section.inner.get(rest[0])) is not None:
-        return _in_section(inner, data, rest[1:], key)
+        return _in_section(inner, data, rest[1:], key, value)
     if rest[0] not in section.keys:
         raise ConfigError(f'"{key}": there is no key "{rest[0]}" in {name}', did_you_mean(rest[0], section.keys))
     if len(rest) > (2 if holds_names(section.model.model_fields[rest[0]]) else 1):
@@ -192,6 +204,12 @@ def _value_at(data: object, names: tuple[str, ...]) -> object:
     for name in names:
         data = data.get(name) if isinstance(data, dict) else None
     return data
+
+
+def _is_new(items: object, item: str, value: object) -> bool:
+    """Tell whether `value` is the table of an entry that the array does not have, under its own name."""
+    names = [entry.get("name") for entry in items if isinstance(entry, dict)] if isinstance(items, list) else []
+    return isinstance(value, dict) and value.get("name") == item and item not in names
 
 
 def _index(items: object, section: str, item: str) -> int:
@@ -217,6 +235,42 @@ def _demand_tables(data: Any, path: KeyPath, source: str) -> None:
         if not isinstance(data, dict | list):
             where = ".".join(str(one) for one in path[: depth + 1])
             raise ConfigError(f"{source}: {where} is not a table", "repair that by hand first")
+
+
+def with_own(new: str, old: str, *, but: Sequence[str] = ()) -> str:
+    """Return the text `new` with what a person has in `old`: gates, models and every section that `but` does not name.
+
+    Of [project] and the gates that are in both, by name or command, the gates stay as they are in `old`, and the
+    detected keys of [project] as they are in `new`. An `old` that is no TOML has nothing that could be kept.
+    """
+    import tomlkit
+    from tomlkit.exceptions import ParseError
+
+    try:
+        mine = tomlkit.parse(old)
+    except ParseError:
+        return new
+    document = tomlkit.parse(new)
+    for section, kept in mine.items():
+        if section == "project" and isinstance(kept, dict):
+            for key in kept.keys() - document["project"].keys():
+                document["project"].append(key, kept[key])
+        elif section == "gates" and isinstance(kept, list):
+            _keep_gates(document, kept)
+        elif section not in but:
+            document[section] = kept
+    return tomlkit.dumps(document)
+
+
+def _keep_gates(document: "TOMLDocument", kept: list[Any]) -> None:
+    import tomlkit
+
+    own = {gate.get(key) for gate in kept for key in ("name", "command")}
+    gates = tomlkit.aot()
+    detected = document.get("gates", [])
+    for gate in (*kept, *(gate for gate in detected if not own & {gate.get("name"), gate.get("command")})):
+        gates.append(gate)
+    document["gates"] = gates
 
 
 _SECTION = "failure_hints"

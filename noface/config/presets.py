@@ -26,6 +26,12 @@ def presets() -> Mapping[str, Mapping[str, object]]:
     }
 
 
+def models_of(agent: str) -> tuple[str, ...]:
+    """Return the models that an agent begins and ends with: its everyday one and its strongest; none without any."""
+    tiers = sorted(table("agents")[agent].get("presets", ()), key=lambda preset: preset["tier"])
+    return tuple(dict.fromkeys(preset["name"] for preset in tiers[-2:]))
+
+
 def with_presets(models: Mapping[str, object]) -> dict[str, object]:
     """Return the presets and `models` as one table; what a partial entry leaves out comes from its preset.
 

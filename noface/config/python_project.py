@@ -5,13 +5,14 @@ import configparser
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from noface import data
 from noface.config.detection import (
+    Wanted,
     is_inner,
     present,
     table,
@@ -22,8 +23,8 @@ from noface.config.detection import (
 KNOWN = data.table("ecosystems")["python"]
 PRE_COMMIT = ".pre-commit-config.yaml"
 _HOOKS = {
-    "ruff": re.compile(r"/ruff-pre-commit[\"']?\s+rev:\s*[\"']?v?([0-9][0-9a-z.]*)"),
-    "mypy": re.compile(r"/mirrors-mypy[\"']?\s+rev:\s*[\"']?v?([0-9][0-9a-z.]*)"),
+    "ruff": re.compile(r"/ruff-pre-commit[\"']?\s+rev:\s*[\"']?(?:[0-9a-f]{40}[\"']?\s*#\D*)?v?([0-9]+\.[0-9a-z.]*)"),
+    "mypy": re.compile(r"/mirrors-mypy[\"']?\s+rev:\s*[\"']?(?:[0-9a-f]{40}[\"']?\s*#\D*)?v?([0-9]+\.[0-9a-z.]*)"),
 }
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 _INCLUDED = re.compile(r"\s*(?:-r|--requirement)[ =]?\s*(\S+)")
@@ -41,6 +42,17 @@ class PythonProject:
     cfg: dict[str, dict[str, str]]
     setup_py: str
     notes: tuple[str, ...]
+    wanted: Wanted = field(default_factory=Wanted)
+
+    def chosen(self, names: Iterable[str], tools: Iterable[str]) -> tuple[str, ...]:
+        """Return the names of extras or groups that CI installs, else those that the tools are likely to need."""
+        asked = self.wanted.groups if names is self.groups else self.wanted.extras
+        if "*" in asked:
+            return tuple(names)
+        if {*self.wanted.groups, *self.wanted.extras} & {*self.groups, *self.extras}:
+            plain = {normalised_name(name) for name in asked}
+            return tuple(name for name in names if normalised_name(name) in plain)
+        return wanted_names(names, tools)
 
     def tool(self, *names: str) -> dict[str, Any]:
         """Return a table below `tool` of pyproject.toml."""
@@ -97,9 +109,14 @@ def read_python(root: Path) -> PythonProject:
 
 def read_ini(path: Path) -> dict[str, dict[str, str]]:
     """Return the sections of an INI file, none where it is not one."""
+    return read_ini_text(text_of(path))
+
+
+def read_ini_text(text: str) -> dict[str, dict[str, str]]:
+    """Return the sections of an INI text, none where it is not one."""
     parser = configparser.RawConfigParser(strict=False, default_section="")
     try:
-        parser.read_string(text_of(path))
+        parser.read_string(text)
     except configparser.Error:
         return {}
     return {name: dict(parser.items(name)) for name in parser.sections()}
@@ -129,6 +146,8 @@ def _group(listed: dict[str, Any], name: str, above: frozenset[str]) -> Iterator
 def requirements_files(project: PythonProject, tools: Iterable[str]) -> tuple[str, ...]:
     """Return the requirements files that the gates are likely to need: the plain one, and those named for them."""
     root = project.root
+    if files := tuple(item[3:] for item in project.wanted.items if item.startswith("-r ")):
+        return present(root, files)
     plain = ("requirements.txt", "requirements/base.txt", "requirements/requirements.txt")
     named = (form.format(name) for form in KNOWN["requirements"] for name in sorted(_families(tools)))
     # What dependencies a package has, it says itself; its plain file holds versions that somebody had once.
@@ -160,9 +179,10 @@ def names_of(requirements: Iterable[str]) -> frozenset[str]:
 
 
 def pinned_version(project: PythonProject, tool: str) -> str:
-    """Return the requirement for a gate's tool that the project does not list: the version pre-commit has of it."""
+    """Return the requirement for a gate's tool that the project does not list: as CI or pre-commit has it."""
+    asked = next((item for item in project.wanted.items if names_of((item,)) == {tool}), "")
     version = _HOOKS[tool].search(text_of(project.root / PRE_COMMIT)) if tool in _HOOKS else None
-    return f"{tool}=={version[1]}" if version else tool
+    return asked or (f"{tool}=={version[1]}" if version else tool)
 
 
 def normalised_name(name: str) -> str:

@@ -73,10 +73,8 @@ def language_of(path: str) -> str | None:
 def _installed(language: str) -> bool:
     """Tell whether the parser of a language is there: some come with the extra `syntax`."""
     match language:
-        case "python" | "json" | "toml":
+        case "python" | "json" | "toml" | "yaml":
             return True
-        case "yaml":
-            return find_spec("yaml") is not None
         case _:
             return all(find_spec(name) for name in ("tree_sitter", table("syntax")["grammars"][language][0]))
 
@@ -287,12 +285,13 @@ def _statement(lines: list[str], number: int) -> list[str]:
 
 
 def check_yaml(data: bytes) -> tuple[int, str] | None:
-    """Return line and message of what makes the file no YAML, where PyYAML (the extra `syntax`) is installed."""
+    """Return line and message of what makes the file no YAML."""
     try:
-        yaml: Any = import_module("yaml")
         text = data.decode("utf-8-sig")
-    except (ImportError, ValueError):
+    except ValueError:
         return None
+    import yaml
+
     if _SYNTAX["template"].search(text) or _nested_too_deeply(text):
         return None
     try:

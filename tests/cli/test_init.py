@@ -64,7 +64,7 @@ def test_the_setup_is_set_and_the_gates_run_in_what_it_makes(fresh):
     assert [gate.command for gate in config.gates] == [".venv/bin/python -m pytest -q"]
 
 
-def test_a_program_that_is_not_on_path_is_named_and_nothing_that_needs_it_is_set(fresh, tmp_path):
+def test_a_program_that_is_not_on_path_is_named_and_what_needs_it_is_written_all_the_same(fresh, tmp_path):
     fresh.write("pyproject.toml", '[project]\nname = "x"\n')
     fresh.write("uv.lock", "")
     fresh.write("tests/test_x.py", "def test_x(): pass\n")
@@ -80,10 +80,76 @@ def test_a_program_that_is_not_on_path_is_named_and_nothing_that_needs_it_is_set
         text=True,
         check=True,
     )
-    assert "uv is not on PATH" in done.stdout
-    assert done.stdout.count("(in a comment: see below)") == 2
+    told = " ".join(done.stdout.split())
+    assert "uv is not installed; with it the gates would be `.venv/bin/python -m pytest -q`" in told
     config = load(fresh.path)
-    assert (config.project.setup, config.gates) == ("", ())
+    assert ("uv sync --frozen" in config.project.setup, [gate.name for gate in config.gates]) == (True, ["pytest"])
+
+
+@pytest.mark.parametrize(
+    ("options", "default", "stronger"),
+    [
+        (["--agent", "codex"], "gpt-codex", "gpt-codex-max"),
+        (["--agent", "gemini"], "gemini-flash", "gemini-pro"),
+        (["--worker", "./work 'a \"b\"' {prompt_file}"], "worker", None),
+    ],
+)
+def test_the_worker_is_named_at_once(fresh, options, default, stronger):
+    assert fresh.noface("init", *options).returncode == 0
+    config = load(fresh.path)
+    assert (config.retry.default_model, config.retry.escalation_model) == (default, stronger)
+    if stronger is None:
+        assert (config.models["worker"].agent, config.models["worker"].command) == ("command", options[1])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [(["--agent", "cursor"], "claude, codex"), (["--agent", "command"], "--worker"), (["--agent", "codex", "--worker", "x"], "two")],
+)  # fmt: skip
+def test_a_worker_that_is_none_is_refused_before_anything_is_written(fresh, options, said):
+    done = fresh.noface("init", *options)
+    assert (done.returncode, said in done.stderr) == (2, True)
+    assert not (fresh.path / "noface.toml").exists()
+
+
+MINE = """# all mine
+[project]
+main = "main"
+setup = "old"
+setup_timeout = "7m"
+
+[models.own]  # the cheap one
+agent = "command"
+command = "./own"
+
+[[gates]]
+name = "pytest"
+command = "./my-tests"
+kind = "test"
+
+[retry]
+default_model = "own"
+
+[run]
+max_cost_usd = 3
+"""
+
+
+def test_force_renews_what_is_detected_and_keeps_what_is_the_persons_own(fresh):
+    fresh.write("noface.toml", MINE)
+    fresh.write("pyproject.toml", "[tool.pytest.ini_options]\n[tool.ruff]\n")
+    done = fresh.noface("init", "--force")
+    assert (done.returncode, "noface.toml.bak" in done.stdout) == (0, True)
+    config = load(fresh.path)
+    assert [(gate.name, "my-tests" in gate.command) for gate in config.gates] == [("pytest", True), ("ruff", False)]
+    assert (config.retry.default_model, config.models["own"].command, config.run.max_cost_usd) == ("own", "./own", 3)
+    assert (config.project.setup != "old", config.project.setup_timeout) == (True, 420)
+    assert "# the cheap one" in (fresh.path / "noface.toml").read_text()
+    assert (fresh.path / "noface.toml.bak").read_text() == MINE
+    assert fresh.noface("init", "--force", "--agent", "codex").returncode == 0
+    assert load(fresh.path).retry.default_model == "gpt-codex"
+    assert (fresh.path / "noface.toml.bak").read_text() == MINE
+    assert (fresh.path / "noface.toml.bak1").exists()
 
 
 @pytest.mark.parametrize("name", ["noface.toml", ".noface.toml"])

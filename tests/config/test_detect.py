@@ -370,6 +370,8 @@ def test_of_several_packages_that_setuptools_would_refuse_only_what_they_require
 def test_compiled_parts_are_built_from_the_change_before_its_tests(tmp_path, files):
     gates = project(tmp_path, {**files, **TEST}).gates
     assert [(gate.command, gate.kind) for gate in gates] == [(f"{PIP} --no-deps -e .", "build"), (PYTEST, "test")]
+    (tmp_path / "uv.lock").touch()  # an environment of uv's has no pip
+    assert detect(tmp_path).gates[0].command == "uv pip install --python .venv/bin/python --no-deps -e ."
 
 
 UV = "UV_PROJECT_ENVIRONMENT=.venv uv sync --frozen"
@@ -445,23 +447,25 @@ def test_make_finds_the_programs_of_the_environment(tmp_path):
     }
 
 
-def test_what_needs_a_program_that_is_not_there_is_written_in_comments(tmp_path):
-    files = {
-        "uv.lock": "",
-        "pyproject.toml": NAMED + GROUPS,
-        "package-lock.json": "{}",
-        "package.json": {"scripts": {"lint": "x"}},
-    }
-    found = project(tmp_path, {**files, **TEST}, absent=("uv", "go"))
-    assert found.missing == {"uv"}
-    assert [note.startswith("uv is not on PATH") for note in found.notes] == [True]
+def test_what_needs_a_program_that_is_not_there_is_written_as_it_would_be_with_it(tmp_path):
+    files = {"uv.lock": "", "pyproject.toml": NAMED + GROUPS, **TEST}
+    found = project(tmp_path, files, absent=("uv", "go"))
+    assert (found.missing, [note.partition(";")[0] for note in found.notes]) == (frozenset(), ["uv is not installed"])
     text = render(found, "main")
     config = parse(text, "noface.toml")
-    assert (config.project.setup, [gate.name for gate in config.gates]) == ("npm ci", ["npm-lint"])
-    assert "uv is not on PATH" in text
-    assert "No tests were found" in text
-    for line in (f"setup = {UV!r}".replace("'", '"'), 'keep = [".venv"]', f'command = "{PYTEST}"'):
-        assert f"\n#{line}\n" in text
+    assert (config.project.setup, [gate.command for gate in config.gates]) == (UV, [PYTEST])
+    assert f"with it the gates would be `{PYTEST}`" in " ".join(text.split())
+
+
+def test_a_linter_that_only_needs_itself_waits_in_a_comment_for_its_program(tmp_path):
+    # It is the one thing that could stop a person who has all the tests need, and it lets no broken work through.
+    workflow = "on: push\njobs:\n  a:\n    steps:\n    - run: go test ./...\n    - run: golangci-lint run\n"
+    files = {"go.mod": "module x\n", ".github/workflows/ci.yml": workflow}
+    found = project(tmp_path, files, absent=("golangci-lint",))
+    config = parse(render(found, "main"), "noface.toml")
+    assert [gate.command for gate in config.gates] == ["go test ./..."]
+    assert '\n#command = "golangci-lint run"\n' in render(found, "main")
+    assert [gate.command for gate in project(tmp_path, files).gates] == ["go test ./...", "golangci-lint run"]
 
 
 @pytest.mark.parametrize(

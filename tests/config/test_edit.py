@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cases import cases
 
-from noface.config.edit import set_value
+from noface.config.edit import set_values
 from noface.config.load import parse
 from noface.errors import ConfigError
 
@@ -66,7 +66,7 @@ def changed_lines(before, after):
     ],
 )  # fmt: skip
 def test_only_the_lines_of_the_value_change(key, value, gone, came):
-    after = set_value(TEXT, key, value)
+    after = set_values(TEXT, [(key, value)])
     assert changed_lines(TEXT, after) == (gone, came)
     parse(after, "noface.toml")
     kept = [line for line in TEXT.split("\n") if line not in gone]
@@ -74,15 +74,15 @@ def test_only_the_lines_of_the_value_change(key, value, gone, came):
 
 
 def test_a_new_key_stands_in_its_table_before_the_comments_of_the_next():
-    lines = set_value(TEXT, "retry.block_after", "3").split("\n")
+    lines = set_values(TEXT, [("retry.block_after", "3")]).split("\n")
     assert lines[lines.index("block_after = 3") - 1] == "max_total_attempts = 5 # enough"
     assert lines.index("block_after = 3") < lines.index("# The gates: ask Ann before you change them.")
 
 
 def test_a_value_goes_into_dotted_and_inline_tables_too():
     text = 'run.workers = 1 # one\nretry = { default_model = "claude-opus" } # best\n'
-    text = set_value(text, "run.max_hours", "8")
-    text = set_value(text, "retry.block_after", "2")
+    text = set_values(text, [("run.max_hours", "8")])
+    text = set_values(text, [("retry.block_after", "2")])
     config = parse(text, "noface.toml")
     assert (config.run.max_hours, config.retry.block_after) == (8.0, 2)
     assert "# one" in text
@@ -90,12 +90,12 @@ def test_a_value_goes_into_dotted_and_inline_tables_too():
 
 
 def test_an_empty_file_takes_a_value():
-    assert parse(set_value("", "run.workers", "3"), "x").run.workers == 3
-    assert parse(set_value("", "models.own.agent", "scripted"), "x").models["own"].agent == "scripted"
+    assert parse(set_values("", [("run.workers", "3")]), "x").run.workers == 3
+    assert parse(set_values("", [("models.own.agent", "scripted")]), "x").models["own"].agent == "scripted"
 
 
 def test_windows_line_ends_stay():
-    after = set_value("[run]\r\nworkers = 1\r\n\r\n[landing]\r\n", "run.workers", "2")
+    after = set_values("[run]\r\nworkers = 1\r\n\r\n[landing]\r\n", [("run.workers", "2")])
     assert after == "[run]\r\nworkers = 2\r\n\r\n[landing]\r\n"
 
 
@@ -122,22 +122,47 @@ def test_windows_line_ends_stay():
 )
 def test_a_wrong_key_or_value_is_refused_with_what_was_expected(key, value, message):
     with pytest.raises(ConfigError) as caught:
-        set_value(TEXT, key, value)
+        set_values(TEXT, [(key, value)])
     assert message in f"{caught.value.message}\n{caught.value.hint}"
+
+
+def test_keys_that_need_each_other_are_set_at_once_or_not_at_all():
+    pairs = [("tracker.kind", "github"), ("landing.how", "pull-request"), ("run.workers", "2")]
+    config = parse(set_values(TEXT, pairs), "x")
+    assert (config.tracker.kind, config.landing.how, config.run.workers) == ("github", "pull-request", 2)
+    with pytest.raises(ConfigError, match="workers"):
+        set_values(TEXT, [*pairs[:2], ("run.workers", "many")])
+
+
+@cases(
+    ("key", "value", "line"),
+    [
+        ("models.own", '{ agent = "command", command = "./x" }', "[models.own]"),
+        ("models.fast", '{ agent = "command", command = "./x" }', 'command = "./x"'),
+        ("gates.more", '{ name = "more", command = "./more" }', 'command = "./more"'),
+        ("gates.unit", '{ name = "unit", command = "./unit" }', 'command = "./unit"'),
+        ("run", "{ workers = 7 }", "workers = 7"),
+    ],
+)
+def test_a_table_is_set_as_a_whole(key, value, line):
+    after = set_values(TEXT, [(key, value)])
+    parse(after, "x")
+    assert line in after.split("\n")
+    assert "# The gates: ask Ann before you change them." in after
 
 
 def test_a_broken_file_is_refused_with_its_line():
     with pytest.raises(ConfigError, match=r"noface\.toml:2:"):
-        set_value("[run]\nworkers 1\n", "run.workers", "2")
+        set_values("[run]\nworkers 1\n", [("run.workers", "2")])
 
 
 def test_a_set_can_mend_the_only_problem_of_a_file():
-    assert parse(set_value("[run]\nworkers = 0\n", "run.workers", "2"), "x").run.workers == 2
+    assert parse(set_values("[run]\nworkers = 0\n", [("run.workers", "2")]), "x").run.workers == 2
 
 
 def test_a_section_that_is_no_table_is_named():
     with pytest.raises(ConfigError, match="run is not a table"):
-        set_value("run = 1\n", "run.workers", "2")
+        set_values("run = 1\n", [("run.workers", "2")])
 
 
 @given(
@@ -148,7 +173,7 @@ def test_a_section_that_is_no_table_is_named():
 )
 def test_setting_changes_that_value_and_no_other(key, value):
     try:
-        after = set_value(TEXT, key, value)
+        after = set_values(TEXT, [(key, value)])
     except ConfigError:
         return
     old, new = tomllib.loads(TEXT), tomllib.loads(after)

@@ -3,7 +3,7 @@
 import pytest
 from support.cases import cases
 
-from noface.config.edit import set_value
+from noface.config.edit import set_values
 from noface.config.load import parse
 from noface.errors import ConfigError
 
@@ -51,37 +51,37 @@ workers = 1
     ],
 )  # fmt: skip
 def test_values_of_tables_within_a_section_are_set_alone(key, value, gone, came):
-    after = set_value(LADDER, key, value)
+    after = set_values(LADDER, [(key, value)])
     assert changed_lines(LADDER, after) == (gone, came)
     kept = [line for line in LADDER.split("\n") if line not in gone]
     assert [line for line in after.split("\n") if line in kept and line] == [line for line in kept if line]
 
 
 def test_a_new_key_stands_before_the_tables_within_its_section_and_their_comments():
-    after = set_value(LADDER, "retry.reflect", "true")
+    after = set_values(LADDER, [("retry.reflect", "true")])
     assert "block_after = 3 # patience\nreflect = true\n\n# The ladder: cheap first.\n[[retry.ladder]]\n" in after
 
 
 def test_a_new_table_within_a_section_stands_before_the_comments_of_the_next():
     plain = '[retry]\ndefault_model = "claude-haiku"\n\n# The run\n[run]\n'
     added = '\n[retry.strategies]\nTIMEOUT = "reduce"\n\n# The run\n[run]\n'
-    assert set_value(plain, "retry.strategies.TIMEOUT", "reduce") == plain.replace("\n# The run\n[run]\n", added)
+    assert set_values(plain, [("retry.strategies.TIMEOUT", "reduce")]) == plain.replace("\n# The run\n[run]\n", added)
     rungs = '[retry]\nblock_after = 3\n[[retry.ladder]]\nmodel = "claude-haiku"\n\n# The run\n[run]\n'
-    assert set_value(rungs, "retry.strategies.TIMEOUT", "reduce") == rungs.replace("\n# The run\n[run]\n", added)
+    assert set_values(rungs, [("retry.strategies.TIMEOUT", "reduce")]) == rungs.replace("\n# The run\n[run]\n", added)
 
 
 def test_a_section_in_several_pieces_takes_a_key_where_its_own_keys_stand():
     pieces = '[retry]\nblock_after = 3\n\n# The run\n[run]\n\n[[retry.ladder]]\nmodel = "claude-haiku"\n'
-    after = set_value(pieces, "retry.reflect", "true")
+    after = set_values(pieces, [("retry.reflect", "true")])
     assert after == pieces.replace("block_after = 3\n", "block_after = 3\nreflect = true\n")
-    assert set_value(after, "retry.reflect", "false") == after.replace("true", "false")
-    assert set_value(pieces, "retry.ladder.0.think", "true") == pieces + "think = true\n"
+    assert set_values(after, [("retry.reflect", "false")]) == after.replace("true", "false")
+    assert set_values(pieces, [("retry.ladder.0.think", "true")]) == pieces + "think = true\n"
 
 
 def test_tables_within_an_inline_table_are_inline_too():
     text = 'retry = { ladder = [{ model = "claude-haiku" }] } # all\n'
-    text = set_value(text, "retry.strategies.TIMEOUT", "reduce")
-    text = set_value(text, "retry.ladder.0.attempts", "2")
+    text = set_values(text, [("retry.strategies.TIMEOUT", "reduce")])
+    text = set_values(text, [("retry.ladder.0.attempts", "2")])
     read = parse(text, "noface.toml").retry
     assert (read.strategies, read.ladder[0].attempts) == ({"TIMEOUT": "reduce"}, 2)
     assert text.endswith("# all\n")
@@ -108,11 +108,11 @@ def test_tables_within_an_inline_table_are_inline_too():
 )
 def test_a_wrong_key_or_value_within_a_section_is_refused_with_what_was_expected(key, value, message):
     with pytest.raises(ConfigError) as caught:
-        set_value(LADDER, key, value)
+        set_values(LADDER, [(key, value)])
     assert message in f"{caught.value.message}\n{caught.value.hint}"
 
 
 def test_an_array_without_items_says_how_to_add_one():
     with pytest.raises(ConfigError) as caught:
-        set_value('[retry]\ndefault_model = "claude-haiku"\n', "retry.ladder.0.think", "true")
+        set_values('[retry]\ndefault_model = "claude-haiku"\n', [("retry.ladder.0.think", "true")])
     assert caught.value.hint == "it is empty; to add one, write a [[retry.ladder]] table into the file"

@@ -1,0 +1,269 @@
+"""What `noface init` makes of a project's CI: tables of small trees, and the commands that become gates."""
+
+import json
+
+import pytest
+
+from noface.config.ci_workflows import evaluate, read_steps
+from noface.config.detect import detect, render
+from noface.config.detection import Surroundings
+from noface.config.load import parse
+from noface.config.toolchains import satisfies, toolchain_notes
+
+OWN = ".venv/bin/python -m"
+PACKAGE = {"pyproject.toml": '[project]\nname = "x"\n[tool.setuptools]\npackages = ["x"]\n', "tests/test_a.py": ""}
+
+
+def tree(root, files):
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text if isinstance(text, str) else json.dumps(text))
+    return root
+
+
+def workflow(*runs, on="push", job="", steps=""):
+    lines = "".join(f"    - run: {json.dumps(run)}\n" for run in runs)
+    return f"on: {on}\njobs:\n  a:\n    runs-on: ubuntu-latest\n{job}    steps:\n    - uses: actions/checkout@v4\n{steps}{lines}"
+
+
+def gates_of(root, files):
+    """Return the gates of a project, and nothing but commands that its noface.toml can hold."""
+    found = detect(tree(root, files))
+    parse(render(found, "main"), "noface.toml")
+    return [gate.command for gate in found.gates]
+
+
+CI = ".github/workflows/ci.yml"
+TOX = "[tox]\nenvlist = py{39,310},typing,docs\n"
+
+
+@pytest.mark.parametrize(
+    ("run", "files", "gates"),
+    [
+        ("pytest -n auto -v --cov=x --cov-report xml -m 'not slow' tests", PACKAGE, [f"{OWN} pytest -q -n auto -m 'not slow' tests"]),
+        ("uv run --group test pytest", PACKAGE, [f"{OWN} pytest -q"]),
+        ("python -m pip install -e .[test]\npython -Im pytest && coverage report", PACKAGE, [f"{OWN} pytest -q"]),
+        ("coverage run --source x -m pytest tests/unit", PACKAGE, [f"{OWN} pytest -q tests/unit"]),
+        ("python -m unittest discover -s tests", PACKAGE, [f"{OWN} unittest discover -s tests"]),
+        ("cd sub\npytest", {**PACKAGE, "sub/a": ""}, ["cd sub && ../.venv/bin/python -m pytest -q"]),
+        ("ruff check .\nruff format --check .\nblack .\npytest", PACKAGE, [f"{OWN} ruff check .", f"{OWN} ruff format --check .", f"{OWN} pytest -q"]),
+        # through other runners
+        ("tox -e py310", {**PACKAGE, "tox.ini": TOX + "[testenv]\ncommands =\n  pytest {posargs:--x}\n"}, [f"{OWN} pytest -q --x"]),
+        ("uvx --with tox-uv tox run -e typing", {**PACKAGE, "tox.ini": TOX + "[testenv]\ncommands = typing: mypy x\n"}, [f"{OWN} pytest -q", f"{OWN} mypy x"]),
+        ("tox", {**PACKAGE, "tox.ini": TOX + "[testenv]\ncommands =\n  !typing-!docs: pytest\n  typing: mypy \\\n    x\n  docs: sphinx-build docs\n"}, [f"{OWN} pytest -q", f"{OWN} mypy x"]),
+        ("tox r -m t", {**PACKAGE, "pyproject.toml": PACKAGE["pyproject.toml"] + '[tool.tox.env_run_base]\ncommands = [["pytest", {replace = "posargs", default = ["a"]}]]\n'}, [f"{OWN} pytest -q"]),
+        ("nox -s tests-3.12 lint", {**PACKAGE, "noxfile.py": "import nox\n@nox.session(python=['3.12'])\ndef tests(session):\n    session.install('-e', '.', 'pytest-x')\n    session.run('pytest', *session.posargs)\n@nox.session\ndef lint(session):\n    session.run('ruff', 'check', 'x')\n"}, [f"{OWN} pytest -q", f"{OWN} ruff check x"]),
+        ("hatch run test:all", {**PACKAGE, "pyproject.toml": PACKAGE["pyproject.toml"] + '[tool.hatch.envs.test.scripts]\nall = "pytest {args:tests}"\n'}, [f"{OWN} pytest -q tests"]),
+        ("make test", {**PACKAGE, "Makefile": "test: lint\n\tpytest -q\nlint:\n\truff check x\n"}, [f"{OWN} ruff check x", f"{OWN} pytest -q"]),
+        ("make test", {**PACKAGE, "Makefile": "test:\n\t./run $(X)\n"}, ['PATH="$PWD/.venv/bin:$PATH" make test']),
+        ("just python=3.12 test", {**PACKAGE, "justfile": 'test *args="-x":\n    uv run {{ if x { y } }} pytest {{args}}\n'}, [f"{OWN} pytest -q"]),
+        # other ecosystems
+        ("npm ci\nnpm run lint\nnpm t", {"package.json": {"scripts": {"lint": "eslint", "test": "jest", "build": "tsc"}}}, ["npm run lint", "npm t"]),
+        ("npm run unit\nnpm run type\nnpm run lint:fix", {"package.json": {"scripts": {"unit": "ava", "type": "tsd", "test": "x", "lint:fix": "xo --fix"}}}, ["npm run unit", "npm run type"]),
+        ("npx tsc --noEmit\nnpm test", {"package.json": {"scripts": {"test": "jest"}}}, ["npm exec -- tsc --noEmit", "npm test"]),
+        ("corepack enable\npnpm test\npnpm test --coverage", {"package.json": {"scripts": {"test": "vitest"}}, "pnpm-lock.yaml": ""}, ["pnpm test"]),
+        ("go get -t ./...\ngo test -v -race ./...", {"go.mod": "module x\n"}, ["go test -race ./..."]),
+        ("cargo build --verbose\ncargo test -v --all-features\ncargo clippy -- -D warnings", {"Cargo.toml": "[package]\n"}, ["cargo build", "cargo test --all-features", "cargo clippy -- -D warnings"]),
+        ("cargo test", {"Cargo.toml": "[package]\n", "Cargo.lock": ""}, ["cargo test --locked --target-dir target"]),
+        ("cargo check --target wasm32-unknown-unknown\ncargo +nightly test\ncargo test", {"Cargo.toml": "[package]\n"}, ["cargo test"]),
+        ("make test", {"Makefile": "test:\n\tgo test .\n", "go.mod": "module x\n"}, ["make test"]),
+        ("./mvnw -B verify", {"pom.xml": "", "mvnw": ""}, ["./mvnw -B verify"]),
+        ("mkdir build\ncd build\ncmake -DA=ON ..\ncmake --build .\nctest", {"CMakeLists.txt": "enable_testing()\n", ".gitignore": "build/\n"}, ["cmake -S . -B build -DA=ON && cmake --build build -j 4", "ctest --test-dir build --output-on-failure"]),
+        ("./scripts/test.sh --all", {"scripts/test.sh": ""}, ["./scripts/test.sh --all"]),
+        # nothing that checks
+        ("pip install build && python -m build\ntwine check dist/*", PACKAGE, [f"{OWN} pytest -q"]),
+    ],
+)  # fmt: skip
+def test_what_ci_runs_becomes_gates(tmp_path, run, files, gates):
+    assert gates_of(tmp_path, {**files, CI: workflow(run)}) == gates
+
+
+def test_what_ci_installs_is_in_the_environment_of_the_gates(tmp_path):
+    extras = '[project.optional-dependencies]\nall = []\ntests = ["pytest"]\n[dependency-groups]\ndocs = []\ntyping = ["mypy"]\n'
+    files = {**PACKAGE, "pyproject.toml": PACKAGE["pyproject.toml"] + extras, "need/t.txt": "b\n"}
+    tox = "[testenv]\nextras = tests\ndeps =\n  -r need/t.txt\n  c>1\ncommands = pytest\n[testenv:typing]\nskip_install = true\ndependency_groups = typing\ncommands = mypy x\n"
+    found = detect(tree(tmp_path, {**files, "tox.ini": tox, CI: workflow("tox -e py312", "tox -e typing")}))
+    (setup,) = found.setups
+    assert setup.command.endswith("pip install -e '.[tests]' -r need/t.txt --group typing 'c>1'")
+    found = detect(tree(tmp_path / "b", {**files, CI: workflow("pip install .[all] d tox", "pytest")}))
+    assert found.setups[0].command.endswith("pip install -e '.[all]' pytest d")
+
+
+@pytest.mark.parametrize(
+    ("text", "runs"),
+    [
+        (workflow("go test"), True),
+        (workflow("go test", on="[pull_request]"), True),
+        (workflow("go test", on="{push: {branches: [main]}, workflow_dispatch: {}}"), True),
+        (workflow("go test", on="{push: {tags: ['*']}}"), False),
+        (workflow("go test", on="{push: {paths: ['docs/**']}}"), False),
+        (workflow("go test", on="{push: {paths: ['docs/**', '**.go']}}"), True),
+        (workflow("go test", on="{schedule: [{cron: '0 0 * * *'}]}"), False),
+        (workflow("go test", on="workflow_call"), False),
+        (workflow("go test", job="    if: startsWith(github.ref, 'refs/tags')\n"), False),
+        (workflow("go test", job="    if: github.event_name != 'pull_request'\n"), True),
+        (workflow("go test", job="    if: ${{ needs.x.outputs.y }}\n"), True),
+        (workflow("go test", job="    continue-on-error: true\n"), False),
+        (workflow("go test").replace("ubuntu-latest", "windows-latest"), False),
+        (workflow("go test").replace("ubuntu-latest", "${{ matrix.os }}-latest").replace("    steps", "    strategy: {matrix: {os: [macos, ubuntu]}}\n    steps"), True),
+        (workflow("go test", steps="    - run: make x\n      if: failure()\n"), True),
+        ("on: push\njobs:\n  b: {uses: ./.github/workflows/called.yml}\n", True),
+        ("on: push\njobs:\n  b: {runs-on: x, steps: [{uses: ./.github/actions/t}]}\n", True),
+        (workflow("go test").replace("  a:\n", "  publish:\n"), False),
+        ("[]", False),
+        ("on: push\njobs: [a\n", False),
+        ("on: push\njobs: {a: 5, b: {steps: 7}, c: {strategy: {matrix: {include: 5, exclude: 5, a: 5}}}}\n", False),
+    ],
+)  # fmt: skip
+def test_only_what_runs_for_a_change_on_linux_counts(tmp_path, text, runs):
+    called = {".github/workflows/called.yml": workflow("go test", on="workflow_call")}
+    action = {".github/actions/t/action.yml": "runs: {using: composite, steps: [{run: go test, shell: bash}]}\n"}
+    steps = read_steps(tree(tmp_path, {**called, **action, CI: text}))
+    assert [step.script for step in steps] == (["go test"] if runs else [])
+
+
+def test_a_matrix_is_run_through_with_tools_that_are_released(tmp_path):
+    matrix = """    strategy:
+      matrix:
+        rust: [stable, nightly]
+        include: [{rust: stable, features: serde}, {rust: 1.60.0, features: std}]
+    env: {RUSTFLAGS: -Dwarnings, CI: 1, TOKEN: "${{ secrets.X }}"}
+"""
+    text = workflow('cargo test --features "${{ matrix.features }}"', job=matrix)
+    assert gates_of(tmp_path, {"Cargo.toml": "[package]\n", CI: text}) == [
+        "RUSTFLAGS=-Dwarnings cargo test --features serde",
+        "RUSTFLAGS=-Dwarnings cargo test --features std",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("matrix.a == 'x' && 'yes' || 'no'", "yes"),
+        ("matrix.gone || 'default'", "default"),
+        ("!cancelled() && always()", True),
+        ("startsWith(matrix.a, 'X') && contains(matrix.b, '.1')", True),
+        ("format('py{0}', matrix.b)", "py3.13"),
+        ("(matrix.a != 'x') || failure()", False),
+        ("matrix.a == 'y' && secrets.X", False),
+    ],
+)
+def test_expressions_are_worked_out(text, value):
+    assert evaluate(text, {"matrix.a": "x", "matrix.b": "3.13"}) == value
+
+
+def test_what_is_not_taken_over_is_told(tmp_path):
+    script = "if x; then\n  go test -tags y ./...\nfi"
+    files = {"go.mod": "module x\n", CI: workflow("go test ./...", script, "./fuzz", "pip install x")}
+    notes = detect(tree(tmp_path, files)).notes
+    assert [("a script with conditions" in note, "`./fuzz`" in note) for note in notes] == [
+        (True, False),
+        (False, True),
+    ]
+    outside = "on: push\njobs:\n  a: {uses: org/shared/.github/workflows/ci.yml@v1}\n"
+    found = detect(tree(tmp_path / "b", {"package.json": {"scripts": {"test": "jest"}}, CI: outside}))
+    assert ["of another repository" in note for note in found.notes] == [True]
+    assert [gate.command for gate in found.gates] == ["npm run test"]
+
+
+def test_gitlabs_jobs_are_read(tmp_path):
+    text = """
+variables: {RACE: "-race"}
+.base: {before_script: [go version]}
+test:
+  extends: .base
+  script: ["go test ./..."]
+later: {script: [go vet], when: manual}
+maybe: {script: [go vet], allow_failure: true}
+odd: {script: !reference [.base, script]}
+"""
+    assert gates_of(tmp_path, {"go.mod": "module x\n", ".gitlab-ci.yml": text}) == ["RACE=-race go test ./..."]
+
+
+HOOKS = """repos:
+- repo: https://github.com/astral-sh/ruff-pre-commit
+  rev: 76e47323a83cd9795e4ff9a1de1c0d2eef610f17  # frozen: v0.11.11
+  hooks: [{id: ruff}, {id: ruff-format}]
+- repo: https://github.com/pre-commit/mirrors-mypy
+  rev: v1.10.1
+  hooks: [{id: mypy, files: "^(src/|tests/)", additional_dependencies: [types-x]}]
+- repo: https://github.com/x/y
+  hooks: [{id: rst-lint}]
+"""
+
+
+def test_hooks_of_pre_commit_are_run_by_their_tools_at_their_versions(tmp_path):
+    files = {**PACKAGE, "src/x/__init__.py": "", ".pre-commit-config.yaml": HOOKS, CI: workflow("pytest")}
+    assert gates_of(tmp_path, files) == [
+        f"{OWN} pytest -q", f"{OWN} ruff check .", f"{OWN} ruff format --check .", f"{OWN} mypy src tests",
+    ]  # fmt: skip
+    found = detect(tmp_path)
+    assert found.setups[0].command.endswith("pytest ruff==0.11.11 mypy==1.10.1 types-x")
+    assert ["rst-lint" in note for note in found.notes] == [True]
+
+
+@pytest.mark.parametrize(
+    ("files", "gates"),
+    [
+        ({"CMakeLists.txt": "include(CTest)\n"}, ['build="$(mktemp -d)" && cmake -S . -B "$build" && cmake --build "$build" -j 4 && ctest --test-dir "$build" --output-on-failure']),
+        ({"CMakeLists.txt": "project(x)\n"}, []),
+        ({"meson.build": "", ".gitignore": "/build\n"}, ["meson setup build && meson test -C build --print-errorlogs"]),
+        ({"configure.ac": "", "Makefile.am": ""}, ["autoreconf -fi && ./configure && make -j 4 && make check"]),
+        ({"back/go.mod": "module x\n", "web/package.json": {"scripts": {"test": "jest"}}, "docs/a": ""}, ["cd back && go test ./...", "cd back && go vet ./...", "cd web && npm run test"]),
+        ({"pyproject.toml": '[project]\nname = "x"\n', "x/tests/test_a.py": ""}, [f"{OWN} pytest -q"]),
+        ({"pyproject.toml": '[project]\nname = "x"\n', "testing/test_a.py": ""}, [f"{OWN} pytest -q"]),
+        ({"setup.py": "setup(packages=['x'])", "tests/test_a.py": "import unittest\n"}, [f"{OWN} pytest -q"]),
+        ({"package.json": {"devDependencies": {"vitest": "1"}}, "src/a.test.ts": ""}, ["npm exec -- vitest run"]),
+        ({"package.json": {"name": "x"}, "test/a.test.js": ""}, ["node --test"]),
+    ],
+)  # fmt: skip
+def test_without_ci_tests_are_found_where_they_lie(tmp_path, files, gates):
+    assert gates_of(tmp_path, files) == gates
+
+
+@pytest.mark.parametrize(
+    ("version", "wanted", "met"),
+    [
+        ("20.20.2", "^22.11 || ^24 || >=26", False),
+        ("24.1.0", "^22.11 || ^24 || >=26", True),
+        ("20.20.2", ">=16.9.0", True),
+        ("20.20.2", "18 - 20", True),
+        ("20.20.2", "20.x", True),
+        ("20.20.2", "~18.2", False),
+        ("3.11.7", ">=3.9,<3.13", True),
+        ("3.11.7", ">=3.12", False),
+        ("3.11.7", "!=3.11.*", False),
+        ("3.11.7", "~=3.9", True),
+        ("3.11.7", "some day", True),
+        ("1.9", ">=1.21.0", False),
+    ],
+)
+def test_ranges_of_versions_are_understood(version, wanted, met):
+    assert satisfies(version, wanted) == met
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"package.json": {"engines": {"node": ">=22"}}}, "package.json asks for node >=22; here is 20.1.0"),
+        ({".nvmrc": "v24\n"}, ".nvmrc asks for node >=24; here is 20.1.0"),
+        ({".nvmrc": "lts/*\n"}, ""),
+        ({".tool-versions": "nodejs 24.7.0\n"}, ".tool-versions asks for node >=24.7.0; here is 20.1.0"),
+        ({"go.mod": "module x\ngo 1.30\n"}, "go.mod asks for go >=1.30; here is 1.22.1"),
+        ({"pyproject.toml": '[project]\nrequires-python = ">=3.13"\n'}, "pyproject.toml asks for python3 >=3.13; here is 3.11.7"),
+        ({"Cargo.toml": '[package]\nrust-version = "1.99"\n'}, "Cargo.toml asks for rustc >=1.99; here is 1.80.0"),
+        ({"rust-toolchain": '[toolchain]\nchannel = "1.92.0"\n'}, "rust-toolchain asks for rustc =1.92.0; here is 1.80.0"),
+        ({"rust-toolchain.toml": '[toolchain]\nchannel = "stable"\n'}, ""),
+        ({"package.json": {"engines": {"node": 5}}}, ""),
+    ],
+)  # fmt: skip
+def test_a_version_that_is_not_here_is_told(tmp_path, files, said):
+    here = {
+        "node": "v20.1.0",
+        "go": "go version go1.22.1 linux/amd64",
+        "python3": "Python 3.11.7",
+        "rustc": "rustc 1.80.0 (x)",
+    }
+    notes = list(toolchain_notes(tree(tmp_path, files), Surroundings(version_of=lambda program: here.get(program, ""))))
+    assert [note.partition(". ")[0] for note in notes] == ([said] if said else [])
