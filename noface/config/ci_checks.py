@@ -12,7 +12,7 @@ from typing import Any
 
 from noface import data
 from noface.config.ci_workflows import CiStep, read_steps, read_yaml
-from noface.config.detection import GateKindName, Wanted, is_inner, scripts_in, text_of
+from noface.config.detection import GateKindName, Wanted, is_inner, scripts_in, table, text_of, texts
 from noface.config.python_runners import session_runs, tool_scripts
 
 _CI = data.table("ci")
@@ -26,6 +26,7 @@ _VARIABLE = re.compile(r"\$(?!PWD\b)[\w{(@*]|\$\{\{|\{\{|`")
 _TARGET = re.compile(
     r"^([\w./-]+)([ \t]+[^:\n]*?)?::?(?![=:])([^\n=]*)\n((?:\t.*\n?|[ ]{2,}.*\n?|[ \t]*\n)*)", re.MULTILINE
 )
+_ASIDE = re.compile(r"(examples?|docs?|website|site|benchmarks?)(/|$)")
 _BUILT = re.compile(
     r"^(cmake|ctest|meson|ninja|autoreconf|\./(autogen|bootstrap|buildconf)(\.sh)?|(\.\./)?(\./)?configure|make\b)"
 )
@@ -114,7 +115,9 @@ class Ci:
     checks: tuple[Check, ...] = ()
     wanted: Wanted = field(default_factory=Wanted)
     untaken: tuple[tuple[str, str], ...] = ()  # command, and where it stands
-    built: tuple[str, ...] = ()  # the commands that configure, build and test in C's manner
+    built: tuple[
+        tuple[str, str], ...
+    ] = ()  # commands that configure, build and test in C's manner, and where they stand
 
     def tests(self, of: str) -> bool:
         """Tell whether there is a test of an ecosystem, or of the shell, which may be one of it."""
@@ -173,7 +176,7 @@ class _Reader:
         self.wanted = Wanted()
         self._installs: dict[str, Wanted] = {}
         self.untaken: dict[str, str] = {}
-        self.built: list[str] = []
+        self.built: list[tuple[str, str]] = []
 
     def result(self) -> Ci:
         checks = tuple(self.checks.values())
@@ -227,7 +230,7 @@ class _Reader:
         if self._followed(words, where, folder, depth):
             return
         if _BUILT.search(text) and not self._own_make(words, folder) and not (kind and kind[0] == ""):
-            self.built.append(text)
+            self.built.append((text, where))
             return
         if kind is None:
             kind = self._by_name(words, folder)
@@ -266,6 +269,8 @@ class _Reader:
                 words = words[1:] if words[1:2] and words[1] in _PACKAGE_MANAGERS else []
             elif program in {"env", "time", "exec", "command", "xvfb-run", "nice", "bunx", "npx", "winpty"}:
                 words = self._after_options(words, "npx")
+            elif program in {"c8", "nyc"} and (inner := self._after_options(words, program)) and inner[0] != "report":
+                words = inner
             elif program == "timeout":
                 words = self._after_options(words, program)[1:]
             elif program == "uvx" or words[:3] == ["uv", "tool", "run"]:
@@ -402,6 +407,8 @@ class _Reader:
         """Tell whether an install at the top is one for a folder: a member of a JavaScript monorepo, or no package."""
         inner = self._root / folder
         own = (inner / "package.json").is_file()
+        if own and _ASIDE.match(folder):
+            return False
         locked = any(
             (inner / lock).is_file() for lock in ("package-lock.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock")
         )
@@ -447,8 +454,10 @@ class _Reader:
 
     def _installed(self, words: list[str]) -> Wanted:
         """Return what an install by CI names: extras, groups, files and packages."""
-        rest = words[words.index("install") + 1 :] if "install" in words else words[2:]
         managed = words[:2] != ["uv", "pip"] and words[0] not in {"pip", "pip3"}
+        if not managed and "install" not in words:
+            return Wanted()
+        rest = words[words.index("install") + 1 :] if "install" in words else words[2:]
         wanted, index = Wanted(), 0
         while index < len(rest):
             word, value = rest[index], rest[index + 1] if index + 1 < len(rest) else ""
@@ -522,31 +531,23 @@ class _Reader:
     def hooks(self, where: str) -> None:
         """Take the hooks of pre-commit whose tools are known, as commands that change nothing."""
         repos = read_yaml(self._root / ".pre-commit-config.yaml").get("repos")
+        listed = [table(repo).get("hooks") for repo in repos] if isinstance(repos, list) else []
         left = []
-        for repo in repos if isinstance(repos, list) else ():
-            hooks = repo.get("hooks") if isinstance(repo, dict) else None
-            for hook in hooks if isinstance(hooks, list) else ():
-                name = str(hook.get("id")) if isinstance(hook, dict) else ""
-                if name not in _CI["hooks"]:
-                    left += [name] if name else []
-                    continue
-                words = (
-                    *shlex.split(_CI["hooks"][name]),
-                    *(_folders(self._root, str(hook.get("files") or "")) if name == "mypy" else ()),
-                )
-                key = (words, "", ())
-                more = hook.get("additional_dependencies")
-                self.wanted += (
-                    Wanted(items=tuple(item for item in more if isinstance(item, str) and re.match(r"[A-Za-z]", item)))
-                    if isinstance(more, list)
-                    else Wanted()
-                )
-                taken = any(
-                    check.words[: len(words) - (words[-1] == ".")] == words[: len(words) - (words[-1] == ".")]
-                    for check in self.checks.values()
-                )
-                if not taken:
-                    self.checks.setdefault(key, Check(words, "lint", "python", f"{where}: {name}"))
+        for hook in (hook for hooks in listed if isinstance(hooks, list) for hook in hooks if isinstance(hook, dict)):
+            name = str(hook.get("id"))
+            if name not in _CI["hooks"]:
+                left.append(name)
+                continue
+            base = shlex.split(_CI["hooks"][name])
+            start, places = (base[:-1], base[-1:]) if base[-1] == "." else (base, [])
+            self.wanted += Wanted(
+                items=tuple(item for item in texts(hook.get("additional_dependencies")) if item[:1].isalpha())
+            )
+            if any(list(check.words[: len(start)]) == start for check in self.checks.values()):
+                continue
+            given = [word for word in texts(hook.get("args")) if not re.match(_CI["hook_mends"]["pattern"], word)]
+            places = list(_folders(self._root, str(hook.get("files") or ""))) if name == "mypy" else places
+            self._take(Check((*start, *given, *places), "lint", "python", f"{where}: {name}"))
         if left and not any(text.startswith("pre-commit") for text in self.untaken):
             self._leave("pre-commit run --all-files", f"{where}; its hooks {', '.join(dict.fromkeys(left))}")
 
@@ -562,7 +563,7 @@ def _quiet(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return a command without what only has it say more, and without options that are empty."""
     if words[0] not in {"cargo", "go"}:
         return words
-    kept = [word for word in words if word not in {"-v", "-vv", "--verbose"}]
+    kept = [word for word in words if not re.fullmatch(r"-vv?|--verbose|-cover(profile=.*|mode=.*)?", word)]
     return tuple(
         word
         for index, word in enumerate(kept)
@@ -586,7 +587,13 @@ def _without_doubles(checks: tuple[Check, ...]) -> tuple[Check, ...]:
         builds = words[0] in {"cargo", "go"} and words[1:2] in (("build",), ("check",))
         return builds and ((words[0], "test", *words[2:]), check.folder) in all_words
 
-    return tuple(check for check in checks if not is_double(check))
+    # The same command with other variables tries other versions, which an earlier step installs.
+    plainest: dict[object, Check] = {}
+    for check in checks:
+        known = plainest.setdefault((check.words, check.folder), check)
+        if len(check.env) < len(known.env):
+            plainest[check.words, check.folder] = check
+    return tuple(check for check in plainest.values() if not is_double(check))
 
 
 def _joined(folder: str, to: str) -> str:

@@ -19,7 +19,7 @@ _COMBINATIONS_MAX = 60
 _DEPTH_MAX = 3
 _OTHER_SYSTEM = re.compile(r"windows|macos|osx|arm|freebsd", re.IGNORECASE)
 _OTHER_TOOLCHAIN = re.compile(
-    r"(^|[-@/])(nightly|beta|miri)\b|^(pypy|graalpy|rc|canary|tip|head)|^\d+\.\d+t$", re.IGNORECASE
+    r"(^|[-@/])(nightly|beta|miri|canary|experimental)\b|^(pypy|graalpy|rc|canary|tip|head)|^\d+\.\d+t$", re.IGNORECASE
 )
 _NIGHTLY = re.compile(r"\b(nightly|miri)\b")
 _ELSEWHERE = re.compile(r"(docs?|website|site|www|\.github|examples?)/")
@@ -187,7 +187,7 @@ def _steps(root: Path, steps: object, run: _Run, depth: int) -> Iterator[CiStep]
         script = _CI["actions"].get(action) or step.get("run")
         if action == "actions-rs/cargo":
             script = f"cargo {given.get('command', '')} {given.get('args', '')}"
-        if not isinstance(script, str):
+        if not isinstance(script, str) or not str(step.get("shell", "bash")).startswith(("bash", "sh")):
             continue
         env = {**run.env, **table(step, "env")}
         folder = _filled(str(step.get("working-directory", run.folder)), run.values)

@@ -109,6 +109,10 @@ _FOLDERS_MAX = 8
 _UNTAKEN_MAX = 12
 _CARGOS_OWN = ("test", "check", "build", "doc", "rustdoc", "bench", "run")
 _DEFINED = re.compile(r"-D\w+(:\w+)?=[\w./+-]+")
+_TEST_OPTION = re.compile(
+    r"^\s*option\s*\(\s*(\w*(?:BUILD|ENABLE|WITH)_TEST(?:S|ING)?)\s+\"[^\"]*\"\s+OFF", re.MULTILINE | re.IGNORECASE
+)
+_WATCHES = re.compile(r"COMPILER|SANITI|FUZZ|COVERAGE|VALGRIND|TOOLCHAIN", re.IGNORECASE)
 _CTESTS = re.compile(r"^\s*(enable_testing|include\s*\(\s*CTest|add_test)\b", re.IGNORECASE | re.MULTILINE)
 
 
@@ -222,15 +226,12 @@ def _native_build(root: Path, ci: Ci, detection: Detection) -> Detection:
     folder = next((name for name in ("build", "_build", "out", "cmake-build-debug") if name in ignored), "")
     start = "" if folder else 'build="$(mktemp -d)" && '
     at = folder or '"$build"'
-    if (root / "CMakeLists.txt").is_file() and (
-        _CTESTS.search(text_of(root / "CMakeLists.txt")) or any(text.startswith("ctest") for text in ci.built)
-    ):
-        configured = (text for text in ci.built if text.startswith("cmake ") and "--build" not in text)
-        defined = [match[0] for match in _DEFINED.finditer(next(configured, ""))]
-        given = "".join(f" {option}" for option in defined)
+    if (root / "CMakeLists.txt").is_file() and (_CTESTS.search(text_of(root / "CMakeLists.txt")) or _tested(ci)):
+        asked = [f"-D{name}=ON" for name in _TEST_OPTION.findall(text_of(root / "CMakeLists.txt"))]
+        given = "".join(f" {option}" for option in dict.fromkeys([*_configured(ci), *asked]))
         why = "CI builds it so" if ci.built else "CMakeLists.txt has tests"
         build = f"{start}cmake -S . -B {at}{given} && cmake --build {at} -j 4"
-        test = f"ctest --test-dir {at} --output-on-failure"
+        test = f"ctest --test-dir {at} --output-on-failure --no-tests=error"
         if folder:
             return Detection(
                 (
@@ -246,6 +247,20 @@ def _native_build(root: Path, ci: Ci, detection: Detection) -> Detection:
         command = "autoreconf -fi && ./configure && make -j 4 && make check"
         return Detection((DetectedGate("make-check", command, "test", f"{file} is there", ("autoreconf", "make")),))
     return Detection()
+
+
+def _tested(ci: Ci) -> set[str]:
+    """Return the jobs of CI that run CMake's tests."""
+    return {where for text, where in ci.built if text.startswith("ctest")}
+
+
+def _configured(ci: Ci) -> list[str]:
+    """Return what the first job that runs CMake's tests defines, but for compilers and what only watches the tests."""
+    jobs = _tested(ci)
+    configures = (
+        text for text, where in ci.built if where in jobs and text.startswith("cmake ") and "--build" not in text
+    )
+    return [match[0] for match in _DEFINED.finditer(next(configures, "")) if not _WATCHES.search(match[0])]
 
 
 def _in_folders(root: Path, surroundings: Surroundings) -> Detection:

@@ -223,7 +223,7 @@ def _for_factors(line: str, factors: set[str]) -> str:
     return match[2] if holds else ""
 
 
-_FIXED = {"toxinidir": ".", "tox_root": ".", "envpython": "python", "package_root": "."}
+_FIXED = {"toxinidir": ".", "tox_root": ".", "envpython": "python", "package_root": ".", "/": "/"}
 
 
 def _filled(text: str, sections: dict[str, dict[str, str]]) -> str:

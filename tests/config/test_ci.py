@@ -69,8 +69,12 @@ TOX = "[tox]\nenvlist = py{39,310},typing,docs\n"
         ("cargo check --target wasm32-unknown-unknown\ncargo +nightly test\ncargo test", {"Cargo.toml": "[package]\n"}, ["cargo test"]),
         ("make test", {"Makefile": "test:\n\tgo test .\n", "go.mod": "module x\n"}, ["make test"]),
         ("./mvnw -B verify", {"pom.xml": "", "mvnw": ""}, ["./mvnw -B verify"]),
-        ("mkdir build\ncd build\ncmake -DA=ON ..\ncmake --build .\nctest", {"CMakeLists.txt": "enable_testing()\n", ".gitignore": "build/\n"}, ["cmake -S . -B build -DA=ON && cmake --build build -j 4", "ctest --test-dir build --output-on-failure"]),
+        ("mkdir build\ncd build\ncmake -DA=ON ..\ncmake --build .\nctest", {"CMakeLists.txt": "enable_testing()\n", ".gitignore": "build/\n"}, ["cmake -S . -B build -DA=ON && cmake --build build -j 4", "ctest --test-dir build --output-on-failure --no-tests=error"]),
         ("./scripts/test.sh --all", {"scripts/test.sh": ""}, ["./scripts/test.sh --all"]),
+        ("npm test\nnpx c8 npm test\nnpx c8 report --reporter=lcov", {"package.json": {"scripts": {"test": "uvu"}}}, ["npm test"]),
+        ("pnpm test\nA=1 pnpm test\nA=2 pnpm test", {"package.json": {"scripts": {"test": "vitest"}}, "pnpm-lock.yaml": ""}, ["pnpm test"]),
+        ("go test -race -coverprofile=c.out ./...", {"go.mod": "module x\n"}, ["go test -race ./..."]),
+        ("cd examples\nnpm test", {"package.json": {"workspaces": ["*"], "scripts": {"test": "uvu"}}, "examples/package.json": {"scripts": {"test": "x"}}}, ["npm run test"]),
         # nothing that checks
         ("pip install build && python -m build\ntwine check dist/*", PACKAGE, [f"{OWN} pytest -q"]),
     ],
@@ -111,6 +115,7 @@ def test_what_ci_installs_is_in_the_environment_of_the_gates(tmp_path):
         ("on: push\njobs:\n  b: {uses: ./.github/workflows/called.yml}\n", True),
         ("on: push\njobs:\n  b: {runs-on: x, steps: [{uses: ./.github/actions/t}]}\n", True),
         (workflow("go test").replace("  a:\n", "  publish:\n"), False),
+        (workflow("go test") + "      shell: python\n", False),
         ("[]", False),
         ("on: push\njobs: [a\n", False),
         ("on: push\njobs: {a: 5, b: {steps: 7}, c: {strategy: {matrix: {include: 5, exclude: 5, a: 5}}}}\n", False),
@@ -184,7 +189,7 @@ odd: {script: !reference [.base, script]}
 HOOKS = """repos:
 - repo: https://github.com/astral-sh/ruff-pre-commit
   rev: 76e47323a83cd9795e4ff9a1de1c0d2eef610f17  # frozen: v0.11.11
-  hooks: [{id: ruff}, {id: ruff-format}]
+  hooks: [{id: ruff, args: [--fix, --select, E]}, {id: ruff-format}]
 - repo: https://github.com/pre-commit/mirrors-mypy
   rev: v1.10.1
   hooks: [{id: mypy, files: "^(src/|tests/)", additional_dependencies: [types-x]}]
@@ -196,7 +201,7 @@ HOOKS = """repos:
 def test_hooks_of_pre_commit_are_run_by_their_tools_at_their_versions(tmp_path):
     files = {**PACKAGE, "src/x/__init__.py": "", ".pre-commit-config.yaml": HOOKS, CI: workflow("pytest")}
     assert gates_of(tmp_path, files) == [
-        f"{OWN} pytest -q", f"{OWN} ruff check .", f"{OWN} ruff format --check .", f"{OWN} mypy src tests",
+        f"{OWN} pytest -q", f"{OWN} ruff check --select E .", f"{OWN} ruff format --check .", f"{OWN} mypy src tests",
     ]  # fmt: skip
     found = detect(tmp_path)
     assert found.setups[0].command.endswith("pytest ruff==0.11.11 mypy==1.10.1 types-x")
@@ -206,7 +211,8 @@ def test_hooks_of_pre_commit_are_run_by_their_tools_at_their_versions(tmp_path):
 @pytest.mark.parametrize(
     ("files", "gates"),
     [
-        ({"CMakeLists.txt": "include(CTest)\n"}, ['build="$(mktemp -d)" && cmake -S . -B "$build" && cmake --build "$build" -j 4 && ctest --test-dir "$build" --output-on-failure']),
+        ({"CMakeLists.txt": "include(CTest)\n"}, ['build="$(mktemp -d)" && cmake -S . -B "$build" && cmake --build "$build" -j 4 && ctest --test-dir "$build" --output-on-failure --no-tests=error']),
+        ({"CMakeLists.txt": 'option(X_BUILD_TESTS "Build tests" OFF)\nenable_testing()\n', ".gitignore": "/build/\n"}, ["cmake -S . -B build -DX_BUILD_TESTS=ON && cmake --build build -j 4", "ctest --test-dir build --output-on-failure --no-tests=error"]),
         ({"CMakeLists.txt": "project(x)\n"}, []),
         ({"meson.build": "", ".gitignore": "/build\n"}, ["meson setup build && meson test -C build --print-errorlogs"]),
         ({"configure.ac": "", "Makefile.am": ""}, ["autoreconf -fi && ./configure && make -j 4 && make check"]),
