@@ -79,6 +79,7 @@ def run_project(
     hide_memory()
     with ExitStack() as stack:
         stack.enter_context(RepositoryLock(repository.state_dir / "lock"))
+        repository.state_dir.chmod(0o700)  # agents write there what they read, with permissions of their own
         hit("lock_taken")
         cancel = Canceller()
         connections = connect(config, repository, clock, cancel)
@@ -132,7 +133,7 @@ def named_issues(wanted: Sequence[str], tracker: Tracker) -> tuple[str, ...]:
 def _make_workspaces(folder: Path) -> None:
     """Make the folder of the workspaces. Raises UsageError where that cannot be done."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(0o700, parents=True, exist_ok=True)
         writable = os.access(folder, os.W_OK | os.X_OK)
         reason = os.strerror(errno.EROFS if os.statvfs(folder).f_flag & os.ST_RDONLY else errno.EACCES)
     except OSError as error:

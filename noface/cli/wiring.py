@@ -349,6 +349,7 @@ def attempt_environment(
             config.limits.max_changed_files,
             config.limits.max_changed_lines,
             config.limits.max_binary_mb * MB,
+            tuple(config.limits.test_keys),
         ),
         sandbox=sandbox_rules(config, bubblewrap),
         passed=passed_patterns(config),

@@ -319,6 +319,9 @@ class Limits(Section):
     wanted: Items[Glob] = setting(
         (), "files that are never left out as rubbish, and whose lines are never called forgotten", ["logs/sample.log"]
     )
+    test_keys: Items[Glob] = setting(
+        (), "files that may hold keys, since these open nothing; in all others no key lands", ["tests/keys/**"]
+    )
     log_mb: int = setting(200, "how much of one output is kept, in MB", ge=1)
     memory_max: Size | None = setting(
         None,

@@ -35,7 +35,7 @@ from noface.engine.prompt_context import (
     said_before,
 )
 from noface.engine.protected_files import protection_for
-from noface.engine.sessions import write_order
+from noface.engine.sessions import settle, write_order
 from noface.git.plumbing import with_files_of
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.workspace import Slot, give_git
@@ -200,12 +200,15 @@ def _schema(question: Question, env: AttemptEnvironment) -> str:
 def _run(order: AttemptOrder, scope: Scope, slot: Slot, place: Place) -> AgentRun:
     """Ask; once more without the schema where the agent does not know the option, or its provider not the schema."""
     run = run_agent(order, scope, place)
+    settle(scope.env, place.log_folder)
     refused = refusal(run) if order.answer_schema else ""
     if not refused or scope.cancel.cancelled:
         return run
     scope.progress(order.issue.id, order.number, "agent", f"asked again without its schema: {refused}")
     plain = replace(order, answer_schema="")
-    again = run_agent(plain, scope, write_order(plain, scope.env, slot))
+    afresh = write_order(plain, scope.env, slot)
+    again = run_agent(plain, scope, afresh)
+    settle(scope.env, afresh.log_folder)
     if again.error is None:
         scope.env.without_schema.add(order.model.name)
     return replace(again, usage=summed(run.usage, again.usage))

@@ -14,11 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.engine.attempt_environment import AttemptEnvironment, Scope, attempt_message, put
-from noface.engine.examine import Change, own_values
+from noface.engine.examine import PATCH_BYTES_MAX, Change, masked_patch, own_values
+from noface.engine.held_secrets import clean, without_added_secrets
 from noface.engine.judge import judge
 from noface.engine.prepare import prepare, setup_differs
-from noface.engine.sessions import run_worker, write_order
-from noface.gates.secrets import MARK
+from noface.engine.sessions import run_worker, settle, write_order
 from noface.git.plumbing import make_and_hold, with_files_of
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.removal import remove
@@ -41,6 +41,7 @@ from noface.model.failure import Failure
 from noface.model.patterns import matches_any
 from noface.model.protection import asked_paths
 from noface.model.scratch import ASIDE
+from noface.model.taxonomy import PASSED
 from noface.model.worker_run import AgentRun, EndedBy, UnreadableReport, Usage, WorkerReport
 from noface.process.failpoints import hit
 from noface.process.files import read_regular, real_folder
@@ -52,7 +53,6 @@ _NOT_JUDGED: dict[str, object] = {"failure": None, "proof": None, "doubts": []}
 _WORK_FILE = "work.json"
 _PATCH_FILE = "diff.patch"
 _UNDONE_FILE = "undone.patch"
-_PATCH_BYTES_MAX = 20 * 1024 * 1024
 _WORK_BYTES_MAX = 256 * 1024 * 1024
 
 
@@ -106,12 +106,12 @@ def _done_before(order: AttemptOrder, env: AttemptEnvironment) -> tuple[Work, Ch
         return None
     work = replace(work, snapshot=_as_protected(order, env, _as_held(order, env, work.snapshot)))
     diff = env.plumbing.diff(order.main, work.snapshot.candidate_tree)
-    patch = diff.patch[:_PATCH_BYTES_MAX]
+    patch = diff.patch[:PATCH_BYTES_MAX]
     # The file marks the secrets that were known then: the variable that holds one may not be set in this run.
-    masked = read_regular(Path(order.directory) / _PATCH_FILE, _PATCH_BYTES_MAX)
+    masked = read_regular(Path(order.directory) / _PATCH_FILE, PATCH_BYTES_MAX)
     masked = patch if masked is None else masked
     own = own_values(env, order.main, work.snapshot, masked)
-    masked = env.masker.patch(masked, MARK, own)
+    masked = masked_patch(env, order.main, masked, own)
     return work, Change(diff.changes, patch, masked, by_worker=work.changed, cut=len(patch) < len(diff.patch))
 
 
@@ -188,8 +188,8 @@ def _recorded(
     """Write down what was done, so that a noface that is killed now judges it and pays for nothing again."""
     directory = Path(order.directory)
     notes = (f"the worker's report is malformed: {broken.violation}",) if broken is not None else ()
-    own = own_values(env, order.main, taken.snapshot, taken.patch[:_PATCH_BYTES_MAX])
-    patch, masked = keep_patches(env, directory, taken, own)
+    own = own_values(env, order.main, taken.snapshot, taken.patch[:PATCH_BYTES_MAX])
+    patch, masked = keep_patches(order, env, taken, own)
     changed = taken.changed or ((order.by_person or order.unjudged) and bool(taken.snapshot.changes))
     snapshot = masked_snapshot(taken.snapshot, env.masker, own)
     work = Work(agent, snapshot, taken.patch_hash, changed, report, notes, broken)
@@ -201,17 +201,18 @@ def _recorded(
 
 
 def keep_patches(
-    env: AttemptEnvironment, directory: Path, taken: SlotSnapshot, own: Collection[str]
+    order: AttemptOrder, env: AttemptEnvironment, taken: SlotSnapshot, own: Collection[str]
 ) -> tuple[bytes, bytes]:
     """Write what an attempt changed, and what of it was undone, for people and prompts; `own` are secrets in it.
 
     Return the patch and its masked form.
     """
-    patch = taken.patch[:_PATCH_BYTES_MAX]
-    masked = env.masker.patch(patch, MARK, own)
+    patch = taken.patch[:PATCH_BYTES_MAX]
+    directory = Path(order.directory)
+    masked = masked_patch(env, order.main, patch, own)
     put(directory / _PATCH_FILE, masked)
     if taken.undone:
-        put(directory / _UNDONE_FILE, env.masker.patch(taken.undone[:_PATCH_BYTES_MAX], MARK, own))
+        put(directory / _UNDONE_FILE, masked_patch(env, order.main, taken.undone[:PATCH_BYTES_MAX], own))
     return patch, masked
 
 
@@ -233,9 +234,8 @@ def _held_snapshot(order: AttemptOrder, env: AttemptEnvironment, slot: Slot) -> 
             limits=limits_for(env, order),
             since=began(order),
         )
-        hold_aside(env, order, taken.snapshot)
         hit("snapshot_taken")
-        return taken
+        return hold_aside(env, order, taken)
 
     ref = hold_ref(order.issue.id, str(order.number))
     return make_and_hold(env.plumbing, ref, order.start, snapshot, lambda taken: taken.snapshot.candidate)
@@ -254,10 +254,16 @@ def began(order: AttemptOrder) -> float:
         return 0.0
 
 
-def hold_aside(env: AttemptEnvironment, order: AttemptOrder, snapshot: Snapshot) -> None:
-    """Keep what a worker left that is no part of its change (law 2)."""
-    if snapshot.aside is not None:
-        env.plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, f"{ASIDE}{order.number}"), snapshot.aside))
+def hold_aside(env: AttemptEnvironment, order: AttemptOrder, taken: SlotSnapshot) -> SlotSnapshot:
+    """Keep what a worker left that is no part of its change (law 2), but for secrets; return where it is kept."""
+    aside, plumbing = taken.snapshot.aside, env.plumbing
+    if aside is None:
+        return taken
+    tree = without_added_secrets(env, order.main, plumbing.tree(aside))
+    if tree != plumbing.tree(aside):
+        aside = plumbing.commit_tree(tree, (order.start,), "What is no part of an attempt's change\n")
+    plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, f"{ASIDE}{order.number}"), aside))
+    return replace(taken, snapshot=replace(taken.snapshot, aside=aside))
 
 
 def _restore_folder(directory: Path) -> None:
@@ -277,21 +283,31 @@ def _finished(order: AttemptOrder, env: AttemptEnvironment, work: Work, judged: 
         report = Judged(order.token, order.issue.id, order.number, work.agent, snapshot, judged.gates, notes)
         report = replace(report, failure=judged.failure, proof=judged.proof, doubts=judged.doubts)
     report = replace(report, patch_hash=work.patch_hash, worker=work.report)
-    message = attempt_message(order, report.outcome)
-    plumbing = env.plumbing
-
-    def commits() -> tuple[str, str]:
-        commit = plumbing.commit_tree(snapshot.tree, (order.start,), message)
-        if snapshot.candidate_tree == snapshot.tree:
-            return commit, commit
-        return commit, plumbing.commit_tree(snapshot.candidate_tree, (commit,), message)
-
-    ref = hold_ref(order.issue.id, str(order.number))
-    commit, candidate = make_and_hold(plumbing, ref, order.start, commits, lambda made: made[1])
-    finished = replace(report, snapshot=replace(snapshot, commit=commit, candidate=candidate))
+    held = hold_outcome(order, env, snapshot, report.outcome)
+    finished = replace(report, snapshot=held)
     if isinstance(finished, Judged) and finished.proof is not None:
-        finished = replace(finished, proof=replace(finished.proof, candidate=candidate))
+        finished = replace(finished, proof=replace(finished.proof, candidate=held.candidate))
     finished = masked_report(finished, env.masker)
     document = _NOT_JUDGED | encode(finished) | {"interrupted": judged.interrupted}
     put(Path(order.directory) / "report.json", json.dumps(document, indent=1))
+    settle(env, order.directory)
     return finished
+
+
+def hold_outcome(order: AttemptOrder, env: AttemptEnvironment, snapshot: Snapshot, outcome: str) -> Snapshot:
+    """Commit a snapshot with the outcome of its attempt; return it as the attempt's ref holds it.
+
+    What did not pass is held without its secrets.
+    """
+    plumbing, message = env.plumbing, attempt_message(order, outcome)
+    kept = snapshot if outcome == PASSED else clean(env, order.main, snapshot)
+
+    def commits() -> tuple[str, str]:
+        commit = plumbing.commit_tree(kept.tree, (order.start,), message)
+        if kept.candidate_tree == kept.tree:
+            return commit, commit
+        return commit, plumbing.commit_tree(kept.candidate_tree, (commit,), message)
+
+    ref = hold_ref(order.issue.id, str(order.number))
+    commit, candidate = make_and_hold(plumbing, ref, order.start, commits, lambda made: made[1])
+    return replace(kept, commit=commit, candidate=candidate)

@@ -81,6 +81,7 @@ _DRAIN_S = 30.0
 _GONE_MAX = 10
 ASKED_ONCE = (OUT_OF_REACH, NEVER_WORKED)
 """Rules of failures for which a person is asked once a run, whatever the number of issues."""
+_GLOBS_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,9 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
         check_publishing(context, cancel)
         landing = mode_of(context.settings.landing).name.lower().replace("_", "-")
         context.announce("preflight", None, {"main": context.env.plumbing.repository.main_name, "landing": landing})
+        allowed = context.env.diff_limits.test_keys
+        more = f", {some(allowed, _GLOBS_MAX)} ([limits] test_keys)" if allowed else ""
+        context.announce("keys_unseen", None, {"files": list(allowed), "more": more})
         check = preflight(context, cancel)
         context.known = check.known
         announce_tests(context, check)

@@ -5,17 +5,16 @@ process for it, the others one. Git itself checks the files that it reads (.gitm
 """
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from posixpath import basename
 
 from noface.diagnosis import syntax
-from noface.engine.attempt_environment import AttemptEnvironment, put
+from noface.engine.attempt_environment import AttemptEnvironment
 from noface.engine.earlier_tests import weaker_tests
 from noface.engine.isolation import outside_modules
 from noface.engine.protected_files import reached
-from noface.gates.secrets import AddedSecret, scan, secret_failure
+from noface.gates.secrets import MARK, AddedSecret, keys_of, marked, scan, secret_failure
 from noface.git.filtered import raw
 from noface.git.objects import ObjectReader, refused
 from noface.git.plumbing import Plumbing, occurring
@@ -51,21 +50,34 @@ from noface.model.quoting import short
 from noface.model.taxonomy import FailureKind
 from noface.secrets.masked_records import named_anew
 from noface.secrets.masking import Masker
+from noface.secrets.shapes import KEY_CHARS_MAX
 
 _LINK, _GITLINK = "120000", "160000"
 _TARGET_CHARS_MAX = 120
 _CHUNK_BYTES = 1 << 19
 _PIECES_BYTES_MAX = 8 << 20
 TOTAL_BYTES_MAX = 1 << 30
+PATCH_BYTES_MAX = 20 * 1024 * 1024
 _SHOWN_MAX = 10
 
 
 @dataclass(frozen=True, slots=True)
-class _NewValues:
-    """The values that a file adds, as they are written, and the names of those that it holds in pieces."""
+class _Held:
+    """The secrets of a file: values as they are written, names of those in pieces, names of keys by a line of each."""
 
     forms: frozenset[str]
     broken: frozenset[str]
+    keys: Mapping[str, str]
+
+    def without(self, before: "_Held") -> "_Held":
+        """Return what of this is new."""
+        keys = {told_by: name for told_by, name in self.keys.items() if told_by not in before.keys}
+        return _Held(self.forms - before.forms, self.broken - before.broken, keys)
+
+    def names(self, masker: Masker, on_main: Collection[str]) -> frozenset[str]:
+        """Return what those are called that do not stand on main."""
+        keys = (name for told_by, name in self.keys.items() if told_by not in on_main)
+        return frozenset((*self.broken, *masker.names_of(self.forms.difference(on_main)), *keys))
 
 
 def secrets_in_bytes(
@@ -75,12 +87,13 @@ def secrets_in_bytes(
     changes: tuple[FileChange, ...],
     *,
     whole: bool,
+    test_keys: tuple[str, ...] = (),
     bytes_max: int = TOTAL_BYTES_MAX,
-) -> Failure | None:
-    """Return the failure for known secrets in files that the patch does not show, or for more than can be read.
+) -> tuple[AddedSecret, ...] | Failure:
+    """Return the secrets in files that the patch does not show; the failure for more than can be read.
 
-    `whole`: the patch against `main` is not cut, so only files without lines are read. `bytes_max` bounds what is read
-    in all. Raises GitError where git ends early.
+    `whole`: the patch against `main` is not cut, so only files without lines are read. `test_keys` are globs of
+    the files that may hold keys, `bytes_max` bounds what is read in all. Raises GitError where git ends early.
     """
     unseen = tuple(
         change
@@ -89,8 +102,6 @@ def secrets_in_bytes(
         and change.new_oid != change.old_oid
         and (not whole or change.added is None)
     )
-    if not unseen or not masker:
-        return None
     on_main: frozenset[str] | None = None
     left = bytes_max
     secrets: list[AddedSecret] = []
@@ -100,32 +111,49 @@ def secrets_in_bytes(
             if left < 0:
                 return _unread(tuple(each.path for each in unseen[at:]))
             added = _added(masker, blobs, change)
-            names = added.broken | masker.names_of(added.forms - occurring(plumbing, main, added.forms))
+            if matches_any(change.path, test_keys):
+                added = replace(added, keys={})
+            names = added.names(masker, occurring(plumbing, main, (*added.forms, *added.keys)))
             if names and on_main is None:
                 on_main = plumbing.objects(main)
             if on_main is None or change.new_oid not in on_main:
                 secrets += [AddedSecret(change.path, name, f"the value of {name}") for name in sorted(names)]
-    return secret_failure(tuple(secrets)) if secrets else None
+    return tuple(secrets)
 
 
-def _added(masker: Masker, blobs: ObjectReader, change: FileChange) -> _NewValues:
+def _added(masker: Masker, blobs: ObjectReader, change: FileChange) -> _Held:
     name = change.path.encode("utf-8", "surrogateescape") if change.status == "A" else b""
-    forms, broken = _held(masker, blobs, change.new_oid)
-    if (forms or broken) and change.old_mode != ABSENT:
-        before = _held(masker, blobs, change.old_oid)
-        forms, broken = forms - before[0], broken - before[1]
-    return _NewValues(forms | masker.telling(name), broken)
+    held = _held(masker, blobs, change.new_oid)
+    if held != _NOTHING and change.old_mode != ABSENT:
+        held = held.without(_held(masker, blobs, change.old_oid))
+    return replace(held, forms=held.forms | masker.telling(name))
 
 
-def _held(masker: Masker, blobs: ObjectReader, oid: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the values in a blob as they are written there, and the names of those in several pieces."""
+_NOTHING = _Held(frozenset(), frozenset(), {})
+
+
+def _held(masker: Masker, blobs: ObjectReader, oid: str) -> _Held:
     forms: set[str] = set()
-    kept, overlap = b"", masker.longest_bytes - 1
+    keys: dict[str, str] = {}
+    window, overlap = b"", max(masker.longest_bytes, KEY_CHARS_MAX)
     for data in blobs.chunks(oid, _CHUNK_BYTES):
-        window = kept + data
+        window = window[-overlap:] + data
         forms |= masker.telling(window)
-        kept = window[-overlap:] if overlap > 0 else b""
-    return frozenset(forms), masker.in_pieces(blobs.read(oid, _PIECES_BYTES_MAX) or b"")
+        keys |= _keys(window, more=True)
+    return _Held(
+        frozenset(forms),
+        masker.in_pieces(blobs.read(oid, _PIECES_BYTES_MAX) or b""),
+        keys | _keys(window[-overlap:], more=False),
+    )
+
+
+def _keys(data: bytes, *, more: bool) -> dict[str, str]:
+    """Return the names of the keys in bytes, or in the letters of UTF-16, by a line of each.
+
+    Where there is `more`, one at the end may be cut off, and is found in the next bytes.
+    """
+    texts = (data.decode("latin-1"), *((data.replace(b"\0", b"").decode("latin-1"),) if b"\0" in data else ()))
+    return {key.told_by: key.name for text in texts for key in keys_of(text) if not (more and key.end == len(text))}
 
 
 def _unread(paths: tuple[str, ...]) -> Failure:
@@ -172,13 +200,27 @@ class Change:
     cut: bool = False
 
 
-def mask_secrets(order: AttemptOrder, env: AttemptEnvironment, change: Change) -> Failure | None:
-    """Return the failure for secrets that the change adds; the patch that prompts and people see loses them."""
-    scanned = scan(change.masked.decode("utf-8", "surrogateescape"))
-    if scanned.secrets:
-        put(Path(order.directory) / "diff.patch", scanned.patch.encode("utf-8", "surrogateescape"))
-        return secret_failure(scanned.secrets)
-    return secrets_in_bytes(env.plumbing, env.masker, order.main, change.files, whole=not change.cut)
+def added_secrets(env: AttemptEnvironment, main: str, change: Change) -> tuple[AddedSecret, ...] | Failure:
+    """Return the secrets that a change adds; the failure for more than can be read."""
+    in_lines = marked(change.masked.decode("utf-8", "surrogateescape"))
+    allowed, whole = env.diff_limits.test_keys, not change.cut
+    unseen = secrets_in_bytes(env.plumbing, env.masker, main, change.files, whole=whole, test_keys=allowed)
+    return unseen if isinstance(unseen, Failure) else (*in_lines, *unseen)
+
+
+def adds_secrets(order: AttemptOrder, env: AttemptEnvironment, change: Change) -> Failure | None:
+    """Return the failure for secrets that the change adds."""
+    found = added_secrets(env, order.main, change)
+    return found if isinstance(found, Failure) else secret_failure(found) if found else None
+
+
+def masked_patch(env: AttemptEnvironment, main: str, patch: bytes, own: Collection[str]) -> bytes:
+    """Return a patch against `main` without secrets, with marks for those that it adds; `own` are values on main."""
+    text = env.masker.patch(patch, MARK, own).decode("utf-8", "surrogateescape")
+    found = scan(text, (), env.diff_limits.test_keys)
+    if known := occurring(env.plumbing, main, found.told_by):
+        found = scan(text, known, env.diff_limits.test_keys)
+    return found.patch.encode("utf-8", "surrogateescape")
 
 
 def examine_change(order: AttemptOrder, env: AttemptEnvironment, change: Change) -> tuple[Failure, ...]:

@@ -9,8 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.engine.attempt_environment import AttemptEnvironment, attempt_message, put
-from noface.engine.examine import Change, modified, own_values
-from noface.gates.secrets import MARK
+from noface.engine.examine import PATCH_BYTES_MAX, Change, masked_patch, modified, own_values
 from noface.git.plumbing import entries_before, make_and_hold, tree_with
 from noface.git.refs import hold_ref
 from noface.integrity.asked_for import asks_for, names_file, words_of
@@ -21,7 +20,6 @@ from noface.secrets.masked_records import masked_snapshot
 
 _FILE_BYTES_MAX = 400_000
 _TOTAL_BYTES_MAX = 10_000_000
-_PATCH_BYTES_MAX = 20 * 1024 * 1024
 _SHOWN_MAX = 5
 _LAID_OUT_LINES_MIN = 60
 _CHARS_OF_A_LINE = 5
@@ -67,12 +65,12 @@ def without(
         str,
     )
     diff = plumbing.diff(order.main, tree)
-    patch = diff.patch[:_PATCH_BYTES_MAX]
+    patch = diff.patch[:PATCH_BYTES_MAX]
     rest = replace(snapshot, candidate=commit, candidate_tree=tree, changes=diff.changes)
     masked = _but_for(change.masked, files)  # it may hide secrets that nobody knows any more where it is judged again
     own = own_values(env, order.main, rest, masked)
-    taken_out = plumbing.diff(tree, snapshot.candidate_tree).patch[:_PATCH_BYTES_MAX]
-    put(Path(order.directory) / "form.patch", env.masker.patch(taken_out, MARK, own))
+    taken_out = plumbing.diff(tree, snapshot.candidate_tree).patch[:PATCH_BYTES_MAX]
+    put(Path(order.directory) / "form.patch", masked_patch(env, order.main, taken_out, own))
     put(Path(order.directory) / "diff.patch", masked)
     rest = masked_snapshot(rest, env.masker, own)
     return replace(work, snapshot=rest), replace(

@@ -8,7 +8,7 @@ from noface.diagnosis.known_causes import of_its_provider
 from noface.diagnosis.web_answers import page_instead
 from noface.engine.attempt_environment import AttemptEnvironment, Scope
 from noface.engine.disk import worker_without_room
-from noface.engine.examine import Change, examine_change, forgotten, mask_secrets, only_notes
+from noface.engine.examine import Change, adds_secrets, examine_change, forgotten, only_notes
 from noface.engine.form_only import formed, left_out, put_back, without
 from noface.engine.gate_session import blamed
 from noface.engine.gating import (
@@ -223,8 +223,6 @@ def _before_gates(
 ) -> Failure | None:
     """Return what speaks against the work before any gate runs; `nothing` is the failure where nothing has changed."""
     error, snapshot = work.agent.error, work.snapshot
-    # First of all: the patch is shown, whatever the judgement is.
-    secret = mask_secrets(order, env, change) if nothing is None else None
     if error is not None and (full := worker_without_room(env, error)) is not None:
         return full
     missed = work.agent.out_of_reach if nothing is not None else None
@@ -236,7 +234,7 @@ def _before_gates(
         return _too_many(snapshot.left_out, env.limits.files_max, snapshot.crowded)
     if nothing is not None:
         return nothing
-    if secret is not None:
+    if (secret := adds_secrets(order, env, change)) is not None:
         return secret
     unfinished = _unfinished(work)
     if unfinished is not None and not order.issue.accept and _part(order, work) is None:

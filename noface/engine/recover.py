@@ -13,7 +13,7 @@ from pathlib import Path
 from noface.agents.base import OWN_SETTINGS, SESSION
 from noface.engine.agent_logs import lost_run
 from noface.engine.asking import AGAIN, question_usage
-from noface.engine.attempt import began, hold_aside, keep_patches, limits_for, only_judged
+from noface.engine.attempt import began, hold_aside, hold_outcome, keep_patches, limits_for, only_judged
 from noface.engine.attempt_environment import attempt_message
 from noface.engine.context import RunContext
 from noface.engine.deaths import block_killer, died_unexplained, find_suspects
@@ -22,12 +22,13 @@ from noface.engine.ground import fetch_again
 from noface.engine.landing import release_merged
 from noface.engine.protected_files import protection_for
 from noface.engine.pushed_landing import was_pushed
+from noface.engine.sessions import settle as settle_files
 from noface.errors import GitError, StoreError
 from noface.git.fast_forward import Blocked, Landed, Moved
 from noface.git.landing import landing, remove_own_ref_locks, settle, settle_forgotten
 from noface.git.plumbing import Plumbing
 from noface.git.private_git_dir import config_text, write_if_new
-from noface.git.refs import ZERO, RefUpdate, hold_ref, slug
+from noface.git.refs import ZERO, RefUpdate, slug
 from noface.git.removal import remove
 from noface.git.snapshot import SlotSnapshot, take
 from noface.git.survey import survey
@@ -138,6 +139,7 @@ def _drop_questions(context: RunContext) -> None:
     """
     for question in context.questions.open():
         _drop_settings(question.directory)
+        settle_files(context.env, question.directory)
         model = context.settings.models.get(question.model) or _model_of(question)
         used = question_usage(context.env, model, question.directory) if model is not None else Usage()
         gone = question.model != "" and question.model not in context.settings.models
@@ -166,6 +168,7 @@ def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | 
         report = without_end(context, replace(order, model=_with_variables(context, order.model)))
         with suppress(GitError):  # killed while the workspace was being built: there is nothing of the worker's in it
             report = with_work(context, order, report)
+    settle_files(context.env, attempt.directory)
     run = report.agent
     estimated = (ESTIMATED,) if run is not None and run.usage.priced else ()
     notes = ("noface was killed during this attempt", *estimated)
@@ -185,11 +188,9 @@ def with_work(context: RunContext, order: AttemptOrder, report: Interrupted) -> 
     taken = _taken(context, order)
     if taken is None:
         return report
-    snapshot = taken.snapshot
-    ref = hold_ref(order.issue.id, str(order.number))
-    context.env.plumbing.refs.apply(RefUpdate(ref, snapshot.candidate))
-    own = own_values(context.env, order.main, snapshot, taken.patch)
-    keep_patches(context.env, Path(order.directory), taken, own)
+    own = own_values(context.env, order.main, taken.snapshot, taken.patch)
+    keep_patches(order, context.env, taken, own)
+    snapshot = hold_outcome(order, context.env, taken.snapshot, INTERRUPTED)
     return replace(report, snapshot=masked_snapshot(snapshot, context.env.masker, own), patch_hash=taken.patch_hash)
 
 
@@ -207,7 +208,7 @@ def _taken(context: RunContext, order: AttemptOrder) -> SlotSnapshot | None:
         limits=limits_for(context.env, order),
         since=began(order),
     )
-    hold_aside(context.env, order, taken.snapshot)
+    taken = hold_aside(context.env, order, taken)
     return taken if taken.changed else None
 
 

@@ -67,6 +67,11 @@ def _resumed(order: AttemptOrder, session: Session, scope: Scope, place: Place) 
     return run, refusal(run)
 
 
+def settle(env: AttemptEnvironment, directory: str) -> None:
+    """Take the keys out of the files of an attempt or a question that has ended, and close them to other users."""
+    env.launcher.masking.settle(directory, SESSION)
+
+
 def carry_files(source: Path, target: Path) -> bool:
     """Copy the ordinary files below a folder that an agent could write; False where they are too many or too large.
 

@@ -1,35 +1,35 @@
-"""Finds secrets among the lines a change adds, with the detectors of detect-secrets (the extra `secrets`).
+"""Finds keys among the lines a change adds, by the shapes that mask them everywhere else (secrets/shapes.py).
 
-Only detectors of keys that have a shape of their own are used: names and randomness alone (a password field, a hash)
-would stop honest work. Nothing is verified over the network: the detectors' patterns are all that runs. Without the
-extra nothing is scanned.
+Names and randomness alone (a password field, a hash) would stop honest work, and so would what only shows the shape of
+a key. What main holds already, and what a change only moves, is no news.
 """
 
 import re
-from dataclasses import dataclass
-from functools import lru_cache
-from importlib import import_module
+from bisect import bisect_right
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from itertools import accumulate
 
-from noface.data import table
-from noface.integrity.tampering import changed_lines
+from noface.integrity.tampering import changed_lines, named_path
 from noface.model.failure import Failure
+from noface.model.patterns import matches_any
 from noface.model.taxonomy import FailureKind
+from noface.secrets.masking import Masker
+from noface.secrets.shapes import PRIVATE_KEY, Key, keys_in, keys_in_place
 
-_PRIVATE_KEY = "Private Key"
-_KEY_END = re.compile(r"END [A-Z ]*PRIVATE KEY|Private-MAC")
-_KEY_BODY = re.compile(r"[A-Za-z0-9+/=]{16,}")
 _LINE_MAX = 4_000
+_DIFFERENT_CHARS_MIN = 10
 MARK = "[masked by noface: {type}]"
 """What stands for a secret that a patch adds; a patch that holds it has been masked before."""
 _NAMED_MAX = 10
 _MASK_MORE = "[masked by noface]"
 _MASKED = re.compile(r"\[masked by noface: (?P<type>[\w ()-]{1,60})\]")
 _ALLOWED = re.compile(r"pragma:\s*(allowlist|whitelist)[ -]secret|gitleaks:allow|nosec\b", re.IGNORECASE)
-_EXAMPLE = re.compile(r"EXAMPLE|example|(.)\1{7}|1234567|abcdefg|xxxx|XXXX|\bfake|dummy|\{\{|\$\{|<[a-z]")
-
-
-Detectors = tuple[tuple[str, tuple[re.Pattern[str], ...]], ...]
-"""The type of each kind of secret, and its patterns."""
+_EXAMPLE = re.compile(
+    r"example|sample|fake|dummy|placeholder|redacted|your|test|mock|invalid|(.)\1{5}|123456|0123|abcdef"
+    r"|xxxx",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,41 +43,101 @@ class AddedSecret:
 
 @dataclass(frozen=True, slots=True)
 class PatchScan:
-    """The secrets of a patch, and the patch without them."""
+    """A patch without the keys that it adds, and a line of each, by which it could be found elsewhere."""
 
-    secrets: tuple[AddedSecret, ...]
     patch: str
+    told_by: frozenset[str] = frozenset()
+
+    @property
+    def secrets(self) -> tuple[AddedSecret, ...]:
+        """What is marked in the patch: the same however often it is scanned."""
+        return marked(self.patch)
 
 
-def scan(patch: str) -> PatchScan:
-    """Find the secrets that a patch adds, and mask them. A patch masked before has the same findings again."""
-    detectors = _detectors()
-    if not detectors and "[masked by noface: " not in patch:
-        return PatchScan((), patch)
-    secrets = [
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A file before or after a patch: its lines, and the rows of the patch in which they stand."""
+
+    path: str
+    rows: list[int]
+    lines: list[str]
+    starts: list[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Note where in the text each line begins."""
+        object.__setattr__(self, "starts", [0, *accumulate(len(line) + 1 for line in self.lines)])
+
+    @property
+    def text(self) -> str:
+        """The lines that the patch shows, as one text."""
+        return "\n".join(self.lines)
+
+    def line(self, offset: int) -> int:
+        """Return the number of the line in which a character of the text stands."""
+        return bisect_right(self.starts, offset) - 1
+
+    def adds(self, rows: list[str], key: Key) -> bool:
+        """Tell whether the patch adds or removes a line of a key."""
+        lines = range(self.line(key.start), self.line(key.end - 1) + 1)
+        return any(self.changes(rows, line) for line in lines)
+
+    def changes(self, rows: list[str], line: int) -> bool:
+        """Tell whether the patch adds or removes a line."""
+        return rows[self.rows[line]][:1] != " "
+
+
+def scan(patch: str, own: Collection[str] = (), allowed: tuple[str, ...] = ()) -> PatchScan:
+    """Find the keys that a patch adds, and mask them.
+
+    Keys told by what is in `own` are on main already; `allowed` are globs of files in which none is looked for.
+    """
+    rows = patch.split("\n")
+    gone = {*own, *(key.told_by for side in _sides(patch, "-") for key in keys_in(side.text))}
+    told_by: set[str] = set()
+    for side in _sides(patch, "+"):
+        for key in () if matches_any(side.path, allowed) else _real_keys(side):
+            if key.told_by not in gone and side.adds(rows, key):
+                _mask(rows, side, key)
+                told_by.add(key.told_by)
+    return PatchScan("\n".join(rows) if told_by else patch, frozenset(told_by))
+
+
+def marked(patch: str) -> tuple[AddedSecret, ...]:
+    """Return the secrets that a masked patch adds, as its marks tell, also in the names of files."""
+    if "[masked by noface: " not in patch:
+        return ()
+    named = [
         AddedSecret(row.rpartition(" b/")[2].rstrip('"'), match["type"], row)
         for row in patch.split("\n")
         if row.startswith("diff --git ")
         for match in list(_MASKED.finditer(row))[:1]
-    ]  # in the name of a file
-    known = {secret for line in changed_lines(patch) if line.removed for secret in _spans(line.text, detectors)}
-    masked: dict[str, str] = {}
-    in_key = ""
-    for line in changed_lines(patch):
-        if line.removed:
-            continue
-        text, types = _masked(line.text, detectors, known)
-        if in_key == line.path and not types and _KEY_BODY.search(line.text):
-            text = _KEY_BODY.sub(_MASK_MORE, line.text)
-        if _PRIVATE_KEY in types:
-            in_key = line.path
-        if in_key != line.path or _KEY_END.search(line.text):
-            in_key = ""
-        if text != line.text:
-            masked[line.text] = text
-        secrets += [AddedSecret(line.path, kind, text.strip()[:_LINE_MAX]) for kind in types]
-    rows = (f"+{masked[row[1:]]}" if row[:1] == "+" and row[1:] in masked else row for row in patch.split("\n"))
-    return PatchScan(tuple(secrets), "\n".join(rows) if masked else patch)
+    ]
+    written = (
+        AddedSecret(line.path, match["type"], line.text.strip()[:_LINE_MAX])
+        for line in changed_lines(patch)
+        if not line.removed
+        for match in _MASKED.finditer(line.text)
+    )
+    return (*named, *written)
+
+
+def keys_of(text: str) -> list[Key]:
+    """Return the keys in a file's text that may be anybody's, and that no mark allows."""
+    return _real_keys(_Side("", [], text.split("\n")))
+
+
+def without_secrets(data: bytes, masker: Masker) -> bytes:
+    """Return a file's contents with marks for its secrets; what is no text keeps its length."""
+    data = masker.content(data, MARK)
+    if b"\0" in data:
+        left = bytearray(data)
+        for start, put in keys_in_place(data):
+            left[start : start + len(put)] = put
+        return bytes(left)
+    text = data.decode("utf-8", "surrogateescape")
+    for key in reversed(keys_of(text)):
+        text = text[: key.start] + MARK.format(type=key.name) + text[key.end :]
+    return text.encode("utf-8", "surrogateescape")
 
 
 def secret_failure(secrets: tuple[AddedSecret, ...]) -> Failure:
@@ -86,7 +146,7 @@ def secret_failure(secrets: tuple[AddedSecret, ...]) -> Failure:
     return Failure(
         FailureKind.BOUNDARY_VIOLATION,
         f"the change adds what looks like a secret: {', '.join(list(named)[:_NAMED_MAX])}; read it from the environment"
-        " instead, or mark the line with `pragma: allowlist secret` if it is none",
+        " instead, have a test make its own, or mark the line with `pragma: allowlist secret` if it opens nothing",
         rule="secret-added",
         location=secrets[0].path,
         signature="secret-added:" + ",".join(sorted(named)),
@@ -94,45 +154,49 @@ def secret_failure(secrets: tuple[AddedSecret, ...]) -> Failure:
     )
 
 
-@lru_cache(maxsize=1)
-def _detectors() -> Detectors:
-    """Return type and patterns of each detector; empty where the extra is not installed."""
-    detectors = []
-    for module, name in table("secrets")["detectors"].items():
-        try:
-            detector = getattr(import_module(f"detect_secrets.plugins.{module}"), name)
-            detectors.append((str(detector.secret_type), tuple(detector.denylist)))
-        except (ImportError, AttributeError):
-            continue  # not installed, or a release that no longer has this one
-    return tuple(detectors)
+def _real_keys(side: _Side) -> list[Key]:
+    return [key for key in keys_in(side.text) if _is_real(key) and not _is_allowed(side, key)]
 
 
-def _spans(text: str, detectors: Detectors) -> dict[tuple[str, str], tuple[int, int]]:
-    """Return where in a line secrets stand, by kind and text; nothing where a mark in the line allows them."""
-    line = text[:_LINE_MAX]
-    spans: dict[tuple[str, str], tuple[int, int]] = {}
-    if _ALLOWED.search(text):
-        return spans
-    for kind, patterns in detectors:
-        for pattern in patterns:
-            for match in pattern.finditer(line):
-                whole = match[0]
-                if _stands_alone(line, match) and (kind == _PRIVATE_KEY or not _EXAMPLE.search(whole)):
-                    spans[kind, whole] = match.span()
-    return spans
+def _is_real(key: Key) -> bool:
+    """Tell whether it may be anybody's key: none that is only shown, cut short, or spelt out as an example."""
+    if key.name == PRIVATE_KEY:
+        return key.told_by != ""
+    return len(set(key.told_by)) >= _DIFFERENT_CHARS_MIN and _EXAMPLE.search(key.told_by) is None
 
 
-def _stands_alone(line: str, match: re.Match[str]) -> bool:
-    """Tell whether the match is no part of a longer run of letters and digits: a hash, a picture in base64."""
-    before, after = line[: match.start()][-1:], line[match.end() :][:1]
-    return not (before.isalnum() and match[0][:1].isalnum()) and not (after.isalnum() and match[0][-1:].isalnum())
+def _is_allowed(side: _Side, key: Key) -> bool:
+    """Tell whether a mark stands in one of the key's lines; for a private key beside them, where there is room."""
+    first, last = side.line(key.start), side.line(key.end - 1)
+    beside = key.name == PRIVATE_KEY
+    return any(_ALLOWED.search(line) for line in side.lines[max(0, first - beside) : last + beside + 1])
 
 
-def _masked(text: str, detectors: Detectors, known: set[tuple[str, str]]) -> tuple[str, list[str]]:
-    """Return the line without its new secrets, and the kinds of these; marks of an earlier masking count again."""
-    kinds = [match["type"] for match in _MASKED.finditer(text)]
-    for (kind, secret), _ in sorted(_spans(text, detectors).items(), key=lambda item: -item[1][0]):
-        if (kind, secret) not in known:
-            text = text.replace(secret, MARK.format(type=kind))
-            kinds.append(kind)
-    return text, kinds
+def _mask(rows: list[str], side: _Side, key: Key) -> None:
+    """Take a key out of the rows of a patch; the first that the patch adds says what it was."""
+    first, last = side.line(key.start), side.line(key.end - 1)
+    mark = MARK.format(type=key.name)
+    for at in range(last, first - 1, -1):
+        line, start = side.lines[at], side.starts[at]
+        if side.changes(rows, at) and (inside := line[max(0, key.start - start) : key.end - start]).strip():
+            named = not any(side.changes(rows, before) for before in range(first, at))
+            rows[side.rows[at]] = rows[side.rows[at]].replace(inside, mark if named else _MASK_MORE)
+
+
+def _sides(patch: str, sign: str) -> Iterator[_Side]:
+    """Yield each file as it is before ("-") or after ("+") a patch, as far as the patch shows it."""
+    path, in_hunk = "", False
+    rows: list[int] = []
+    lines: list[str] = []
+    for at, row in enumerate((*patch.split("\n"), "diff --git ")):
+        if row.startswith("diff --git "):
+            if lines:
+                yield _Side(path, rows, lines)
+            path, rows, lines, in_hunk = "", [], [], False
+        elif not in_hunk and row.startswith(sign * 3 + " "):
+            path = named_path(row[4:])
+        elif row.startswith("@@ "):
+            in_hunk = True
+        elif in_hunk and row[:1] in (sign, " "):
+            rows.append(at)
+            lines.append(row[1:])

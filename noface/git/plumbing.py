@@ -336,7 +336,7 @@ def write_entries(git: Git, entries: Mapping[str, Entry | None], null_id: str) -
     return git.ask("write-tree")
 
 
-def store_text(plumbing: Plumbing, text: str) -> str:
+def store_text(plumbing: Plumbing, text: str | bytes) -> str:
     """Put a file's content into the object store; return its id."""
     return plumbing.git.ask("hash-object", "-w", "--stdin", stdin=text)
 

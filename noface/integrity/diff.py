@@ -37,11 +37,15 @@ _ASK_FOR_IT = "an issue that asks for just this needs an `accept` command that p
 
 @dataclass(frozen=True, slots=True)
 class DiffLimits:
-    """How much one change may hold: files, changed lines, bytes of one binary file. Generated files don't count."""
+    """How much one change may hold: files, changed lines, bytes of one binary file. Generated files don't count.
+
+    `test_keys` are globs of the files that may hold keys.
+    """
 
     files_max: int = 200
     lines_max: int = 20_000
     binary_bytes_max: int = 1_000_000
+    test_keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,9 +52,9 @@ def changed_lines(patch: str) -> Iterator[Line]:
             in_hunk = False
             stretch += 1
         elif not in_hunk and line.startswith("--- "):
-            old = _named(line[4:])
+            old = named_path(line[4:])
         elif not in_hunk and line.startswith("+++ "):
-            new = _named(line[4:])
+            new = named_path(line[4:])
         elif line.startswith("@@ "):
             in_hunk, sign = True, ""
             stretch += 1
@@ -67,7 +67,7 @@ def changed_lines(patch: str) -> Iterator[Line]:
             sign = ""
 
 
-def _named(field: str) -> str:
+def named_path(field: str) -> str:
     """Return the path behind `---` or `+++`; empty for /dev/null. Git quotes names with special characters."""
     name = field.removesuffix("\r").rstrip("\t")
     if name.startswith('"') and name.endswith('"'):

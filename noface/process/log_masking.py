@@ -12,6 +12,7 @@ left is looked through by the next one.
 
 import json
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,6 +25,7 @@ from noface.secrets.rules import secrets_of
 _NOTES_MAX = 10_000
 _NOTE_BYTES_MAX = 1_000_000
 _FILES_MAX = 1_000
+_FILES_OF_A_RUN_MAX = 50_000
 LOOK_BYTES_MAX = 8 << 20
 """What is read of one file in one look. A program that writes faster than that is caught up with in its pauses."""
 _AT_END_BYTES_MAX = 256 << 20
@@ -60,6 +62,18 @@ class Masking:
                 self._mask(path, there_before)
             if note is not None:
                 note.unlink(missing_ok=True)
+
+    def settle(self, folder: str | Path, session: str) -> None:
+        """Take keys of a known shape out of all files of what has ended, and close them to other users.
+
+        Files below a folder called `session`, where an agent wrote what it liked, lose the known values as well. They
+        stay readable for it, since what stands for a key has its length. Raises OSError where a file cannot be looked
+        through, or holds a key and cannot be overwritten.
+        """
+        nothing = Masker()
+        for file in _closed(Path(folder)):
+            own = session in file.relative_to(folder).parts
+            mask_file(file, self.masker if own else nothing, keys=True)
 
     def catch_up(self) -> int:
         """Look through what a former noface had no time for; return how many files held a secret.
@@ -146,6 +160,22 @@ def _files_below(path: Path, there_before: frozenset[str]) -> Iterator[Path]:
             pending += [file / name for name in sorted(_names_in(file), reverse=True)]
         else:
             yield file
+
+
+def _closed(folder: Path) -> Iterator[Path]:
+    """Yield the files below a folder, at any depth, and close the folders to other users; no link is followed."""
+    pending = [folder] if is_folder(folder) else []
+    left = _FILES_OF_A_RUN_MAX
+    while pending and left > 0:
+        below = pending.pop()
+        below.chmod(stat.S_IRWXU)
+        with os.scandir(below) as entries:
+            for entry in entries:
+                left -= 1
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(Path(entry.path))
+                else:
+                    yield Path(entry.path)
 
 
 def _names_in(path: Path) -> frozenset[str]:

@@ -11,29 +11,37 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from noface.secrets.masking import Masker
+from noface.secrets.shapes import KEY_CHARS_MAX, keys_in_place
 
 _CHUNK_BYTES = 1 << 20
 _PIECES_BYTES_MAX = 8 << 20
 """In files up to this size values that are broken into pieces are looked for as well."""
 
+_OWN_MODE = 0o600
 _OPEN = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def mask_file(path: Path, masker: Masker) -> bool:
-    """Take the values that `masker` knows out of a file; tell whether there were any.
+def mask_file(path: Path, masker: Masker, *, keys: bool = False) -> bool:
+    """Take the values that `masker` knows out of a file, and `keys` of a known shape; tell whether there were any.
 
+    The latter only once nothing writes to it any more: then the file is closed to other users, too.
     What is no regular file is left alone, and no link is followed. Raises OSError where it cannot be read or written.
     """
     descriptor = _open(path)
     if descriptor is None:
         return False
     try:
-        pieces = _pieces(descriptor, masker)
-        if not pieces and not any(masker.holds(data) for _, data in windows(descriptor, 0, masker.longest_bytes)):
-            return False
-        if os.fstat(descriptor).st_nlink > 1:
+        pieces, shaped = _pieces(descriptor, masker), _keys(descriptor) if keys else []
+        held = pieces or shaped or any(masker.holds(data) for _, data in windows(descriptor, 0, masker.longest_bytes))
+        if held and os.fstat(descriptor).st_nlink > 1:
             descriptor = _own(path, descriptor)
+        if keys and os.fstat(descriptor).st_nlink == 1:
+            os.fchmod(descriptor, os.fstat(descriptor).st_mode & stat.S_IRWXU | _OWN_MODE)
+        if not held:
+            return False
         mask_open(descriptor, masker)
+        for start, mark in shaped:
+            _write(descriptor, mark, start)
     finally:
         os.close(descriptor)
     return True
@@ -45,6 +53,16 @@ def mask_open(descriptor: int, masker: Masker) -> None:
         overwrite(descriptor, position, data, masker)
     for start, mark in _pieces(descriptor, masker):
         _write(descriptor, mark, start)
+
+
+def _keys(descriptor: int) -> list[tuple[int, bytes]]:
+    """Return what to write over a file to take out its keys."""
+    size = os.fstat(descriptor).st_size
+    return [
+        (position + start, mark)
+        for position, data in windows(descriptor, 0, KEY_CHARS_MAX)
+        for start, mark in keys_in_place(data, more=position + len(data) < size)
+    ]
 
 
 def _pieces(descriptor: int, masker: Masker) -> list[tuple[int, bytes]]:

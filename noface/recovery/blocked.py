@@ -96,7 +96,10 @@ def _about_boundary(issue: Issue, history: History, last: PastAttempt, failure: 
     match failure.rule:
         case "secret-added":
             where = quoted(failure.location or "a file", 120)
-            return f"Is what was added to {where} really a secret, and if so, how should the work get at it?"
+            return (
+                f"Is what was added to {where} really a secret, and if so, how should the work get at it? A file whose"
+                " keys open nothing can stand in [limits] test_keys."
+            )
         case "outside-paths":
             return _may_change(issue, failure.evidence, advice)
         case rule if rule in _NOT_ABOUT_TESTS:

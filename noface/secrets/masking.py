@@ -16,7 +16,8 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 
 from noface.secrets.forms import WordFilter, Wrapped, encoded
-from noface.secrets.rules import VALUE_CHARS_MIN, Secret, without_keys
+from noface.secrets.rules import VALUE_CHARS_MIN, Secret
+from noface.secrets.shapes import without_keys
 
 _LINE_CHARS_MIN = 24
 _MARKED_CHARS_MAX = 60
@@ -147,6 +148,15 @@ class Masker:
         patch removes them, too, or they are in `own`.
         """
         return self._without_pieces(self._without_values(patch, mark, own), mark)
+
+    def content(self, data: bytes, mark: str) -> bytes:
+        """Return a file's contents with `mark` for each known value; what is no text keeps its length."""
+        if b"\0" not in data:
+            data = self._byte_pattern.sub(lambda match: mark.format(type=self._byte_names[match[0]]).encode(), data)
+        left = bytearray(data)
+        for start, put in (*self.in_place(data), *self.pieces_in_place(data)):
+            left[start : start + len(put)] = put
+        return bytes(left)
 
     def _without_values(self, patch: bytes, mark: str, own: Collection[str]) -> bytes:
         if not self.holds(patch):

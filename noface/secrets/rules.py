@@ -1,8 +1,7 @@
-"""What a secret is (I12): told by a variable's name, by its value, and by the shape that a provider gave its keys.
+"""What a secret is (I12) where the environment holds it: told by a variable's name and by its value.
 
 A name alone is not enough: MAX_TOKENS is a number, and a variable that names a file of keys holds a path. Values that
-are everybody's (`postgres`, `password`) are no secrets either. Shapes are looked for in text that goes to prompts and
-reports, whatever variable or file it comes from. The table is secrets.toml; every pattern of it is linear.
+are everybody's (`postgres`, `password`) are no secrets either. The table is secrets.toml.
 """
 
 import re
@@ -87,48 +86,3 @@ def _keep(found: dict[str, Secret], name: str, value: str) -> None:
 
 def _is_plain_number(name: str, value: str) -> bool:
     return "TOKENS" in name.upper() and _NUMBER.fullmatch(value) is not None
-
-
-_PRIVATE_KEY = "***private key***"
-_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
-_END = re.compile(r"-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
-_BODY = re.compile(r"(?:[\s+>|\"',-]|\\[nr])*(?:[A-Za-z0-9+/=]{16,200}(?:[\s+>|\"',-]|\\[nr])*)+")
-_KEY_CHARS_MAX = 20_000
-
-
-@cache
-def _shapes() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
-    """Return for each shape its mark, what every such key holds, and its pattern (secrets.toml)."""
-    shapes = table("secrets")["shapes"]
-    return tuple((f"***{shape['name']}***", shape["hint"], re.compile(shape["pattern"])) for shape in shapes)
-
-
-def without_keys(text: str) -> str:
-    """Return text without what has the shape of a key, each replaced by what it was."""
-    for mark, hint, pattern in _shapes():
-        if hint in text:
-            text = pattern.sub(mark, text)
-    return _without_private_keys(text) if "PRIVATE KEY" in text else text
-
-
-def _without_private_keys(text: str) -> str:
-    """Replace each private key from its first to its last line; of one that is cut off, what is there of it."""
-    pieces = []
-    done = 0
-    ends = [match.end() for match in _END.finditer(text)]
-    ends.reverse()
-    for begin in _BEGIN.finditer(text):
-        if begin.start() < done:
-            continue
-        while ends and ends[-1] <= begin.end():
-            ends.pop()
-        whole = bool(ends) and ends[-1] - begin.start() <= _KEY_CHARS_MAX
-        pieces += [text[done : begin.start()], _PRIVATE_KEY]
-        done = ends[-1] if whole else _after_body(text, begin.end())
-    pieces.append(text[done:])
-    return "".join(pieces)
-
-
-def _after_body(text: str, position: int) -> int:
-    body = _BODY.match(text, position, position + _KEY_CHARS_MAX)
-    return body.end() if body is not None else position

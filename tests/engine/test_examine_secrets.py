@@ -1,6 +1,16 @@
-"""Secrets among added lines: found where detect-secrets (the extra `secrets`) is installed, and shown nowhere."""
+"""Keys among added lines: found by their shape, kept from landing, and shown nowhere.
 
-from importlib.util import find_spec
+How often that is wrong on honest work: over each commit of 14 public histories (click, httpx, humanize, requests, aiohttp,
+uvicorn, openai-python, express, axios, gin; and of four about keys: paramiko, pyjwt, golang-jwt, node-jsonwebtoken) 44 of
+38,409 would have been blocked, 35 of them in those about keys. All 44 add private keys in PEM; none opens anything as far
+as the project says, and none was blocked for a token. Nothing in such a patch tells a fixture from a key that opens
+something, so a person says it once: `[limits] test_keys`. The detectors of detect-secrets would block 42 of the 23,363
+commits of ten of them, these 33: the others for a header without a key. They know no key of Anthropic's.
+"""
+
+import json
+import subprocess
+from dataclasses import replace
 
 import pytest
 from support.git_ground import git, tree_of
@@ -8,11 +18,13 @@ from support.git_ground import git, tree_of
 from noface.gates.secrets import scan, secret_failure
 from noface.model.taxonomy import FailureKind
 
-INSTALLED = find_spec("detect_secrets") is not None
 # Put together here, so that no scanner takes this file for a leak.
 AWS = "AKIA" + "Q7RZ2LXJ4M6VN3PB"
 GITHUB = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-KEY = "-----BEGIN RSA " + "PRIVATE KEY-----\n" + "MIIEpAIBAAKCAQEA7bq2\n" * 3 + "-----END RSA " + "PRIVATE KEY-----\n"
+BODY = "MIIEpAIBAAKCAQEA7bq2Zt1x9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9Xc8Vb7Nm6"
+KEY = "-----BEGIN RSA " + f"PRIVATE KEY-----\n{BODY}\n{BODY[::-1]}\nQw8E\n" + "-----END RSA " + "PRIVATE KEY-----\n"
+OTHER = KEY.replace(BODY, BODY.swapcase()).replace(BODY[::-1], BODY[::-1].swapcase())
+SECRET = "k7Rz2LxJ4m6Vn3pB8qWs9dFg0hJk1LzXcVbNmQwE"
 
 
 @pytest.fixture
@@ -27,17 +39,22 @@ def patch(tmp_path):
 @pytest.mark.parametrize(
     ("text", "kind", "secret"),
     [
-        (f"key = '{AWS}'\n", "AWS Access Key", AWS),
-        (f"TOKEN={GITHUB}\n", "GitHub Token", GITHUB),
-        (KEY, "Private Key", "MIIEpAIBAAKCAQEA7bq2"),
+        (f"key = '{AWS}'\n", "AWS key", AWS),
+        (f"TOKEN={GITHUB}\n", "GitHub token", GITHUB),
+        (f"[default]\naws_secret_access_key = {SECRET}\n", "AWS secret key", SECRET),
+        (f'"awsSecretAccessKey": "{SECRET}",\n', "AWS secret key", SECRET),
+        ("k = sk-ant-" + "api03-x7Q2mZ9kLp4Rt8Vw\n", "Anthropic key", "x7Q2mZ9kLp4Rt8Vw"),
+        ("k = 'sk-proj-" + "x7Q2mZ9kLp4Rt8VwN3bC6dF1'\n", "API key", "x7Q2mZ9kLp4Rt8VwN3bC6dF1"),
+        ("xoxb-" + "903847561209-x7Q2mZ9kLp4Rt8Vw\n", "Slack token", "x7Q2mZ9kLp4Rt8Vw"),
+        ("sk_live_" + "x7Q2mZ9kLp4Rt8VwN3bC\n", "Stripe key", "x7Q2mZ9kLp4Rt8VwN3bC"),
+        (KEY, "private key", BODY),
+        (f'KEY = """{KEY}"""\n', "private key", BODY),
+        (f'{{"private_key": "{KEY!r}"}}\n', "private key", BODY),  # as in a service account's JSON
+        (KEY.partition("-----END")[0], "private key", BODY),
     ],
 )
-def test_an_added_secret_is_found_and_masked_where_the_scanner_is_installed(patch, text, kind, secret):
-    made = patch({"a.txt": "one\n"}, {"a.txt": f"one\n{text}"})
-    found = scan(made)
-    if not INSTALLED:
-        assert (found.secrets, found.patch) == ((), made)
-        return
+def test_an_added_key_is_found_and_masked(patch, text, kind, secret):
+    found = scan(patch({"a.txt": "one\n"}, {"a.txt": f"one\n{text}"}))
     assert {each.type for each in found.secrets} == {kind}
     failure = secret_failure(found.secrets)
     assert (failure.kind, failure.rule, failure.location) == (
@@ -48,8 +65,13 @@ def test_an_added_secret_is_found_and_masked_where_the_scanner_is_installed(patc
     assert kind in failure.message
     assert secret not in found.patch + repr(failure)
     assert "+one" not in found.patch  # what was there is untouched
-    assert scan(found.patch).secrets == found.secrets  # judged again after a crash, it is found again
-    assert scan(found.patch).patch == found.patch
+    assert scan(found.patch) == replace(found, told_by=frozenset())  # judged again after a crash, it is found again
+
+
+def test_a_private_key_in_the_place_of_another_is_found_between_the_lines_that_stay(patch):
+    found = scan(patch({"tests/a.pem": KEY}, {"tests/a.pem": OTHER}))
+    assert [each.type for each in found.secrets] == ["private key"]
+    assert BODY.swapcase() not in found.patch
 
 
 @pytest.mark.parametrize(
@@ -57,21 +79,33 @@ def test_an_added_secret_is_found_and_masked_where_the_scanner_is_installed(patc
     [
         ({"a.txt": f"k = {AWS}\n"}, {"a.txt": f"k = {AWS}\nmore\n"}),
         ({"a.txt": f"k = {AWS}\n"}, {"a.txt": "", "b.txt": f"moved = {AWS}\n"}),
+        ({"a.pem": KEY}, {"a.pem": "", "b/a.pem": KEY}),
+        ({"a.pem": KEY}, {"a.pem": f"# what it is for\n{KEY}"}),
         ({"a.txt": f"k = {AWS}\n"}, {"a.txt": "k = 1\n"}),
         ({}, {"a.txt": f"k = {AWS}  # pragma: allowlist secret\n"}),
+        ({}, {"a.py": f'KEY = """{KEY}"""  # pragma: allowlist secret\n'}),
+        ({}, {"a.pem": f"pragma: allowlist secret\n{KEY}"}),
+        ({}, {"keys/a.pem": KEY}),  # allowed below
         ({}, {"a.txt": "k = AKIA" + "IOSFODNN7EXAMPLE\n"}),
+        ({}, {"a.txt": "k = ghp_" + "x" * 36 + "\nk = sk-ant-" + "your-key-goes-here-1\n"}),
+        ({}, {"a.css": ".sk-fading-circle-of-many-dots-2 { }\n"}),
         ({}, {"a.txt": f"data:image/png;base64,x{AWS}yz\n"}),
         ({}, {"a.txt": "sha256 = " + "0f" * 32 + "\npassword = 'hunter2'\n"}),
+        (
+            {},
+            {"a.py": 'if "-----BEGIN RSA ' + 'PRIVATE KEY-----" in text:\n    return read_the_lines_of_a_key(text)\n'},
+        ),
+        ({}, {"a.md": "-----BEGIN " + "PRIVATE KEY-----\n...\n-----END " + "PRIVATE KEY-----\n"}),
         ({}, {"a.txt": "x" * 3_000_000 + "\n"}),
     ],
 )
-def test_what_is_no_new_secret_is_no_finding(patch, before, after):
+def test_what_is_no_new_key_is_no_finding(patch, before, after):
     made = patch({"c.txt": "c\n", **before}, after)
-    found = scan(made)
+    found = scan(made, allowed=("keys/**",))
     assert (found.secrets, found.patch) == ((), made)
 
 
-def test_a_patch_that_was_masked_before_is_found_even_without_the_scanner(patch):
+def test_a_patch_that_was_masked_before_says_so_again(patch):
     made = patch({"a.txt": "one\n"}, {"a.txt": "one\nkey = [masked by noface: AWS Access Key]\n"})
     ((secret,), same) = (scan(made).secrets, scan(made).patch)
     assert (secret.path, secret.type, secret.line) == (
@@ -82,19 +116,38 @@ def test_a_patch_that_was_masked_before_is_found_even_without_the_scanner(patch)
     assert same == made
 
 
-def test_in_a_run_the_secret_is_kept_from_prompts_database_and_logs(project):
-    steps = [{"write": "b.txt", "text": f"key = {AWS}\n"}]
+def everything_held(project):
+    """All objects that a push of every ref would carry."""
+    objects = project.git("rev-list", "--all", "--objects").split("\n")
+    names = "\n".join(line.split(" ")[0] for line in objects)
+    command = ["git", "-C", str(project.path), "cat-file", "--batch"]
+    return subprocess.run(command, input=names.encode(), capture_output=True, check=True).stdout
+
+
+def test_in_a_run_the_key_is_kept_from_prompts_database_logs_and_refs(project):
+    steps = [{"write": "b.txt", "text": f"key = {AWS}\n"}, {"write": "a.pem", "text": KEY}]
+    steps += [{"write": "c.bin", "text": f"\0{GITHUB}\n"}, {"write": ".github/x.yml", "text": f"# {AWS[:-1]}Z\n"}]
+    session = 'cd "$(dirname "$NOFACE_ORDER_FILE")/session" && umask 0 && mkdir -p p && printf '
+    steps += [
+        {"shell": f"""{session} '{{"read": "{AWS}", "key": {json.dumps(KEY)}}}' > p/a.jsonl""".replace("\\n", "\\\\n")}
+    ]
     project.play(("7", 1, steps), ("7", 2, [{"write": "b.txt", "text": "key from the environment\n"}]))
     project.issue(7)
     project.commit()
     project.run()
     assert project.statuses() == {"7": "merged"}
     first = project.attempts("7")[0]
-    if not INSTALLED:
-        assert first["outcome"] == "PASSED"
-        return
     assert (first["outcome"], first["failure"]["rule"]) == ("BOUNDARY_VIOLATION", "secret-added")
-    assert "[masked by noface: AWS Access Key]" in project.prompt("7", 2)
-    kept = [path for path in project.state.rglob("*") if path.is_file() and AWS.encode() in path.read_bytes()]
-    assert kept == []
+    assert "GitHub token in c.bin" in first["failure"]["message"]
+    assert "[masked by noface: AWS key]" in project.prompt("7", 2)
+    secrets = [AWS, BODY, GITHUB, AWS[:-1] + "Z"]
+    files = [(path, path.read_bytes()) for path in project.state.rglob("*") if path.is_file()]
+    assert [path for path, data in files if any(secret.encode() in data for secret in secrets)] == []
+    session = project.state / "attempts/7/1/session/p/a.jsonl"
+    assert json.loads(session.read_text())["read"] == "***AWS-key-------***"[: len(AWS) - 3] + "***"
+    modes = {path.stat().st_mode & 0o777 for path in session.parents[2].rglob("*")}
+    assert (modes, project.state.stat().st_mode & 0o777) == ({0o600, 0o700}, 0o700)
+    held = everything_held(project)
+    assert [secret for secret in secrets if secret.encode() in held] == []
+    assert b"key = [masked by noface: AWS key]" in held
     assert AWS not in project.git("show", "main:b.txt")

@@ -390,7 +390,9 @@ def test_what_a_worker_changes_in_the_kept_paths_of_a_gate_slot_lets_nothing_pas
     project.config(gate="cmp a.txt env/want", extra=extra)
     project.write("a.txt", "right\n")
     project.write(".gitignore", "env/\n")
-    forge = "for want in ../../gate-*/*/env/want; do touch -r $want stamp; echo wrong > $want; touch -r stamp $want; done"
+    forge = (
+        "for want in ../../gate-*/*/env/want; do touch -r $want stamp; echo wrong > $want; touch -r stamp $want; done"
+    )
     project.play(
         ("1", 0, [{"write": "b.txt", "text": "b"}]),  # after this one the gates' slot stays set up
         ("2", 0, [{"shell": f"{forge}; rm stamp"}, {"write": "a.txt", "text": "wrong\n"}]),

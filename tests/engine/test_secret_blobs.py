@@ -1,9 +1,11 @@
-"""A known secret that no patch shows: in a file that git takes for binary, and beyond where the patch is cut (I12)."""
+"""A secret that no patch shows: in a file that git takes for binary, and beyond where the patch is cut (I12)."""
 
 import pytest
 from support.git_ground import a_bench, write
 
 from noface.engine.examine import secrets_in_bytes
+from noface.gates.secrets import secret_failure
+from noface.model.failure import Failure
 from noface.secrets.masking import Masker
 from noface.secrets.rules import Secret
 
@@ -17,7 +19,8 @@ def judged(tmp_path):
         bench = a_bench(tmp_path, {"a.txt": "a\n", **(before or {})})
         write(bench.begin(), after)
         changes = bench.take(()).snapshot.changes
-        return secrets_in_bytes(bench.plumbing, MASKER, bench.main, changes, **{"whole": True, **limits})
+        found = secrets_in_bytes(bench.plumbing, MASKER, bench.main, changes, **{"whole": True, **limits})
+        return found if isinstance(found, Failure) else secret_failure(found) if found else None
 
     return judge
 
@@ -36,6 +39,23 @@ def test_a_known_secret_in_a_binary_file_is_refused(judged, data):
     assert (failure.rule, failure.location) == ("secret-added", "x.bin")
     assert "SHOP_TOKEN in x.bin" in failure.message
     assert VALUE not in repr(failure)
+
+
+KEY = "AKIA" + "Q7RZ2LXJ4M6VN3PB"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"\0 " + KEY.encode() + b" ", b"\0" * ((1 << 19) - 10) + KEY.encode(), f"key = {KEY}\n".encode("utf-16")],
+    ids=["binary", "over the border of two pieces", "UTF-16"],
+)
+def test_a_key_is_known_by_its_shape_there_as_well(judged, data):
+    assert "AWS key in x.bin" in judged({"x.bin": data}).message
+
+
+def test_a_key_that_main_holds_or_that_a_person_allows_is_no_finding(judged):
+    files = {"keys/x.bin": b"\0 AKIA" + KEY[:3:-1].encode(), "z.bin": b"\0a " + KEY.encode()}
+    assert judged(files, {"x.txt": KEY}, test_keys=("keys/**",)) is None
 
 
 def test_beyond_a_cut_patch_files_of_text_and_their_names_are_read(judged):

@@ -80,9 +80,7 @@ def test_a_main_that_is_red_anyway_costs_one_more_setup_and_only_once(project):
 def test_what_a_worker_writes_where_setup_ran_is_copied_nowhere(project):
     count = with_setup(project, "mkdir -p env; echo right > env/want", "cmp a.txt env/want")
     project.write("a.txt", "right\n")
-    forge = (
-        "for want in ../../*/*/env/want; do touch -r $want stamp; echo wrong > $want; touch -r stamp $want; done; rm stamp"
-    )
+    forge = "for want in ../../*/*/env/want; do touch -r $want stamp; echo wrong > $want; touch -r stamp $want; done; rm stamp"
     project.play(
         ("1", 0, [{"write": "b.txt", "text": "b"}]),
         ("2", 0, [{"shell": forge}, {"write": "a.txt", "text": "wrong\n"}]),

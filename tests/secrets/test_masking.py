@@ -21,7 +21,8 @@ from noface.process.masked_file import mask_file
 from noface.process.supervise import Canceller, Command, Launcher
 from noface.secrets.masked_records import masked_failure, masked_gate
 from noface.secrets.masking import Masker
-from noface.secrets.rules import Secret, is_secret_name, secrets_of, without_keys
+from noface.secrets.rules import Secret, is_secret_name, secrets_of
+from noface.secrets.shapes import keys_in_place, without_keys
 
 VALUE = "hunter2-hunter2!"
 TOKEN = Masker([Secret("MY_TOKEN", VALUE)])
@@ -457,6 +458,7 @@ def test_a_forged_note_leads_to_no_file_outside_the_state_folder(tmp_path, where
 # Runs
 
 SHAPED = "ghp_" + "a1B2" * 9
+SHAPED_IN_PLACE = f"***GitHub-token{'-' * (len(SHAPED) - 18)}***"
 
 
 def where_it_stands(project, *values):
@@ -469,8 +471,8 @@ def where_it_stands(project, *values):
 def test_secrets_that_worker_and_gate_print_are_nowhere_in_what_noface_keeps_sends_and_prints(project):
     (project.folder / "key").write_text(SHAPED)
     key = f"$(cat {project.folder}/key)"
-    beside = "$(dirname $NOFACE_ORDER_FILE)/chat.md"
-    say = f"echo worker got $MY_TOKEN and {key}; echo $MY_TOKEN >&2; echo $MY_TOKEN > {beside}; echo $OPENROUTER"
+    beside, session = "$(dirname $NOFACE_ORDER_FILE)/chat.md", "$(dirname $NOFACE_ORDER_FILE)/session/chat.jsonl"
+    say = f"echo worker got $MY_TOKEN and {key}; echo $MY_TOKEN >&2; echo $MY_TOKEN > {beside}; echo $MY_TOKEN > {session}; echo $OPENROUTER"
     project.config(
         '\n[models.shell]\nagent = "command"\nenv_pass = ["MY_TOKEN"]\nenv = { OPENROUTER = "v1-abcdef-123456" }\n'
         f"command = '{say}; echo $NOFACE_ATTEMPT > b.txt'\n",
@@ -483,18 +485,17 @@ def test_secrets_that_worker_and_gate_print_are_nowhere_in_what_noface_keeps_sen
     done = project.noface("run", "--json", MY_TOKEN=VALUE)
     assert done.returncode == 0, done.stdout + done.stderr
     assert where_it_stands(project, VALUE, "v1-abcdef-123456") == []
-    # Logs lose what is known to be a secret; what only looks like one could be anything.
-    assert {path.name for path, _ in where_it_stands(project, SHAPED)} == {"agent.log", "check.out"}
+    assert where_it_stands(project, SHAPED) == []
     assert VALUE not in done.stdout
     assert SHAPED not in done.stdout
     second = project.prompt("7", 2)
     assert "FAILED: ***MY_TOKEN***, ***GitHub token***" in second
     assert "Use the key ***GitHub token*** and ***MY_TOKEN***." in second
     log = project.state / "attempts" / "7" / "1" / "agent.log"
-    assert log.read_text() == f"worker got {IN_PLACE} and {SHAPED}\n***OPENROUTER***\n"
+    assert log.read_text() == f"worker got {IN_PLACE} and {SHAPED_IN_PLACE}\n***OPENROUTER***\n"
     assert (log.parent / "agent.err").read_text() == f"{IN_PLACE}\n"
     assert (log.parent / "chat.md").read_text() == f"{IN_PLACE}\n"
-    assert (log.parent / "gates" / "check.out").read_text() == f"FAILED: {IN_PLACE}, {SHAPED}\n"
+    assert (log.parent / "gates" / "check.out").read_text() == f"FAILED: {IN_PLACE}, {SHAPED_IN_PLACE}\n"
 
 
 def test_a_known_secret_that_a_worker_writes_into_a_file_never_lands(project):
@@ -530,3 +531,41 @@ def test_what_a_worker_wrote_beside_its_logs_when_noface_was_killed_is_masked_by
     project.run(MY_TOKEN=VALUE)
     assert chat.read_text() == f"{IN_PLACE}\n"
     assert where_it_stands(project, VALUE) == []
+
+
+def test_what_stands_for_a_key_in_a_file_is_as_long_and_leaves_json_what_it_is():
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{BODY}-----END RSA PRIVATE KEY-----\n"
+    document = {
+        "a": ["ghp_" + "a1B2" * 9, "b"],
+        "whole": key,
+        "cut": [key[:120], "abcdefghijklmnopqrstuvwx"],
+        "c": "aü",
+    }
+    for text in (json.dumps(document), json.dumps({"line": json.dumps(document)})):
+        data = bytearray(text.encode())
+        for start, mark in keys_in_place(bytes(data)):
+            data[start : start + len(mark)] = mark
+        assert len(data) == len(text.encode())
+        assert b"a1B2" not in data
+        assert b"MIIE" not in data
+        left = json.loads(data)
+        assert json.loads(left["line"])["c"] == "aü" if "line" in left else left["c"] == "aü"
+
+
+@pytest.mark.parametrize("at", [(1 << 20) - 20, 2 << 20])
+def test_a_file_of_a_run_that_ended_is_closed_and_holds_no_key(tmp_path, at):
+    key = "ghp_" + "a1B2" * 9
+    folder = tmp_path / "session" / "projects"
+    folder.mkdir(parents=True)
+    file, linked, link = folder / "a.jsonl", folder / "b.db", folder / "c"
+    file.write_bytes(b"." * at + b' "' + key.encode() + b'"')
+    elsewhere = tmp_path.parent / "elsewhere"
+    elsewhere.write_text(key)
+    linked.hardlink_to(elsewhere)
+    link.symlink_to(elsewhere)
+    file.chmod(0o644)
+    Masking().settle(tmp_path, "session")
+    assert file.stat().st_size == at + len(key) + 3
+    assert key.encode() not in file.read_bytes() + linked.read_bytes()
+    assert elsewhere.read_text() == key  # the person's
+    assert [path.stat().st_mode & 0o777 for path in (file, linked, folder)] == [0o600, 0o600, 0o700]

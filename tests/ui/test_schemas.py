@@ -199,7 +199,7 @@ def leaking(project):
     return told(project, code=2)
 
 
-STARTS = {"run_started", "preflight", "progress", "summary", "run_ended"}
+STARTS = {"run_started", "preflight", "keys_unseen", "progress", "summary", "run_ended"}
 ALWAYS = STARTS | {"main_passes"}
 WORK = ALWAYS | {"issue_running", "attempt_started", "attempt_finished", "action", "issue_landing", "issue_merged"}
 RUNS = {

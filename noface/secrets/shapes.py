@@ -1,0 +1,125 @@
+"""Finds keys by the shape that their providers gave them, whatever variable or file they come from (I12).
+
+The table is secrets.toml; every pattern of it is linear. Offsets are those of the text: of bytes, read one character
+each (Latin-1), they are those of the bytes.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from noface.data import table
+
+PRIVATE_KEY = "private key"
+KEY_CHARS_MAX = 8_192
+"""No key of a shape in the table is longer; of a longer private key the rest is taken out with it where it is seen."""
+_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_END = re.compile(r"-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_BODY = re.compile(r"(?:[\s+>|\"',-]|\\{1,4}[nr])*(?:[A-Za-z0-9+/=]{16,200}(?:[\s+>|\"',-]|\\{1,4}[nr])*)+")
+_LINE = re.compile(r"[A-Za-z0-9+/=]{16,}")
+_LETTERS = re.compile(rb"\\+.|[A-Za-z0-9+/=]+")
+_KEY_CHARS_MAX = 20_000
+_BODY_CHARS_MIN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key in a text: what it is called, where it stands, and a part of it in one line by which to find it again."""
+
+    name: str
+    start: int
+    end: int
+    told_by: str
+
+
+@cache
+def _shapes() -> tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]:
+    """Return for each shape its name, texts of which every such key holds one, and its pattern (secrets.toml)."""
+    shapes = table("secrets")["shapes"]
+    return tuple((shape["name"], tuple(shape["hints"]), re.compile(shape["pattern"], re.ASCII)) for shape in shapes)
+
+
+def keys_in(text: str) -> list[Key]:
+    """Return the keys in a text, in their order; none lies in another."""
+    found = list(_private_keys(text)) if "PRIVATE KEY" in text else []
+    for name, hints, pattern in _shapes():
+        if any(hint in text for hint in hints):
+            group = "key" if "key" in pattern.groupindex else 0
+            found += [Key(name, *match.span(group), match[group]) for match in pattern.finditer(text)]
+    keys: list[Key] = []
+    for key in sorted(found, key=lambda key: key.start):  # of two that begin together the one of the earlier shape
+        if not keys or key.start >= keys[-1].end:
+            keys.append(key)
+    return keys
+
+
+def without_keys(text: str) -> str:
+    """Return text without what has the shape of a key, each replaced by what it was."""
+    done, pieces = 0, []
+    for key in keys_in(text):
+        pieces += [text[done : key.start], f"***{key.name}***"]
+        done = key.end
+    return "".join((*pieces, text[done:])) if pieces else text
+
+
+def keys_in_place(data: bytes, *, more: bool = False) -> list[tuple[int, bytes]]:
+    """Return what to write over `data` to take its keys out: offsets, and texts as long as what they stand for.
+
+    Of a private key only letters and digits are: what JSON writes around its lines stays. `more`: the data goes on, so
+    a key at its end may be cut off, and is left to the piece that holds it whole.
+    """
+    keys = keys_in(data.decode("latin-1")) if any(hint in data for hint in _byte_hints()) else []
+    found: list[tuple[int, bytes]] = []
+    for key in keys:
+        if more and key.end == len(data):
+            continue
+        end = key.end
+        if key.name == PRIVATE_KEY:
+            end = data.index(b"PRIVATE KEY", key.start) + len(b"PRIVATE KEY")
+            found += [
+                (end + run.start(), b"*" * len(run[0]))
+                for run in _LETTERS.finditer(data[end : key.end])
+                if not run[0].startswith(b"\\")
+            ]
+        found.append((key.start, _of_length(key.name, end - key.start)))
+    return found
+
+
+@cache
+def _byte_hints() -> tuple[bytes, ...]:
+    return b"PRIVATE KEY", *(hint.encode() for _, hints, _ in _shapes() for hint in hints)
+
+
+def _of_length(name: str, length: int) -> bytes:
+    room = length - len("******")
+    return f"***{name.replace(' ', '-')[:room].ljust(room, '-')}***".encode()
+
+
+def _private_keys(text: str) -> Iterator[Key]:
+    """Yield each private key from its first to its last line; of one that is cut off, what is there of it.
+
+    What only speaks of one, without its long lines, is told by nothing.
+    """
+    done = 0
+    ends = [match.end() for match in _END.finditer(text)]
+    ends.reverse()
+    for begin in _BEGIN.finditer(text):
+        if begin.start() < done:
+            continue
+        while ends and ends[-1] <= begin.end():
+            ends.pop()
+        whole = bool(ends) and ends[-1] - begin.start() <= _KEY_CHARS_MAX
+        done = ends[-1] if whole else _after_body(text, begin.end())
+        yield Key(PRIVATE_KEY, begin.start(), done, _told_by(text[begin.end() : done]))
+
+
+def _told_by(body: str) -> str:
+    """Return the longest line of a private key, "" where what stands between first and last line is none."""
+    lines = [line for line in _LINE.findall(body) if line.lower() != line != line.upper() and not line.isalpha()]
+    return max(lines, key=len) if sum(map(len, lines)) >= _BODY_CHARS_MIN else ""
+
+
+def _after_body(text: str, position: int) -> int:
+    body = _BODY.match(text, position, position + _KEY_CHARS_MAX)
+    return body.end() if body is not None else position
