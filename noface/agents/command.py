@@ -30,6 +30,7 @@ from noface.diagnosis.web_answers import begins_page, final_answer
 from noface.model.attempt import AttemptOrder
 from noface.model.command_line import pieces
 from noface.model.failure import DISK_SEEMS_FULL, NO_ANSWER, OUTSIDE_CAUSE, Failure
+from noface.model.quoting import speaks
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import ModelSpec, Usage
 from noface.process.sandbox_home import AgentHome
@@ -73,8 +74,7 @@ class CommandReader:
         self._page = self._page or (not self._last and bool(lines) and begins_page(lines[0]))
         kind = EventKind.RETRY if self._page else EventKind.TEXT  # a proxy's page is no sign of life
         events = [AgentEvent(kind, line) for line in lines]
-        if events:
-            self._last = events[-1].text[:LAST_WORDS_MAX]
+        self._last = next((line[:LAST_WORDS_MAX] for line in reversed(lines) if speaks(line)), self._last)
         return events
 
     def used(self) -> Usage:
@@ -87,7 +87,7 @@ class CommandReader:
         What a worker asks about its work counts where it changed nothing (engine/judge).
         """
         unfinished = unescaped(self._lines.rest())
-        last = unfinished.strip()[-LAST_WORDS_MAX:] or self._last
+        last = unfinished.strip()[-LAST_WORDS_MAX:] if speaks(unfinished) else self._last
         said = [line for line in stderr.splitlines() if line.strip()][-_FINAL_LINES:] or [last]
         words = said[-1].strip()
         rule = f"command-exit-{exit_code}"

@@ -1,5 +1,6 @@
 """`noface approve` and `reject`: what a person decides on work that waits for them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def approve(
-    issue_id: str = typer.Argument(
-        ..., metavar="ID", help="The issue that waits for your approval.", autocompletion=proposed_issue
+    issue_ids: list[str] = typer.Argument(
+        ..., metavar="ID...", help="The issues that wait for your approval.", autocompletion=proposed_issue
     ),
     note: str = typer.Option("", "--note", "-n", help="What the next worker should know, if one is needed."),
     as_json: bool = typer.Option(False, "--json", help="What was approved, as JSON."),
     config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:
-    """Approve an issue that waits for you. Its work may land, or it may go on as proposed."""
+    """Approve issues that wait for you: all of these, or none. Their work may land, or go on as proposed."""
     import time
 
     from noface.cli.session import open_session
@@ -34,17 +35,19 @@ def approve(
     said = sound_note(note)
     session = open_session(config)
     with session.database.transaction():
-        case = _open_case(session, issue_id, Verdict.APPROVED)
-        if case.settled is None:
-            decisions.approve(time.time(), session.journal, _questions(session), case, said)
-    _show_verdict(case, Verdict.APPROVED, as_json=as_json)
+        cases = _open_cases(session, issue_ids, Verdict.APPROVED)
+        for case in cases:
+            if case.settled is None:
+                decisions.approve(time.time(), session.journal, _questions(session), case, said)
+    _show_verdicts(cases, Verdict.APPROVED, as_json=as_json)
 
 
-def _open_case(session: "ReadSession", issue_id: str, verdict: "Verdict") -> "Case":
+def _open_cases(session: "ReadSession", issue_ids: Sequence[str], verdict: "Verdict") -> "list[Case]":
     from noface.store.decisions import open_case
     from noface.ui.issues import find_issue
 
-    return open_case(session.reader, _questions(session), find_issue(session.reader, issue_id), verdict)
+    rows = {row.id: row for row in (find_issue(session.reader, name) for name in issue_ids)}
+    return [open_case(session.reader, _questions(session), row, verdict) for row in rows.values()]
 
 
 def _questions(session: "ReadSession") -> "Questions":
@@ -53,32 +56,38 @@ def _questions(session: "ReadSession") -> "Questions":
     return Questions(session.database, session.journal)
 
 
-def _show_verdict(case: "Case", verdict: "Verdict", *, as_json: bool) -> None:
-    """Tell what was decided, and what follows."""
+def _show_verdicts(cases: "Sequence[Case]", verdict: "Verdict", *, as_json: bool) -> None:
+    """Tell what was decided, and what follows; in JSON one issue stands alone, several in a list."""
     from noface.model.actions import ApprovalKind
     from noface.model.history import Verdict
     from noface.ui import page
     from noface.ui.text import hanging
 
-    closed = case.wants is ApprovalKind.DONE and verdict is Verdict.APPROVED
-    row, status = case.row, case.settled or ("skipped" if closed else "ready")
+    lines: list[str] = []
+    decided: list[dict[str, Any]] = []
+    for case in cases:
+        row, closed = case.row, case.wants is ApprovalKind.DONE and verdict is Verdict.APPROVED
+        status = case.settled or ("skipped" if closed else "ready")
+        facts = {"id": row.id, "title": row.title, "status": status}
+        decided.append({**facts, "attempt": case.attempt.number, "verdict": verdict.value})
+        if case.settled is not None:
+            lines.append(f"Issue {row.id} was {verdict.value} already; it is {status} now.")
+            continue
+        lines += hanging(f"{row.title}: {verdict.value}", page.width(), f"{row.id}  ")
+        if case.paths and verdict is Verdict.APPROVED:
+            lines += hanging(f"it may change {', '.join(case.paths)} as well", page.width(), "   ")
+        lines += ["It is closed as done."] if closed else []
+    goes_on = any(case.settled is None and each["status"] == "ready" for case, each in zip(cases, decided, strict=True))
     if as_json:
         name = "approve" if verdict is Verdict.APPROVED else "reject"
-        decided: dict[str, Any] = {"id": row.id, "title": row.title, "status": status}
-        page.show_json({name: {**decided, "attempt": case.attempt.number, "verdict": verdict.value}})
-        return
-    if case.settled is not None:
-        page.show([f"Issue {row.id} was {verdict.value} already; it is {status} now."])
-        return
-    lines = hanging(f"{row.title}: {verdict.value}", page.width(), f"{row.id}  ")
-    if case.paths and verdict is Verdict.APPROVED:
-        lines += hanging(f"it may change {', '.join(case.paths)} as well", page.width(), "   ")
-    page.show([*lines, "It is closed as done." if closed else "Next: noface run"])
+        page.show_json({name: decided[0] if len(decided) == 1 else decided})
+    else:
+        page.show([*lines, *(["Next: noface run"] if goes_on else [])])
 
 
 def reject(
-    issue_id: str = typer.Argument(
-        ..., metavar="ID", help="The issue that waits for your approval.", autocompletion=proposed_issue
+    issue_ids: list[str] = typer.Argument(
+        ..., metavar="ID...", help="The issues that wait for your approval.", autocompletion=proposed_issue
     ),
     note: str = typer.Option(
         "", "--note", "-n", help="Why, and what should be done instead; the next worker reads it."
@@ -86,7 +95,7 @@ def reject(
     as_json: bool = typer.Option(False, "--json", help="What was rejected, as JSON."),
     config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:
-    """Reject what an issue proposes; a worker goes on with your note."""
+    """Reject what issues propose: all of these, or none. A worker goes on with your note."""
     import time
 
     from noface.cli.session import open_session
@@ -97,11 +106,12 @@ def reject(
     if not said:
         raise UsageError(
             "say why with --note: without a reason the next worker would do the same again",
-            f'For example: noface reject {issue_id[:80]} --note "Keep the old name as an alias."',
+            f'For example: noface reject {issue_ids[0][:80]} --note "Keep the old name as an alias."',
         )
     session = open_session(config)
     with session.database.transaction():
-        case = _open_case(session, issue_id, Verdict.REJECTED)
-        if case.settled is None:
-            decisions.reject(time.time(), session.journal, _questions(session), case, said)
-    _show_verdict(case, Verdict.REJECTED, as_json=as_json)
+        cases = _open_cases(session, issue_ids, Verdict.REJECTED)
+        for case in cases:
+            if case.settled is None:
+                decisions.reject(time.time(), session.journal, _questions(session), case, said)
+    _show_verdicts(cases, Verdict.REJECTED, as_json=as_json)

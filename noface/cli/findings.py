@@ -25,6 +25,7 @@ from noface.engine.readiness import (
     ladder_findings,
     model_findings,
     price_findings,
+    spare_models,
 )
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, UsageError
 from noface.git.locate import locate
@@ -59,6 +60,12 @@ def config_findings(config: Config, repository: Repository | None, root: Path) -
     """Return what is wrong with what the configuration names: programs, templates, workspaces, sandbox, rungs."""
     named = (*_refusals(config, repository), *_programs(config, repository, root), *_rungs(config))
     return (*named, *idle_findings(config), *_elsewhere(config, repository))
+
+
+def left_out(config: Config, root: Path) -> Iterator[Finding]:
+    """Yield the models whose rungs a run leaves out."""
+    spare = spare_models(policy(config))
+    yield from model_findings(model_specs(config, root), spare, spare)
 
 
 def idle_findings(config: Config) -> Iterator[Finding]:
@@ -103,7 +110,7 @@ def _refusals(config: Config, repository: Repository | None) -> Iterator[Finding
 
 def _programs(config: Config, repository: Repository | None, root: Path) -> Iterator[Finding]:
     specs = model_specs(config, root)
-    yield from model_findings(specs, config.models_in_use)
+    yield from model_findings(specs, config.models_in_use, spare_models(policy(config)))
     yield from price_findings(specs, config.models_in_use, config.run.max_cost_usd, config.retry.max_cost_usd)
     with suppress(UsageError):  # the sandbox that is wanted cannot be had, which is said in its own line
         box = sandbox_rules(config, bubblewrap_for(config)).bubblewrap

@@ -94,7 +94,7 @@ def replay(
     seen = open_session()
     asked = policy_of(load(seen.location.root, config))
     name = _name(seen.location.root, config)
-    ids = (find_issue(seen.reader, issue_id).id,) if issue_id is not None else seen.reader.attempted()
+    ids = (find_issue(seen.reader, issue_id).id,) if issue_id is not None else _attempted(seen)
     known, questions = _issues(seen), Questions(seen.database, seen.journal)
     pasts = [_past(seen, questions, known, each) for each in ids]
     record = seen.reader.record(sys.maxsize)
@@ -104,6 +104,12 @@ def replay(
     titles = {past.issue.id: past.issue.title for past, _ in made}
     document = replay_document(name, decisions, less, everything=everything)
     page.show_either(document, lambda shown, width: replay_page(shown, titles, width), as_json=as_json)
+
+
+def _attempted(seen: "ReadSession") -> list[str]:
+    """Return the issues that have attempts, in the backlog's order."""
+    place = {row.id: number for number, row in enumerate(seen.reader.issues())}
+    return sorted(seen.reader.attempted(), key=lambda name: place.get(name, len(place)))
 
 
 def _kind(word: str) -> "FailureKind":

@@ -9,7 +9,7 @@ import os
 import queue
 import secrets
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from types import FrameType
 import typer
 
 from noface.cli.connections import Connections, connect, fetch_issues
-from noface.cli.findings import check_workspaces, config_findings, fault_finding, idle_findings
+from noface.cli.findings import check_workspaces, config_findings, fault_finding, idle_findings, left_out
 from noface.cli.uncommitted import uncommitted
 from noface.cli.wiring import RunOptions, attempt_environment, bubblewrap_for, remote_issues, settings, slots_dir
 from noface.config.load import load
@@ -39,6 +39,7 @@ from noface.model.codec import encode
 from noface.model.finding import exit_code_of
 from noface.model.gate import GateResult
 from noface.model.issue import IssueState
+from noface.model.quoting import some
 from noface.model.taxonomy import IssueStatus
 from noface.process.clock import Clock
 from noface.process.failpoints import hit
@@ -93,7 +94,8 @@ def run_project(
         database.check()
         hit("database_ready")
         chosen = settings(config, repository, options)
-        chosen = replace(chosen, idle=tuple(finding.text for finding in idle_findings(config)))
+        told = (*idle_findings(config), *left_out(config, repository.root))
+        chosen = replace(chosen, idle=tuple(finding.text for finding in told))
         purse = Purse(Spending(database), Budget("run", chosen.cost_usd_max, chosen.tokens_max))
         view = stack.enter_context(announcer(as_json=as_json, reader=Reader(database), purse=purse))
         context = make_context(repository, config, tracker, chosen, database, view.announce, stack, clock, connections)
@@ -224,6 +226,15 @@ def _signals(context: RunContext, cancel: Canceller) -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def _together(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield each reason once, with the issues that it is true of."""
+    names: dict[str, list[str]] = {}
+    for reason, name in pairs:
+        names.setdefault(reason, []).append(name)
+    yield from ((reason, some(tuple(each), _NAMED_MAX)) for reason, each in names.items())
+
+
+_NAMED_MAX = 12
 _STARTS = (IssueStatus.READY, IssueStatus.WAITING)
 
 
@@ -273,6 +284,9 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
         for position, issue in enumerate(planned.start)
     ]
     waits = [{"id": w.issue_id, "reason": w.reason, "until": w.until} for w in planned.waiting]
+    shut = [states[each.id] for each in issues if wanted and states[each.id].status is IssueStatus.BLOCKED]
+    again = "blocked: {}; to have it tried again: noface retry {}"
+    waits += [{"id": each.id, "reason": again.format(each.reason, each.id), "until": None} for each in shut]
     waits += [{"id": name, "reason": fault.problem, "until": None} for name, fault in lacking.items()]
     faults = [{"source": f.source, "problem": f.problem} for f in backlog.faults]
     findings = config_findings(config, repository, repository.root)
@@ -285,14 +299,17 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
         return code
     width = page.width()
     typer.echo(f"{len(starts)} can start ({chosen.workers} at once), {len(waits)} wait, {len(faults)} faulty.")
+    said = ""
     for item in starts:
-        when = "now" if item["now"] else "then"
-        for line in hanging(str(item["title"]), width, f"  {when:4} {item['id']} with {item['model']}: ", "       "):
+        when, worker = "now" if item["now"] else "then", f" with {item['model']}" if item["model"] else ""
+        for line in hanging(str(item["title"]), width, f"  {when:4} {item['id']}{worker}: ", "       "):
             typer.echo(line)
-        for line in hanging(str(item["reason"]), width, "       "):
-            typer.echo(line)
-    for wait in waits:
-        for line in hanging(str(wait["reason"]), width, f"  wait {wait['id']}: ", "       "):
+        if (reason := str(item["reason"])) != said:  # told once of those in a row
+            said = reason
+            for line in hanging(reason, width, "       "):
+                typer.echo(line)
+    for reason, names in _together((str(wait["reason"]), str(wait["id"])) for wait in waits):
+        for line in hanging(reason, width, f"  wait {names}: ", "       "):
             typer.echo(line)
     for line in finding_lines(everything, width):
         typer.echo(line)

@@ -15,6 +15,7 @@ from noface.engine.attempt_environment import AttemptEnvironment, SandboxRules, 
 from noface.engine.context import RunSettings
 from noface.engine.judge import PLAIN_AGENTS
 from noface.engine.prompt_context import load_templates
+from noface.engine.readiness import startable
 from noface.engine.tracker_calls import RemoteIssues
 from noface.errors import UsageError
 from noface.gates.run import project_rules
@@ -202,10 +203,11 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
     """Return what a run does and where it stops."""
     tracker = open_tracker(config.tracker_settings, repository.root, repository.state_dir)
     tracked = (*tracker.protected, *([f"{config.prompts.dir}/**"] if config.prompts.dir else []))
+    models = model_specs(config, repository.root)
     return RunSettings(
-        models=model_specs(config, repository.root),
+        models=models,
         gates=gate_specs(config),
-        policy=policy(config, options.model),
+        policy=startable(policy(config, options.model), models),
         protected=(*config.protect.patterns, *tracked),
         hints=tuple(hint.record(HintRule) for hint in config.failure_hints),
         workers=options.workers or config.run.workers,

@@ -92,7 +92,12 @@ def _of_recovery(config: "Config") -> Iterator[Idle]:
     yield Idle("retry", retry, ("escalate_after_attempts",), alone, "where no stronger model takes over", one)
     beside = "say it in its rungs: attempts, think"
     yield Idle(
-        "retry", retry, ("escalate_after_attempts", "think"), bool(retry.ladder), "beside [[retry.ladder]]", beside
+        "retry",
+        retry,
+        ("escalation_model", "escalate_after_attempts", "think"),
+        bool(retry.ladder),
+        "beside [[retry.ladder]]",
+        beside,
     )
     over = (retry.block_after or 0) > retry.max_total_attempts
     yield Idle("retry", retry, ("block_after",), over, "above max_total_attempts", "write less")

@@ -116,9 +116,11 @@ def keys_at(path: KeyPath) -> tuple[str, ...]:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the name of `known` that `name` was probably meant to be."""
+    """Return the name of `known` that `name` was probably meant to be: the first that ends with it, or the likest."""
     by_folded = {one.lower().replace("-", "_"): one for one in known}
-    matches = difflib.get_close_matches(name.lower().replace("-", "_"), by_folded, n=1, cutoff=0.6)
+    folded = name.lower().replace("-", "_")
+    ends = [one for one in by_folded if one.endswith(f"_{folded}")]
+    matches = ends or difflib.get_close_matches(folded, by_folded, n=1, cutoff=0.6)
     return by_folded[matches[0]] if matches else None
 
 

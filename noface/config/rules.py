@@ -65,11 +65,6 @@ def _escalation(retry: Mapping[str, Any], known: Mapping[str, object]) -> Iterat
 
 
 def _spelt_twice(retry: Mapping[str, Any], rungs: list[Mapping[str, Any]]) -> Iterator[Problem]:
-    if "escalation_model" in retry:
-        yield Problem(
-            ("retry", "escalation_model"),
-            "[[retry.ladder]] replaces it; remove escalation_model, or the ladder to have two models",
-        )
     default = retry.get("default_model")
     first = rungs[0].get("model") if rungs else None
     if isinstance(default, str) and isinstance(first, str) and default != first:

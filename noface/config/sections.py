@@ -371,7 +371,10 @@ class Model(Section, json_schema_extra=_schema_rules):
     )
     sandbox: SandboxKind | None = setting(None, "the sandbox it runs in; by default that of [sandbox]", "none")
     network: Network = setting("on", 'whether it reaches the network in the sandbox: "on" or "off"', "off")
-    timeout: Duration = setting(default_of(ModelSpec, "timeout_s"), "time limit of one attempt")
+    timeout: Duration = setting(
+        default_of(ModelSpec, "timeout_s"),
+        "time limit of one attempt; one that thinks longer (`think`) has twice each limit of its model",
+    )
     idle_timeout: Duration = setting(
         default_of(ModelSpec, "idle_timeout_s"),
         "an attempt without any output for this long is ended, unless a tool of its agent is at work",
@@ -442,7 +445,6 @@ def _one_ladder(schema: dict[str, Any]) -> None:
     # The loader fills default_model in from the ladder, so its model alone would demand it always.
     del schema["required"]
     schema["anyOf"] = [{"required": ["default_model"]}, {"required": ["ladder"]}]
-    schema["not"] = {"required": ["ladder", "escalation_model"]}
 
 
 class LadderRung(Section):

@@ -31,7 +31,7 @@ from noface.integrity.not_taken import NOT_TAKEN, only_these, with_missing
 from noface.model.attempt import AttemptOrder, Judgement, Snapshot, Work, unfinished_note
 from noface.model.failure import UNCHANGED, Failure, PriorFailure
 from noface.model.gate import GateResult, GateSpec, Proof, all_hard_passed, worst
-from noface.model.quoting import one_line, some
+from noface.model.quoting import one_line, some, speaks
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import AgentRun, ReportStatus, WorkerReport
 from noface.recovery.done_already import done_already, nothing_left, says_done
@@ -373,8 +373,9 @@ def _no_diff(order: AttemptOrder, snapshot: Snapshot, last_words: str) -> Failur
     taken_back = not snapshot.changes and order.start != order.main
     message = "the work is exactly what main has: nothing of it is left" if taken_back else "the worker changed nothing"
     protected = snapshot.protected_edits
-    if last_words:
-        message += f"; its last words: {' '.join(last_words.split())[:_WORDS_MAX]}"
+    words = " ".join(word for line in last_words.splitlines() if speaks(line) for word in line.split())
+    if words:
+        message += f"; its last words: {words[:_WORDS_MAX]}"
     if protected:
         message = f"the worker changed only protected files, which were put back: {', '.join(protected[:_SHOWN_MAX])}"
     evidence = (f"the snapshot's tree equals that of {(order.main if taken_back else order.start)[:12]}",)

@@ -3,7 +3,7 @@
 Each check stands here once; `noface run` refuses by it, `config check`, `doctor` and `run --dry-run` show it.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,10 +44,33 @@ def program_finding(spec: ModelSpec) -> Finding | None:
     return None
 
 
-def model_findings(specs: Mapping[str, ModelSpec], names: Iterable[str]) -> tuple[Finding, ...]:
-    """Return what is wrong with the programs of the models that the ladder and the roles name."""
-    found = (program_finding(specs[name]) for name in dict.fromkeys(names))
-    return tuple(finding for finding in found if finding is not None)
+def model_findings(
+    specs: Mapping[str, ModelSpec], names: Iterable[str], spare: Collection[str] = ()
+) -> tuple[Finding, ...]:
+    """Return what is wrong with the programs of the models that the ladder and the roles name.
+
+    A run begins without `spare` ones, which only later rungs name.
+    """
+    found = {name: program_finding(specs[name]) for name in dict.fromkeys(names)}
+    return tuple(
+        replace(finding, what=f"{finding.what}; its rungs are left out", exit_code=EXIT_ATTENTION)
+        if name in spare
+        else finding
+        for name, finding in found.items()
+        if finding is not None
+    )
+
+
+def spare_models(policy: Policy) -> frozenset[str]:
+    """Return the models that only rungs after the first name: work can begin without them."""
+    return frozenset(policy.models) - {policy.ladder[0].model} - set(replace(policy, ladder=()).models)
+
+
+def startable(policy: Policy, specs: Mapping[str, ModelSpec]) -> Policy:
+    """Return the policy without the later rungs whose program is not there: a model that nobody uses any more."""
+    spare = spare_models(policy)
+    lost = {name for name in spare if program_finding(specs[name]) is not None}
+    return replace(policy, ladder=tuple(rung for rung in policy.ladder if rung.model not in lost)) if lost else policy
 
 
 def box_findings(

@@ -51,7 +51,10 @@ def number_of(issue_id: str) -> str | None:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that `name` likely stands for: that of its leading number ("7-x", "#7"), or the likest."""
+    """Return the known name that `name` likely stands for: that of its leading number ("7-x", "#7"), or the likest.
+
+    A whole word at the end counts more than likeness: opus is claude-opus, and not mini-opus, which is shorter.
+    """
     from difflib import get_close_matches
 
     candidates = list(known)
@@ -60,7 +63,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
         for candidate in candidates:
             if same_id(candidate) == wanted:
                 return candidate
-    close = get_close_matches(name[:_COMPARED_CHARS_MAX], candidates, n=1, cutoff=0.6)
+    ends = [candidate for candidate in candidates if candidate.endswith(f"-{name}")]
+    close = ends or get_close_matches(name[:_COMPARED_CHARS_MAX], candidates, n=1, cutoff=0.6)
     return close[0] if close else None
 
 

@@ -67,6 +67,11 @@ def literal(value: object) -> str:
     return text if len(text) <= _LITERAL_CHARS_MAX else f"{text[: _LITERAL_CHARS_MAX - 1]}{CUT}"
 
 
+def speaks(line: str) -> bool:
+    """Tell whether a line says something: it is no fence of a code block, no rule, and not blank."""
+    return re.search(r"[^\s`~=*_#|+-]", line) is not None and not line.lstrip().startswith(("```", "~~~"))
+
+
 def some(names: tuple[str, ...], most: int, chars_max: int = 100) -> str:
     """Return the first `most` names in a row, and how many more there are."""
     listed = ", ".join(one_line(name, chars_max) for name in names[:most])

@@ -25,6 +25,7 @@ class IssueRow(NamedTuple):
     """An issue as the backlog and the loop left it. schema.sql says what each column is for.
 
     `block` is what a person needs to know of an issue that waits for them (recovery/blocked), else None.
+    `content_hash` is what the issue says now, `blocked_hash` what it said when it was last worked on or blocked, or "".
     """
 
     id: str
@@ -52,6 +53,13 @@ class IssueRow(NamedTuple):
     granted_paths: tuple[str, ...]
     needs: tuple[str, ...]
     parent: str | None
+    content_hash: str
+    blocked_hash: str
+
+    @property
+    def edited(self) -> bool:
+        """True where a person has edited it since it was blocked or skipped: the next run lifts that."""
+        return self.status in ("blocked", "skipped") and self.blocked_hash not in ("", self.content_hash)
 
 
 class NextAction(NamedTuple):

@@ -90,7 +90,7 @@ def kept_lines(leftovers: Sequence[Leftover], width: int) -> list[str]:
     kept = [each for each in leftovers if each.why]
     if not kept:
         return []
-    lines = ["", paint("KeptLeftover:", "title")]
+    lines = ["", paint("Kept:", "title")]
     for name, things in _grouped(kept, lambda each: f"{each.issue}\0{each.why}"):
         issue, _, why = name.partition("\0")
         lines += hanging(f"{_summary(things, sized=False)}: {why}", width, f"  {issue}  " if issue else "  ", "    ")

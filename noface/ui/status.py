@@ -147,6 +147,8 @@ def standings(rows: Iterable[IssueRow]) -> dict[str, str]:
 def _standing(row: IssueRow) -> str:
     if row.status == "review":
         return IN_REVIEW
+    if row.edited:
+        return "ready"
     return NOT_DONE if row.status == "skipped" and not row.satisfied else row.status
 
 
@@ -155,6 +157,8 @@ def effective_status(row: IssueRow, statuses: Mapping[str, str]) -> tuple[str, s
 
     `statuses` are those of `standings`. What the work turned out to need counts as what the issue names itself.
     """
+    if row.edited:
+        return "ready", f"edited since it was {row.status}; the next run goes on with it"
     if row.status not in ("ready", "waiting") or not (row.depends_on or row.needs):
         return row.status, row.reason
     needed = dict.fromkeys((*row.depends_on, *row.needs))

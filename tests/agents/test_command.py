@@ -38,6 +38,12 @@ def judged(exit_code, stderr="", stdout=b""):
     return reader.verdict(exit_code, stderr)
 
 
+def test_the_last_words_are_no_fence_and_no_rule():
+    assert judged(0, stdout=b"```json\nAll done.\n```\n\n---\n").last_words == "All done."
+    assert judged(0, stdout=b"All done.\n```").last_words == "All done."
+    assert judged(0, stdout=b"Which one\n?\n").last_words == "?"
+
+
 # Starting
 
 

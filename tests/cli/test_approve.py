@@ -140,6 +140,15 @@ def test_rejecting_again_changes_nothing(project, landing):
     assert len(landing.questions.approvals("005")) == 1
 
 
+def test_several_are_approved_at_once_or_none(project, landing):
+    assert "does not wait for approval" in refused(project, "approve", "5", "1")
+    assert project.shown("show", "5")["approvals"] == []
+    landing.attempt("006", 1, None, model="small").request_approval("006", None, "look")
+    done = project.noface("approve", "5", "#6")
+    assert [line[:3] for line in done.stdout.splitlines()] == ["005", "006", "Nex"]
+    assert [each["id"] for each in project.shown("approve", "5", "6")["approve"]] == ["005", "006"]
+
+
 def test_what_was_approved_cannot_be_rejected_afterwards(project, landing):
     project.noface("approve", "5")
     assert "issue 005 is ready; it does not wait for approval" in refused(project, "reject", "5", "--note", "No.")

@@ -128,7 +128,9 @@ def test_a_dry_run_changes_nothing_and_says_the_same(project, night):
     assert planned["dry_run"] is True
     assert night.refs() == refs
     assert (night.story.directory("1", 1) / "agent.log").exists()
-    assert "Would remove" in project.noface("clean", "--dry-run").stdout
+    page = project.noface("clean", "--dry-run").stdout
+    assert "Would remove" in page
+    assert "\nKept:\n" in page
     done = project.shown("clean")
     assert (done["clean"], done["kept"]) == (planned["clean"], planned["kept"])
 

@@ -126,3 +126,33 @@ def test_what_accept_names_in_the_checkout_only_is_told_before_a_run(project):
     subprocess.run(way, shell=True, cwd=project.path, env=project.environment(), check=True, capture_output=True)
     assert project.git("branch", "--show-current").strip() == "main"
     assert not [each for each in project.shown("issues")["warnings"] if "accept" in each["problem"]]
+
+
+def test_an_edited_issue_is_no_longer_shown_as_blocked(project):
+    usual_night(project.path).close()
+    (project.path / "issues/008-broken.md").unlink()
+    (blocked,) = [each for each in project.shown("issues")["issues"] if each["status"] == "blocked"]
+    path = project.path / blocked["source"]
+    path.write_text(path.read_text() + "\nIt may change src/**, too.\n")
+    for document in (project.shown("issues"), project.shown("status")):
+        assert next(each["status"] for each in document["issues"] if each["id"] == blocked["id"]) == "ready"
+    assert blocked["id"] not in [each["id"] for each in project.shown("blocked")["blocked"]]
+    assert "edited since it was blocked; the next run goes on with it" in project.noface("status").stdout
+
+
+def test_a_dry_run_of_a_blocked_issue_says_why_and_what_has_it_tried_again(project):
+    project.config(gate="true")
+    usual_night(project.path).close()
+    (project.path / "issues/008-broken.md").unlink()
+    (blocked,) = [each["id"] for each in project.shown("issues")["issues"] if each["status"] == "blocked"]
+    (wait,) = json.loads(project.noface("run", "--dry-run", "--json", "-i", blocked).stdout)["waiting"]
+    assert wait["reason"].startswith("blocked: ")
+    assert wait["reason"].endswith(f"noface retry {blocked}")
+
+
+def test_a_dry_run_tells_each_reason_once(project):
+    for number in range(1, 6):
+        project.issue(number, depends_on=["1"] if number > 2 else [])
+    page = project.noface("run", "--dry-run").stdout
+    assert "wait 3, 4, 5: waits for 1 to be merged" in page
+    assert page.count("first attempt: the ladder's first rung") == 1

@@ -102,7 +102,6 @@ def test_tables_within_an_inline_table_are_inline_too():
         ("retry.strategies.TIMEOUTS", "reduce", 'did you mean "TIMEOUT"'),
         ("retry.strategies.AUTH", "feedback", "not a strategy for AUTH"),
         ("retry.strategies.TIMEOUT.x", "reduce", "too deep"),
-        ("retry.escalation_model", "claude-opus", "remove escalation_model"),
         ("roles.planer", "claude-opus", 'did you mean "planner"'),
     ],
 )

@@ -55,8 +55,8 @@ def told(text, *, boxed=True):
             None,
         ),
         (
-            '[retry]\nthink = true\n[[retry.ladder]]\nmodel = "claude-opus"\n',
-            "[retry] think: does nothing beside [[retry.ladder]]",
+            '[retry]\nescalation_model = "claude-opus"\nthink = true\n[[retry.ladder]]\nmodel = "claude-opus"\n',
+            "[retry] escalation_model, think: do nothing beside [[retry.ladder]]",
             None,
         ),
         (

@@ -142,10 +142,6 @@ MISTAKES = {
         RUNG + "[[retry.ladder]]\nmodel = 'claude-opus'\n[[retry.ladder]]\nmodel = 'claude-sonnet'\n",
         "retry.ladder.2.model", 6, ['"claude-sonnet" has tier 2', 'tier 3 of "claude-opus"', "never down"],
     ),
-    "a ladder and an escalation model": (
-        "[retry]\nescalation_model = 'claude-opus'\n" + RUNG, "retry.escalation_model", 2,
-        ["[[retry.ladder]] replaces it", "remove escalation_model"],
-    ),
     "a ladder that begins with another model": (
         DEFAULT + "[[retry.ladder]]\nmodel = 'claude-opus'\n", "retry.default_model", 2,
         ['begins with "claude-opus"', "remove default_model"],
@@ -209,7 +205,6 @@ AUTH = "wait"
 planner = "nobody"
 """
     assert [(key, line) for key, line, _ in problems(text)] == [
-        ("retry.escalation_model", 2),
         ("retry.ladder.0.atempts", 5),
         ("retry.ladder.1.model", 7),
         ("retry.ladder.1.answers.0", 8),

@@ -232,6 +232,12 @@ def fault_of(issue):
     return backlog.faults[0]
 
 
+def test_a_word_at_the_end_of_a_name_means_the_first_that_has_it():
+    assert nearest("opus", ["mini-opus"]) == "mini-opus"
+    assert nearest("opus", ["claude-haiku", "claude-opus", "mini-opus"]) == "claude-opus"
+    assert nearest("claude-opuss", ["claude-haiku", "claude-opus", "mini-opus"]) == "claude-opus"
+
+
 def test_an_issue_whose_model_nobody_configured_is_faulty_and_the_nearest_is_named():
     fault = fault_of(Issue(id="1", title="a", model="smal", source="issues/1-a.md"))
     assert fault.problem == "model = 'smal' is no model of the configuration"
