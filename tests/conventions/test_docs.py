@@ -102,6 +102,46 @@ def test_the_readme_is_short():
     assert len(TEXTS["README.md"].splitlines()) <= README_LINES_MAX
 
 
+FOR_USERS = [
+    name
+    for name in NAMES
+    if name == "README.md"
+    or (
+        name.startswith("docs/")
+        and Path(name).stem not in {"design", "decisions", "facts", "histories", "requirements"}
+    )
+]
+"""The pages of those who use noface; the others are about how it is made."""
+WORDS_MAX = 25
+INNER = re.compile(
+    r"\b(rungs?|tiers?|canar(?:y|ies)|settle[sd]?|breakers?|signatures?|slots?|preflight|fenced|fencing|RetryWithFeedback"
+    r"|BASELINE_RED|outside the work)\b"
+)
+"""Words of the code and of the design that say nothing to who has not read them."""
+
+
+def glossary() -> list[str]:
+    return re.findall(r"^\| ([a-z]+) \|", TEXTS["docs/words.md"], re.MULTILINE)[1:]
+
+
+def plain(name: str) -> str:
+    """Return a page without what is code: keys, commands, and what programs print."""
+    return re.sub(r"`[^`]*`", "", re.sub(r"```.*?```", "", TEXTS[name], flags=re.DOTALL))
+
+
+def test_the_glossary_is_short_and_each_of_its_words_is_on_other_pages():
+    words = glossary()
+    assert 0 < len(words) <= WORDS_MAX
+    others = " ".join(plain(name) for name in FOR_USERS if name != "docs/words.md").lower()
+    assert [word for word in words if not re.search(rf"\b{word}", others)] == []
+    assert [word for word in words if INNER.search(word)] == []
+
+
+@cases("name", FOR_USERS)
+def test_pages_for_users_do_without_the_words_of_the_inside(name):
+    assert [line for line in plain(name).splitlines() if INNER.search(line)] == []
+
+
 def problems(toml: str) -> list[str]:
     """Return what is wrong with a configuration; what is shown in part lacks some keys."""
     try:
