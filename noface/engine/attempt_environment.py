@@ -256,6 +256,7 @@ def fingerprint(gate: GateSpec, sandbox: SandboxRules, setup: Setup, passed: tup
     box = (bool(sandbox.bubblewrap), sandbox)
     parts = (os.environ.get("PATH", ""), sys.platform, setup.command, *setup.inputs)
     parts += (repr(box), passed_digest(passed))
+    parts += ("gates work with a copy of what setup made",) if setup.command else ()
     parts += (programs_digest((*called_programs(gate.command), *called_programs(setup.command))),)
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 

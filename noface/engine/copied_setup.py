@@ -112,7 +112,7 @@ def beside(workspace: Path, kind: str) -> Path:
 
 def _move(source: Path, target: Path, scope: Scope | None = None) -> Move:
     stopped = (lambda: scope.cancel.cancelled) if scope is not None else (lambda: False)
-    return Move(os.fsencode(source), os.fsencode(target), stopped)
+    return Move.between(source, target, stopped)
 
 
 def _copy_kept(source: Path, target: Path, path: str, move: Move) -> None:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from noface.diagnosis.missing_library import library_of
 from noface.engine.attempt_environment import LANDING_SLOT
 from noface.engine.context import RunContext
-from noface.engine.copied_setup import Copies, copies, note_copies
+from noface.engine.copied_setup import Copies, copies, may_copy, note_copies
 from noface.engine.disk import disk_full_error, main_without_room
 from noface.engine.gate_session import CHANGED_FILES
 from noface.engine.gating import Gated, Known, main_task, run_gates
@@ -25,7 +25,7 @@ from noface.integrity.inventory import Outcome
 from noface.integrity.unsteady import failed_in
 from noface.model.failure import SETUP_PASSING, Failure
 from noface.model.finding import refusal
-from noface.model.gate import GateKind, GateResult
+from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.patterns import matches_any
 from noface.model.protection import always_protected
 from noface.model.quoting import some
@@ -90,7 +90,7 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
     if lacking:
         raise _lacking([result for result in red if result.gate.name in lacking], lacking)
     green = tuple(result.gate for result in gated.results if result.failure is None)
-    leaking = leaks(context, green, cancel) if fresh else ()
+    leaking = _leaks(context, green, cancel) if fresh else ()
     if leaking:
         raise _leaking(leaking, _STAYS_GREEN)
     if not context.settings.only_new:
@@ -305,6 +305,21 @@ def _tried_copy(context: RunContext, cancel: Canceller, gated: Gated | None) -> 
     elif _red_gates(again) >= in_copy:
         note_copies(env, Copies.WORK)
     return again
+
+
+def _leaks(context: RunContext, green: tuple[GateSpec, ...], cancel: Canceller) -> tuple[Leak, ...]:
+    """Return the gates that test something else, tried again where setup itself ran: a copy may lead to the original.
+
+    So does an environment that all workspaces share: it knows the folder in which setup ran last.
+    """
+    leaking, env = leaks(context, green, cancel), context.env
+    if leaking and env.setup.command and may_copy(env):
+        note_copies(env, Copies.FAIL)
+        forget_setup(env.gate_slot(LANDING_SLOT))
+        leaking = leaks(context, green, cancel)
+        if leaking:
+            note_copies(env, Copies.WORK)
+    return leaking
 
 
 def _red_gates(gated: Gated) -> set[tuple[str, str]]:

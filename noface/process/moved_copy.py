@@ -15,6 +15,7 @@ import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 _FICLONE = 0x40049409
 _WHOLE_BYTES_MAX = 8 << 20
@@ -28,23 +29,31 @@ class BoundToPlaceError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """From which path to which; `stopped` ends the copying, which then raises InterruptedError."""
+    """Which paths are exchanged for which; `stopped` ends the copying, which then raises InterruptedError."""
 
-    old: bytes
-    new: bytes
+    names: tuple[tuple[bytes, bytes], ...]
     stopped: Callable[[], bool] = lambda: False
 
-    def apply(self, data: bytes, path: str) -> bytes:
-        """Return a file's content as it is at the new place."""
-        if self.old not in data:
-            return data
-        self.check(data[:4], path)
-        return data.replace(self.old, self.new)
+    @classmethod
+    def between(cls, old: Path, new: Path, stopped: Callable[[], bool] = lambda: False) -> Self:
+        """Return the move of a folder, as it is named and, where links lead to it, as it is reached."""
+        pairs = ((old, new), (Path(os.path.realpath(old)), Path(os.path.realpath(new))))
+        return cls(tuple(dict.fromkeys((os.fsencode(a), os.fsencode(b)) for a, b in pairs)), stopped)
 
-    def check(self, start: bytes, path: str) -> None:
-        """Raise BoundToPlaceError for a file, which begins with `start`, in which the path cannot be exchanged."""
-        if len(self.old) != len(self.new) or start in _CHECKSUMMED:
-            raise BoundToPlaceError(path)
+    def apply(self, data: bytes, path: str) -> bytes:
+        """Return a file's content as it is at the new place; the same object where nothing is exchanged."""
+        moved = data
+        for old, new in self.names:
+            if old in moved:
+                check(old, new, data[:4], path)
+                moved = moved.replace(old, new)
+        return moved
+
+
+def check(old: bytes, new: bytes, start: bytes, path: str) -> None:
+    """Raise BoundToPlaceError for a file, which begins with `start`, in which the path cannot be exchanged."""
+    if len(old) != len(new) or start in _CHECKSUMMED:
+        raise BoundToPlaceError(path)
 
 
 def copy_moved(source: Path, target: Path, move: Move) -> None:
@@ -61,7 +70,7 @@ def copy_moved(source: Path, target: Path, move: Move) -> None:
 def _copy(source: str, target: str, status: os.stat_result, move: Move) -> None:
     mode = status.st_mode
     if stat.S_ISLNK(mode):
-        leads_to = os.fsencode(os.readlink(source)).replace(move.old, move.new)  # noqa: PTH115
+        leads_to = move.apply(os.fsencode(os.readlink(source)), source)  # noqa: PTH115
         os.symlink(leads_to, target)  # noqa: PTH211
         return
     if stat.S_ISDIR(mode):
@@ -103,11 +112,12 @@ def _copy_large(reading: int, writing: int, path: str, move: Move) -> None:
         while os.sendfile(writing, reading, None, 1 << 30):
             pass
     with mmap.mmap(reading, 0, access=mmap.ACCESS_READ) as view:
-        at = view.find(move.old)
-        while at >= 0:
-            move.check(view[:4], path)
-            os.pwrite(writing, move.new, at)
-            at = view.find(move.old, at + len(move.old))
+        for old, new in move.names:
+            at = view.find(old)
+            while at >= 0:
+                check(old, new, view[:4], path)
+                os.pwrite(writing, new, at)
+                at = view.find(old, at + len(old))
 
 
 def _cloned(reading: int, writing: int) -> bool:

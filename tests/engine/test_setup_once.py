@@ -67,6 +67,21 @@ def test_what_a_copy_cannot_hold_is_noticed_on_main_and_made_in_each_workspace(p
     assert (project.statuses()["2"], runs(count)) == ("merged", 4)
 
 
+def test_an_environment_that_all_workspaces_share_leads_to_the_one_that_is_gated(project):
+    where = project.folder / "where"
+    count = with_setup(project, f"pwd > {where}", f"python3 $(cat {where})/a.py", keep=())
+    project.write("noface.toml", (project.path / "noface.toml").read_text().replace("canary = false", "canary = true"))
+    project.write("a.py", "x = 1\n")
+    project.play(
+        ("1", 1, [{"write": "a.py", "text": "raise SystemExit(1)\n"}]), ("1", 0, [{"write": "a.py", "text": "x = 2\n"}])
+    )
+    project.issue(1)
+    project.commit()
+    project.run()
+    assert [attempt["outcome"] == "PASSED" for attempt in project.attempts("1")] == [False, True]
+    assert runs(count) == 4
+
+
 def test_a_main_that_is_red_anyway_costs_one_more_setup_and_only_once(project):
     count = with_setup(project, PLACED, "false")
     project.issue(1)
