@@ -98,11 +98,12 @@ def start_caches(env: AttemptEnvironment, workspace: str, kind: str) -> None:
     before = _state(source)
     if not wanted or not before or os.path.lexists(target) or workspace == str(source.path):
         return
+    copy = beside(Path(workspace), f"caches-{kind}-new")
     with suppress(BoundToPlaceError, OSError, RecursionError):
-        _renewed(beside(source.path, f"caches-{SETUP_CACHES}"), target, _move(source.path, Path(workspace)))
-        if _state(source) == before:
-            return
-    remove(target)
+        _renewed(beside(source.path, f"caches-{SETUP_CACHES}"), copy, _move(source.path, Path(workspace)))
+        if _state(source) == before and is_folder(copy):
+            copy.rename(target)  # whole, or not there
+    remove(copy)
 
 
 def beside(workspace: Path, kind: str) -> Path:
