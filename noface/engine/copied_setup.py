@@ -93,10 +93,13 @@ def start_caches(env: AttemptEnvironment, workspace: str, kind: str) -> None:
 
     Where setup keeps something in the workspace, what it fetched is there.
     """
-    target, source = beside(Path(workspace), f"caches-{kind}"), env.setup_slot()
+    target = beside(Path(workspace), f"caches-{kind}")
     wanted = kind in (SETUP_CACHES, GATE_CACHES) or (kind.startswith("model-") and not env.setup.keep)
+    if not wanted or os.path.lexists(target):
+        return
+    source = env.setup_slot()
     before = _state(source)
-    if not wanted or not before or os.path.lexists(target) or workspace == str(source.path):
+    if not before or workspace == str(source.path):
         return
     copy = beside(Path(workspace), f"caches-{kind}-new")
     with suppress(BoundToPlaceError, OSError, RecursionError):

@@ -5,7 +5,8 @@ lines of scripts, in links, in compiled files. Where both places have paths of o
 in any file: nothing moves in it, no size changes, and times are copied, so that no tool takes a file for stale. Whether
 the copy works all the same is for its user to try: a name made of a digest of the path is not found here.
 
-Blocks are shared where the file system can (btrfs, XFS). Nothing is linked: what is written to a copy is in no other.
+Blocks are shared where the file system can. Nothing is linked: what is written to a copy is in no other
+(docs/facts.md, "Copies of environments").
 """
 
 import fcntl

@@ -389,7 +389,7 @@ def test_a_fifo_among_refs_is_named_by_every_command_that_asks_git_and_none_wait
 
 
 @pytest.mark.parametrize(
-    "name", ["noface/state.db", "noface/lock", "noface/hubs/agent-0/config", "index.lock", "logs/refs/heads/main"]
+    "name", ["noface/state.db", "noface/lock", "noface/hubs/agent-000/config", "index.lock", "logs/refs/heads/main"]
 )
 def test_a_fifo_in_place_of_a_file_that_is_read_is_not_waited_for(project, name):
     project.issue(1)

@@ -167,6 +167,10 @@ def test_the_gates_on_main_are_shown_until_anything_else_begins():
         " main  its gates, before any work                                           0:42",
         "       on main · gates: unit",
     ]
+    state = told(state, ("setup", None, {"state": "goes on", "text": "Collecting click", "seconds": 5.0}))
+    assert rows(state)[1] == "       on main · setup: Collecting click"
+    state = told(state, ("setup", None, {"state": "done", "text": "", "seconds": 9.0}))
+    assert rows(state)[1] == "       on main · gates"
     state = told(state, running(), progress("unit", issue="", phase="gate"))
     assert [row.issue_id for row in state.at_work] == ["7"]
 

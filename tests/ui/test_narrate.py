@@ -214,6 +214,12 @@ def test_an_event_of_a_newer_noface_is_passed_over(night):
         (line("logs_masked", None, count=2), "· took secrets out of 2 logs that a killed run had left"),
         (line("preflight", None, main="main"), "· work that passes lands on main; running its gates on main first"),
         (line("preflight", None, main="dev", landing="pull-request"), PROPOSED),
+        (line("setup", None, state="begins", text="npm ci"), "· setting up a workspace: npm ci"),
+        (
+            line("setup", None, state="goes on", text="added 3 packages", seconds=10.2),
+            "· setup is at work since 10s: added 3 packages",
+        ),
+        (line("setup", None, state="done", text="", seconds=19.0, bytes=143_000_000), "· set up in 19s, 143 MB"),
     ],
 )
 def test_each_event_has_its_line(said, expected):
