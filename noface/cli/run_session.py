@@ -9,7 +9,7 @@ import os
 import queue
 import secrets
 import signal
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -235,6 +235,7 @@ def _together(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 
 
 _NAMED_MAX = 12
+_Row = Mapping[str, object]  # an issue of the plan, as the JSON has it
 _STARTS = (IssueStatus.READY, IssueStatus.WAITING)
 
 
@@ -297,8 +298,17 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
         document = {"schema": 1, "start": starts, "waiting": waits, "faults": faults, "findings": encode(findings)}
         typer.echo(json.dumps(document))
         return code
+    _print_plan(starts, waits, len(faults), workers=chosen.workers)
+    for line in finding_lines(everything, page.width()):
+        typer.echo(line)
+    typer.echo("Nothing was run: `noface run` tries the gates on main first, and they must pass there.")
+    return code
+
+
+def _print_plan(starts: Sequence[_Row], waits: Sequence[_Row], faulty: int, *, workers: int) -> None:
+    """Print what starts, now or then, and what waits, each reason once."""
     width = page.width()
-    typer.echo(f"{len(starts)} can start ({chosen.workers} at once), {len(waits)} wait, {len(faults)} faulty.")
+    typer.echo(f"{len(starts)} can start ({workers} at once), {len(waits)} wait, {faulty} faulty.")
     said = ""
     for item in starts:
         when, worker = "now" if item["now"] else "then", f" with {item['model']}" if item["model"] else ""
@@ -311,7 +321,3 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
     for reason, names in _together((str(wait["reason"]), str(wait["id"])) for wait in waits):
         for line in hanging(reason, width, f"  wait {names}: ", "       "):
             typer.echo(line)
-    for line in finding_lines(everything, width):
-        typer.echo(line)
-    typer.echo("Nothing was run: `noface run` tries the gates on main first, and they must pass there.")
-    return code
