@@ -196,7 +196,7 @@ def named(config: Config, repository: Repository | None, root: Path, said: Colle
     return tuple(checks)
 
 
-_AREAS = {"gate": "gates", "rung": "ladder"}
+_AREAS = {"gate": "gates", "step": "ladder"}
 """What a line is called, by what the place of its finding begins with."""
 
 

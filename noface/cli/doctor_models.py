@@ -115,7 +115,7 @@ def uses(config: Config) -> dict[str, tuple[str, ...]]:
     """Return what each model is used for: rungs of the ladder, roles."""
     by_model: dict[str, list[str]] = {}
     for number, name in enumerate(config.retry.models, 1):
-        by_model.setdefault(name, []).append(f"rung {number}")
+        by_model.setdefault(name, []).append(f"step {number}")
     for role, model in config.roles.models.items():
         if model is not None:
             by_model.setdefault(model, []).append(role)

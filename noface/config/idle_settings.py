@@ -90,7 +90,7 @@ def _of_recovery(config: "Config") -> Iterator[Idle]:
     one = "write escalation_model, or think = true"
     alone = not retry.ladder and not retry.think and retry.escalation_model in (None, retry.default_model)
     yield Idle("retry", retry, ("escalate_after_attempts",), alone, "where no stronger model takes over", one)
-    beside = "say it in its rungs: attempts, think"
+    beside = "say it in its steps: attempts, think"
     yield Idle(
         "retry",
         retry,

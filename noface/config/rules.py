@@ -47,7 +47,7 @@ def ladder_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
         yield from _escalation(retry, known)
         return
     if retry["ladder"] == []:
-        yield Problem(("retry", "ladder"), "the ladder is empty; remove it or add a rung")
+        yield Problem(("retry", "ladder"), "the ladder is empty; remove it or add a step")
         return
     rungs = tables_of(retry["ladder"])
     yield from _spelt_twice(retry, rungs)

@@ -438,7 +438,7 @@ class FailureHint(Section, json_schema_extra=_some_condition):
 
 Kind = Annotated[FailureKind, *one_of({member.value: member for member in FailureKind})]
 Answer = Annotated[FailureKind | Category, *one_of({member.value: member for member in (*FailureKind, *Category)})]
-"""What a rung of the ladder may answer: one kind, or all of a category."""
+"""What a step of the ladder may answer: one kind, or all of a category."""
 
 
 def _one_ladder(schema: dict[str, Any]) -> None:
@@ -448,10 +448,10 @@ def _one_ladder(schema: dict[str, Any]) -> None:
 
 
 class LadderRung(Section):
-    """A rung of the ladder; the rungs, in their order, replace default_model and escalation_model."""
+    """A step of the ladder; the steps, in their order, replace default_model and escalation_model."""
 
     model: Text = setting(..., "its model: a [models] entry or a preset", "claude-sonnet")
-    attempts: int = setting(1, "attempts before the next rung", ge=1)
+    attempts: int = setting(1, "attempts before the next step", ge=1)
     think: bool = setting(False, "ask for extended thinking")
     answers: Items[Answer] = setting(
         (), "the failure kinds and categories it answers; by default all", ["TEST_FAILURE", "complexity"]
@@ -471,7 +471,7 @@ class Retry(Section, json_schema_extra=_one_ladder):
     )
     start: Annotated[Start, *one_of({member.value: member for member in Start})] = setting(
         Start.LEARNED,
-        "where an issue's ladder begins: with its first rung, or where the record of the models here says that it pays"
+        "where an issue's ladder begins: with its first step, or where the record of the models here says that it pays"
         " (learned)",
     )
     block_after: int | None = setting(
@@ -482,7 +482,7 @@ class Retry(Section, json_schema_extra=_one_ladder):
     reflect: bool = setting(
         default_of(Policy, "reflect"), "ask the worker's model before each retry why it failed and what it will do"
     )
-    think: bool = setting(True, "the last rung thinks longer; a rung of [[retry.ladder]] says so for itself")
+    think: bool = setting(True, "the last step thinks longer; a step of [[retry.ladder]] says so for itself")
     outage_max: Duration = setting(
         default_of(Policy, "outage_max_s"),
         "how long a run waits for a provider that is away (rate limits, overload, network); then it ends with exit"
@@ -512,7 +512,7 @@ class Retry(Section, json_schema_extra=_one_ladder):
         f"how a kind of failure is answered, in place of the default: {', '.join(Strategy)}",
         {"TEST_FAILURE": "escalate"},
     )
-    ladder: Items[LadderRung] = setting((), "the rungs, the weakest model first", json_schema_extra={"minItems": 1})
+    ladder: Items[LadderRung] = setting((), "the steps, the weakest model first", json_schema_extra={"minItems": 1})
 
     @property
     def models(self) -> tuple[str, ...]:

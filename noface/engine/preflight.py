@@ -114,7 +114,8 @@ def _ran(context: RunContext, result: GateResult) -> str:
         return f"{result.gate.name} (red as it was)"
     inventory = context.env.gate_facts.inventories.get((result.tree, result.gate.command))
     skipped = sum(outcome is Outcome.SKIPPED for _, outcome in inventory.tests) if inventory is not None else 0
-    counts = (f"{result.tests_run or 0:,} tests", f"{skipped:,} skipped" if skipped else "")
+    tests = f"{result.tests_run:,} test{'s' if result.tests_run != 1 else ''}" if result.tests_run else ""
+    counts = (tests, f"{skipped:,} skipped" if skipped else "")
     return f"{result.gate.name} ({', '.join(filter(None, counts))})" if result.tests_run else result.gate.name
 
 

@@ -53,7 +53,7 @@ def model_findings(
     """
     found = {name: program_finding(specs[name]) for name in dict.fromkeys(names)}
     return tuple(
-        replace(finding, what=f"{finding.what}; its rungs are left out", exit_code=EXIT_ATTENTION)
+        replace(finding, what=f"{finding.what}; its steps are left out", exit_code=EXIT_ATTENTION)
         if name in spare
         else finding
         for name, finding in found.items()
@@ -188,9 +188,9 @@ def ladder_findings(policy: Policy, written: int) -> tuple[Finding, ...]:
     most = policy.attempts_max
     return tuple(
         Finding(
-            f"rung {number} ({rung.model})",
-            f"the rungs before it take all {most} attempts of an issue: it works only where one of them is left early",
-            "Raise [retry] max_total_attempts, or give the rungs before it fewer attempts.",
+            f"step {number} ({rung.model})",
+            f"the steps before it take all {most} attempts of an issue: it works only where one of them is left early",
+            "Raise [retry] max_total_attempts, or give the steps before it fewer attempts.",
             EXIT_DONE,
         )
         for number, rung in enumerate(policy.ladder[:written], 1)

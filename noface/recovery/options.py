@@ -125,8 +125,21 @@ def _for_kind(issue: Issue, kind: FailureKind, history: History, configured: Con
             return [wait, *_other_model(issue, last, configured)]
         case Category.BOUNDARY if kind is FailureKind.GATE_TAMPERING:
             return [Option("the test is wrong: correct it on main yourself, then go on", _retry(issue))]
-        case Category.BOUNDARY if issue.source:
+        case Category.BOUNDARY:
+            return _for_boundary(issue, history)
+        case _:
+            return []
+
+
+def _for_boundary(issue: Issue, history: History) -> list[Option]:
+    failure = history.current[-1].failure if history.current else None
+    match failure.rule if failure is not None else "":
+        case "secret-added":
+            return [Option("it opens nothing: name its file in [limits] test_keys, then go on", _EDIT_CONFIG)]
+        case "outside-paths" | "report-boundary-violation" if issue.source:
             return [Option("yes: add what it needs to its `paths`; that lifts the block", edit_command(issue))]
+        case _ if issue.source:
+            return [Option("yes: say so in the issue; editing it lifts the block", edit_command(issue))]
         case _:
             return []
 

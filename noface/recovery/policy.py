@@ -174,7 +174,7 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
     if (closing := closed_or_looked_at(history, policy.roles, away, now)) is not None:
         return closing
     if not attempts:
-        why = ladder[0].why if ladder[0].why.startswith(BEGINS) else "first attempt: the ladder's first rung"
+        why = ladder[0].why if ladder[0].why.startswith(BEGINS) else "first attempt: the ladder's first step"
         return Run(Mode.FIRST, ladder[0].model, why, think=ladder[0].think)
     attempts = _as_decided(history, attempts)
     last = attempts[-1]

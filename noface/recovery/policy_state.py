@@ -243,7 +243,7 @@ def climb(state: PolicyState, how: Strategy = Strategy.FEEDBACK, why: str = "") 
     reached = max(attempt.tier for attempt in state.attempts)
     index = suitable(ladder, rung_index(state.attempts, ladder), failure.kind, reached)
     if index is None:
-        return Block(failure.kind, f"no rung of the ladder answers {failure.kind}")
+        return Block(failure.kind, f"no step of the ladder answers {failure.kind}")
     return _on(state, index, how, why or str(failure.kind))
 
 
@@ -277,7 +277,7 @@ def _on(state: PolicyState, index: int, how: Strategy, why: str) -> Run:
         )
     if rung.model != last.model and rung.tier >= last.tier and not _stood_in(state, rung):
         left = next((one.why for one in state.ladder[:index] if one.model == last.model and one.why), "")
-        why = f"{cause}: next rung, {rung.model}{f'; {left}' if left else ''}"
+        why = f"{cause}: next step, {rung.model}{f'; {left}' if left else ''}"
         return Run(Mode.ESCALATE, rung.model, why, think=rung.think)
     match how:
         case Strategy.CONTEXT:

@@ -341,7 +341,7 @@ def _limits(view: PolicyView, width: int) -> Iterator[str]:
 def _no_progress(policy: Policy) -> str:
     """Say what counts as no progress, and what follows."""
     blocks = policy.strategy(FailureKind.NO_PROGRESS) is Strategy.BLOCK
-    answer = "blocks" if blocks else "skips to the next rung"
+    answer = "blocks" if blocks else "skips to the next step"
     return f"the same diff with the same failure, or two failures or diffs in turn (A, B, A, B), {answer}"
 
 

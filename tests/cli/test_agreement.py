@@ -33,7 +33,7 @@ TOGETHER = {
     "[project] keep: does nothing for **/x: it names paths, and no globs": CONFIG,
     "gate check: the program no-such-gate is not on PATH": CONFIG,
     "gate pytest: main has no file .venv/bin/pytest, and there is no [project] setup": CONFIG,
-    "rung 2 (big): the rungs before it take all 2 attempts of an issue": CONFIG,
+    "step 2 (big): the steps before it take all 2 attempts of an issue": CONFIG,
     "issues/x y.md: the id 'x y' is not usable": BACKLOG,
     "issues/2-x.md: dependency cycle: 2 -> 3 -> 2": BACKLOG,
     "issues/4-other.md: the id 4 is used more than once": BACKLOG,
@@ -175,10 +175,10 @@ def test_what_stands_like_a_placeholder_and_is_none_is_found(command, unknown):
     ("rungs", "written", "found"),
     [
         ((Rung("a", 1, 2), Rung("b", 2, 1)), 2, []),
-        ((Rung("a", 1, 3), Rung("b", 2, 1)), 2, ["rung 2 (b)"]),
+        ((Rung("a", 1, 3), Rung("b", 2, 1)), 2, ["step 2 (b)"]),
         ((Rung("a", 1, 3), Rung("b", 2, 1)), 1, []),
         ((Rung("a", 1, 3, answers=(FailureKind.TIMEOUT,)), Rung("b", 2, 1)), 2, []),
-        ((Rung("a", 1, 3), Rung("b", 2, 1, answers=(FailureKind.TIMEOUT,))), 2, ["rung 2 (b)"]),
+        ((Rung("a", 1, 3), Rung("b", 2, 1, answers=(FailureKind.TIMEOUT,))), 2, ["step 2 (b)"]),
     ],
 )
 def test_a_rung_that_counting_never_reaches_is_noted(rungs, written, found):

@@ -126,7 +126,7 @@ def test_where_all_is_there_it_says_so(doctor):
     told = doctor.told(**LOGGED_IN)
     assert told["ok"]
     used = {model["name"]: model["used_by"] for model in told["models"] if model["used_by"]}
-    assert used == {"claude-sonnet": ["rung 1", "planner"], "gpt-codex": ["rung 2"]}
+    assert used == {"claude-sonnet": ["step 1", "planner"], "gpt-codex": ["step 2"]}
 
 
 def test_a_model_in_use_is_told_with_program_version_and_login(doctor):
@@ -530,7 +530,7 @@ def test_a_model_that_does_not_answer_in_time_is_not_usable(doctor):
     doctor.configure(CONFIG + '[models.claude-sonnet]\ntimeout = "1s"\n')
     doctor.program("claude", run="sleep 1000")
     found = doctor.model("claude-sonnet", "--probe", code=3, **LOGGED_IN)
-    assert (found["probe"]["usable"], found["probe"]["kind"]) == (False, "TIMEOUT")
+    assert (found["probe"]["usable"], found["probe"]["kind"]) == (False, "NETWORK")
     assert found["problems"][0]["name"] == "probe"
 
 

@@ -155,4 +155,4 @@ def test_a_dry_run_tells_each_reason_once(project):
         project.issue(number, depends_on=["1"] if number > 2 else [])
     page = project.noface("run", "--dry-run").stdout
     assert "wait 3, 4, 5: waits for 1 to be merged" in page
-    assert page.count("first attempt: the ladder's first rung") == 1
+    assert page.count("first attempt: the ladder's first step") == 1

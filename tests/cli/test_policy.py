@@ -174,9 +174,9 @@ def test_one_kind_is_told_step_by_step_up_to_what_a_person_gets():
     shown = "\n".join(path_page(view_of(), FailureKind.TEST_FAILURE, 80))
     for expected in (
         "TEST_FAILURE  correctable\n  default strategy: feedback",
-        "  1  FirstAttempt: claude-sonnet (tier 2)\n     first attempt: the ladder's first rung",
+        "  1  FirstAttempt: claude-sonnet (tier 2)\n     first attempt: the ladder's first step",
         "     prompt: the failure, its output and the diff;",
-        "  3  Escalate: claude-opus (tier 3)\n     TEST_FAILURE: next rung, claude-opus",
+        "  3  Escalate: claude-opus (tier 3)\n     TEST_FAILURE: next step, claude-opus",
         "  4  ThinkLonger: claude-opus (tier 3), extended thinking",
         "  =  BLOCK: after 5 attempts it waits for you\n     all 5 attempts are used up",
         '  TEST_FAILURE: "Compare what the tests expect',
@@ -204,7 +204,7 @@ def test_of_a_provider_s_failure_the_worker_hears_nothing():
 def test_no_progress_says_what_it_stands_for():
     shown = "\n".join(path_page(view_of(), FailureKind.NO_PROGRESS, 80))
     assert "if every attempt fails with TEST_FAILURE, each time in the same way, with" in shown
-    assert "no progress: TEST_FAILURE: next rung, claude-opus" in shown
+    assert "no progress: TEST_FAILURE: next step, claude-opus" in shown
 
 
 # The command
@@ -299,7 +299,7 @@ def test_another_configuration_shows_what_it_would_have_decided(night):
     first = document["replay"][0]
     assert (first["issue"], first["attempt"], first["differs"]) == ("7", 1, True)
     assert (first["recorded"]["action"], first["now"]["action"]) == ("RetryWithFeedback", "Escalate")
-    assert first["now"]["reason"].endswith("next rung, big")
+    assert first["now"]["reason"].endswith("next step, big")
     assert len(night.shown("policy", "replay", "--config", str(other), "--all")["replay"]) == 4
 
 

@@ -70,7 +70,7 @@ def test_every_key_stands_in_its_section_under_its_description():
 def test_the_example_shows_the_tables_within_retry_commented_out():
     assert '\n#[retry.strategies]\n#TEST_FAILURE = "escalate"\n' in render()
     assert (
-        "\n# A rung of the ladder; the rungs, in their order, replace default_model and escalation_model.\n"
+        "\n# A step of the ladder; the steps, in their order, replace default_model and escalation_model.\n"
         "#[[retry.ladder]]\n# its model: a [models] entry or a preset\n"
         '#model = "claude-sonnet"\n'
     ) in render()

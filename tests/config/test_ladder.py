@@ -107,7 +107,7 @@ def test_roles_name_presets_and_own_models_and_count_as_in_use():
 
 # Each row is one mistake: the text, its key, its line, and words that the message must have.
 MISTAKES = {
-    "an empty ladder": ("[retry]\nladder = []\n", "retry.ladder", 2, ["the ladder is empty", "remove it or add a rung"]),
+    "an empty ladder": ("[retry]\nladder = []\n", "retry.ladder", 2, ["the ladder is empty", "remove it or add a step"]),
     "an empty ladder beside a model": (DEFAULT + "ladder = []\n", "retry.ladder", 3, ["the ladder is empty"]),
     "a rung without a model": ("[[retry.ladder]]\nattempts = 2\n", "retry.ladder.0.model", 1, ["missing", "a preset"]),
     "a misspelt key of a rung": (RUNG + "atempts = 2\n", "retry.ladder.0.atempts", 3, ['did you mean "attempts"']),

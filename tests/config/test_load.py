@@ -66,6 +66,7 @@ def test_an_empty_file_gives_the_documented_defaults():
         "log_mb": 200,
         "memory_max": None,
         "accept_timeout": 600.0,
+        "test_keys": (),
     }
 
 

@@ -318,3 +318,16 @@ def test_whatever_workers_say_stays_bounded_and_quoted(text, kind):
     assert len(told["unclear"]) <= 20
     assert all("\n" not in line for name in ("tried", "errors", "unclear") for line in told[name])
     assert "\n" not in told["question"] + told["summary"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "first"),
+    [
+        ("secret-added", "it opens nothing: name its file in [limits] test_keys, then go on"),
+        ("outside-paths", "yes: add what it needs to its `paths`; that lifts the block"),
+        ("embedded-repository", "yes: say so in the issue; editing it lifts the block"),
+    ],
+)
+def test_the_first_thing_to_do_fits_what_the_change_went_beyond(rule, first):
+    document = block(attempt(1, kind=BOUNDARY, rule=rule), kind=BOUNDARY)
+    assert document["options"][0] == first

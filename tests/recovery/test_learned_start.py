@@ -86,7 +86,7 @@ def test_a_second_try_that_never_passes_is_left_out_and_its_failure_leads_to_the
     assert decide(record=tried).model == "small"
     second = decide(*fails(1), record=tried)
     assert typed(second) == Run(Mode.ESCALATE, "big", "")
-    assert second.reason.endswith("next rung, big; small has failed 6 of its last 6 second attempts here")
+    assert second.reason.endswith("next step, big; small has failed 6 of its last 6 second attempts here")
 
 
 def test_the_rungs_above_get_no_more_tries_than_they_would_have_had():

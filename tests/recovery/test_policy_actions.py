@@ -94,20 +94,20 @@ def test_whatever_runs_a_worker_or_asks_somebody_names_the_model():
 
 
 WORDS = {
-    "first attempt: the ladder's first rung": decide(),
+    "first attempt: the ladder's first step": decide(),
     "TEST_FAILURE: once more, with feedback": decide(*fails(1)),
-    "TEST_FAILURE: next rung, big": decide(*fails(2)),
+    "TEST_FAILURE: next step, big": decide(*fails(2)),
     "TIMEOUT: a smaller step": decide(failed(K.TIMEOUT)),
     "UNKNOWN: once more, with what noface knows": decide(failed(K.UNKNOWN)),
     "TEST_FAILURE: big thinks longer, with everything learned so far": decide(
         *fails(2, "big"), policy=rungs(("big", 2), ("big", 2, "think"))
     ),
     "noface was interrupted; nothing is charged": decide(interrupted()),
-    "no progress: TEST_FAILURE: next rung, big": decide(*same(2)),
+    "no progress: TEST_FAILURE: next step, big": decide(*same(2)),
     "all 5 attempts are used up": decide(*fails(5)),
     "no retry mends the environment": decide(failed(K.ENVIRONMENT)),
     "AUTH: small cannot be used here, big works in its place": decide(failed(K.AUTH)),
-    "no rung of the ladder answers TEST_FAILURE": decide(
+    "no step of the ladder answers TEST_FAILURE": decide(
         *fails(1), policy=rungs(("small", 3, K.LINT_FAILURE), ("big", 3, K.TIMEOUT))
     ),
     "the same diff and the same failure 3 times": decide(*same(3, "huge"), policy=policy(ladder=(Rung("huge", 3, 9),))),

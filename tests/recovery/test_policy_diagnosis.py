@@ -140,7 +140,7 @@ def test_a_diagnosis_that_nothing_can_be_recovered_is_told_to_a_person():
 
 def test_a_diagnosis_that_asks_for_more_power_gets_the_next_rung():
     told = decide(failed(K.UNKNOWN), diagnosis("escalate"), policy=ASKING)
-    assert told == Run(Mode.ESCALATE, "big", "diagnosis: it is odd: next rung, big")
+    assert told == Run(Mode.ESCALATE, "big", "diagnosis: it is odd: next step, big")
 
 
 def test_above_the_last_rung_there_is_only_a_person():

@@ -57,13 +57,13 @@ def test_a_stronger_model_that_is_to_think_thinks_from_the_start():
 def test_two_thinking_rungs_of_different_models_escalate_and_think():
     thinking = rungs(("small", 1, "think"), ("big", 3, "think"))
     assert decide(*fails(1, think=True), policy=thinking) == Run(
-        Mode.ESCALATE, "big", "TEST_FAILURE: next rung, big", think=True
+        Mode.ESCALATE, "big", "TEST_FAILURE: next step, big", think=True
     )
 
 
 def test_two_models_of_one_tier_still_make_a_ladder():
     assert decide(*fails(2), policy=rungs(("small", 2), ("twin", 5))) == Run(
-        Mode.ESCALATE, "twin", "TEST_FAILURE: next rung, twin"
+        Mode.ESCALATE, "twin", "TEST_FAILURE: next step, twin"
     )
 
 
@@ -182,7 +182,7 @@ def test_two_failures_in_turn_are_no_progress_and_skip_to_the_next_rung():
     patient = rungs(("small", 9), ("big", 9), attempts_max=20)
     assert decide(*in_turn("a", "b", "a", model="small"), policy=patient).name == "RetryWithFeedback"
     told = decide(*in_turn("a", "b", "a", "b", model="small"), policy=patient)
-    assert told == Run(Mode.ESCALATE, "big", "no progress, the same two in turn: TEST_FAILURE: next rung, big")
+    assert told == Run(Mode.ESCALATE, "big", "no progress, the same two in turn: TEST_FAILURE: next step, big")
     for other in ("aabb", "abba", "abcb", "abca"):
         assert decide(*in_turn(*other, model="small"), policy=patient).name == "RetryWithFeedback", other
 

@@ -174,7 +174,7 @@ def test_a_stand_in_uses_up_the_rung_that_it_stood_in_for():
 def test_the_next_rung_is_an_escalation_though_its_model_could_stand_in_for_the_last():
     ladder = (Rung("small", 1, 1), Rung("twin", 1, 5))
     assert decide(*fails(1), policy=replace(TWINS, ladder=ladder)) == Run(
-        Mode.ESCALATE, "twin", "TEST_FAILURE: next rung, twin"
+        Mode.ESCALATE, "twin", "TEST_FAILURE: next step, twin"
     )
 
 
@@ -204,5 +204,5 @@ def test_a_model_that_is_itself_a_rung_did_not_just_stand_in():
     both = replace(TWINS, ladder=(Rung("small", 1, 1), Rung("twin", 1, 1), Rung("big", 2, 5)))
     assert TIER_OF["twin"] == TIER_OF["small"]
     assert decide(*fails(1), *fails(1, "twin"), policy=both) == Run(
-        Mode.ESCALATE, "big", "TEST_FAILURE: next rung, big"
+        Mode.ESCALATE, "big", "TEST_FAILURE: next step, big"
     )

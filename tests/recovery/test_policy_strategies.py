@@ -10,7 +10,7 @@ from noface.model.taxonomy import Category, Strategy
 
 FIRST = {
     Strategy.FEEDBACK: Run(Mode.FEEDBACK, "small", "{kind}: once more, with feedback"),
-    Strategy.ESCALATE: Run(Mode.ESCALATE, "big", "{kind}: next rung, big"),
+    Strategy.ESCALATE: Run(Mode.ESCALATE, "big", "{kind}: next step, big"),
     Strategy.THINK: Run(Mode.THINK, "small", "{kind}: small thinks longer", think=True),
     Strategy.CONTEXT: Ask(Topic.CLARIFICATION, "planner", "{kind}: ask the planner what is meant"),
     Strategy.REDUCE: Run(Mode.REDUCE, "small", "{kind}: a smaller step"),

@@ -51,7 +51,7 @@ def test_the_default_ladder_is_two_attempts_then_the_stronger_model_then_thinkin
 def test_a_step_carries_the_tier_of_its_model_and_the_policy_s_own_reason():
     steps = path(POLICY, K.TEST_FAILURE)
     assert [step.tier for step in steps] == [2, 2, 3, 3, 3, None]
-    assert steps[2].action.reason == "TEST_FAILURE: next rung, opus"
+    assert steps[2].action.reason == "TEST_FAILURE: next step, opus"
     assert steps[-1].action.reason == "all 5 attempts are used up"
 
 
