@@ -10,7 +10,7 @@ from noface.errors import UsageError
 
 if TYPE_CHECKING:
     from noface.cli.github_ready import Place
-    from noface.config.detection import DetectedGate, DetectedSetup, Detection, Surroundings
+    from noface.detection.detected import DetectedGate, DetectedSetup, Detection, Surroundings
     from noface.git.repository import Repository
     from noface.ui.init_github import Ready
 
@@ -34,8 +34,8 @@ def init(
     ready, and --create-label alone writes there.
     """
     from noface.cli.config import replace_file
-    from noface.config.detect import detect, render
     from noface.config.load import FILE_NAMES
+    from noface.detection.detect import detect, render
     from noface.git.repository import discover
     from noface.ui import page
     from noface.ui.init_github import github_lines
@@ -172,7 +172,7 @@ def _on_github(repository: "Repository", width: int) -> list[str]:
 def _surroundings(repository: "Repository") -> "Surroundings":
     import shutil
 
-    from noface.config.detection import Surroundings
+    from noface.detection.detected import Surroundings
     from noface.git.command import Git
 
     tag = Git.sealed(str(repository.common_dir)).run("describe", "--tags", "--abbrev=0", repository.main)

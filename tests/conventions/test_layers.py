@@ -12,7 +12,7 @@ cli
 engine | ui
 trackers | agents | gates | git | store
 forge
-process
+process | detection
 config
 recovery | knowledge
 prompts

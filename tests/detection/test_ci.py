@@ -4,11 +4,12 @@ import json
 
 import pytest
 
-from noface.config.ci_workflows import evaluate, read_steps
-from noface.config.detect import detect, render
-from noface.config.detection import Surroundings
 from noface.config.load import parse
-from noface.config.toolchains import satisfies, toolchain_notes
+from noface.detection.detect import detect, render
+from noface.detection.detected import Surroundings
+from noface.detection.expressions import evaluate
+from noface.detection.toolchains import satisfies, toolchain_notes
+from noface.detection.workflows import read_steps
 
 OWN = ".venv/bin/python -m"
 PACKAGE = {"pyproject.toml": '[project]\nname = "x"\n[tool.setuptools]\npackages = ["x"]\n', "tests/test_a.py": ""}

@@ -10,22 +10,10 @@ from pathlib import Path
 from shlex import quote
 
 from noface import data
-from noface.config.ci_checks import Check, Ci, quoted
-from noface.config.detection import (
-    DetectedGate,
-    DetectedSetup,
-    Detection,
-    Surroundings,
-    first_file,
-    ignore_lines,
-    is_committed,
-    is_inner,
-    present,
-    table,
-    text_of,
-    texts,
-)
-from noface.config.python_project import (
+from noface.detection.checks import Check, Ci
+from noface.detection.detected import DetectedGate, DetectedSetup, Detection, Surroundings
+from noface.detection.files import first_file, ignore_lines, is_committed, is_inner, present, table, text_of, texts
+from noface.detection.python_project import (
     KNOWN,
     PRE_COMMIT,
     PythonProject,
@@ -44,6 +32,7 @@ from noface.config.python_project import (
     version_variable,
     wanted_names,
 )
+from noface.detection.shell import quoted
 
 VENV = ".venv"
 PIP = f"{VENV}/bin/python -m pip install"

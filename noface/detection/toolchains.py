@@ -2,11 +2,11 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from noface.config.detection import Surroundings, present, table, text_of
+from noface.detection.detected import Surroundings
+from noface.detection.files import present, table, text_of, toml_of
 
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 _BOUND = re.compile(r"(>=|<=|>|<|==|~=|!=|\^|~|=)?\s*v?(\d+(?:\.(?:\d+|[xX*]))*)")
@@ -42,10 +42,10 @@ def _wanted(root: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _of_toml(root: Path) -> Iterator[tuple[str, str, str]]:
-    python = table(_toml(root / "pyproject.toml"), "project").get("requires-python")
+    python = table(toml_of(root / "pyproject.toml"), "project").get("requires-python")
     if isinstance(python, str):
         yield "python3", "pyproject.toml", python
-    cargo = table(_toml(root / "Cargo.toml"))
+    cargo = table(toml_of(root / "Cargo.toml"))
     rust = table(cargo, "package").get("rust-version") or table(cargo, "workspace", "package").get("rust-version")
     file = next(iter(present(root, ("rust-toolchain.toml", "rust-toolchain"))), "")
     channel = (
@@ -57,13 +57,6 @@ def _of_toml(root: Path) -> Iterator[tuple[str, str, str]]:
         yield "rustc", file, f"={channel[1]}"
     elif isinstance(rust, str):
         yield "rustc", "Cargo.toml", f">={rust}"
-
-
-def _toml(path: Path) -> dict[str, object]:
-    try:
-        return tomllib.loads(text_of(path))
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return {}
 
 
 def satisfies(version: str, wanted: str) -> bool:

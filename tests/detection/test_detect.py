@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from noface.config.detect import detect, render
-from noface.config.detection import Surroundings
 from noface.config.load import parse
+from noface.detection.detect import detect, render
+from noface.detection.detected import Surroundings
 
 
 def project(root, files, *, absent=(), version=""):

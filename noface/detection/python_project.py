@@ -11,14 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from noface import data
-from noface.config.detection import (
-    Wanted,
-    is_inner,
-    present,
-    table,
-    text_of,
-    texts,
-)
+from noface.detection.detected import Wanted
+from noface.detection.files import is_inner, present, table, text_of, texts
 
 KNOWN = data.table("ecosystems")["python"]
 PRE_COMMIT = ".pre-commit-config.yaml"

@@ -5,30 +5,22 @@ check: `init` runs the gates on main before it trusts them.
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
 from noface import data
-from noface.config.ci_checks import Ci, make_targets, quoted, read_ci
-from noface.config.detect_node import detect_node
-from noface.config.detect_python import detect_python, environment
-from noface.config.detection import (
-    DetectedGate,
-    DetectedSetup,
-    Detection,
-    Surroundings,
-    ignore_lines,
-    is_committed,
-    is_inner,
-    joined,
-    present,
-    text_of,
-)
 from noface.config.edit import toml_text
-from noface.config.toolchains import toolchain_notes
+from noface.detection.checks import Ci
+from noface.detection.ci import read_ci
+from noface.detection.detected import DetectedGate, DetectedSetup, Detection, Surroundings, joined
+from noface.detection.files import ignore_lines, is_committed, is_inner, present, text_of, toml_of
+from noface.detection.node import detect_node
+from noface.detection.python import detect_python, environment
+from noface.detection.recipes import make_targets
+from noface.detection.shell import quoted
+from noface.detection.toolchains import toolchain_notes
 
 _NO_CI = Ci()
 _MODELS = ("claude-sonnet", "claude-opus")
@@ -48,10 +40,7 @@ def detect_native(root: Path, ci: Ci = _NO_CI) -> Detection:
 def _cargo(root: Path, ci: Ci) -> Detection:
     if not (root / "Cargo.toml").is_file():
         return Detection()
-    try:
-        manifest = tomllib.loads(text_of(root / "Cargo.toml"))
-    except (tomllib.TOMLDecodeError, RecursionError):
-        manifest = {}
+    manifest = toml_of(root / "Cargo.toml")
     locked = is_committed(root, "Cargo.lock")
     # A target folder that all checkouts share would hold what an agent has built.
     here = ["--locked", "--target-dir", "target"] if locked else []

@@ -8,21 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from noface import data
-from noface.config.ci_checks import Ci, quoted
-from noface.config.detection import (
-    DetectedGate,
-    DetectedSetup,
-    Detection,
-    Surroundings,
-    first_file,
-    ignore_lines,
-    is_committed,
-    is_inner,
-    present,
-    table,
-    text_of,
-    texts,
-)
+from noface.detection.checks import Ci
+from noface.detection.detected import DetectedGate, DetectedSetup, Detection, Surroundings
+from noface.detection.files import first_file, ignore_lines, is_committed, is_inner, present, table, text_of, texts
+from noface.detection.shell import quoted
 
 _ITEM = re.compile(r"""\s*-\s*(?:"([^"]*)"|'([^']*)'|([^#\s][^#]*?))\s*(?:#.*)?""")
 _MEMBERS_MAX = 200

@@ -1,0 +1,248 @@
+"""What CI checks: its scripts taken apart into commands, followed through tox, nox, make and just to what they run.
+
+A command becomes a check, something to install, or a remark that it was not taken over. Nothing is run.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from noface.detection.checks import Check, Ci, Kind, kind_by_name, kind_of, plain_words, without_doubles
+from noface.detection.detected import Wanted
+from noface.detection.files import is_inner, scripts_in, text_of
+from noface.detection.hooks import PRE_COMMIT_FILE, hooks_of
+from noface.detection.installs import installed, is_install
+from noface.detection.recipes import just_recipes, make_targets
+from noface.detection.sessions import sessions_of, tool_scripts
+from noface.detection.shell import ASSIGNED, CONTROL, VARIABLE, inside, joined_folder, simple_commands
+from noface.detection.starters import bare
+from noface.detection.steps import CI, CiStep, Session
+from noface.detection.workflows import read_steps
+
+_ASIDE = re.compile(r"(examples?|docs?|website|site|benchmarks?)(/|$)")
+_BUILT = re.compile(
+    r"^(cmake|ctest|meson|ninja|autoreconf|\./(autogen|bootstrap|buildconf)(\.sh)?|(\.\./)?(\./)?configure|make\b)"
+)
+_LOCKS = ("package-lock.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock")
+_MEMBERS = ("-r", "--recursive", "-w", "--workspaces", "--workspace", "--filter", "workspaces")
+_DEPTH_MAX = 6
+
+
+def read_ci(root: Path) -> Ci:
+    """Return what the project's CI checks; without any, what tox or nox run by themselves."""
+    reader = _Reader(root)
+    for step in read_steps(root):
+        reader.step(step)
+    if reader.checks and (root / PRE_COMMIT_FILE).is_file():
+        reader.hooks(PRE_COMMIT_FILE)
+    if not reader.checks and not reader.built:
+        for program, files in (("tox", ("tox.ini", "tox.toml")), ("nox", ("noxfile.py",))):
+            if file := next((file for file in files if (root / file).is_file()), None):
+                reader.step(CiStep(program, file))
+                break
+    return reader.result()
+
+
+class _Reader:
+    """Follows the commands of one project; what it finds is kept in order, and once."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._make, self._targets = make_targets(root)
+        self._just = just_recipes(root)
+        self._scripts = tool_scripts(root)
+        self.checks: dict[tuple[object, ...], Check] = {}
+        self.wanted = Wanted()
+        self._installs: dict[str, Wanted] = {}
+        self.untaken: dict[str, str] = {}
+        self.built: list[tuple[str, str]] = []
+
+    def result(self) -> Ci:
+        checks = tuple(self.checks.values())
+        for where, wanted in self._installs.items():
+            if any(check.where.partition(": ")[0] == where for check in checks):
+                self.wanted += wanted
+        return Ci(without_doubles(checks), self.wanted, tuple(self.untaken.items()), tuple(dict.fromkeys(self.built)))
+
+    def step(self, step: CiStep) -> None:
+        if step.other:
+            if not step.script or _may_check(step.script):
+                self._leave(step.script or step.where, f"{step.where}: {step.other}")
+        elif CONTROL.search(step.script):
+            if _may_check(step.script):
+                first = next(line.strip() for line in step.script.split("\n") if line.strip())
+                self.untaken.setdefault(step.where, f"a script with conditions: {first}")
+        else:
+            self._lines(step.script, step.where, step.folder.strip("/").removeprefix("./"), dict(step.env), 0)
+
+    def hooks(self, where: str) -> None:
+        """Take the hooks of pre-commit."""
+        left = []
+        for hook in hooks_of(self._root):
+            self.wanted += Wanted(items=hook.needs)
+            if not hook.start:
+                left.append(hook.name)
+            elif all(check.words[: len(hook.start)] != hook.start for check in self.checks.values()):
+                self._take(Check(hook.words, "lint", "python", f"{where}: {hook.name}"))
+        if left and not any(text.startswith("pre-commit") for text in self.untaken):
+            self._leave("pre-commit run --all-files", f"{where}; its hooks {', '.join(dict.fromkeys(left))}")
+
+    def _leave(self, text: str, why: str) -> None:
+        self.untaken.setdefault(" ".join(text.split()), why)
+
+    def _lines(self, script: str, where: str, folder: str, env: Mapping[str, str], depth: int) -> None:
+        at = folder
+        script = re.sub(r"\$\{\{.*?\}\}", "$UNKNOWN", script)
+        for line in script.replace("\\\n", " ").split("\n"):
+            for words in simple_commands(line):
+                if words[0] in {"cd", "pushd"} and len(words) > 1:
+                    at = joined_folder(at, words[1])
+                elif words[0] == "popd":
+                    at = folder
+                else:
+                    self._command(words, where, at, env, depth)
+
+    def _command(self, words: list[str], where: str, folder: str, env: Mapping[str, str], depth: int) -> None:
+        command = bare(words, env, self._scripts)
+        self.wanted += command.wanted
+        words = command.words
+        if not words or depth > _DEPTH_MAX:
+            return
+        text = " ".join(words)
+        kind = kind_of(text)
+        if self._followed(words, where, folder, depth):
+            return
+        if _BUILT.search(text) and not self._own_make(words, folder) and not (kind and kind[0] == ""):
+            self.built.append((text, where))
+            return
+        kind = kind or self._by_name(words, folder)
+        if kind is None or (kind[0] and _depends(words, folder)):
+            self._leave(" ".join(word for word in words if not ASSIGNED.match(word)), where)
+        elif kind[1] == "node" and folder and not self._installed_with_root(folder):
+            self._leave(f"cd {folder} && {text}", where)
+        elif kind[0]:
+            self._take(Check(tuple(words), kind[0], kind[1], where, folder, tuple(command.env.items())))
+
+    def _take(self, check: Check) -> None:
+        words = plain_words(check.words)
+        self.checks.setdefault((words, check.folder, check.env), replace(check, words=words))
+
+    def _followed(self, words: list[str], where: str, folder: str, depth: int) -> bool:
+        """Follow a command that only leads to others; tell whether it did."""
+        program = words[0]
+        if is_install(words):
+            place = where.partition(": ")[0]
+            self._installs[place] = self._installs.get(place, Wanted()) + installed(self._root, words)
+            return True
+        if program in {"tox", "nox", "hatch"} or (program in {"pdm", "poe", "rye"} and len(words) > 1):
+            sessions = sessions_of(self._root / folder if inside(folder) else self._root, words, self._scripts)
+            for session in sessions:
+                self._session(session, where, folder, depth)
+            if not sessions and program in {"tox", "nox"}:
+                self._leave(" ".join(words), where)
+            return bool(sessions) or program in {"tox", "nox"}
+        if program in {"pre-commit", "prek"}:
+            self.hooks(where)
+            return True
+        if program in {"make", "gmake", "just"}:
+            names = [word for word in words[1:] if "=" not in word and not word.startswith("-")]
+            return self._recipe(program, names, where, folder, depth)
+        return False
+
+    def _session(self, session: Session, where: str, folder: str, depth: int) -> None:
+        before = len(self.checks)
+        for line in session.lines:
+            self._lines(line, f"{where}: {session.name}", folder, {}, depth + 1)
+        if len(self.checks) > before:
+            self.wanted += session.wanted
+        elif any(self._checks(line) for line in session.lines):
+            # The same checks with other versions are known already; what more they need is not.
+            self.wanted += replace(session.wanted, items=())
+
+    def _checks(self, line: str) -> bool:
+        kind = kind_of(" ".join(bare(line.split(), {}, self._scripts).words))
+        return kind is not None and kind[0] != ""
+
+    def _recipe(self, program: str, names: list[str], where: str, folder: str, depth: int) -> bool:
+        """Follow targets whose lines are commands of Python's tools; what else they are runs as it is."""
+        recipes = self._just if program == "just" else self._targets
+        if folder or not names or not all(name in recipes for name in names):
+            return False
+        before = (dict(self.checks), self.wanted, dict(self.untaken), list(self.built))
+        for name in names:
+            needs, lines = recipes[name]
+            for need in needs if program == "make" else ():
+                if need in recipes and recipes[need][1] and kind_by_name(need) != "":
+                    self._recipe(program, [need], where, folder, depth + 1)
+            for line in (re.sub(r"\{\{.*?\}\}", "", line) for line in lines):
+                self._lines(line, f"{where}: {program} {name}", folder, {}, depth + 1)
+        new = [check for key, check in self.checks.items() if key not in before[0]]
+        whole = len(self.untaken) == len(before[2]) and len(self.built) == len(before[3])
+        known = new or any(kind_of(line) for line in recipes[names[0]][1])
+        if whole and known and all(check.of == "python" for check in new):
+            return True
+        self.checks, self.wanted, self.untaken, self.built = before
+        return False
+
+    def _own_make(self, words: list[str], folder: str) -> bool:
+        """Tell whether make has a makefile that is committed, which nothing has to be configured for."""
+        return words[0] == "make" and bool(self._make) and not folder
+
+    def _installed_with_root(self, folder: str) -> bool:
+        """Tell whether an install at the top is one for a folder: a member of a JavaScript monorepo, or no package."""
+        inner = self._root / folder
+        own = (inner / "package.json").is_file()
+        if own and _ASIDE.match(folder):
+            return False
+        locked = any((inner / lock).is_file() for lock in _LOCKS)
+        package = text_of(self._root / "package.json")
+        return not own or (not locked and ('"workspaces"' in package or (self._root / "pnpm-workspace.yaml").is_file()))
+
+    def _by_name(self, words: list[str], folder: str) -> Kind | None:
+        """Return what a script of package.json, a target or a file of the project is by its name, or by its text."""
+        program, rest = words[0], [word for word in words[1:] if not word.startswith("-")]
+        if program in CI["package_managers"]:
+            return self._script(words, rest, folder)
+        if program in {"make", "just", "task"} and rest:
+            return _of_name(rest[0], "")
+        if program in {"make", "just"}:
+            return ("build", "") if program == "make" else None
+        file = next((word for word in words[:2] if "/" in word or word.endswith((".py", ".sh"))), "")
+        if file and is_inner(file.removeprefix("./")) and (self._root / folder / file).is_file():
+            kind = kind_by_name(Path(file).stem) or kind_by_name(file)
+            return None if kind is None else (kind, "python" if program.startswith("python") else "")
+        return None
+
+    def _script(self, words: list[str], rest: list[str], folder: str) -> Kind | None:
+        """Return what a call of npm and its like checks: a script, a program of a package, or scripts of members."""
+        program = words[0]
+        name = next((word for word in rest if word not in {"run", "run-script"}), "")
+        name = "test" if program == "npm" and rest[:1] in (["t"], ["tst"]) else name
+        scripts = scripts_in(self._root / folder if inside(folder) else self._root)
+        if name in scripts:
+            if (kind := _of_name(name, "node")) is not None:
+                return kind
+            found = kind_of(" ".join(bare(scripts[name].split(), {}, self._scripts).words))
+            return (found[0], "node") if found else None
+        if any(word in _MEMBERS or word.startswith(("--filter", "--workspace")) for word in words):
+            return _of_name(name, "node") if name else None
+        inner = kind_of(" ".join(rest)) if program != "npm" and rest else None
+        return inner if inner and inner[1] == "node" else None
+
+
+def _may_check(script: str) -> bool:
+    """Tell whether a script that is not taken apart seems to check something."""
+    lines = (" ".join(line.split()) for line in script.replace("\\\n", " ").split("\n"))
+    return any(kind_of(line) is not None for line in lines if line and not line.startswith("#"))
+
+
+def _depends(words: list[str], folder: str) -> bool:
+    """Tell whether a check depends on what files do not say, or needs another toolchain."""
+    variable = words[0] != "pytest" and VARIABLE.search(" ".join(words)) is not None
+    return variable or not inside(folder) or any(word.partition("=")[0] in {"+nightly", "--target"} for word in words)
+
+
+def _of_name(name: str, of: str) -> Kind | None:
+    kind = kind_by_name(name)
+    return None if kind is None else (kind, of)

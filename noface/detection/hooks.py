@@ -1,0 +1,48 @@
+"""The hooks of pre-commit whose tools are known, as commands that change nothing."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from noface.detection.files import is_inner, table, texts, yaml_of
+from noface.detection.steps import CI
+
+PRE_COMMIT_FILE = ".pre-commit-config.yaml"
+_MENDS = re.compile(CI["hook_mends"]["pattern"])
+
+
+class Hook(NamedTuple):
+    """A hook: `start` is its command without arguments and places, nothing where its tool is not known."""
+
+    name: str
+    start: tuple[str, ...]
+    words: tuple[str, ...]
+    needs: tuple[str, ...]
+
+
+def hooks_of(root: Path) -> Iterator[Hook]:
+    """Yield the hooks of a project, in their order."""
+    repos = yaml_of(root / PRE_COMMIT_FILE).get("repos")
+    listed = [table(repo).get("hooks") for repo in repos] if isinstance(repos, list) else []
+    for hook in (hook for hooks in listed if isinstance(hooks, list) for hook in hooks if isinstance(hook, dict)):
+        name = str(hook.get("id"))
+        yield _known(root, name, hook) if name in CI["hooks"] else Hook(name, (), (), ())
+
+
+def _known(root: Path, name: str, hook: dict[Any, Any]) -> Hook:
+    base = shlex.split(CI["hooks"][name])
+    start, places = (base[:-1], base[-1:]) if base[-1] == "." else (base, [])
+    if name == "mypy":
+        places = list(_folders(root, str(hook.get("files") or "")))
+    given = [word for word in texts(hook.get("args")) if not _MENDS.match(word)]
+    needs = tuple(item for item in texts(hook.get("additional_dependencies")) if item[:1].isalpha())
+    return Hook(name, tuple(start), (*start, *given, *places), needs)
+
+
+def _folders(root: Path, pattern: str) -> tuple[str, ...]:
+    """Return the folders that the pattern of a hook's files names, none where it names something else."""
+    match = re.fullmatch(r"\^?\(?([\w./|-]+?)\)?/?(\.\*)?\$?", pattern)
+    names = [name.strip("/") for name in match[1].split("|")] if match else []
+    return tuple(names) if names and all(is_inner(name) and (root / name).exists() for name in names) else ()

@@ -1,0 +1,178 @@
+"""What tox runs in its environments, and what it installs for that."""
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from noface.detection.detected import Wanted
+from noface.detection.files import table, texts, toml_of
+from noface.detection.python_project import read_ini, read_ini_text
+from noface.detection.steps import Session, option_values
+
+_VERSION_FACTOR = re.compile(r"(py|python|pypy|cpython)?[\d.]*t?|pypy\d*|lts|min|lowest")
+_NAMES_MAX = 100
+_FIXED = {"toxinidir": ".", "tox_root": ".", "envpython": "python", "package_root": ".", "/": "/"}
+
+
+def tox_sessions(root: Path, words: list[str]) -> Iterator[Session]:
+    """Yield what a call of tox runs, of environments that differ in versions only the first."""
+    words = words[: words.index("--")] if "--" in words else words
+    sections = _sections(root, next(iter(option_values(words, "-c", "--conf") or ()), ""))
+    if not sections:
+        return
+    first = sections.get("tox", sections.get("tox:tox", {}))
+    listed = _expanded(first.get("envlist") or first.get("env_list") or "")
+    names = option_values(words, "-e", "--env")
+    if names is None and (factors := option_values(words, "-f")) is not None:
+        wanted = {
+            factor
+            for each in factors
+            for factor in each.split("-")
+            if not _VERSION_FACTOR.fullmatch(factor) and "$" not in factor
+        }
+        names = [name for name in listed if wanted <= set(name.split("-"))]
+    elif names is None and (labels := option_values(words, "-m")) is not None:
+        names = [
+            name for label in labels for name in _expanded(dict(_lines_of(first.get("labels", ""))).get(label, ""))
+        ]
+    seen = set()
+    for name in _expanded(",".join(names if names is not None else listed)):
+        factors_of = [factor for factor in name.split("-") if "$" not in factor and "{" not in factor]
+        plain = tuple(factor for factor in factors_of if not _VERSION_FACTOR.fullmatch(factor))
+        if plain in seen:
+            continue
+        seen.add(plain)
+        yield _session(sections, name, set(factors_of))
+
+
+def _sections(root: Path, file: str) -> dict[str, dict[str, str]]:
+    """Return tox's sections as those of an INI file, wherever they stand."""
+    for name in (file,) if file else ("tox.ini", "setup.cfg"):
+        if name.endswith((".ini", ".cfg")):
+            sections = read_ini(root / name)
+            if "testenv" in sections or "tox" in sections or "tox:tox" in sections:
+                return sections
+    tool = table(toml_of(root / "pyproject.toml"), "tool", "tox")
+    if isinstance(legacy := tool.get("legacy_tox_ini"), str):
+        return read_ini_text(legacy)
+    return _fromtoml_of(tool or toml_of(root / "tox.toml"))
+
+
+def _fromtoml_of(tool: dict[str, Any]) -> dict[str, dict[str, str]]:
+    sections = {"tox": {"envlist": "\n".join(texts(tool.get("env_list")))}} if tool else {}
+    environments = {
+        "testenv": table(tool, "env_run_base"),
+        **{f"testenv:{name}": value for name, value in table(tool, "env").items()},
+    }
+    for name, keys in environments.items() if tool else ():
+        lines: dict[str, str] = {}
+        for key, value in table(keys).items():
+            if key == "commands" and isinstance(value, list):
+                lines[key] = "\n".join(shlex.join(_toml_words(each)) for each in value if isinstance(each, list))
+            elif isinstance(value, list):
+                lines[key] = "\n".join(texts(value))
+            elif isinstance(value, str):
+                lines[key] = value
+        sections[name] = lines
+    return sections
+
+
+def _toml_words(command: list[Any]) -> Iterator[str]:
+    for word in command:
+        if isinstance(word, str):
+            yield word
+        elif isinstance(word, dict):
+            yield from texts(word.get("default"))
+
+
+def _lines_of(text: str) -> Iterator[tuple[str, str]]:
+    for line in text.split("\n"):
+        key, equals, value = line.partition("=")
+        if equals:
+            yield key.strip(), value.strip()
+
+
+def _session(sections: dict[str, dict[str, str]], name: str, factors: set[str]) -> Session:
+    keys = dict(sections.get("testenv", {}))
+    versionless = "-".join(factor for factor in name.split("-") if not _VERSION_FACTOR.fullmatch(factor))
+    for section, more in sections.items():
+        if section.startswith("testenv:") and {name, versionless} & set(_expanded(section.removeprefix("testenv:"))):
+            keys |= more
+
+    def lines(*names: str) -> tuple[str, ...]:
+        text = next((keys[key] for key in names if key in keys), "")
+        given = (_for_factors(line, factors) for line in _filled(text, sections).replace("\\\n", " ").split("\n"))
+        return tuple(line.strip() for line in given if line.strip() and not line.strip().startswith("#"))
+
+    # What an environment rewrites is no check, and what may fail is none either.
+    commands = tuple(line for line in lines("commands") if not line.startswith(("-", "!")))
+    wanted = Wanted(
+        _split(lines("extras")),
+        _split(lines("dependency_groups")),
+        tuple(_item(line) for line in lines("deps") if not re.search(r"[{$]|://", line)),
+    )
+    return Session(name, commands, wanted)
+
+
+def _item(line: str) -> str:
+    return re.sub(r"^-([rc])\s*", r"-\1 ", re.sub(r"\s+#.*$", "", line)).replace("./", "")
+
+
+def _split(lines: Iterable[str]) -> tuple[str, ...]:
+    return tuple(name for line in lines for name in re.split(r"[,\s]+", line) if name)
+
+
+def _for_factors(line: str, factors: set[str]) -> str:
+    """Return a line without the condition before it, "" where that does not hold."""
+    match = re.match(r"\s*([!\w.,{}-]+):\s+(.*)", line)
+    if match is None:
+        return line
+    groups = _expanded(match[1])
+    holds = any(
+        all((factor.lstrip("!") in factors) != factor.startswith("!") for factor in group.split("-"))
+        for group in groups
+    )
+    return match[2] if holds else ""
+
+
+def _filled(text: str, sections: dict[str, dict[str, str]]) -> str:
+    """Return a text with tox's substitutions made; those that only a run knows become variables."""
+    for _ in range(4):
+
+        def made(match: re.Match[str]) -> str:
+            name, _, default = match[1].partition(":")
+            if reference := re.fullmatch(r"\[([^\]]+)\](\w+)", match[1]):
+                return sections.get(reference[1], {}).get(reference[2], "")
+            if name == "posargs":
+                return default
+            if name == "env":
+                return default.partition(":")[2]
+            return _FIXED.get(name, f"${name.upper()}")
+
+        changed = re.sub(r"\{([^{}]*)\}", made, text)
+        if changed == text:
+            break
+        text = changed
+    return text
+
+
+def _expanded(text: str) -> list[str]:
+    """Return names that are listed with commas and lines, their braces spelled out."""
+    names: list[str] = []
+    for item in re.split(r"[,\n]\s*(?![^{]*\})", text):
+        pending = [re.sub(r"\s+", "", item.split("#")[0])]
+        while pending and len(names) < _NAMES_MAX:
+            name = pending.pop(0)
+            match = re.search(r"\{([^{}]*)\}", name)
+            if match is None:
+                names += [name] if name else []
+            else:
+                pending[:0] = [name[: match.start()] + option + name[match.end() :] for option in _options(match[1])]
+    return names
+
+
+def _options(text: str) -> list[str]:
+    span = re.fullmatch(r"(\d+)-(\d+)", text)
+    return [str(number) for number in range(int(span[1]), int(span[2]) + 1)][:_NAMES_MAX] if span else text.split(",")
