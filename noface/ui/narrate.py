@@ -141,7 +141,7 @@ def _setup(event: EventFacts) -> Line:
         case "done":
             return Line("·", f"set up in {took}{f', {size(made)}' if made else ''}", style="dim")
         case _:
-            return Line("·", f"setup is at work since {took}", event.text("text"), "dim")
+            return Line("·", f"setup goes on after {took}", event.text("text"), "dim")
 
 
 def _unpriced(event: EventFacts) -> Line:

@@ -217,7 +217,7 @@ def test_an_event_of_a_newer_noface_is_passed_over(night):
         (line("setup", None, state="begins", text="npm ci"), "· setting up a workspace: npm ci"),
         (
             line("setup", None, state="goes on", text="added 3 packages", seconds=10.2),
-            "· setup is at work since 10s: added 3 packages",
+            "· setup goes on after 10s: added 3 packages",
         ),
         (line("setup", None, state="done", text="", seconds=19.0, bytes=143_000_000), "· set up in 19s, 143 MB"),
     ],
