@@ -21,7 +21,8 @@ from noface.engine.readiness import box_findings, model_findings
 from noface.engine.steadiness import remember_unsteady
 from noface.errors import BaselineRedError, UsageError
 from noface.gates.run import names_suffice
-from noface.integrity.inventory import Outcome
+from noface.integrity.inventory import Inventory, Outcome
+from noface.integrity.unrun import unrun
 from noface.integrity.unsteady import failed_in
 from noface.model.failure import SETUP_PASSING, Failure
 from noface.model.finding import refusal
@@ -105,18 +106,26 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
 
 
 def announce_tests(context: RunContext, check: Preflight) -> None:
-    """Announce what main's gates ran: who knows how many tests there are sees whether a gate misses some."""
-    context.announce("main_passes", None, {"gates": [_ran(context, result) for result in check.results]})
+    """Announce what main's gates ran, and which test files none of them did."""
+    known = context.env.gate_facts.inventories
+    inventories = {each.gate.name: known.get((each.tree, each.gate.command), Inventory()) for each in check.results}
+    ids = {gate: [name for name, _ in inventory.tests] for gate, inventory in inventories.items()}
+    plumbing = context.env.plumbing
+    left = unrun(ids, plumbing.paths(plumbing.main())) if any(ids.values()) else {}
+    ran = [_ran(each, inventories[each.gate.name], left.get(each.gate.name, ())) for each in check.results]
+    context.announce("main_passes", None, {"gates": ran})
 
 
-def _ran(context: RunContext, result: GateResult) -> str:
+def _ran(result: GateResult, inventory: Inventory, left: tuple[str, ...]) -> str:
+    name = result.gate.name
     if result.failure is not None:
-        return f"{result.gate.name} (red as it was)"
-    inventory = context.env.gate_facts.inventories.get((result.tree, result.gate.command))
-    skipped = sum(outcome is Outcome.SKIPPED for _, outcome in inventory.tests) if inventory is not None else 0
-    tests = f"{result.tests_run:,} test{'s' if result.tests_run != 1 else ''}" if result.tests_run else ""
-    counts = (tests, f"{skipped:,} skipped" if skipped else "")
-    return f"{result.gate.name} ({', '.join(filter(None, counts))})" if result.tests_run else result.gate.name
+        return f"{name} (red as it was)"
+    if not result.tests_run:
+        return name
+    skipped = sum(outcome is Outcome.SKIPPED for _, outcome in inventory.tests)
+    tests = f"{result.tests_run:,} test{'s' if result.tests_run != 1 else ''}"
+    more = f", {skipped:,} skipped" if skipped else ""
+    return f"{name} ({tests}{more}{f', none in {some(left, _FILES_MAX)}' if left else ''})"
 
 
 def _told(context: RunContext, red: list[GateResult]) -> list[GateResult]:
@@ -336,6 +345,7 @@ def _red_test(result: GateResult) -> bool:
 RULES = "3"
 _RULES_FACT = "rules"
 _NAMES_MAX = 8
+_FILES_MAX = 2
 _JUDGES = (
     "a gate that changes files of the work fails: `fixes = true` in its [[gates]] entry makes that part of the work",
     "work that is green only with its own tests or settings does not land: `may_change` in an issue's file allows it",
