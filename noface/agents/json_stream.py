@@ -350,10 +350,10 @@ def error_codes(error: JsonRecord) -> tuple[str, ...]:
 
 
 def tool(name: str, given: JsonRecord) -> str:
-    """Return what a tool call looks like to a person: its name and what it is about."""
+    """Return what a tool call looks like to a person: its name and what it is about, a command as it is."""
     keys = ("file_path", "filePath", "path", "command", "pattern", "query", "description")
     target = next((given.values[key] for key in keys if given.values.get(key)), "")
-    return " ".join(f"{name or 'tool'} {target}"[: 2 * TEXT_MAX].split())[:TEXT_MAX]
+    return f"{name or 'tool'} {target}".strip()[:TEXT_MAX]
 
 
 def unescaped(line: str) -> str:

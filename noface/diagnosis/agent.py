@@ -29,6 +29,7 @@ from noface.diagnosis.evidence import AlsoMatched
 from noface.diagnosis.reset_times import WallClock, reset_time, retry_after
 from noface.diagnosis.text import signature_of
 from noface.model.failure import Failure
+from noface.model.quoting import to_the_point
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import EndedBy
 
@@ -207,7 +208,7 @@ def _interrupted(evidence: AgentEvidence) -> AgentVerdict:
 
 
 def _line(text: str) -> str:
-    return " ".join(text[: 4 * _LINE_MAX].split())[:_LINE_MAX]
+    return to_the_point(" ".join(text.split()), _LINE_MAX)
 
 
 def _last_line(stderr: str) -> str:

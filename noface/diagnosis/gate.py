@@ -15,6 +15,7 @@ from noface.diagnosis.role import by_role, of_tools
 from noface.diagnosis.rules import Level, rule_book
 from noface.diagnosis.scan import ProjectRules, failing_names, scan, scan_project
 from noface.diagnosis.text import Log, read_log, signature_of
+from noface.model.quoting import to_the_point
 from noface.model.taxonomy import FailureKind
 
 _EXCERPT = Patterns("excerpt")
@@ -160,7 +161,7 @@ def _verdict(
     failing = names if decision.kind in _OF_TESTS or any(count.bad for count in counts) else ()
     also = [AlsoMatched(f.rule, log.get(f.line)[:300], why) for f, why in decision.lost[:_ALSO_MAX]]
     last = _last_printed(log)
-    message = key.strip()[:_LINE_MAX] or f"exit code {evidence.exit_code}; {_told(last)}"
+    message = to_the_point(key.strip(), _LINE_MAX) or f"exit code {evidence.exit_code}; {_told(last)}"
     return GateVerdict(
         decision.kind,
         message,
@@ -179,12 +180,12 @@ def _verdict(
 
 def _guessed(decision: Decision, key: str, last: tuple[str, ...]) -> bool:
     """Tell whether only the gate's purpose has picked a line, the last one: no word in it says why."""
-    return decision.rule.startswith("role.") and last[-1:] == (key.strip()[:_LINE_MAX],)
+    return decision.rule.startswith("role.") and last[-1:] == (to_the_point(key.strip(), _LINE_MAX),)
 
 
 def _last_printed(log: Log) -> tuple[str, ...]:
     """Return the last lines of the output, for a person: no rule knows one that says why."""
-    lines = [line.strip()[:_LINE_MAX] for line in log.lines[-_LAST_READ:] if line.strip()]
+    lines = [to_the_point(line.strip(), _LINE_MAX) for line in log.lines[-_LAST_READ:] if line.strip()]
     return tuple(lines[-_LAST_SHOWN:])
 
 
@@ -220,7 +221,7 @@ def _telling(log: Log) -> list[int]:
 
 
 def _join(log: Log, numbers: list[int]) -> str:
-    return "\n".join(log.get(number)[:WIDTH_MAX] for number in numbers).strip("\n")
+    return "\n".join(to_the_point(log.get(number), WIDTH_MAX) for number in numbers).strip("\n")
 
 
 def stack_of(log: Log, line: int) -> str:

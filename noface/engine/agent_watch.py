@@ -149,6 +149,7 @@ class RunWatch:
 
     def _send_event(self, event: AgentEvent, *, alive: bool) -> None:
         text = self._scope.env.masker.text(event.text[:_READ_MAX].replace(f"{self._workspace}/", ""))
+        text = " ".join(text.split())
         words, file = text[:_WORDS_MAX], file_in(event.kind, text)
         if event.kind in SHOWS_A_MODEL:
             self.last_step, self._step_at = words, time.monotonic()

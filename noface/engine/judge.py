@@ -373,7 +373,7 @@ def _no_diff(order: AttemptOrder, snapshot: Snapshot, last_words: str) -> Failur
     taken_back = not snapshot.changes and order.start != order.main
     message = "the work is exactly what main has: nothing of it is left" if taken_back else "the worker changed nothing"
     protected = snapshot.protected_edits
-    words = " ".join(word for line in last_words.splitlines() if speaks(line) for word in line.split())
+    words = " ".join(line.strip() for line in last_words.splitlines() if speaks(line))
     if words:
         message += f"; its last words: {words[:_WORDS_MAX]}"
     if protected:

@@ -21,6 +21,8 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+from noface.diagnosis.evidence import GateEvidence
+from noface.diagnosis.gate import classify
 from noface.diagnosis.known_causes import final_error, killed_by, passing_cause
 from noface.engine.attempt_environment import AttemptEnvironment, Scope, SetupSeen, SetupState
 from noface.engine.copied_setup import MADE, Copied, beside, copy_setup, may_copy
@@ -350,7 +352,7 @@ def _set_up_once(scope: Scope, slot: Slot, commit: str, token: str) -> Failure |
         FailureKind.ENVIRONMENT,
         f"[project] setup `{env.setup.command}` {how}{hope}",
         rule=SETUP_PASSING if cause else SETUP_FAILED,
-        evidence=(*tail.splitlines()[-_TAIL_LINES:], f"log: {log}"),
+        evidence=(*_telling_lines(env.setup.command, ended, tail), f"log: {log}"),
         excerpt=tail,
         signature=SETUP_FAILED,
         charged=False,
@@ -360,6 +362,14 @@ def _set_up_once(scope: Scope, slot: Slot, commit: str, token: str) -> Failure |
     places = full_places(env)
     on_main = env.plumbing.is_ancestor(env.plumbing.resolve(commit) or commit, env.plumbing.main())
     return as_disk_full(failure, found, places) if places or on_main else failure
+
+
+def _telling_lines(command: str, ended: Exit, tail: str) -> tuple[str, ...]:
+    """Return the last lines of a setup that failed, after the one above them that says why."""
+    verdict = classify(GateEvidence(command, ended.code, tail, ""))
+    last = tail.splitlines()[-_TAIL_LINES:]
+    why = [line for line in verdict.evidence[:1] if verdict.key_line == line and line not in last]
+    return (*why, *last)
 
 
 def _telling(scope: Scope, log: Path) -> OnOutput:

@@ -47,6 +47,30 @@ def short(text: str, chars_max: int) -> str:
     return flat[: chars_max - 1].rstrip() + CUT
 
 
+# What a line says is wrong in: where it is too long, this is what a reader needs of it.
+_POINT = (
+    r"(?i)\b(?:\w*errors?|\w*exception|fail(?:ed|ure|s)?|fatal|panic\w*|assert\w*|expected|denied|refused|rejected|invalid"
+    r"|missing|undefined|unknown|unable|no such|not (?:found|permitted|allowed)|cannot|can['’]t|could not)\b"
+)
+
+
+def to_the_point(line: str, chars_max: int) -> str:
+    """Return a line of at most `chars_max` characters that keeps its beginning, which says where, and what is wrong.
+
+    That stands at the end of most lines; where no word there says so, it is what the last word that does begins.
+    """
+    if len(line) <= chars_max:
+        return line
+    head = chars_max // 3
+    room = chars_max - head - len(f" {CUT} ") - len(CUT)
+    start = len(line) - room
+    if not re.search(_POINT, line[start:]):
+        words = [match.start() for match in re.finditer(_POINT, line[head:start])]
+        start = head + words[-1] if words else start
+    rest = line[start : start + room]
+    return f"{line[:head].rstrip()} {CUT} {rest.strip()}" + (CUT if start + room < len(line) else "")
+
+
 def one_line(text: str, chars_max: int) -> str:
     """Return text as `short` does, printable.
 

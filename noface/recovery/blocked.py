@@ -21,7 +21,7 @@ from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
-from noface.model.quoting import distinct, quoted, short, some
+from noface.model.quoting import distinct, quoted, short, some, to_the_point
 from noface.model.scratch import BranchTaken
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
 from noface.recovery.options import Configured, Option, options_of_approval, options_of_blocked
@@ -299,7 +299,7 @@ def _failing(history: History, configured: Configured) -> dict[str, Any] | None:
         "more_tests": max(len(failure.failing_tests) - _FAILING_TESTS_MAX, 0),
         "message": short(failure.message.removeprefix(f"gate {failure.gate}: "), _ERROR_CHARS_MAX),
         "location": failure.location,
-        "lines": [line.rstrip()[:_ERROR_CHARS_MAX] for line in failure.evidence[:_FAILING_LINES_MAX]],
+        "lines": [to_the_point(line.rstrip(), _ERROR_CHARS_MAX) for line in failure.evidence[:_FAILING_LINES_MAX]],
     }
 
 

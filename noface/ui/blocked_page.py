@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from noface.ui.blocked import ApprovalRequest, BlockedDocument, BlockedIssue, Held, Task, Waiting
-from noface.ui.page import paint, quoted
+from noface.ui.page import evidence_lines, paint, quoted
 from noface.ui.text import cells, clean, count, fit, hanging, pad
 
 _SCREEN_ROWS = 23
@@ -137,8 +137,7 @@ def _still_failing(failing: Mapping[str, Any], width: int) -> Iterator[str]:
         yield f"    … and {more:,} more"
     if failing["location"]:
         yield from hanging(f"at {failing['location']}", width, "    ")
-    lines = failing["lines"] or [failing["message"]]
-    yield from quoted("\n".join(lines), width, "    ")
+    yield from evidence_lines(failing["lines"] or [failing["message"]], "", width, "    ")
 
 
 def _section(title: str, lines: Iterator[str] | Sequence[str]) -> Iterator[str]:

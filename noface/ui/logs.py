@@ -163,13 +163,15 @@ class Readable:
         if event.kind is EventKind.TEXT:
             yield from clean_block(event.text).strip().splitlines()
             return
-        text = _IN_SLOT.sub("", clean(event.text))
+        shown = clean_block(event.text).strip() if event.kind is EventKind.TOOL else clean(event.text)
+        text = _IN_SLOT.sub("", shown)
         if event.kind is EventKind.EDIT and text in self._tools:
             return  # the tool's call has said so
         if event.kind is EventKind.TOOL:
             self._tools = {text} if len(self._tools) > _TOOLS_MAX else self._tools | {text}
         mark, role = _MARKS[event.kind]
-        yield paint(f"  {mark} {text}", role)
+        first, *more = text.splitlines() or [""]
+        yield from (paint(line, role) for line in (f"  {mark} {first}", *(f"    {line}" for line in more)))
 
 
 _LAST_BYTES = 64 * 1024

@@ -4,12 +4,12 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import typer
 
-from noface.ui.text import clean_block, fit
+from noface.ui.text import clean, clean_block, fit, pointed
 
 Record = dict[str, Any]
 """A document, or a part of one, that only one page knows."""
@@ -54,13 +54,35 @@ def paint(text: str, role: str) -> str:
     return typer.style(text, **style) if style and text and coloured() else text
 
 
-def quoted(text: str, room: int, indent: str, lines_max: int | None = None) -> Iterator[str]:
-    """Yield what somebody wrote behind a bar, cleaned and cut to `room`; of many lines the first `lines_max`."""
+def quoted(text: str, room: int, indent: str, lines_max: int | None = None, rows_max: int = 1) -> Iterator[str]:
+    """Yield what somebody wrote behind a bar, cleaned; of many lines the first `lines_max`.
+
+    A line is cut to `room`; where it may take several rows, `rows_max`, what it says is wrong is kept.
+    """
+    bar = f"{indent}│ "
     lines = [line for line in clean_block(text).splitlines() if line.strip()]
     for line in lines[:lines_max]:
-        yield paint(fit(f"{indent}│ {line}", room), "quiet")
+        rows = pointed(line, room - len(bar), rows_max) if rows_max > 1 else [fit(line, room - len(bar))]
+        yield from (paint(bar + row, "quiet") for row in rows)
     if lines_max is not None and len(lines) > lines_max:
         yield paint(f"{indent}│ … {len(lines) - lines_max} more lines: --json has all", "quiet")
+
+
+_ROWS_MAX = 6
+
+
+def message_lines(message: str, room: int, indent: str = "  ") -> list[str]:
+    """Return what went wrong, as far as it is needed to know that."""
+    return [indent + row for row in pointed(clean(message), room - len(indent), _ROWS_MAX)]
+
+
+def evidence_lines(
+    evidence: Sequence[str], message: str, room: int, indent: str = "  ", lines_max: int | None = None
+) -> Iterator[str]:
+    """Yield the lines that decided; those that the message above them has already take a single row each."""
+    lines = [line for line in clean_block("\n".join(evidence)).splitlines() if line.strip()]
+    rows_max = 1 if all(clean(line) in clean(message) for line in lines) else _ROWS_MAX
+    yield from quoted("\n".join(lines), room, indent, lines_max, rows_max)
 
 
 def show(lines: Iterable[str]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from noface.data import table
 from noface.model.taxonomy import PASSED
 from noface.ui.blocked_page import block_lines
-from noface.ui.page import paint, quoted
+from noface.ui.page import evidence_lines, message_lines, paint, quoted
 from noface.ui.status import tried
 from noface.ui.story import AskedQuestion, Attempt, PersonVerdict, ShownFailure, ShownGate, Story
 from noface.ui.text import cells, clean, clean_block, count, duration, fit, hanging, moment, money
@@ -107,7 +107,7 @@ def _items(items: Sequence[str], title: str, width: int) -> Iterator[str]:
 
 
 def _failure(failure: ShownFailure, width: int) -> Iterator[str]:
-    yield from hanging(failure.message or failure.kind, width, "  ", rows_max=6)
+    yield from message_lines(failure.message or failure.kind, width)
     if failure.ran_out:
         yield f"  {failure.ran_out}"
     if failure.location:
@@ -120,7 +120,7 @@ def _failure(failure: ShownFailure, width: int) -> Iterator[str]:
     where = f" in gate {failure.gate}" if failure.gate else ""
     decided = f"{failure.category.replace('_', ' ')}, by the rule {failure.rule}{where}"
     yield from (paint(line, "quiet") for line in hanging(decided, width, "  ", "    "))
-    yield from quoted("\n".join(failure.evidence), width, "  ", _EVIDENCE_LINES_MAX)
+    yield from evidence_lines(failure.evidence, failure.message, width, "  ", _EVIDENCE_LINES_MAX)
 
 
 def _gate(gate: ShownGate) -> str:

@@ -3,14 +3,19 @@
 Lengths are in cells, the columns of a terminal: a Chinese character takes two.
 """
 
-from noface.model.quoting import in_dollars, printable_lines
+import re
+
+from noface.model.quoting import in_dollars, printable_lines, to_the_point
 
 _ELLIPSIS = "…"
 
 
 def clean(text: str) -> str:
-    """Return `text` as one printable line: white space becomes single blanks, escape sequences vanish."""
-    return " ".join(clean_block(text).split())
+    """Return `text` as one printable line: line ends become blanks, escape sequences vanish.
+
+    Blanks inside a line stay as they are: what is copied of a command has to be that command.
+    """
+    return " ".join(line.strip() for line in clean_block(text).splitlines() if line.strip())
 
 
 def clean_block(text: str) -> str:
@@ -46,17 +51,19 @@ def pad(text: str, room: int) -> str:
 def wrapped(text: str, room: int, rows_max: int = 1000) -> list[str]:
     """Break one cleaned line into rows of at most `room` cells, at blanks where possible.
 
-    Words with a slash stay whole, since half a path or address is of no use. What goes beyond `rows_max` is cut.
+    Blanks inside a row stay as they are. Words with a slash stay whole, since half a path or address is of no use. What
+    goes beyond `rows_max` is cut.
     """
     rows: list[str] = []
     row = ""
-    for word in text.split():
-        if row and cells(row) + 1 + cells(word) > room:
+    for blanks, word in re.findall(r"(\s*)(\S+)", text.rstrip()):
+        if row and cells(row + blanks + word) > room:
             rows.append(row)
             row = ""
         *full, last = _pieces(word, room) if "/" not in word else [word]
         rows += full
-        row = f"{row} {last}" if row else last
+        apart = row or (not rows and cells(blanks + last) <= room)
+        row += blanks + last if apart else last
     if row:
         rows.append(row)
     if len(rows) > rows_max:
@@ -71,6 +78,13 @@ def hanging(text: str, room: int, first: str = "", rest: str | None = None, rows
     indent = " " * cells(first) if rest is None else rest
     rows = wrapped(clean(text), max(room - max(cells(first), cells(indent)), 20), rows_max)
     return [(indent if number else first) + row for number, row in enumerate(rows)]
+
+
+def pointed(line: str, room: int, rows_max: int) -> list[str]:
+    """Break a cleaned line into at most `rows_max` rows; of a longer one the beginning and what is wrong are kept."""
+    chars = max(room * rows_max * len(line) // max(cells(line), 1), 1)
+    tries = (wrapped(to_the_point(line, chars * part // 8), room) for part in (8, 7, 6, 5, 4))
+    return next((rows for rows in tries if len(rows) <= rows_max), wrapped(line, room, rows_max))
 
 
 def count(number: int, one: str, many: str = "") -> str:

@@ -11,13 +11,13 @@ from noface.model.taxonomy import Category, FailureKind
 from noface.recovery.learned_start import BEGINS
 from noface.store.records import AttemptRow, GateRun, NextAction
 from noface.ui.logs import existing, gate_files
-from noface.ui.page import paint, quoted
+from noface.ui.page import evidence_lines, message_lines, paint, quoted
 from noface.ui.show import action_words
 from noface.ui.story import failure_document
-from noface.ui.text import clean, fit, hanging, moment
+from noface.ui.text import clean, clean_block, fit, hanging, moment
 
 _PROMPT_BYTES = 200_000
-_EXCERPT_LINES = 40
+_EXCERPT_LINES, _EXCERPT_ABOVE = 40, 30
 _TESTS_MAX = 30
 _OF_PROJECT = ", of [[gate_rules]] in noface.toml"
 
@@ -134,7 +134,7 @@ def _step(partial: Mapping[str, Any] | None) -> str:
 
 
 def _decided(failure: Evidence, width: int, partial: Mapping[str, Any] | None, *, charged: bool) -> Iterator[str]:
-    yield from hanging(failure.message, width, "  ", rows_max=6)
+    yield from message_lines(failure.message, width)
     yield ""
     yield paint("What decided", "title")
     to_whom = "charged to the worker" if charged else "not charged to the worker"
@@ -151,7 +151,7 @@ def _decided(failure: Evidence, width: int, partial: Mapping[str, Any] | None, *
     for name, value in facts.items():
         if value or name == "rule":
             yield from hanging(f"{name}: {value}", width, "  ", "    ")
-    yield from quoted("\n".join(failure.evidence), width, "  ")
+    yield from evidence_lines(failure.evidence, failure.message, width)
     yield from _section("Failing tests", failure.failing_tests[:_TESTS_MAX], width)
     yield from _section("What it asks", failure.questions, width)
     yield ""
@@ -162,9 +162,19 @@ def _decided(failure: Evidence, width: int, partial: Mapping[str, Any] | None, *
         yield from hanging(f"{also.rule}: {also.why}", width, "  • ")
         if also.line.strip():
             yield paint(fit(f"    │ {clean(also.line)}", width), "quiet")
-    excerpt = list(quoted(failure.excerpt, width, "  "))[:_EXCERPT_LINES]
+    excerpt = _to_look_at(failure)
     if excerpt:
-        yield from ("", paint("The lines to look at first", "title"), *excerpt)
+        shown = quoted("\n".join(excerpt), width, "  ")
+        yield from ("", paint("The lines to look at first", "title"), *shown)
+
+
+def _to_look_at(failure: Evidence) -> list[str]:
+    """Return the lines of an excerpt round the last one that decided; where none did, the last ones."""
+    lines = [line for line in clean_block(failure.excerpt).splitlines() if line.strip()]
+    decided = {clean(line) for line in failure.evidence}
+    last = next((number for number in reversed(range(len(lines))) if clean(lines[number]) in decided), len(lines))
+    start = max(min(last - _EXCERPT_ABOVE, len(lines) - _EXCERPT_LINES), 0)
+    return lines[start : start + _EXCERPT_LINES]
 
 
 def _section(title: str, items: Sequence[str], width: int) -> list[str]:

@@ -42,6 +42,8 @@ STREAM = "".join(
         used(1, "Read", file_path=f"{SLOT}/src/login.py"),
         answered(1),
         {"type": "system", "subtype": "api_retry", "error": "overloaded_error"},
+        used(3, "Bash", command=f"cd  {SLOT}/src\n  grep 'a  b'  x"),
+        answered(3),
         used(2, "Edit", file_path=f"{SLOT}/src/login.py"),
         answered(2),
         {"type": "result", "subtype": "success", "is_error": False, "result": "Done"},
@@ -53,6 +55,8 @@ I look first.
 Then I write.
   · Read src/login.py
   … retrying after overloaded_error
+  · Bash cd  src
+      grep 'a  b'  x
   · Edit src/login.py
   = success
 Error: a line that is no JSON

@@ -15,7 +15,8 @@ from noface.ui import text
         ("\x1b[1;31mred\x1b[0m", "red"),
         ("\x1b]8;;https://evil\x07link\x1b]8;;\x07", "link"),
         ("\x1b]0;title\x1b\\text", "text"),
-        ("a\tb\nc", "a b c"),
+        ("a\tb \n\n  c", "a   b c"),
+        ("grep 'a  b'  x", "grep 'a  b'  x"),
         ("nul\x00bel\x07", "nul�bel�"),
         ("\x9b31mred", "red"),
         ("user\u202egnp.exe", "user�gnp.exe"),
@@ -56,6 +57,26 @@ def test_paths_stay_whole_when_lines_are_broken():
 
 def test_rows_beyond_the_limit_are_cut_with_a_mark():
     assert text.wrapped("one two three four", 9, rows_max=1) == ["one two …"]
+
+
+MAVEN = "[ERROR] Failed to execute goal on project cart: " + "com.acme:missing:jar:9 " * 40 + "Unknown host repo.org"
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        (MAVEN, ("[ERROR] Failed to execute", "Unknown host repo.org")),
+        (f'{{"at": "{"x" * 400}", "error": "disk quota exceeded", "frames": "{"y" * 900}"}}', ('{"at"', "disk quota")),
+        (f"{'a ' * 500}the end", ("a a", "the end")),
+        ("値" * 300 + " 失敗 の 理由", ("値値", "の 理由")),
+    ],
+)
+@pytest.mark.parametrize("room", [20, 76])
+def test_a_line_too_long_keeps_its_beginning_and_what_it_says_is_wrong(line, kept, room):
+    rows = text.pointed(line, room, 4)
+    assert len(rows) <= 4
+    assert all(cell_len(row) <= room for row in rows)
+    assert all(part in " ".join(rows) for part in kept) or room < 76
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,23 @@ def login(project):
     story.close()
 
 
+LONG = f'/repo/src/login.py:7: error: {"Handler[Request, Response], " * 30}has no attribute "status"'
+
+
+@pytest.mark.parametrize("verb", ["why", "show", "blocked"])
+def test_the_point_of_a_long_line_is_shown(project, verb):
+    write_issue(project.path, "1-login", "Login")
+    story = Story(project.path).sync().run()
+    begins = "\n".join(f"line {number}" for number in range(70))
+    story.attempt("1", 1, red_test(message="short", evidence=(LONG,), excerpt=f"{begins}\n{LONG}\nlast line"))
+    story.block("1")
+    story.close()
+    page = project.noface(verb, "1", COLUMNS="80").stdout
+    assert "│ /repo/src/login.py:7: error: Handler" in page
+    assert 'has no attribute "status"' in page
+    assert verb != "why" or "│ last line" in page
+
+
 def test_the_json_holds_the_whole_chain(project, login):
     document = project.shown("why", "1")
     assert (document["schema"], document["id"], document["attempt"]) == (1, "1", 1)

@@ -22,10 +22,11 @@ from support.corpus_score import (
     verdicts,
 )
 
-from noface.diagnosis.gate import READERS, classify
+from noface.diagnosis.gate import READERS, WIDTH_MAX, classify
 from noface.diagnosis.known_causes import access_refused_of, known_cause
 from noface.diagnosis.text import read_log
 from noface.model.failure import Failure
+from noface.model.quoting import to_the_point
 
 
 def test_at_least_97_percent_of_the_given_recordings_are_named_rightly():
@@ -121,7 +122,7 @@ def test_every_verdict_can_be_explained_and_stays_small(name):
         assert len(verdict.signature) == 16, record["id"]
         if verdict.key_line.strip():
             assert verdict.evidence, record["id"]
-            assert plain(verdict.key_line[:200]) in plain(verdict.excerpt), record["id"]
+            assert plain(to_the_point(verdict.key_line, WIDTH_MAX)) in plain(verdict.excerpt), record["id"]
 
 
 def test_a_runtime_error_with_frames_has_its_stack_trace():

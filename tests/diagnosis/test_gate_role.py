@@ -10,6 +10,7 @@ from noface.diagnosis.gate import classify
 from noface.diagnosis.role import Role, role_of
 from noface.diagnosis.text import read_log
 from noface.model.gate import GateKind
+from noface.model.quoting import to_the_point
 
 FILES = ("shop/cart.py", "src/cart.sh", "tests/run.sh", "tests/expected.txt")
 
@@ -109,13 +110,13 @@ def test_no_failures_are_no_sign_that_nothing_ran():
         ("checking\nthe moon is not full\n\n", "exit code 3; the last that it printed: the moon is not full"),
         ("\n\n", "exit code 3; it printed nothing"),
         ("", "exit code 3; it printed nothing"),
-        ("x" * 500 + "\n", f"exit code 3; the last that it printed: {'x' * 300}"),
+        ("x" * 500 + "\n", f"exit code 3; the last that it printed: {'x' * 100} … {'x' * 196}"),
     ],
 )
 def test_where_no_line_says_why_the_last_that_was_printed_is_told(printed, message):
     told = verdict("./build.sh", printed, code=3)
     assert told.message == message
-    assert told.evidence == tuple(line[:300] for line in printed.split("\n") if line)
+    assert told.evidence == tuple(to_the_point(line, 300) for line in printed.split("\n") if line)
 
 
 def test_where_only_the_purpose_of_a_gate_has_picked_a_line_those_before_it_are_told_too():
