@@ -166,6 +166,7 @@ class RunVerdict:
     """What the stream and the exit code say of a run. `finished` False: its work may be half done.
 
     `resource` names what it ran out of, where `error` is RESOURCE_EXHAUSTED. `answer` is the last message in full.
+    `refused` is what the program itself kept its model from doing, in its own words.
     """
 
     usage: Usage = field(default_factory=Usage)
@@ -174,6 +175,7 @@ class RunVerdict:
     finished: bool = True
     resource: str = ""
     answer: str = ""
+    refused: tuple[str, ...] = ()
 
 
 class StreamReader(Protocol):
@@ -182,11 +184,17 @@ class StreamReader(Protocol):
     `any_output_is_life` is True where the agent has no typed events: then every byte shows that it lives.
     `tells_calls` is True where the stream tells of a tool call when it begins.
     `repeats` becomes True once the program only asks its provider again and again, and would do so for ever.
+    `ended` is True while its last word is that the work is over: what it counts then is the sum, and no new answer.
     """
 
     any_output_is_life: bool
     tells_calls: bool
     repeats: bool
+
+    @property
+    def ended(self) -> bool:
+        """Tell whether the stream's last word is that the work is over."""
+        ...
 
     @property
     def open_calls(self) -> Sequence[OpenCall]:

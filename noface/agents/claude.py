@@ -18,11 +18,12 @@ trusted. The totals of a result are those of the session, earlier runs included:
 
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from noface.agents.base import Agent, AgentEvent, EventKind, Invocation, Place, defaults, option, resuming
 from noface.agents.claude_options import access_arguments, access_variables
-from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, JsonRecord, total
+from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, JsonRecord, tool, total
 from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import summed
@@ -99,6 +100,11 @@ class ClaudeReader(JsonReader):
             case _:
                 return []
 
+    @property
+    def ended(self) -> bool:
+        """Tell whether a result came last; it counts what Claude Code asked on the side as well."""
+        return bool(self._result) and not self._in_turn
+
     def _turn_ended(self, result: JsonRecord) -> AgentEvent:
         """Take a result line. The calls that it states are counted no more from their answers."""
         self._result, self._in_turn = result, False
@@ -121,6 +127,12 @@ class ClaudeReader(JsonReader):
         finished = bool(result) and good and result.text("stop_reason") != "refusal" and not self._broke_off()
         error = None if finished else self._failure(exit_code)
         return Ending(error, finished, self._answer or self._last_text, self._retrying)
+
+    def refused(self, stderr: str) -> Iterable[str]:
+        """Return the tool calls that its permissions kept it from."""
+        del stderr
+        denied = self._result.objects("permission_denials")
+        return [tool(each.text("tool_name"), each.inside("tool_input")) for each in denied]
 
     def _structured(self) -> str:
         """Return the answer that was made by a schema, "" where there is none."""

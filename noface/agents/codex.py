@@ -14,7 +14,7 @@ It prints one JSON object a line, of threads, turns and items. `turn.failed` is 
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -53,6 +53,11 @@ from noface.process.files import open_regular
 
 _LOG = "error,codex_core::responses_retry=warn"
 _STATUS = re.compile(r"\b(?:unexpected|last) status:? (\d{3})\b")
+_REFUSED = re.compile(
+    r"^\S{20,40}Z ERROR codex_core::tools::\S{1,60}: error=(?:.{0,200}\bRejected\(\\?\"(?P<command>.{1,1000}?)\\?\"\)"
+    r"|(?P<edit>patch rejected: .{1,500})|Exit code: .*\n.*\nOutput:\n(?P<file>Failed to write file .{1,500}))",
+    re.MULTILINE,
+)
 _WAITS = re.compile(
     r"^(\S{20,40}Z) .{0,400}?responses_retry: .{0,80}?\(\d+/\d+ in (\d{1,12}(?:\.\d{1,12})?)s\)", re.MULTILINE
 )
@@ -80,6 +85,11 @@ class CodexReader(JsonReader):
         self._retrying: AgentError | None = None
         self._finished = False
 
+    @property
+    def ended(self) -> bool:
+        """Tell whether a turn's end came last."""
+        return self._finished
+
     def entry(self, entry: JsonRecord) -> list[AgentEvent]:
         """Return the events of a line."""
         match entry.text("type"):
@@ -104,6 +114,11 @@ class CodexReader(JsonReader):
         del exit_code
         self._rollout.used(self._session, at_once=True)
         return Ending(self._explained(self._error), self._finished, self._last_text, self._waiting(stderr))
+
+    def refused(self, stderr: str) -> Iterable[str]:
+        """Return the commands and edits that its own policy or sandbox refused: only its log tells of them."""
+        for told in _REFUSED.finditer(stderr):
+            yield re.sub(r'\\+"', '"', told["command"] or told["edit"] or told["file"])
 
     def used(self) -> Usage:
         """Return what the turn used; until it says so, what Codex's log of the thread says.

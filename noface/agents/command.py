@@ -21,13 +21,15 @@ from noface.agents.base import (
     OpenCall,
     Place,
     RunVerdict,
+    StreamReader,
 )
-from noface.agents.json_stream import asks, local_clock, unescaped
+from noface.agents.json_stream import JsonRecord, asks, json_value, local_clock, unescaped
 from noface.diagnosis.agent import classify
 from noface.diagnosis.agent_errors import ASKS, AgentEvidence, announces_error, error_in
 from noface.diagnosis.known_causes import HERE, access_refused, final_error
 from noface.diagnosis.web_answers import begins_page, final_answer
 from noface.model.attempt import AttemptOrder
+from noface.model.budget import summed
 from noface.model.command_line import pieces
 from noface.model.failure import DISK_SEEMS_FULL, NO_ANSWER, OUTSIDE_CAUSE, Failure
 from noface.model.quoting import speaks
@@ -55,22 +57,69 @@ _SHELL_WORDS = frozenset((
 ))  # fmt: skip
 
 
+_STREAMS = {"system": "claude", "thread.started": "codex", "step_start": "opencode", "init": "gemini"}
+"""What an agent's stream begins with."""
+_CACHED = "cache_read_input_tokens"
+_READ = ("input_tokens", "cache_creation_input_tokens", _CACHED)
+
+
+class ToldUsage:
+    """What a plain command has used by its own output: the stream of an agent that it runs, or a line for each answer.
+
+    Such a line is a JSON object that has `usage` with the counts of tokens as providers name them, or `cost_usd`.
+    """
+
+    def __init__(self) -> None:
+        self._stream: StreamReader | None = None
+        self._began = False
+        self._sum = Usage()
+
+    def line(self, line: str) -> None:
+        """Take a line of output."""
+        entry = JsonRecord.of(json_value(line)) if line.startswith("{") else None
+        if not entry:
+            return
+        if not self._began:
+            from noface.agents.registry import AGENTS
+
+            agent = _STREAMS.get(entry.text("type"))
+            self._stream, self._began = AGENTS[agent].reader() if agent else None, True
+        if self._stream is not None:
+            self._stream.feed(f"{line}\n".encode())
+            return
+        usage = entry.inside("usage")
+        costs = (entry.cost("cost_usd"), entry.cost("total_cost_usd"), usage.cost("cost_usd"))
+        cost = next((amount for amount in costs if amount is not None), None)
+        sent = usage.whole("prompt_tokens")  # of which what came from a cache is a part
+        read = sent if sent is not None else usage.total(*_READ)
+        written = usage.total("output_tokens", "completion_tokens")
+        self._sum = summed(self._sum, Usage(cost, read, written, None, usage.whole(_CACHED)))
+
+    def used(self) -> Usage:
+        """Return what all that was told comes to."""
+        return self._stream.used() if self._stream is not None else self._sum
+
+
 class CommandReader:
     """Remembers the last line; a plain command has no events to type."""
 
     any_output_is_life = True
     tells_calls = False
     repeats = False
+    ended = False
     open_calls: Sequence[OpenCall] = ()
 
     def __init__(self) -> None:
         self._lines = Lines()
         self._last = ""
         self._page = False
+        self._told = ToldUsage()
 
     def feed(self, data: bytes) -> list[AgentEvent]:
         """Return the non-empty lines as text events."""
         lines = [line.strip() for line in self._lines.feed(data) if line.strip()]
+        for line in lines:
+            self._told.line(line)
         self._page = self._page or (not self._last and bool(lines) and begins_page(lines[0]))
         kind = EventKind.RETRY if self._page else EventKind.TEXT  # a proxy's page is no sign of life
         events = [AgentEvent(kind, line) for line in lines]
@@ -78,10 +127,14 @@ class CommandReader:
         return events
 
     def used(self) -> Usage:
-        """Return an unknown usage: a plain command reports none."""
-        return Usage()
+        """Return what its output tells of that; nothing, where it tells none."""
+        return self._told.used()
 
     def verdict(self, exit_code: int | None, stderr: str) -> RunVerdict:
+        """Judge the run; what it has told of its usage counts however it ended."""
+        return replace(self._judged(exit_code, stderr), usage=self.used())
+
+    def _judged(self, exit_code: int | None, stderr: str) -> RunVerdict:
         """Judge by the exit code alone; a failure that ends in a prompt at a keyboard is one of configuration.
 
         What a worker asks about its work counts where it changed nothing (engine/judge).

@@ -105,6 +105,11 @@ class GeminiReader(JsonReader):
             case _:
                 return []
 
+    @property
+    def ended(self) -> bool:
+        """Tell whether the result has come; it counts what was asked beside the conversation as well."""
+        return bool(self._result)
+
     def ending(self, exit_code: int | None, stderr: str) -> Ending:
         """Return how the run ended. `-o json` among the arguments makes one document of it all."""
         self._log.used(self._session, at_once=True)

@@ -7,7 +7,7 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -24,6 +24,7 @@ from noface.model.worker_run import Usage
 
 TEXT_MAX = 200
 _CODES_MAX = 8
+_REFUSED_MAX = 3
 _OPEN_TOOLS_MAX = 1_000
 _DOCUMENT_MAX = 1_000_000
 _ASKS = re.compile(
@@ -128,6 +129,11 @@ class LineReader(ABC):
         self._cost: float | None = None
 
     @property
+    def ended(self) -> bool:
+        """Tell whether the last word is that the work is over: not told where that adds nothing to the counts."""
+        return False
+
+    @property
     def open_calls(self) -> Sequence[OpenCall]:
         """The tool calls that may take their time: none, where the stream does not tell of them."""
         return ()
@@ -147,6 +153,7 @@ class LineReader(ABC):
             finished=judged.failure is None,
             resource=judged.resource or "",
             answer=evidence.last_words[-ANSWER_MAX:],
+            refused=tuple(dict.fromkeys(self.refused(evidence.stderr)))[-_REFUSED_MAX:],
         )
 
     def evidence(self, exit_code: int | None, stderr: str) -> AgentEvidence:
@@ -174,6 +181,11 @@ class LineReader(ABC):
     def amounts(self) -> Amounts:
         """Return what is known of the resources that the run can exhaust, once it has ended."""
         return {}
+
+    def refused(self, stderr: str) -> Iterable[str]:
+        """Return what the program itself refused to do for its model."""
+        del stderr
+        return ()
 
     @abstractmethod
     def line(self, line: str) -> list[AgentEvent]:

@@ -152,5 +152,7 @@ def _limits(config: "Config") -> Iterator[Finding]:
     keys = [f"{where} {key}" for where, part in limits for key in ("max_cost_usd", "max_tokens") if getattr(part, key)]
     keys += [f"[models.{name}] max_cost_usd" for name in silent if config.models[name].max_cost_usd is not None]
     if silent and keys:
-        what = f"does nothing for {', '.join(silent)}: a plain command tells neither cost nor tokens"
-        yield Finding(", ".join(keys), what, "Set [run] max_iterations or max_hours, which hold it.", EXIT_DONE)
+        why = "a plain command tells neither cost nor tokens, unless it prints them"
+        what = f"does nothing for {', '.join(silent)}: {why}"
+        fix = "Set [run] max_iterations or max_hours, which hold it, or have it print its usage (docs/agents.md)."
+        yield Finding(", ".join(keys), what, fix, EXIT_DONE)

@@ -16,7 +16,10 @@ from noface.model.worker_run import THINKING_FACTOR, EndedBy, ModelSpec, Usage
 from noface.process.command import Running
 
 PATIENCE_S = 2.0
-"""How long a run may be over its limit: one that is about to end does so by itself, with all its work."""
+"""How long a run may be over its limit: one that is about to end does so by itself, with all its work.
+
+With the next answer of its model that is over: who is asked again does not end.
+"""
 
 PATIENCE_WITH_OWN_LIMIT_S = 30.0
 """The same where the agent ends it by itself, which it does between two answers of its model."""
@@ -34,16 +37,16 @@ class CostLimit:
         self._model = order.model
         self._think = order.think
         self._patience_s = patience_s
-        self._since: float | None = None
+        self._since: tuple[float, int] | None = None
 
-    def passed(self, used: Usage, now: float) -> str:
-        """Say that the cost has passed the limit for longer than the patience; "" where it has not."""
+    def passed(self, used: Usage, now: float, answers: int = 0) -> str:
+        """Say that the cost has passed the limit for longer than the patience, or an answer; "" where it has not."""
         limit, cost = self._model.max_cost_usd, used.cost_usd
         if limit is None or cost is None or cost <= limit:
             self._since = None
             return ""
-        self._since = now if self._since is None else self._since
-        if now - self._since < self._patience_s:
+        since, first = self._since = self._since or (now, answers)
+        if now - since < self._patience_s and answers == first:
             return ""
         return over_limit(self._model, cost, think=self._think)
 
@@ -98,7 +101,7 @@ class RunWatch:
         """
         life = self.read()
         self._note_calls(time.monotonic())
-        self.stopped = self.stopped or self._limit.passed(self.used, time.monotonic())
+        self.stopped = self.stopped or self._limit.passed(self.used, time.monotonic(), self._last.answers)
         if self.stopped:
             return EndedBy.BUDGET
         return EndedBy.IDLE if self._reader.repeats else life
@@ -157,9 +160,17 @@ class RunWatch:
         self._send(AttemptProgress(issue, number, "agent", words, alive, event.kind, file, self._priced()))
 
     def _send(self, progress: AttemptProgress) -> None:
-        self._last = progress
+        answered = not self._reader.ended and _more_was_read(progress.used, self._last.used)
+        self._last = replace(progress, answers=self._last.answers + answered)
         self.most = at_least(progress.used, self.most)
-        self._scope.send(progress)
+        self._scope.send(self._last)
+
+
+def _more_was_read(used: Usage, before: Usage) -> bool:
+    """Tell whether the model was asked once more: what it reads is known as its answer begins, and does not grow."""
+    if used.tokens_in is None:
+        return (used.cost_usd or 0.0) > (before.cost_usd or 0.0)
+    return used.tokens_in > (before.tokens_in or 0)
 
 
 def at_least(used: Usage, before: Usage) -> Usage:

@@ -284,7 +284,7 @@ class AttemptProgress:
 
     `alive`: the agent has shown that its provider answers. `kind` is what the agent did, None where the step is
     noface's own; `file` is the file it did that to, relative to the workspace, "" where that is unknown. `used` is what
-    the worker's run has used so far, priced.
+    the worker's run has used so far, priced, and `answers` how often more of that came with an answer of its model.
     """
 
     issue_id: str
@@ -295,6 +295,7 @@ class AttemptProgress:
     kind: EventKind | None = None
     file: str = ""
     used: Usage = field(default_factory=Usage)
+    answers: int = 0
 
 
 class SetupState(StrEnum):

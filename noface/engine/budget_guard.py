@@ -2,7 +2,8 @@
 
 `RunLimits` keeps from starting what cannot be paid, and says which limit is reached. `LiveSpending` adds up what the
 work under way has used: what has ended is in the database, what is under way is only reported. A budget counts as
-passed once it has been for as long as a run may take that is about to end by itself. `BudgetGuard` then ends work.
+passed once it has been for as long as a run may take that is about to end by itself, or a model has answered once more.
+`BudgetGuard` then ends work.
 """
 
 import re
@@ -49,7 +50,8 @@ class LiveSpending:
         self._budget = budget
         self._used: dict[str, Spent] = {}
         self._before: dict[str, Spent] = {}
-        self._since: dict[str, float] = {}
+        self._since: dict[str, tuple[float, int]] = {}
+        self._answers: dict[str, int] = {}
         self._excess = Spent()
 
     def update(self, progress: AttemptProgress) -> None:
@@ -57,10 +59,11 @@ class LiveSpending:
         used = progress.used
         if used.cost_usd is not None or used.tokens is not None:
             self._used[progress.issue_id] = Spent(used.cost_usd or 0.0, used.tokens or 0)
+            self._answers[progress.issue_id] = progress.answers
 
     def ended(self, issue_id: str) -> None:
         """Forget an issue's work: from now on the database counts it."""
-        for known in (self._used, self._before, self._since):
+        for known in (self._used, self._before, self._since, self._answers):
             known.pop(issue_id, None)
 
     def used(self, issue_id: str) -> Spent:
@@ -111,7 +114,9 @@ class LiveSpending:
             self._since.pop(name, None)
             return None
         now = self._context.clock.now()
-        return passed if now - self._since.setdefault(name, now) >= PATIENCE_S else None
+        answers = sum(self._answers.values()) if name == _RUN else self._answers.get(name, 0)
+        since, first = self._since.setdefault(name, (now, answers))
+        return passed if now - since >= PATIENCE_S or answers > first else None
 
 
 def _sum(*amounts: Spent) -> Spent:

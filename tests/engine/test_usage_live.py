@@ -23,8 +23,9 @@ from support.spending import (
 
 from noface.agents.claude import ClaudeAgent
 from noface.agents.codex import CodexAgent
+from noface.agents.command import CommandReader
 from noface.agents.mini import MiniAgent
-from noface.engine.agent_watch import PATIENCE_S, CostLimit
+from noface.engine.agent_watch import PATIENCE_S, PATIENCE_WITH_OWN_LIMIT_S, CostLimit
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import summed
 from noface.model.issue import Issue
@@ -177,6 +178,73 @@ def test_a_limit_is_passed_only_where_it_stays_passed():
     assert limit.passed(Usage(1.07), 12.0) == "stopped at $1.07: over max_cost_usd = $1.00 of codex"
     assert limit.passed(Usage(0.9), 13.0) == "", "what the agent says at its end may be less than the estimate"
     assert limit.passed(Usage(1.2), 14.0) == ""
+
+
+def test_a_run_over_its_limit_is_asked_for_no_further_answer():
+    limit = CostLimit(order(2.0), PATIENCE_WITH_OWN_LIMIT_S)
+    assert limit.passed(Usage(2.1), 0.0, answers=3) == ""
+    assert limit.passed(Usage(2.2), 0.1, answers=3) == "", "more of the same answer"
+    assert limit.passed(Usage(4.2), 0.2, answers=4) == "stopped at $4.20: over max_cost_usd = $2.00 of codex"
+
+
+ANSWERS = "n=0; while [ $n -lt 40 ]; do n=$((n+1)); {say}; sleep 0.8; done; echo done > b.txt"
+CHEAP_USD = 0.21
+"""What an answer of 100,000 tokens read and 1,000 written costs."""
+
+
+def speaks_often(agent):
+    """A program of which an answer comes every 0.8 s, as one of this agent's."""
+    entry = json.dumps(answer(100_000, 1_000, name="msg_N"))
+    begin = f"echo '{json.dumps({'type': 'system', 'subtype': 'init'})}'"
+    if agent == "claude":
+        return f"{begin}; " + ANSWERS.format(say=f"echo '{entry}' | sed s/msg_N/msg_$n/")
+    told = json.dumps({"usage": {"prompt_tokens": 100_000, "completion_tokens": 1_000}})
+    return ANSWERS.format(say=f"echo answer $n; echo '{told}'")
+
+
+@pytest.mark.parametrize(
+    ("agent", "model", "run"),
+    [
+        ("claude", "max_cost_usd = 1.0", ""),
+        ("claude", "", "1.0"),
+        ("command", "max_cost_usd = 1.0", ""),
+        ("command", "", "1.0"),
+    ],
+)
+def test_a_limit_is_passed_by_one_answer_at_most(project, agent, model, run):
+    if agent == "claude":
+        program(project, "claude", speaks_often(agent))
+    else:
+        model = f"command = '''{speaks_often(agent)}'''\n{model}"
+    configure(project, model, agent=agent)
+    project.noface("run", *(("--max-cost", run) if run else ()))
+    attempt = project.attempts("1")[0]
+    assert 1.0 < attempt["cost_usd"] <= 1.0 + 2 * CHEAP_USD + 0.01
+    assert (attempt["outcome"], attempt["charged"]) == (("INTERRUPTED", False) if run else ("RESOURCE_EXHAUSTED", True))
+
+
+@pytest.mark.parametrize(
+    ("printed", "used"),
+    [
+        ('{"usage": {"prompt_tokens": 7, "completion_tokens": 2}}\n' * 2, (None, 14, 4)),
+        ('{"usage": {"input_tokens": 7, "output_tokens": 2, "cache_read_input_tokens": 3}}\n', (None, 10, 2)),
+        ('working\n{"usage": {"input_tokens": 7, "output_tokens": 2}, "cost_usd": 0.5}\n', (0.5, 7, 2)),
+        ('{"type": "result", "total_cost_usd": 0.5, "usage": {"input_tokens": 7}}\n', (0.5, 7, None)),
+        (lines({"type": "system"}, answer(70, 20), answer(70, 20), result(0.5)), (0.5, 5, 5)),
+        (lines({"type": "system"}, answer(70, 20), answer(70, 20)), (None, 70, 20)),
+        (
+            '{"status": "done", "usage": "all of it"}\n{"cost_usd": -1}\n{"usage": [1]}\n{"usage": {"a": true}\n',
+            (None,) * 3,
+        ),
+        ("I read 5,000 tokens for $3.00\n", (None, None, None)),
+    ],
+)
+def test_a_plain_command_tells_what_it_used_by_the_stream_of_an_agent_or_a_line_for_each_answer(printed, used):
+    reader = CommandReader()
+    reader.feed(printed.encode())
+    told = reader.verdict(0, "").usage
+    assert (told.cost_usd, told.tokens_in, told.tokens_out) == used
+    assert reader.used() == told
 
 
 @pytest.mark.parametrize("used", [Usage(), Usage(tokens_in=10**9)])
