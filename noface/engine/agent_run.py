@@ -157,6 +157,7 @@ def _result(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str,
         started=not ended.error or ended.ended_by is EndedBy.LOST,
         survivors_killed=ended.survivors_killed,
         answer=verdict.answer,
+        refused=verdict.refused,
     )
 
 

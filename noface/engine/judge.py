@@ -358,7 +358,11 @@ def _nothing_changed(order: AttemptOrder, work: Work) -> Failure:
         error = error or passed_over(agent.last_words)
         return asked or error or _no_diff(order, snapshot, told)
     failure = without_changes(order.model.agent, agent.last_words, agent.error)
-    return _no_diff(order, snapshot, told) if failure.kind is FailureKind.NO_DIFF else failure
+    failure = _no_diff(order, snapshot, told) if failure.kind is FailureKind.NO_DIFF else failure
+    if not agent.refused:
+        return failure
+    refused = tuple(f"{order.model.agent} itself refused: {words}" for words in agent.refused)
+    return replace(failure, message=f"{refused[-1]}; {failure.message}", evidence=(*refused, *failure.evidence))
 
 
 def _said(agent: AgentRun) -> str:

@@ -124,6 +124,7 @@ class AgentRun:
 
     `answer` is its last message in full (up to a limit), where a report or an answer is looked for. `out_of_reach` says
     what its sandbox kept from it, where its error is about that; it is to blame where the run has changed nothing.
+    `refused` is what the agent program itself kept its model from doing.
     """
 
     exit_code: int | None
@@ -138,6 +139,7 @@ class AgentRun:
     answer: str = ""
     resumed: Resumed | None = None
     out_of_reach: Failure | None = None
+    refused: tuple[str, ...] = ()
 
 
 class ReportStatus(StrEnum):

@@ -48,6 +48,7 @@ def masked_run(run: AgentRun, masker: Masker) -> AgentRun:
         run,
         last_words=masker.text(run.last_words),
         answer=masker.text(run.answer),
+        refused=_texts(run.refused, masker),
         error=masked_failure(run.error, masker),
         out_of_reach=masked_failure(run.out_of_reach, masker),
     )

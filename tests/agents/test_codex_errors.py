@@ -6,6 +6,7 @@ import pytest
 from support.agent_recordings import CLOCK, run
 
 from noface.agents.base import EventKind
+from noface.agents.claude import ClaudeReader
 from noface.agents.codex import CodexReader
 from noface.diagnosis.agent import classify
 
@@ -78,3 +79,47 @@ def test_what_a_script_of_a_gpt_6_model_does_is_seen_as_it_was_with_older_ones(m
     assert [calls for calls in opened if calls] == [("/bin/bash -lc 'cat a.txt; exit 3'",)]
     assert reader.open_calls == ()
     assert (reader.used().tokens_in, reader.used().tokens_out) == (3600, 120)
+
+
+LOGGED = "2026-11-24T00:11:37.080271Z ERROR codex_core::tools::router: error="
+BY_POLICY = (
+    'exec_command failed: CreateProcess {{ message: "Rejected(\\"`/bin/bash -lc {}` rejected: rm -f style commands are not'
+    ' permitted. Use a safer approach\\")" }}'
+)
+
+
+@pytest.mark.parametrize(
+    ("logged", "refused"),
+    [
+        (
+            BY_POLICY.format("'rm  -rf build'"),
+            "`/bin/bash -lc 'rm  -rf build'` rejected: rm -f style commands are not permitted. Use a safer approach",
+        ),
+        (
+            BY_POLICY.format('\\\\\\"rm -rf $HOME/x\\\\\\"'),
+            '`/bin/bash -lc "rm -rf $HOME/x"` rejected: rm -f style commands are not permitted. Use a safer approach',
+        ),
+        (
+            "patch rejected: writing is blocked by read-only sandbox; rejected by user approval settings",
+            "patch rejected: writing is blocked by read-only sandbox; rejected by user approval settings",
+        ),
+        (
+            "Exit code: 1\nWall time: 0.3 seconds\nOutput:\nFailed to write file /w/b.txt\n",
+            "Failed to write file /w/b.txt",
+        ),
+        ("Exit code: 1\nWall time: 0.3 seconds\nOutput:\n1 test failed: request rejected\n", None),
+        ("exec_command failed: timed out", None),
+    ],
+)
+def test_what_codex_itself_refuses_is_read_of_its_log(logged, refused):
+    reader = CodexReader()
+    said = f"WARNING: no PATH aliases\n{LOGGED}{logged}\n"
+    assert reader.verdict(0, said * 2).refused == ((refused,) if refused else ())
+
+
+def test_what_claude_itself_refuses_is_in_its_result():
+    denied = [{"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "git  push"}}]
+    reader = ClaudeReader()
+    result = {"type": "result", "subtype": "success", "is_error": False, "result": "I may not push."}
+    reader.feed(json.dumps({**result, "permission_denials": denied}).encode() + b"\n")
+    assert reader.verdict(0, "").refused == ("Bash git  push",)

@@ -3,6 +3,8 @@
 import json
 import re
 
+from support.spending import configure, only_attempt, program
+
 from noface.git.refs import scratch_branch, slug
 
 DONE = {"status": "done", "summary": "It is all there."}
@@ -147,3 +149,16 @@ def test_parts_begin_with_the_whole_s_work_in_their_paths_and_leave_theirs_to_it
     }
     for name in ("one", "two", "three", "four"):
         assert (project.path / name / "w.txt").exists()
+
+
+def test_what_the_agent_program_itself_refused_is_told_first_where_nothing_changed(project):
+    rejected = 'Rejected(\\"`rm  -rf build` rejected: rm -f style commands are not permitted\\")'
+    logged = f'2026-11-24T00:11:37.080271Z ERROR codex_core::tools::router: error=exec_command failed: "{rejected}'
+    done = '{"type":"turn.completed","usage":{"input_tokens":5,"output_tokens":5}}'
+    program(project, "codex", f"cat >&2 <<'END'\n{logged}\nEND\necho '{done}'")
+    configure(project, agent="codex")
+    project.run(code=3)
+    refused = "codex itself refused: `rm  -rf build` rejected: rm -f style commands are not permitted"
+    attempt = only_attempt(project)
+    assert (attempt["outcome"], attempt["failure"]["evidence"][0]) == ("NO_DIFF", refused)
+    assert refused in project.noface("show", "1", COLUMNS="120").stdout
