@@ -7,19 +7,19 @@ branches and refs, too, but never of a branch that a person has checked out or m
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 if TYPE_CHECKING:
+    from noface.engine.merged_branches import KnownIssues
     from noface.git.plumbing import Plumbing
     from noface.git.repository import Repository
     from noface.store.reader import Reader
     from noface.ui.leftovers import Leftover
 
-_HEADS, _REFS, _FETCHED = "refs/heads/noface", "refs/noface", "refs/noface/remote"
+_REFS = "refs/noface"
 _KEPT_FILE = "report.json"
 
 
@@ -62,17 +62,8 @@ def clean(
         page.show(kept_lines(leftovers, page.width()))
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What the database and main tell of the issues. `merged` ids are held by main, `slugs` are names in refs."""
-
-    statuses: dict[str, str]
-    merged: frozenset[str]
-    slugs: dict[str, str]
-    made: dict[str, frozenset[str]]
-
-
 def _gather(plumbing: "Plumbing", slots: Path, *, force: bool) -> "list[Leftover]":
+    from noface.engine.merged_branches import known_issues
     from noface.store.database import Database
     from noface.store.reader import Reader
 
@@ -80,34 +71,12 @@ def _gather(plumbing: "Plumbing", slots: Path, *, force: bool) -> "list[Leftover
     path = repository.state_dir / "state.db"
     with contextlib.closing(Database.open(path) if path.exists() else Database.memory()) as database:
         reader = Reader(database)
-        known = _known(plumbing, reader)
+        known = known_issues(plumbing, reader)
         return [
             *_workspaces(repository, slots, reader if path.exists() else None, force=force),
-            *_references(plumbing, known, force=force),
+            *_references(plumbing, reader, known, force=force),
             *_files(repository, reader, known),
         ]
-
-
-def _known(plumbing: "Plumbing", reader: "Reader") -> _Known:
-    from noface.git.refs import slug
-
-    landed = dict(plumbing.landed_issues())
-    rows = {str(row.id): row for row in reader.issues()}
-    mains = (plumbing.local_main(), *plumbing.references(_FETCHED).values())
-    merged = {name for name in landed if name not in rows}
-    made: dict[str, frozenset[str]] = {}
-    for name, row in rows.items():
-        if row.status == "merged":
-            commit = row.merged_commit
-            # Main may have been reset since: then the refs hold the only copy.
-            known = commit and plumbing.resolve(commit)
-            if name in landed or (known and any(plumbing.is_ancestor(str(commit), main) for main in mains)):
-                merged.add(name)
-            attempts = reader.attempts(name)
-            made[name] = frozenset(oid for each in attempts for oid in (each.commit_id, each.candidate) if oid)
-    statuses = {name: str(row.status) for name, row in rows.items()}
-    slugs = {slug(name): name for name in (*landed, *rows)}
-    return _Known(statuses, frozenset(merged), slugs, made)
 
 
 def _workspaces(repository: "Repository", slots: Path, reader: "Reader | None", *, force: bool) -> "Iterator[Leftover]":
@@ -129,48 +98,27 @@ def _workspaces(repository: "Repository", slots: Path, reader: "Reader | None", 
         yield Leftover(What.WORKSPACE, name, size_bytes=bytes_in(slots / name) + bytes_in(git_dirs / name), why=why)
 
 
-def _references(plumbing: "Plumbing", known: _Known, *, force: bool) -> "Iterator[Leftover]":
-    from noface.git.worktrees import worktrees
+def _references(plumbing: "Plumbing", reader: "Reader", known: "KnownIssues", *, force: bool) -> "Iterator[Leftover]":
+    from noface.engine.merged_branches import scratch_branches
     from noface.model.scratch import PERSON
     from noface.ui.leftovers import Leftover, What
 
-    trees = worktrees(plumbing.repository)
-    held = plumbing.references(_REFS)
-    for ref, oid in held.items():
+    for ref, oid in plumbing.references(_REFS).items():
         kind, _, rest = ref.removeprefix(f"{_REFS}/").partition("/")
         if kind == "remote":
             continue  # the remote's main, from which the next run starts
         issue = known.slugs.get(rest.partition("/")[0], "")
         # Below gating/ stand only trees of main, held while its gates ran.
-        why = "" if kind == "gating" else _reason(issue, known, force=force)
+        why = "" if kind == "gating" else known.why_kept(issue, force=force)
         by_person = rest.rpartition("/")[2].startswith(PERSON)
-        if by_person and not why and not force and not _on_main(plumbing, oid):
+        if by_person and not why and not force and not plumbing.is_ancestor(oid, plumbing.repository.main):
             why = "it holds what a person committed, and main does not; --force removes it"
         yield Leftover(What.REF, ref, issue, oid, why=why)
-    holds = {oid for ref, oid in held.items() if ref.rpartition("/")[2].isdigit()}
-    for ref, oid in plumbing.references(_HEADS).items():
-        name = ref.removeprefix("refs/heads/")
-        issue = known.slugs.get(name.removeprefix("noface/"), "")
-        at = next((tree.path for tree in trees if tree.branch == ref or tree.rebasing(ref)), None)
-        why = f"it is checked out in {at}" if at is not None else _reason(issue, known, force=force)
-        if not why and not force and not (oid in holds | known.made.get(issue, frozenset()) or _on_main(plumbing, oid)):
-            why = "it holds commits that are neither on main nor noface's; --force removes it"
-        yield Leftover(What.BRANCH, name, issue, oid, why=why)
+    for each in scratch_branches(plumbing, reader, known, force=force):
+        yield Leftover(What.BRANCH, each.name, each.issue, each.oid, why=each.why)
 
 
-def _reason(issue: str, known: _Known, *, force: bool) -> str:
-    """Say why the refs of an issue stay, "" where they may go."""
-    if not issue:
-        return "it belongs to no issue; remove it yourself where you don't need it"
-    if issue in known.merged or force:
-        return ""
-    status = known.statuses[issue]
-    if status == "merged":
-        return "it was merged, but main does not hold it any more; --force removes it"
-    return f"not merged ({status}); --force removes it"
-
-
-def _files(repository: "Repository", reader: "Reader", known: _Known) -> "Iterator[Leftover]":
+def _files(repository: "Repository", reader: "Reader", known: "KnownIssues") -> "Iterator[Leftover]":
     from noface.process.files import bytes_in
     from noface.ui.leftovers import Leftover, What
 
@@ -185,10 +133,6 @@ def _files(repository: "Repository", reader: "Reader", known: _Known) -> "Iterat
 
 def _clearable(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if path.name != _KEPT_FILE] if folder.is_dir() else []
-
-
-def _on_main(plumbing: "Plumbing", oid: str) -> bool:
-    return plumbing.is_ancestor(oid, plumbing.repository.main)
 
 
 def _remember_released(repository: "Repository", going: "list[Leftover]") -> None:

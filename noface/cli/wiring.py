@@ -261,6 +261,7 @@ def landing_rules(config: Config) -> LandingRules:
         poll_s=config.github.poll,
         numbered=config.tracker.kind == "github",
         closes=config.tracker.close,
+        keep_branches=landing.keep_branches,
     )
 
 

@@ -20,6 +20,7 @@ from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.judge import conflict, gates_failure, missing_gates, proof_of
 from noface.engine.judges import CutShort, Judges
 from noface.engine.lessons import keep_lesson
+from noface.engine.merged_branches import remove_merged
 from noface.engine.outside import branch_in_the_way, wait_for_person
 from noface.engine.prompt_context import attempt_directory, history_of
 from noface.engine.pushed_landing import LandedThere, NotPushed, follow_push, landed_there, push_landing, was_pushed
@@ -441,7 +442,10 @@ class MergeQueue:
 
 
 def release_merged(context: RunContext) -> None:
-    """Remove the refs that only the way to main needs; attempts keep theirs until `noface clean`."""
+    """Remove the refs that only the way to main needs, and the scratch branches that may go.
+
+    Attempts keep their refs until `noface clean`.
+    """
     plumbing = context.env.plumbing
     merged = {issue_id for issue_id, state in context.reader.states().items() if state.status is IssueStatus.MERGED}
     prefixes = tuple(hold_ref(issue_id, "") for issue_id in merged)
@@ -449,6 +453,8 @@ def release_merged(context: RunContext) -> None:
     passing = [ref for ref in held if needed_until_landed(ref.rpartition("/")[2]) and ref.startswith(prefixes)]
     try:
         plumbing.refs.apply(*(RefUpdate(ref, ZERO) for ref in passing))
+        if not context.settings.landing.keep_branches:
+            remove_merged(plumbing, context.reader)
     except RefLockedError as error:  # the next run does it
         context.log_event("refs_kept", reason=error.hint)
     hit("cleaned_up")

@@ -142,6 +142,7 @@ class LandingRules:
     poll_s: float = 60.0
     numbered: bool = False
     closes: bool = True
+    keep_branches: bool = False
 
     @property
     def publishes(self) -> bool:

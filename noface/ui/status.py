@@ -11,7 +11,7 @@ from noface.store.overview import Gap, ModelWait
 from noface.store.records import IssueRow, RunRow, UnsteadyRow
 from noface.ui.page import paint
 from noface.ui.schema import Least, Moment, Words
-from noface.ui.text import cells, clean, count, fit, hanging, moment, money, pad, size
+from noface.ui.text import at_home, cells, clean, count, fit, hanging, moment, money, pad, size
 from noface.ui.unsteady import ListedUnsteady, unsteady_lines
 
 if TYPE_CHECKING:
@@ -396,7 +396,7 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
     """Return the lines of the page; `now` is epoch seconds."""
     lines = [*_summary(document, width), *_run_lines(document.run, now, width)]
     if (disk := document.disk) is not None:
-        text = f"Workspaces: {size(disk.bytes)} in {clean(disk.folder)}, {size(disk.free)} free"
+        text = f"Workspaces: {size(disk.bytes)} in {at_home(disk.folder)}, {size(disk.free)} free"
         lines += [paint(line, "quiet") for line in hanging(text, width)]
     for wait in document.waits:
         text = f"A provider is waited for until {moment(wait.until, now)}: {wait.reason}"

@@ -65,6 +65,7 @@ def night(project):
     made.story.close()
 
 
+BRANCHES = {"refs/heads/noface/1", "refs/heads/noface/2"}
 UNMERGED = {"refs/heads/noface/2", "refs/noface/issues/2/1"}
 
 
@@ -169,6 +170,30 @@ def test_refs_of_a_merged_issue_stay_where_main_no_longer_holds_it(project, nigh
     document = project.shown("clean")
     assert {"refs/heads/noface/1", "refs/noface/issues/1/1"} <= night.refs()
     assert any("main does not hold it any more" in each["why"] for each in document["kept"])
+
+
+@pytest.mark.parametrize(
+    ("extra", "stays"), [("", {"refs/heads/noface/2"}), ("[landing]\nkeep_branches = true\n", BRANCHES)]
+)
+def test_the_next_run_removes_the_branches_of_what_main_holds_unless_they_are_kept(project, night, extra, stays):
+    project.config(extra, gate="true")
+    project.run(code=3)
+    assert night.refs() & BRANCHES == stays
+    assert "refs/noface/issues/1/1" in night.refs()
+
+
+@pytest.mark.parametrize("theirs", ["a checkout", "a commit", "a main without it"])
+def test_a_run_removes_no_branch_that_may_be_needed(project, night, theirs):
+    project.config(gate="true")
+    match theirs:
+        case "a checkout":
+            project.git("worktree", "add", "-q", str(project.folder / "look"), "noface/1")
+        case "a commit":
+            project.git("update-ref", "refs/heads/noface/1", night.commit("my own addition"))
+        case _:
+            project.git("reset", "-q", "--hard", night.main)
+    project.run(code=3)
+    assert "refs/heads/noface/1" in night.refs()
 
 
 def test_a_second_noface_keeps_it_from_cleaning(project, night):

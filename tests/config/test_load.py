@@ -64,6 +64,7 @@ def test_an_empty_file_gives_the_documented_defaults():
         "rubbish": (),
         "wanted": (),
         "log_mb": 200,
+        "test_keys": (),
         "memory_max": None,
         "accept_timeout": 600.0,
         "test_keys": (),
