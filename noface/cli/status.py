@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 def status(
     everything: bool = typer.Option(False, "--all", help="Show every issue, however many are ready or merged."),
+    since: str | None = typer.Option(
+        None, "--since", metavar="WHEN", help="Only what happened since then: 8h, 22:00, yesterday, a date, run."
+    ),
     as_json: bool = typer.Option(False, "--json", help="The whole status as JSON."),
     config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:
@@ -23,7 +26,7 @@ def status(
 
     from noface.cli.fast_path import overview
     from noface.ui import page
-    from noface.ui.status import AwayTracker, ListedFault, run_of, status_document, status_page
+    from noface.ui.status import AwayTracker, ListedFault, happened_since, run_of, status_document, status_page
 
     rows = overview(Path.cwd(), config)
     row = rows.last_run()
@@ -37,6 +40,11 @@ def status(
     if (away := rows.tracker_away()) is not None:
         document = document._replace(tracker_away=AwayTracker(*away))
     document = document._replace(disk=_disk(rows.workspaces()))
+    if since is not None:
+        from noface.ui.since import since_when
+
+        at = since_when(since, now, row.started_at if row is not None else None)
+        document = happened_since(document, at, rows.happened_since(at))
     if as_json:
         page.show_json(document)
         return

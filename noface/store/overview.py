@@ -74,7 +74,7 @@ class AttemptName(NamedTuple):
 
 
 class Overview:
-    """The rows that people look at; none of these queries scans the events."""
+    """The rows that people look at; no query but `happened_since` scans the events."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
@@ -115,6 +115,11 @@ class Overview:
         """Return how many attempts were made of each issue, charged and uncharged, since it was added."""
         rows = self._rows("SELECT issue_id, COUNT(*) FROM attempts GROUP BY issue_id")
         return {str(row[0]): int(row[1]) for row in rows}
+
+    def happened_since(self, at: float) -> dict[str, float]:
+        """Return the issues that came to another status or were worked on since then, with the last time of each."""
+        rows = self._rows(query("happened_since"), at)
+        return {str(row[0]): float(row[1]) for row in rows}
 
     def pull_urls(self) -> dict[str, str]:
         """Return the addresses of the issues' newest pull requests."""

@@ -79,6 +79,11 @@ WHERE issue_id = ? AND epoch = ? AND outcome = 'INTERRUPTED';
 SELECT id, answer FROM advice WHERE issue_id = ? AND topic = 'breakdown' AND outcome = 'ADVISED'
 ORDER BY id DESC LIMIT 1;
 
+-- name: happened_since
+SELECT issue_id, MAX(at) FROM events
+WHERE at >= ? AND issue_id IS NOT NULL AND (kind GLOB 'issue_*' OR kind IN ('attempt_started', 'attempt_finished'))
+GROUP BY issue_id;
+
 -- name: gaps
 -- What workers of a run report as missing, each once, in the order reported.
 SELECT a.issue_id, gap.value FROM attempts AS a, json_each(a.report, '$.gaps') AS gap

@@ -4,6 +4,7 @@ Scripts read the document: add keys, never rename. Imports little, and the recor
 to make than dataclasses: a look must cost little more than a start.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -62,6 +63,7 @@ class ListedIssue(NamedTuple):
     parent: Annotated[str | None, "The issue it is a part of."]
     parts: Annotated[tuple[str, ...], "The ids of its parts, where it was divided."]
     pull_request: Annotated[str | None, "The address of its newest pull request."] = None
+    happened_at: Annotated[float | None, Moment, "With --since: the last time that something happened to it."] = None
 
 
 class ListedFault(NamedTuple):
@@ -129,6 +131,8 @@ class Status(NamedTuple):
     unsteady: Annotated[tuple[ListedUnsteady, ...], "The tests that fail now and then on main."] = ()
     tracker_away: AwayTracker | None = None
     disk: Disk | None = None
+    since: Annotated[float | None, Moment, "With --since: from when on it tells; else null."] = None
+    unchanged: Annotated[int, "With --since: how many issues are left out, since nothing happened to them."] = 0
 
 
 def counted(status: str) -> str:
@@ -216,12 +220,20 @@ def status_document(
         issues = tuple(_cut_off(issue) for issue in issues)
     if pulls:
         issues = tuple(issue._replace(pull_request=pulls.get(issue.id)) for issue in issues)
-    counts: dict[str, int] = {}
-    for issue in issues:
-        counts[issue.status] = counts.get(issue.status, 0) + 1
+    counts = dict(Counter(issue.status for issue in issues))
     reported = tuple(ReportedGap(gap.id, gap.gap) for gap in gaps)
     known = tuple(ListedUnsteady(*row) for row in unsteady)
     return Status(issues, counts, tuple(faults), reported, run, away, known)
+
+
+def happened_since(document: Status, at: float, happened: Mapping[str, float]) -> Status:
+    """Return what is told of the issues that something `happened` to since `at`: first what landed, in that order."""
+    told = [issue._replace(happened_at=happened[issue.id]) for issue in document.issues if issue.id in happened]
+    landed = sorted((each for each in told if each.status == "merged"), key=lambda each: each.happened_at or 0.0)
+    told = [*landed, *(each for each in told if each.status != "merged")]
+    counts = dict(Counter(issue.status for issue in told))
+    left_out = len(document.issues) - len(told)
+    return document._replace(issues=tuple(told), counts=counts, since=at, unchanged=left_out)
 
 
 def _with_wait(issue: ListedIssue, waits: Sequence[AwayModel]) -> ListedIssue:
@@ -317,7 +329,7 @@ def _issue_lines(
     if level:  # the group's heading tells the status of those that stand by themselves
         start += f"{paint(pad(issue.status, _STATUS_CELLS), issue.status)}  "
         taken += _STATUS_CELLS + 2
-    facts = _facts(issue, parts)
+    facts = _facts(issue, parts, now)
     room = max(width - taken - (cells(facts) + 2 if facts else 0), 16)
     title = clean(issue.title) or "(no title)"
     yield f"{start}{pad(title, room)}  {paint(facts, 'quiet')}" if facts else start + fit(title, room)
@@ -332,16 +344,17 @@ def _issue_lines(
             yield from _issue_lines(part, related, now, width, part_cells, level + 1)
 
 
-def _facts(issue: ListedIssue, parts: Sequence[ListedIssue]) -> str:
-    """Return what stands at the right: how far the parts are, the landed commit, attempts, model, cost."""
+def _facts(issue: ListedIssue, parts: Sequence[ListedIssue], now: float) -> str:
+    """Return what stands at the right: when, how far the parts are, the landed commit, attempts, model, cost."""
     merged = issue.status == "merged"
     kept = "already on main" if issue.satisfied else "not done"
     shown = [
+        moment(issue.happened_at, now) if issue.happened_at is not None else "",
         progress([(part.status, part.satisfied) for part in parts]) if not merged else "",
         kept if issue.status == "skipped" else "",
         issue.merged_commit[:10] if merged and issue.merged_commit else "",
         tried(issue.all_attempts, issue.attempts),
-        fit(clean(issue.model or ""), 20) if issue.all_attempts and not merged and not parts else "",
+        fit(clean(issue.model or ""), 20) if issue.all_attempts and not (merged or parts or issue.happened_at) else "",
         money(issue.cost_usd),
     ]
     return " · ".join(fact for fact in shown if fact)
@@ -394,7 +407,9 @@ _TITLES = {
 
 def status_page(document: Status, now: float, width: int, *, everything: bool) -> list[str]:
     """Return the lines of the page; `now` is epoch seconds."""
-    lines = [*_summary(document, width), *_run_lines(document.run, now, width)]
+    order = _TITLES if document.since is None else {"merged": _TITLES["merged"], **_TITLES}
+    everything = everything or document.since is not None
+    lines = [*_summary(document, order, now, width), *_run_lines(document.run, now, width)]
     if (disk := document.disk) is not None:
         text = f"Workspaces: {size(disk.bytes)} in {at_home(disk.folder)}, {size(disk.free)} free"
         lines += [paint(line, "quiet") for line in hanging(text, width)]
@@ -408,23 +423,29 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
     related = family(document.issues)
     for issue in related.top:
         by_status.setdefault(issue.status, []).append(issue)
-    for status in _TITLES:
-        if status == "merged":
+    for status in order:
+        if status == "merged" and document.since is None:
             lines += _fault_lines(document.faults, width)
         lines += _group_lines(status, by_status.get(status, []), related, now, width, everything=everything)
     lines += _gap_lines(document.gaps, width)
     lines += unsteady_lines(document.unsteady, now, width)
-    if not document.issues and not document.faults:
+    if document.since is not None:
+        lines += _fault_lines(document.faults, width)
+        if document.unchanged:
+            lines += ["", paint(f"{count(document.unchanged, 'issue')} without news: noface status", "quiet")]
+    elif not document.issues and not document.faults:
         lines += ["", 'The backlog is empty. Add an issue: noface issue add "What should be done"']
     return lines
 
 
-def _summary(document: Status, width: int) -> list[str]:
+def _summary(document: Status, order: Iterable[str], now: float, width: int) -> list[str]:
     counts, faults = document.counts, len(document.faults)
-    parts = [(f"{counts[status]:,} {counted(status)}", status) for status in _TITLES if counts.get(status)]
+    parts = [(f"{counts[status]:,} {counted(status)}", status) for status in order if counts.get(status)]
     if faults:
         parts.append((f"{faults:,} faulty", "bad"))
     total = count(len(document.issues) + faults, "issue")
+    if document.since is not None:
+        total = f"Since {moment(document.since, now)}{'' if parts else ' nothing happened'}"
     if not parts:
         return [paint(total, "title")]
     lines, line, taken = [], paint(f"{total}:", "title"), cells(total) + 1

@@ -4,23 +4,30 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 from support.cli_story import Story, red_test, usual_night, write_issue
 
 from noface.cli import fast_path
+from noface.errors import UsageError
 from noface.git.locate import locate
 from noface.model.taxonomy import IssueStatus
 from noface.model.worker_run import ReportStatus, WorkerReport
 from noface.trackers.files import FilesTracker
+from noface.ui.since import since_when
 
 LIGHT = """
 import json, sys
 from noface.cli.status import status
-status(False, {json}, None)
+status(False, None, {json}, None)
 heavy = ("pydantic", "git", "jsonschema", "jinja2", "tomlkit", "asyncio", "psutil", "noface.model.attempt", "rich.table")
 print(json.dumps([name for name in heavy if name in sys.modules]), file=sys.stderr)
 """
+
+
+def local(at):
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
 
 
 @pytest.fixture
@@ -40,7 +47,9 @@ def test_the_json_has_the_promised_shape(project, night):
         "issues",
         "run",
         "schema",
+        "since",
         "tracker_away",
+        "unchanged",
         "unsteady",
         "waits",
     ]
@@ -65,6 +74,7 @@ def test_the_json_has_the_promised_shape(project, night):
         "parent": None,
         "parts": [],
         "pull_request": None,
+        "happened_at": None,
     }
     assert issues["001"]["merged_commit"] == night.commit
     assert issues["001"]["last_failure"] is None
@@ -98,6 +108,61 @@ def test_the_page_says_what_is_in_the_way_and_fits_80_columns(project, night):
     assert "  issues/008-broken.md: depends_on names '999', which does not exist" in lines
     assert max(map(len, lines)) <= 80
     assert "\x1b" not in done.stdout
+
+
+def test_what_happened_since_a_time_begins_with_what_landed(project, night):
+    at = night.reader.last_run().started_at
+    before = local(at - 1)
+    night.status("004", "merged").status("001", "ready").status("001", "merged")
+    document = project.shown("status", "--since", before)
+    assert [(issue["id"], issue["status"]) for issue in document["issues"]] == [
+        ("004", "merged"), ("001", "merged"), ("002", "blocked"), ("006", "waiting"), ("007", "running"),
+    ]  # fmt: skip
+    assert document["counts"] == {"merged": 2, "blocked": 1, "waiting": 1, "running": 1}
+    assert (document["since"], document["unchanged"]) == (float(int(at - 1)), 2)
+    assert document["issues"][0]["happened_at"] > at
+    page = project.noface("status", "--since", before).stdout
+    lines = page.splitlines()
+    assert lines[0].startswith("Since 2026-09-21 ")
+    assert ": 2 merged, 1 running, 1 blocked, 1 waiting, 1 faulty" in " ".join(lines[:2])
+    assert page.index("\nmerged\n") < page.index("\nblocked:")
+    assert "Paginate" not in page
+    assert lines[-1] == "2 issues without news: noface status"
+    assert max(map(len, lines)) <= 80
+
+
+def test_since_the_newest_run_and_since_a_time_without_news(project, night):
+    assert len(project.shown("status", "--since", "run")["issues"]) == 5
+    late = local(night.now + 5)
+    page = project.noface("status", "--since", late).stdout
+    assert page.startswith("Since 2026-09-21 ")
+    assert "7 issues without news: noface status" in page
+
+
+NOON = time.mktime((2026, 11, 25, 12, 0, 0, 0, 0, -1))  # a Wednesday
+TIMES = {
+    "8h": "25 04:00", "1d12h": "24 00:00", "90m ago": "25 10:30", "2 h ago": "25 10:00", "3d": "22 12:00",
+    "7:30": "25 07:30", "22:00": "24 22:00", "today": "25 00:00", "Yesterday": "24 00:00",
+    "yesterday 22:00": "24 22:00", "yesterday at 6:05": "24 06:05", "monday": "23 00:00", "sat 23:10": "21 23:10",
+    "wed": "25 00:00", "wed 13:00": "18 13:00", "2026-11-20": "20 00:00", "2026-11-20 21:15": "20 21:15",
+    "2026-11-20T21:15": "20 21:15", "run": "02 01:00", "last run": "02 01:00",
+}  # fmt: skip
+
+
+def test_a_time_is_taken_as_people_write_it():
+    run = time.mktime((2026, 11, 2, 1, 0, 0, 0, 0, -1))
+    read = {text: local(since_when(text, NOON, run)) for text in TIMES}
+    assert read == {text: f"2026-11-{when}:00" for text, when in TIMES.items()}
+    assert since_when("2026-11-20T21:15:00z", NOON, None) == 1_795_209_300.0
+
+
+@pytest.mark.parametrize(
+    "text", ["", "noon", "25:00", "8x", "tomorrow", "yesterday 9", "2026-13-01", "2027-01-01", "su"]
+)
+def test_what_is_no_past_time_is_refused_with_the_forms(text):
+    with pytest.raises(UsageError) as caught:
+        since_when(text, NOON, None)
+    assert "yesterday 22:00" in caught.value.hint
 
 
 def test_what_needs_a_person_stands_before_what_is_done(project, night):
