@@ -23,12 +23,13 @@ _NOTHING_THERE = 'The backlog is empty: noface issue add "What should be done".'
 
 
 class RunTally:
-    """What a run's events add up to: attempts begun, issues worked on, and what landed, in its order."""
+    """What a run's events add up to: attempts begun, issues worked on, what landed, in its order, and what stopped."""
 
     def __init__(self) -> None:
         self.attempts = 0
         self.worked_on: set[str] = set()
         self.landed: dict[str, str] = {}
+        self.stopped: set[str] = set()
         self.began: float | None = None
         self._ended_badly: dict[str, str] = {}
 
@@ -43,6 +44,8 @@ class RunTally:
             case "attempt_finished":
                 self.worked_on.add(issue)
                 self._ended_badly[issue] = str(data.get("worker") or "")
+            case "issue_blocked" | "issue_approval":
+                self.stopped.add(issue)
             case "issue_merged":
                 self.landed[issue] = self._ended_badly.get(issue, "")
             case _:
@@ -75,7 +78,10 @@ class LeftIssue:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What came of a run. `counts` are those of the whole backlog; `next_command` is "" where nothing is to be done."""
+    """What came of a run. `counts` are those of the whole backlog; `next_command` is "" where nothing is to be done.
+
+    `stopped` are the blocked issues and those that wait for approval which came to that in this run.
+    """
 
     why: str
     attempts: int = 0
@@ -84,6 +90,7 @@ class RunSummary:
     landed: tuple[Landed, ...] = ()
     blocked: tuple[LeftIssue, ...] = ()
     approval: tuple[LeftIssue, ...] = ()
+    stopped: frozenset[str] = frozenset()
     held: tuple[LeftIssue, ...] = ()
     review: tuple[LeftIssue, ...] = ()
     waiting: tuple[LeftIssue, ...] = ()
@@ -132,7 +139,7 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
                 why_left = reviewed(reason, pulls.get(row.id, ""))
             case _:
                 why_left = reason
-        shown = status == "blocked" and len(left.get(status, ())) < _SHOWN_MAX
+        shown = status == "blocked" and row.id in tally.stopped
         detail = _newest(reader.past(row.id)) if shown else ""
         left.setdefault(status, []).append(LeftIssue(row.id, short_title(row.title), printable(why_left), detail))
     costs = [row.cost_usd for row in everything if row.present and row.cost_usd is not None]
@@ -141,6 +148,7 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
         attempts=tally.attempts,
         worked_on=len(tally.worked_on),
         seconds=now - (tally.began if tally.began is not None else now),
+        stopped=frozenset(tally.stopped),
         landed=tuple(_landed(reader, by_id[name], worker) for name, worker in tally.landed.items() if name in by_id),
         faults=reader.faults(),
         flaky=reader.gates_counted("flaky"),
@@ -230,8 +238,13 @@ def summary_lines(summary: RunSummary) -> list[Line]:
     looks = [(_title(each), each.changed_tests, "") for each in summary.landed if each.changed_tests]
     lines += _part("Look at these first", "!", "bold yellow", looks)
     lines += _part("Landed", "✔", "green", [(_title(each), _landed_how(each), "") for each in summary.landed])
-    lines += _part("Blocked", "■", "bold red", _left(summary.blocked))
-    lines += _part("Needs your approval", "?", "bold yellow", _left(summary.approval))
+    new_ones = [
+        [each for each in issues if each.id in summary.stopped] for issues in (summary.blocked, summary.approval)
+    ]
+    lines += _part("Blocked", "■", "bold red", _left(new_ones[0]))
+    lines += _part("Needs your approval", "?", "bold yellow", _left(new_ones[1]))
+    if older := len(summary.blocked) + len(summary.approval) - sum(map(len, new_ones)):
+        lines.append(Line("", "Waited for you before this run", f"{count(older, 'issue')}: noface blocked"))
     lines += _part("Cannot land", "!", "bold yellow", _left(summary.held))
     lines += _part("In review", "⇡", "green", _left(summary.review))
     lines += _part("Waits", "…", "yellow", _left(summary.waiting))

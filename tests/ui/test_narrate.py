@@ -381,6 +381,18 @@ def test_the_end_tells_equal_attempts_once_and_what_landed(night):
     ]
 
 
+def test_the_end_counts_what_was_blocked_before_the_run_and_repeats_nothing_of_it(night):
+    night.story.attempt("7", 1, red_test()).status("7", "blocked", "all attempts are used up")
+    night.tally = RunTally()
+    night.story.attempt("8", 1, red_test()).status("8", "blocked", "its budget is used up")
+    lines = closing(night)
+    assert [text for text in lines if "7" in text.split() or "used up" in text] == [
+        "  ■ 8 Cache the rates: its budget is used up"
+    ]
+    assert "Waited for you before this run: 1 issue: noface blocked" in lines
+    assert lines[-1] == "Next: noface blocked"
+
+
 def test_the_end_tells_the_question_that_an_issue_is_blocked_with(night):
     unclear = {"kind": FailureKind.AGENT_CONFUSION, "questions": ("EUR or USD?", "And when?"), "failing_tests": ()}
     night.story.attempt("7", 1, red_test("The currency is open.", **unclear))
