@@ -23,6 +23,7 @@ from noface.model.finding import Finding
 from noface.model.gate import GateKind
 from noface.model.taxonomy import IssueStatus
 from noface.process.files import bytes_in
+from noface.process.installation import installation
 from noface.process.sandbox import find_bubblewrap
 from noface.process.supervise import Containment, Launcher
 from noface.store.database import Database
@@ -32,7 +33,6 @@ from noface.ui.doctor import Check, State, check_of
 from noface.ui.text import count, size
 
 _FEW_BYTES, _TOO_FEW_BYTES = 1_000_000_000, 100_000_000
-_EXTRAS = "pip install 'noface-loop[{}]'"
 
 
 def machine(config: Config | None = None) -> tuple[Check, ...]:
@@ -132,7 +132,7 @@ def _sqlite() -> Check:
 def _extra(name: str, module: str, without: str) -> Check:
     if find_spec(module) is not None:
         return Check(name, State.OK, f"{module.replace('_', '-')} is installed")
-    return Check(name, State.NOTE, f"{module.replace('_', '-')} is missing: {without}", _EXTRAS.format(name))
+    return Check(name, State.NOTE, f"{module.replace('_', '-')} is missing: {without}", installation().bringing(name))
 
 
 def _room(name: str, folder: Path, remedy: str = "") -> Check:

@@ -14,10 +14,10 @@ from noface.config.remote_rules import PULL_REQUEST
 from noface.data.trackers import TRACKERS
 from noface.errors import EXIT_USAGE, ForgeAwayError, ForgeError, RemoteError, UsageError
 from noface.forge.location import Location, located
-from noface.forge.opened import INSTALL
 from noface.forge.token import Token, find_token
 from noface.git.remote import Push, Rejected, find_remote
 from noface.model.finding import Finding
+from noface.process.installation import installation
 from noface.ui.doctor import Check, State
 from noface.ui.text import count
 
@@ -126,7 +126,13 @@ def client_for(location: Location, token: Token) -> "Client":
 def _library() -> Check:
     if find_spec("github") is not None:
         return Check("PyGithub", State.OK, "is installed")
-    return Check("PyGithub", State.BAD, "the library that speaks to GitHub is not installed", INSTALL, EXIT_USAGE)
+    return Check(
+        "PyGithub",
+        State.BAD,
+        "the library that speaks to GitHub is not installed",
+        installation().bringing("github"),
+        EXIT_USAGE,
+    )
 
 
 def _answers(location: Location, token: Token, wanted: Wanted) -> Iterator[Check]:

@@ -16,8 +16,6 @@ from noface.forge.token import Token, find_token
 from noface.process.clock import Clock
 from noface.process.command import Canceller
 
-INSTALL = "pipx install --force 'noface-loop[github]', or in your environment: pip install 'noface-loop[github]'"
-
 
 @dataclass(frozen=True, slots=True)
 class OpenedForge:
@@ -59,7 +57,9 @@ def check_installed() -> None:
     except ModuleNotFoundError as error:
         if error.name is not None and error.name.split(".")[0] == "noface":
             raise
+        from noface.process.installation import installation
+
         raise UsageError(
             f"GitHub needs a library that is not installed ({error.name}).",
-            f"Install it: {INSTALL}.",
+            f"Install it: `{installation().bringing('github')}`.",
         ) from error

@@ -193,9 +193,11 @@ def _refuse_unknown(connection: sqlite3.Connection, path: Path) -> int:
     tables = connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > SCHEMA_VERSION:
+        from noface.process.installation import installation
+
         raise StoreError(
             f"{path} was written by a newer noface (schema {version}, this one knows {SCHEMA_VERSION}).",
-            "Upgrade noface: `pipx upgrade noface-loop`.",
+            f"Upgrade noface: `{installation().upgrade()}`.",
         )
     if version == 0 and tables is not None:
         raise _unusable(path, "it is the database of another program")
