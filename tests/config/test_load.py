@@ -67,7 +67,6 @@ def test_an_empty_file_gives_the_documented_defaults():
         "test_keys": (),
         "memory_max": None,
         "accept_timeout": 600.0,
-        "test_keys": (),
     }
 
 
