@@ -105,6 +105,14 @@ def plain_words(words: tuple[str, ...]) -> tuple[str, ...]:
     return _pytest_words(words) if words[0] == "pytest" else _quiet(words)
 
 
+def looking_only(words: list[str]) -> list[str]:
+    """Return what a tool does that mends, and fails where it did, as what it does where it only looks."""
+    for option, (gone, instead) in CI["mending"].items():
+        if option in words:
+            return [*(word for word in words if word not in {option, *gone}), *instead]
+    return words
+
+
 def _quiet(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return a command without what only has it say more, and without options that are empty."""
     if words[0] not in {"cargo", "go"}:
@@ -128,5 +136,5 @@ def _pytest_words(words: tuple[str, ...]) -> tuple[str, ...]:
         elif re.match(drop, word) or "{" in word or VARIABLE.search(word):
             skip = re.match(takes, word) is not None and index + 1 < len(words) and not words[index + 1].startswith("-")
         elif word not in {".", "./"}:
-            kept.append(word)
+            kept.append(word if word.startswith("-") else word.rstrip("/"))
     return ("pytest", "-q", *kept)

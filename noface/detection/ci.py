@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from noface.detection.checks import Check, Ci, Kind, kind_by_name, kind_of, plain_words, without_doubles
+from noface.detection.checks import Check, Ci, Kind, kind_by_name, kind_of, looking_only, plain_words, without_doubles
 from noface.detection.detected import Wanted
 from noface.detection.files import is_inner, scripts_in, text_of
 from noface.detection.hooks import PRE_COMMIT_FILE, hooks_of
@@ -24,6 +24,7 @@ _ASIDE = re.compile(r"(examples?|docs?|website|site|benchmarks?)(/|$)")
 _BUILT = re.compile(
     r"^(cmake|ctest|meson|ninja|autoreconf|\./(autogen|bootstrap|buildconf)(\.sh)?|(\.\./)?(\./)?configure|make\b)"
 )
+_BROWSER = re.compile(CI["browsers"]["pattern"])
 _LOCKS = ("package-lock.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock")
 _MEMBERS = ("-r", "--recursive", "-w", "--workspaces", "--workspace", "--filter", "workspaces")
 _DEPTH_MAX = 6
@@ -60,6 +61,12 @@ class _Reader:
 
     def result(self) -> Ci:
         checks = tuple(self.checks.values())
+        plain = tuple(check for check in checks if not self._in_browser(check))
+        if any(check.kind == "test" for check in plain):
+            for check in checks:
+                if check not in plain:
+                    self._leave(check.text, f"{check.where}; it needs a browser")
+            checks = plain
         for where, wanted in self._installs.items():
             if any(check.where.partition(": ")[0] == where for check in checks):
                 self.wanted += wanted
@@ -75,6 +82,12 @@ class _Reader:
                 self.untaken.setdefault(step.where, f"a script with conditions: {first}")
         else:
             self._lines(step.script, step.where, step.folder.strip("/").removeprefix("./"), dict(step.env), 0)
+
+    def _in_browser(self, check: Check) -> bool:
+        """Tell whether a check starts a browser, which is seldom there and never in a sandbox."""
+        scripts = scripts_in(self._root / check.folder) if check.of == "node" and inside(check.folder) else {}
+        said = (check.text, *(scripts[word] for word in check.words if word in scripts))
+        return any(_BROWSER.search(text) for text in said)
 
     def hooks(self, where: str) -> None:
         """Take the hooks of pre-commit."""
@@ -106,7 +119,7 @@ class _Reader:
     def _command(self, words: list[str], where: str, folder: str, env: Mapping[str, str], depth: int) -> None:
         command = bare(words, env, self._scripts)
         self.wanted += command.wanted
-        words = command.words
+        words = looking_only(self._without_setup(command.words, where, folder, depth))
         if not words or depth > _DEPTH_MAX:
             return
         text = " ".join(words)
@@ -184,6 +197,16 @@ class _Reader:
             return True
         self.checks, self.wanted, self.untaken, self.built = before
         return False
+
+    def _without_setup(self, words: list[str], where: str, folder: str, depth: int) -> list[str]:
+        """Return a call of make without the targets that only install, which are followed, where others remain."""
+        setups = [word for word in words[1:] if kind_by_name(word) == ""]
+        rest = [word for word in words if word not in setups]
+        if words[:1] not in (["make"], ["gmake"], ["just"]) or all(word.startswith("-") for word in rest[1:]):
+            return words
+        for name in setups:
+            self._recipe(words[0], [name], where, folder, depth)
+        return rest
 
     def _own_make(self, words: list[str], folder: str) -> bool:
         """Tell whether make has a makefile that is committed, which nothing has to be configured for."""

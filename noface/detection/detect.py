@@ -151,14 +151,15 @@ def _untaken(ci: Ci) -> Iterator[str]:
 
 
 def _missing(detection: Detection, surroundings: Surroundings) -> Detection:
-    """Say which programs are not there. What only a linter of its own needs is left to a person, as a comment."""
+    """Say which programs are not there. What only a part of the checks needs is left to a person, as a comment."""
     needs = [*(gate.needs for gate in detection.gates), *(setup.needs for setup in detection.setups)]
     missing = [
         program
         for program in dict.fromkeys(each for programs in needs for each in programs)
         if not surroundings.has(program)
     ]
-    extra = frozenset(program for program in missing if not _carries(detection, program))
+    tested = any(gate.kind == "test" and not set(missing) & set(gate.needs) for gate in detection.gates)
+    extra = frozenset(program for program in missing if not _carries(detection, program, tested=tested))
     notes = []
     for program in missing:
         gates = ", ".join(f"`{gate.command}`" for gate in detection.gates if program in gate.needs) or "none"
@@ -167,10 +168,11 @@ def _missing(detection: Detection, surroundings: Surroundings) -> Detection:
     return Detection(notes=tuple(notes), missing=extra)
 
 
-def _carries(detection: Detection, program: str) -> bool:
-    """Tell whether tests, a build or the setup need a program."""
-    tests = (gate.needs for gate in detection.gates if gate.kind != "lint")
-    return any(program in needs for needs in (*tests, *(setup.needs for setup in detection.setups)))
+def _carries(detection: Detection, program: str, *, tested: bool) -> bool:
+    """Tell whether the setup, a build or, where no others are left, tests need a program."""
+    kinds = {"build"} if tested else {"build", "test"}
+    gates = (gate.needs for gate in detection.gates if gate.kind in kinds)
+    return any(program in needs for needs in (*gates, *(setup.needs for setup in detection.setups)))
 
 
 def _wrapped(root: Path) -> Detection:

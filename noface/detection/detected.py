@@ -78,7 +78,7 @@ class DetectedSetup:
 class Detection:
     """All suggestions; `notes` say what could not be read, and what a person has to see to.
 
-    `missing` are programs that are not on PATH and that only a linter of their own needs: it is written in a comment.
+    `missing` are programs that are not on PATH and that only a part of the checks needs: it is written in a comment.
     """
 
     gates: tuple[DetectedGate, ...] = ()

@@ -59,6 +59,12 @@ TOX = "[tox]\nenvlist = py{39,310},typing,docs\n"
         ("make test", {**PACKAGE, "Makefile": "test: lint\n\tpytest -q\nlint:\n\truff check x\n"}, [f"{OWN} ruff check x", f"{OWN} pytest -q"]),
         ("make test", {**PACKAGE, "Makefile": "test:\n\t./run $(X)\n"}, ['PATH="$PWD/.venv/bin:$PATH" make test']),
         ("just python=3.12 test", {**PACKAGE, "justfile": 'test *args="-x":\n    uv run {{ if x { y } }} pytest {{args}}\n'}, [f"{OWN} pytest -q"]),
+        ("make requirements check", {**PACKAGE, "Makefile": "requirements:\n\tpip install -r r.txt\ncheck:\n\truff check x\n\tstubtest x\n"}, [f"{OWN} pytest -q", f"{OWN} ruff check x", ".venv/bin/stubtest x"]),
+        ("make -j2 deps test", {"Makefile": "deps:\n\tgo get\ntest:\n\tgo test .\n", "go.mod": "module x\n"}, ["make -j2 test"]),
+        ("ruff check --fix --exit-non-zero-on-fix .\nruff format --exit-non-zero-on-format .\npytest", PACKAGE, [f"{OWN} ruff check .", f"{OWN} ruff format . --check", f"{OWN} pytest -q"]),
+        ("pytest tests/\npytest tests", PACKAGE, [f"{OWN} pytest -q tests"]),
+        ("npm test\nnpm run test:ui\nnpx mocha browser-test.js", {"package.json": {"scripts": {"test": "jest", "test:ui": "wdio run x"}}}, ["npm test"]),
+        ("npm test", {"package.json": {"scripts": {"test": "karma start"}}}, ["npm test"]),
         # other ecosystems
         ("npm ci\nnpm run lint\nnpm t", {"package.json": {"scripts": {"lint": "eslint", "test": "jest", "build": "tsc"}}}, ["npm run lint", "npm t"]),
         ("npm run unit\nnpm run type\nnpm run lint:fix", {"package.json": {"scripts": {"unit": "ava", "type": "tsd", "test": "x", "lint:fix": "xo --fix"}}}, ["npm run unit", "npm run type"]),
@@ -82,6 +88,32 @@ TOX = "[tox]\nenvlist = py{39,310},typing,docs\n"
 )  # fmt: skip
 def test_what_ci_runs_becomes_gates(tmp_path, run, files, gates):
     assert gates_of(tmp_path, {**files, CI: workflow(run)}) == gates
+
+
+def test_what_is_told_of_ci_is_what_checks_something(tmp_path):
+    run = "python -VV\npython -m site\ntool --version\npython -c 'import x; print(x.y)'\nD=$(mktemp -d)\nnpm run e2e:ui\nnpm test\nother-check x"
+    scripts = {"test": "uvu", "e2e:ui": "playwright test"}
+    found = detect(tree(tmp_path, {"package.json": {"scripts": scripts}, CI: workflow(run)}))
+    told = [note.partition(" (")[0] for note in found.notes]
+    assert told == ["CI also runs `other-check x`", "CI also runs `npm run e2e:ui`"]
+    assert "it needs a browser" in found.notes[1]
+
+
+@pytest.mark.parametrize(
+    ("run", "comments"),
+    [("npm test\ndeno test", ["deno"]), ("deno test", []), ("npm test\ngolangci-lint run\ndeno test", ["golangci-lint", "deno"])],
+)  # fmt: skip
+def test_checks_whose_program_is_missing_are_comments_where_tests_are_left(tmp_path, run, comments):
+    files = {
+        "go.mod": "module x\n",
+        "deno.json": "",
+        **({"package.json": {"scripts": {"test": "uvu"}}} if "npm" in run else {}),
+    }
+    found = detect(
+        tree(tmp_path, {**files, CI: workflow(run)}), Surroundings(lambda name: name in {"npm", "node", "go"})
+    )
+    assert found.missing == frozenset(comments)
+    assert any(gate.kind == "test" and found.usable(gate) for gate in found.gates)
 
 
 def test_what_ci_installs_is_in_the_environment_of_the_gates(tmp_path):
