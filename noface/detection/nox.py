@@ -8,7 +8,10 @@ from pathlib import Path
 
 from noface.detection.detected import Wanted
 from noface.detection.files import text_of
+from noface.detection.installs import installed
 from noface.detection.steps import Session, option_values
+
+_UNKNOWN = "$UNKNOWN"
 
 
 def nox_sessions(root: Path, words: list[str]) -> Iterator[Session]:
@@ -25,7 +28,7 @@ def nox_sessions(root: Path, words: list[str]) -> Iterator[Session]:
     for name in dict.fromkeys(re.sub(r"(-[\d.]+|\(.*\))$", "", name) for name in names):
         node = sessions.get(name) or sessions.get(name.replace("-", "_"))
         if node is not None:
-            yield _session(name, node)
+            yield _session(root, name, node)
 
 
 def _session_names(node: ast.FunctionDef) -> Iterator[str]:
@@ -51,34 +54,32 @@ def _default_sessions(module: ast.Module) -> list[str]:
     return []
 
 
-def _session(name: str, node: ast.FunctionDef) -> Session:
+def _session(root: Path, name: str, node: ast.FunctionDef) -> Session:
     lines: list[str] = []
-    items: list[str] = []
-    extras: list[str] = []
+    wanted = Wanted()
     for call in ast.walk(node):
-        if (
-            not isinstance(call, ast.Call)
-            or not isinstance(call.func, ast.Attribute)
-            or ast.unparse(call.func.value) != "session"
-        ):
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
             continue
-        plain = [item for item in call.args if not isinstance(item, ast.Starred)]
-        words = [
-            item.value if isinstance(item, ast.Constant) and isinstance(item.value, str) else "$UNKNOWN"
-            for item in plain
-        ]
-        if call.func.attr in {"run", "run_always"} and words:
-            lines.append(shlex.join(words) if "$UNKNOWN" not in words else " ".join(words))
-        elif call.func.attr == "install":
-            for index, word in enumerate(words):
-                if match := re.fullmatch(r"\.\[([\w,-]+)\]", word):
-                    extras += match[1].split(",")
-                elif word == "-r" and index + 1 < len(words) and "$" not in words[index + 1]:
-                    items.append(f"-r {words[index + 1]}")
-                elif (
-                    re.match(r"[A-Za-z]", word)
-                    and words[index - 1 : index] != ["-r"]
-                    and words[index - 1 : index] != ["-c"]
-                ):
-                    items.append(word)
-    return Session(name, tuple(lines), Wanted(tuple(extras), (), tuple(items)))
+        words = [_word(item) for item in call.args if not isinstance(item, ast.Starred)]
+        match ast.unparse(call.func):
+            case "session.run" | "session.run_always" if words:
+                words = [*_given_variables(call), *words]
+                lines.append(shlex.join(words) if _UNKNOWN not in words else " ".join(words))
+            case "session.install":
+                wanted += installed(root, ["pip", "install", *words])
+            case _:
+                pass
+    return Session(name, tuple(lines), wanted)
+
+
+def _word(item: ast.expr) -> str:
+    return item.value if isinstance(item, ast.Constant) and isinstance(item.value, str) else _UNKNOWN
+
+
+def _given_variables(call: ast.Call) -> Iterator[str]:
+    """Yield the variables that a session gives one command, as far as they are written out there."""
+    given = next((key.value for key in call.keywords if key.arg == "env"), None)
+    for name, value in zip(given.keys, given.values, strict=True) if isinstance(given, ast.Dict) else ():
+        pair = (_word(name) if name is not None else _UNKNOWN, _word(value))
+        if _UNKNOWN not in pair:
+            yield "=".join(pair)

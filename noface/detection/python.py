@@ -306,6 +306,7 @@ _RUFF = ("ruff.toml", ".ruff.toml")
 _FIX = re.compile(r"^fix\s*=\s*true\b", re.MULTILINE)
 _PYTHON = f"{VENV}/bin/python"
 _CI = data.table("ci")["python"]
+_COMMA = re.compile(r"[,\s]+")
 _NO_CI = Ci()
 _UV_PIP = f"uv pip install --python {VENV}/bin/python"
 _TOOL = re.compile(rf"{re.escape(VENV)}/bin/(?:python -m )?(?!python\b)([\w.-]+)")
@@ -356,6 +357,7 @@ def _gates(root: Path, project: PythonProject, ci: Ci) -> Iterator[DetectedGate]
         if check.of == "python":
             aimless = check.words == ("mypy",) and not {"files", "packages", "modules"} & _mypy_keys(root, project)
             whole = replace(check, words=("mypy", ".")) if aimless else check
+            whole = replace(whole, words=(*whole.words, *_besides(root, whole)))
             yield DetectedGate(check.name, _command(whole, fixes=_fixes(root, project)), check.kind, check.why)
     if ci.checks:
         return
@@ -368,6 +370,19 @@ def _gates(root: Path, project: PythonProject, ci: Ci) -> Iterator[DetectedGate]
         # mypy needs to know what to check, unless its configuration says so.
         target = "" if {"files", "packages", "modules"} & _mypy_keys(root, project) else " ."
         yield DetectedGate("mypy", f"{_PYTHON} -m mypy{target}", "lint", why)
+
+
+def _besides(root: Path, check: Check) -> Iterator[str]:
+    """Yield what keeps a tool that looks at all files from those of the environment, which lies among them here."""
+    program, *rest = check.words
+    option, place = _CI["besides"].get(program, ("", ""))
+    named = (word for word in rest if not word.startswith("-") and word not in {".", "./"})
+    if not option or option in check.text or any((root / check.folder / word).exists() for word in named):
+        return
+    # The option stands in for the key of that name.
+    known = (read_ini(root / file).get(program, {}) for file in (".flake8", "setup.cfg", "tox.ini"))
+    own = next((text for keys in known if (text := keys.get(option.strip("-")))), "")
+    yield f"{option}={','.join((*filter(None, re.split(_COMMA, own)), place))}"
 
 
 def _command(check: Check, *, fixes: bool) -> str:

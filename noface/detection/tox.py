@@ -12,6 +12,7 @@ from noface.detection.python_project import read_ini, read_ini_text
 from noface.detection.steps import Session, option_values
 
 _VERSION_FACTOR = re.compile(r"(py|python|pypy|cpython)?[\d.]*t?|pypy\d*|lts|min|lowest")
+_VARIABLES = ("setenv", "set_env")
 _NAMES_MAX = 100
 _FIXED = {"toxinidir": ".", "tox_root": ".", "envpython": "python", "package_root": ".", "/": "/"}
 
@@ -73,6 +74,8 @@ def _fromtoml_of(tool: dict[str, Any]) -> dict[str, dict[str, str]]:
                 lines[key] = "\n".join(shlex.join(_toml_words(each)) for each in value if isinstance(each, list))
             elif isinstance(value, list):
                 lines[key] = "\n".join(texts(value))
+            elif key in _VARIABLES:
+                lines[key] = "\n".join(f"{name}={text}" for name, text in table(value).items() if isinstance(text, str))
             elif isinstance(value, str):
                 lines[key] = value
         sections[name] = lines
@@ -108,6 +111,8 @@ def _session(sections: dict[str, dict[str, str]], name: str, factors: set[str]) 
 
     # What an environment rewrites is no check, and what may fail is none either.
     commands = tuple(line for line in lines("commands") if not line.startswith(("-", "!")))
+    variables = [f"{key}={value}" for key, value in _lines_of("\n".join(lines(*_VARIABLES)))]
+    commands = tuple(" ".join((*map(shlex.quote, variables), line)) for line in commands)
     wanted = Wanted(
         _split(lines("extras")),
         _split(lines("dependency_groups")),
