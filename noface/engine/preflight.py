@@ -21,7 +21,7 @@ from noface.engine.readiness import box_findings, model_findings
 from noface.engine.steadiness import remember_unsteady
 from noface.errors import BaselineRedError, UsageError
 from noface.gates.run import names_suffice
-from noface.integrity.inventory import Inventory, Outcome
+from noface.integrity.inventory import Inventory
 from noface.integrity.unrun import unrun
 from noface.integrity.unsteady import failed_in
 from noface.model.failure import SETUP_PASSING, Failure
@@ -120,11 +120,11 @@ def _ran(result: GateResult, inventory: Inventory, left: tuple[str, ...]) -> str
     name = result.gate.name
     if result.failure is not None:
         return f"{name} (red as it was)"
-    if not result.tests_run:
+    count = max(result.tests_run or 0, inventory.ran)  # a summary may be that of one program of several
+    if not count:
         return name
-    skipped = sum(outcome is Outcome.SKIPPED for _, outcome in inventory.tests)
-    tests = f"{result.tests_run:,} test{'s' if result.tests_run != 1 else ''}"
-    more = f", {skipped:,} skipped" if skipped else ""
+    tests = f"{count:,} test{'s' if count != 1 else ''}"
+    more = f", {inventory.skipped:,} skipped" if inventory.skipped else ""
     return f"{name} ({tests}{more}{f', none in {some(left, _FILES_MAX)}' if left else ''})"
 
 

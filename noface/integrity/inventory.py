@@ -39,6 +39,16 @@ class Inventory:
         """How many tests passed."""
         return (self.count or 0) + sum(outcome is Outcome.PASSED for _, outcome in self.tests)
 
+    @property
+    def skipped(self) -> int:
+        """How many tests are known by name and did not run."""
+        return sum(outcome is Outcome.SKIPPED for _, outcome in self.tests)
+
+    @property
+    def ran(self) -> int:
+        """How many tests ran, as far as names and numbers say."""
+        return (self.count or 0) + len(self.tests) - self.skipped
+
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
