@@ -15,6 +15,7 @@ from noface.detection.hooks import PRE_COMMIT_FILE, hooks_of
 from noface.detection.installs import installed, is_install
 from noface.detection.recipes import just_recipes, make_targets
 from noface.detection.sessions import sessions_of, tool_scripts
+from noface.detection.settled_scripts import settled
 from noface.detection.shell import ASSIGNED, CONTROL, VARIABLE, inside, joined_folder, simple_commands
 from noface.detection.starters import bare
 from noface.detection.steps import CI, CiStep, Session
@@ -76,12 +77,14 @@ class _Reader:
         if step.other:
             if not step.script or _may_check(step.script):
                 self._leave(step.script or step.where, f"{step.where}: {step.other}")
-        elif CONTROL.search(step.script):
-            if _may_check(step.script):
-                first = next(line.strip() for line in step.script.split("\n") if line.strip())
+            return
+        script = settled(step.script)
+        if CONTROL.search(script):
+            if _may_check(script):
+                first = next(line.strip() for line in script.split("\n") if line.strip())
                 self.untaken.setdefault(step.where, f"a script with conditions: {first}")
         else:
-            self._lines(step.script, step.where, step.folder.strip("/").removeprefix("./"), dict(step.env), 0)
+            self._lines(script, step.where, step.folder.strip("/").removeprefix("./"), dict(step.env), 0)
 
     def _in_browser(self, check: Check) -> bool:
         """Tell whether a check starts a browser, which is seldom there and never in a sandbox."""

@@ -101,6 +101,7 @@ _DEFINED = re.compile(r"-D\w+(:\w+)?=[\w./+-]+")
 _TEST_OPTION = re.compile(
     r"^\s*option\s*\(\s*(\w*(?:BUILD|ENABLE|WITH)_TEST(?:S|ING)?)\s+\"[^\"]*\"\s+OFF", re.MULTILINE | re.IGNORECASE
 )
+_RUNS_TESTS = re.compile(r"ctest\b|(make|ninja)\b.*\s(test|check)$|cmake --build .*\s(-t|--target)[ =](test|check)\b")
 _WATCHES = re.compile(r"COMPILER|SANITI|FUZZ|COVERAGE|VALGRIND|TOOLCHAIN", re.IGNORECASE)
 _CTESTS = re.compile(r"^\s*(enable_testing|include\s*\(\s*CTest|add_test)\b", re.IGNORECASE | re.MULTILINE)
 
@@ -242,16 +243,26 @@ def _native_build(root: Path, ci: Ci, detection: Detection) -> Detection:
 
 def _tested(ci: Ci) -> set[str]:
     """Return the jobs of CI that run CMake's tests."""
-    return {where for text, where in ci.built if text.startswith("ctest")}
+    return {where for text, where in ci.built if _RUNS_TESTS.match(text)}
 
 
 def _configured(ci: Ci) -> list[str]:
-    """Return what the first job that runs CMake's tests defines, but for compilers and what only watches the tests."""
+    """Return what the jobs that run CMake's tests define, but for compilers and what only watches the tests.
+
+    Of several ways it is the first of those that watch least.
+    """
     jobs = _tested(ci)
     configures = (
-        text for text, where in ci.built if where in jobs and text.startswith("cmake ") and "--build" not in text
+        [match[0] for match in _DEFINED.finditer(text)]
+        for text, where in ci.built
+        if where in jobs and text.startswith("cmake ") and "--build" not in text
     )
-    return [match[0] for match in _DEFINED.finditer(next(configures, "")) if not _WATCHES.search(match[0])]
+    plainest = min(configures, key=lambda given: sum(map(_watched, given)), default=[])
+    return [option for option in plainest if not _WATCHES.search(option)]
+
+
+def _watched(option: str) -> bool:
+    return _WATCHES.search(option) is not None and option.upper().endswith(("=ON", "=1", "=TRUE", "=YES"))
 
 
 def _in_folders(root: Path, surroundings: Surroundings) -> Detection:
