@@ -259,7 +259,8 @@ def _way_out(red: list[GateResult], *, only_new: bool) -> str:
     if failures and all(failure.kind is FailureKind.ENVIRONMENT for failure in failures):
         return "Install what is missing, or have `[project] setup` make it in each workspace (`noface config example`)."
     if not all(_by_names(result) for result in red):
-        return f"Make main green first, or correct the command of {names}."
+        soft = " With hard = false it only reports." if all(result.gate.kind is GateKind.LINT for result in red) else ""
+        return f"Make main green first, or correct the command of {names}.{soft}"
     return "Make main green first; or let only new failures count: `noface run --allow-red`."
 
 

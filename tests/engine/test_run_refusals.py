@@ -124,6 +124,15 @@ def test_the_hint_for_a_red_baseline_is_one_that_can_help(project, gate, flags, 
     assert "--allow-red" not in stderr
 
 
+def test_a_linter_that_is_red_on_main_may_only_report(project):
+    project.config(extra='\n[[gates]]\nname = "lint"\ncommand = "echo no; false"\nkind = "lint"\n')
+    project.issue(7)
+    project.commit()
+    assert "or correct the command of lint. With hard = false it only reports." in " ".join(
+        refused(project, code=3).split()
+    )
+
+
 def test_an_accept_file_that_was_never_committed_is_named_before_any_worker_is_paid(project):
     project.issue(7, accept=[f"{PYTEST} checks/test_a.py::test_a"])
     project.commit()
