@@ -136,6 +136,9 @@ def test_what_ci_installs_is_in_the_environment_of_the_gates(tmp_path):
     found = detect(tree(tmp_path, {**files, "tox.ini": tox, CI: workflow("tox -e py312", "tox -e typing")}))
     (setup,) = found.setups
     assert setup.command.endswith("pip install -e '.[tests]' -r need/t.txt --group typing 'c>1'")
+    made = {"need/u.txt": "e\n", "Makefile": "requirements:\n\tpip install -r need/u.txt\ncheck:\n\truff check x\n"}
+    found = detect(tree(tmp_path / "c", {**files, **made, CI: workflow("make requirements check")}))
+    assert found.setups[0].command.endswith("-r need/u.txt ruff")
     found = detect(tree(tmp_path / "b", {**files, CI: workflow("pip install .[all] d tox", "pytest")}))
     assert found.setups[0].command.endswith("pip install -e '.[all]' pytest d")
 
