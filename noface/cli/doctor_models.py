@@ -35,6 +35,7 @@ from noface.process.clock import Clock
 from noface.process.environment import agent_environment
 from noface.process.files import read_bounded, write_atomic
 from noface.process.supervise import Canceller, Command, Launcher
+from noface.secrets.logins import key_fix, keys_of
 from noface.ui.doctor import Access, Check, ModelFinding, Price, Probe, RoleAccess, State, check_of
 
 
@@ -72,17 +73,10 @@ def login_of(agent: str, model: str, env: Mapping[str, str], home: Path, *, keyc
 
 def _by_provider(model: str, env: Mapping[str, str], home: Path, files: tuple[Path, ...], command: str) -> Login:
     """Look for the key of the provider that a model's name begins with, or that its family belongs to."""
-    providers = table("providers")
-    provider, slash, _ = model.partition("/")
-    if not slash:
-        families = providers["key_families"]
-        provider = next((families[family] for family in families if model.startswith(family)), "")
-    if provider in providers["local"]["before_the_slash"]:
+    if model.partition("/")[0] in table("providers")["local"]["before_the_slash"]:
         return Login(needed=False)
-    names = providers["keys"].get(provider, ())
-    ways = ([f"run `{command}`"] if command else []) + ([f"set {names[0]}"] if names else [])
-    fix = ", or ".join(ways) or f"set the key of the provider of {model or 'its model'}"
-    return Login(_seen(env, names, home, files), certain=bool(names), fix=fix)
+    names = keys_of(model)
+    return Login(_seen(env, names, home, files), certain=bool(names), fix=key_fix(model, command))
 
 
 def _seen(env: Mapping[str, str], names: Iterable[str], home: Path, files: tuple[Path, ...]) -> tuple[str, ...]:

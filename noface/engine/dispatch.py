@@ -7,6 +7,7 @@ from functools import partial
 from typing import assert_never
 
 from noface.engine.advisors import Advisors
+from noface.engine.agent_run import missing_program
 from noface.engine.attempt import run_attempt
 from noface.engine.budget_guard import RunLimits, estimates
 from noface.engine.context import Planning, RunContext
@@ -49,6 +50,7 @@ from noface.recovery.policy_state import charged
 from noface.recovery.resume import gone_on_with
 from noface.recovery.retry_policy import Start
 from noface.recovery.schedule import Contest, Plan, independent, plan
+from noface.secrets.logins import login_fix
 from noface.secrets.masked_records import masked_issue
 
 
@@ -250,8 +252,13 @@ def block(context: RunContext, past: History, action: Block) -> None:
 def configured(context: RunContext, issue: Issue) -> Configured:
     """Return what noface.toml says of an issue's gates and models that a person is told of."""
     mask = context.env.masker.text
-    agents = {name: spec.agent for name, spec in context.settings.models.items()}
-    return Configured({gate.name: mask(gate.command) for gate in context.gates_for(issue)}, agents)
+    models, logins = context.settings.models, context.settings.policy.logins
+    agents = {name: spec.agent for name, spec in models.items()}
+    fixes = {name: login_fix(spec) for name, spec in models.items()}
+    chosen = [name for name in context.settings.policy.alternatives if name not in context.unreachable]
+    there = [name for name in chosen if not missing_program(context.env.agents[agents[name]].program(models[name]))]
+    ready = {name: dict(logins).get(name, name) for name in there}
+    return Configured({gate.name: mask(gate.command) for gate in context.gates_for(issue)}, agents, fixes, ready)
 
 
 def _branch(past: History) -> str:

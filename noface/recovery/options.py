@@ -9,7 +9,6 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from noface.data import table
 from noface.model.actions import ApprovalKind, Block
 from noface.model.history import History
 from noface.model.issue import Issue
@@ -26,10 +25,16 @@ _OF_A_MODEL = (FailureKind.AUTH, FailureKind.MISCONFIGURED)
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """What noface.toml says that a person is told of: each gate's command, and each model's agent."""
+    """What noface.toml says that a person is told of: each gate's command, and each model's agent.
+
+    `fixes` is how each model is logged in; `ready` the models that somebody has chosen and whose programs are there,
+    each with its login.
+    """
 
     commands: Mapping[str, str] = field(default_factory=dict)
     agents: Mapping[str, str] = field(default_factory=dict)
+    fixes: Mapping[str, str] = field(default_factory=dict)
+    ready: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +120,14 @@ def _for_kind(issue: Issue, kind: FailureKind, history: History, configured: Con
     match kind.category:
         case Category.ENVIRONMENT:
             cause = "log in" if kind is FailureKind.AUTH else "mend the cause"
-            fix = _login(configured.agents.get(last, "")) if kind is FailureKind.AUTH else ""
+            fix = configured.fixes.get(last, "") if kind is FailureKind.AUTH else ""
             how = f": {fix}" if fix else ""
             mended = [Option(f"{cause}{how}; the next run goes on by itself", "noface run")]
             edit = [Option("correct noface.toml", _EDIT_CONFIG)] if kind is FailureKind.MISCONFIGURED else []
-            return [*edit, *mended, *(_other_model(issue, last, configured) if kind in _OF_A_MODEL else [])]
+            return [*edit, *mended, *(_other_model(issue, last, configured, kind) if kind in _OF_A_MODEL else [])]
         case Category.TRANSIENT:
             wait = Option("wait for the provider; the next run goes on by itself", "noface run")
-            return [wait, *_other_model(issue, last, configured)]
+            return [wait, *_other_model(issue, last, configured, kind)]
         case Category.BOUNDARY if kind is FailureKind.GATE_TAMPERING:
             return [Option("the test is wrong: correct it on main yourself, then go on", _retry(issue))]
         case Category.BOUNDARY:
@@ -144,15 +149,17 @@ def _for_boundary(issue: Issue, history: History) -> list[Option]:
             return []
 
 
-def _login(agent: str) -> str:
-    """Return how one logs in to an agent, "" where that depends on its model's provider."""
-    return str(table("agents").get(agent, {}).get("login", {}).get("fix", ""))
+def _other_model(issue: Issue, last: str, configured: Configured, kind: FailureKind) -> list[Option]:
+    """Return the option to go on with another model that can work: of another agent, as one's models share a provider.
 
-
-def _other_model(issue: Issue, last: str, configured: Configured) -> list[Option]:
-    """Return the option to go on with a model of another agent, since one agent's models share login and provider."""
-    agent = configured.agents.get(last)
-    other = next((name for name, its in configured.agents.items() if its != agent), None)
+    What refuses a login does not refuse another one of the same agent: that comes first.
+    """
+    agents, ready = configured.agents, configured.ready
+    others = [name for name in ready if agents.get(name) != agents.get(last)]
+    if kind is FailureKind.AUTH:
+        same = [name for name in ready if agents.get(name) == agents.get(last) and ready[name] != ready.get(last)]
+        others = [*(name for name in same if name != last), *others]
+    other = next(iter(others), None)
     if other is None:
         return []
     return [Option(f"go on with another model, such as {other}", _unblock(issue, f"--model {shlex.quote(other)}"))]

@@ -102,7 +102,7 @@ from noface.model.budget import (
 )
 from noface.model.failure import Failure
 from noface.model.history import History, Topic, Verdict
-from noface.model.quoting import some
+from noface.model.quoting import short, some
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, DiagnosisStrategy, FailureKind, Strategy
 from noface.model.worker_run import BlockedReason
 from noface.recovery.closing import closed_or_looked_at
@@ -206,10 +206,15 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
     return (outside(state, now) or _again(state, now) if not last.charged else None) or recover(state, now)
 
 
+_REFUSAL_CHARS_MAX = 300
+
+
 def _why_nothing_mends(failure: Failure, model: str, policy: Policy) -> str:
     """Say why the environment is not tried again, if its cause is known; of a login which other models would use it."""
-    if failure.kind is FailureKind.AUTH and (shared := [m for m in policy.models if m in policy.same_login(model)]):
-        return f"no retry mends the environment: {', '.join(shared)} would use the same login as {model}"
+    if failure.kind is FailureKind.AUTH:
+        shared = [name for name in policy.models if name in policy.same_login(model)]
+        also = f"; {', '.join(shared)} would use the same login as {model}" if shared else ""
+        return f"no retry mends the environment: {short(failure.message, _REFUSAL_CHARS_MAX)}{also}"
     known = known_cause(failure)
     return f"no retry mends the environment{f': {known.cause}' if known is not None else ''}"
 

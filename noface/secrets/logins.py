@@ -33,6 +33,49 @@ def login_id(spec: ModelSpec) -> str:
     return f"{spec.agent}-{digest[:_DIGEST_CHARS]}"
 
 
+_KEY_NAMED = re.compile(r"\benv_key\s*=\s*[\"']?(\w+)")
+"""Where an argument that chooses a provider says which variable holds its key."""
+
+
+def login_fix(spec: ModelSpec) -> str:
+    """Return what gives a model's runs the login that they really use, "" for a command: that is its own matter."""
+    known = table("agents").get(spec.agent, {}).get("login")
+    if known is None:
+        return ""
+    keys = (*known.get("keys", ()), *(keys_of(spec.model) if known.get("by_provider") else ()))
+    own = [name for name in (*dict(spec.env), *spec.env_pass) if is_secret_name(name) and fits(name, keys)]
+    if own:
+        return f"correct {own[0]}, which [models.{spec.name}] names"
+    chosen = known.get("uncertain_argument", "")
+    if chosen and any(chosen in argument for argument in spec.args):
+        named = _KEY_NAMED.findall(" ".join(spec.args))
+        return f"set {named[-1]}" if named else f"give it a key of the provider that [models.{spec.name}] args choose"
+    leads = next((name for name, _ in spec.env if _LEADS_ELSEWHERE.search(name)), "")
+    if leads:
+        provider = table("agents")[spec.agent].get("elsewhere", {}).get(leads, "its service")
+        return f"renew the login of {provider}, to which {leads} of [models.{spec.name}] leads it"
+    if not known.get("by_provider"):
+        return str(known["fix"])
+    return key_fix(spec.model, str(known.get("command", "")))
+
+
+def keys_of(model: str) -> tuple[str, ...]:
+    """Return the variables of which one is the key of a model's provider, by its name; none where that is not known."""
+    providers = table("providers")
+    provider, slash, _ = model.partition("/")
+    if not slash:
+        families = providers["key_families"]
+        provider = next((families[family] for family in families if model.startswith(family)), "")
+    return tuple(providers["keys"].get(provider, ()))
+
+
+def key_fix(model: str, command: str) -> str:
+    """Return what gives a model the key of its provider; `command` logs in, where the agent has one."""
+    names = keys_of(model)
+    ways = ([f"run `{command}`"] if command else []) + ([f"set {names[0]}"] if names else [])
+    return ", or ".join(ways) or f"set the key of the provider of {model or 'its model'}"
+
+
 def _provider(spec: ModelSpec) -> str:
     """Return the provider of an entry's model; where none is known, what its name begins with."""
     providers = providers_of(spec.agent, spec.model, dict(spec.env))

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -172,10 +173,17 @@ def test_more_attempts_are_offered_with_the_strongest_model_that_was_tried():
 
 
 def test_what_clears_itself_begins_with_the_next_run_and_says_how_to_log_in():
-    agents = {"small": "claude", "mini": "claude", "other": "codex"}
-    told = block(attempt(1, "no key", FailureKind.AUTH), kind=FailureKind.AUTH, configured=Configured(agents=agents))
+    agents = {"small": "claude", "mini": "claude", "preset": "gemini", "other": "codex"}
+    ready = {"small": "one", "mini": "one", "other": "its"}
+    configured = Configured({}, agents, {"small": "run `claude` and log in with /login"}, ready)
+    told = block(attempt(1, "no key", FailureKind.AUTH), kind=FailureKind.AUTH, configured=configured)
     assert told["commands"][0] == "noface run"
     assert told["options"][0].startswith("log in: run `claude` and log in with /login")
+    another = replace(configured, ready={"other": "its", **ready, "mini": "another"})
+    elsewhere = block(attempt(1, "no key", FailureKind.AUTH), kind=FailureKind.AUTH, configured=another)
+    assert elsewhere["commands"][1] == "noface unblock 7 --model mini", "another login of the same program comes first"
+    nobody = block(attempt(1, "no key", FailureKind.AUTH), kind=FailureKind.AUTH, configured=replace(another, ready={}))
+    assert not any("--model" in command for command in nobody["commands"])
     assert told["commands"][1] == "noface unblock 7 --model other", "the models of one agent share its login"
     assert (told["model"], told["agent"]) == ("small", "claude")
 

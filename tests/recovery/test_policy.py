@@ -168,8 +168,9 @@ def test_a_dearer_model_with_a_login_that_was_refused_is_not_tried():
     assert decide(failed(K.AUTH), policy=shared).model == "twin", "it has a login of its own"
     blocked = decide(failed(K.AUTH), failed(K.AUTH, "twin"), policy=shared)
     assert isinstance(blocked, Block)
-    alone = decide(failed(K.AUTH), policy=replace(shared, alternatives=()))
-    assert alone == Block(K.AUTH, "no retry mends the environment: big would use the same login as small")
+    refused = failed(K.AUTH)
+    alone, said = decide(refused, policy=replace(shared, alternatives=())), refused.failure.message
+    assert alone == Block(K.AUTH, f"no retry mends the environment: {said}; big would use the same login as small")
     assert decide(failed(K.MISCONFIGURED), policy=replace(shared, alternatives=())).model == "big"
     assert decide(failed(K.AUTH), *fails(2), policy=shared).model == "big", "the login has worked since"
 

@@ -1,9 +1,10 @@
 """Which entries of [models] use the same login (rule 5 of `recovery/policy.py`)."""
 
+import pytest
 from support.cases import cases
 
 from noface.model.worker_run import ModelSpec
-from noface.secrets.logins import login_id
+from noface.secrets.logins import login_fix, login_id
 
 
 def spec(agent="claude", model="claude-sonnet-4-5", **more):
@@ -43,3 +44,37 @@ def test_entries_that_differ_in_a_key_a_home_or_a_provider_have_logins_of_their_
 
 def test_no_key_is_in_the_name_of_a_login():
     assert "sk-secret" not in login_id(spec(env=(("ANTHROPIC_API_KEY", "sk-secret"),)))
+
+
+BEDROCK = (("CLAUDE_CODE_USE_BEDROCK", "1"), ("AWS_REGION", "eu-west-1"))
+DEPOT = ("-c", "model_provider=house", "-c", 'model_providers.house={base_url="http://h/v1",env_key="DEPOT_KEY"}')
+
+
+@pytest.mark.parametrize(
+    ("spec", "fix"),
+    [
+        (ModelSpec("m", "claude"), "run `claude` and log in with /login, or set ANTHROPIC_API_KEY"),
+        (
+            ModelSpec("m", "claude", env=BEDROCK),
+            "renew the login of bedrock, to which CLAUDE_CODE_USE_BEDROCK of [models.m] leads it",
+        ),
+        (
+            ModelSpec("m", "claude", env=(("ANTHROPIC_BASE_URL", "http://h"), ("ANTHROPIC_AUTH_TOKEN", "t"))),
+            "correct ANTHROPIC_AUTH_TOKEN, which [models.m] names",
+        ),
+        (
+            ModelSpec("m", "claude", env=(("ANTHROPIC_BASE_URL", "http://h"), ("GITHUB_TOKEN", "t"))),
+            "renew the login of its service, to which ANTHROPIC_BASE_URL of [models.m] leads it",
+        ),
+        (ModelSpec("m", "codex"), "run `codex login`, or set CODEX_API_KEY"),
+        (ModelSpec("m", "codex", args=DEPOT), "set DEPOT_KEY"),
+        (ModelSpec("m", "codex", args=DEPOT[:2]), "give it a key of the provider that [models.m] args choose"),
+        (ModelSpec("m", "gemini", env_pass=("GOOGLE_API_KEY",)), "correct GOOGLE_API_KEY, which [models.m] names"),
+        (ModelSpec("m", "opencode", "openrouter/x/y"), "run `opencode auth login`, or set OPENROUTER_API_KEY"),
+        (ModelSpec("m", "aider", "deepseek/deepseek-chat"), "set DEEPSEEK_API_KEY"),
+        (ModelSpec("m", "aider", "house/x"), "set the key of the provider of house/x"),
+        (ModelSpec("m", "command", command="./agent"), ""),
+    ],
+)
+def test_how_to_log_in_is_said_of_what_a_model_really_uses(spec, fix):
+    assert login_fix(spec) == fix
