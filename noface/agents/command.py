@@ -25,7 +25,7 @@ from noface.agents.base import (
 )
 from noface.agents.json_stream import JsonRecord, asks, json_value, local_clock, unescaped
 from noface.diagnosis.agent import classify
-from noface.diagnosis.agent_errors import ASKS, AgentEvidence, announces_error, error_in
+from noface.diagnosis.agent_errors import ASKS, AgentEvidence, announces_error, error_in, is_of_the_work
 from noface.diagnosis.known_causes import HERE, access_refused, final_error
 from noface.diagnosis.web_answers import begins_page, final_answer
 from noface.model.attempt import AttemptOrder
@@ -165,6 +165,8 @@ class CommandReader:
                 kind, message = FailureKind.AGENT_CRASH, f"the worker {how}: {words}"
         crashed = kind is FailureKind.AGENT_CRASH
         outside = final_error(reversed(said)) if crashed else None
+        if outside is not None and not outside.disk_full and is_of_the_work(said[-1].strip()):
+            outside = None
         by_provider = _of_its_provider(exit_code, stderr, said[-1].strip(), last) if crashed else None
         # A network may be the work's own: what other programs say of one comes first.
         if by_provider is not None and (outside is None or by_provider.kind is not FailureKind.NETWORK):
@@ -193,7 +195,7 @@ def _of_its_provider(exit_code: int | None, stderr: str, *last: str) -> Failure 
     Most commands call an agent that noface knows, or one that passes on its provider's words. Only the last line of
     what it printed counts: of 1,370 red recordings of programs that ask no provider one is mistaken by that.
     """
-    for words in last:
+    for words in (line for line in last if not is_of_the_work(line)):
         evidence = AgentEvidence(_NAME, exit_code, stderr, error_in(words))
         failure = classify(evidence, local_clock()).failure
         certain = failure is not None and (failure.kind is not FailureKind.AUTH or not _HTTP_ERROR.match(words))

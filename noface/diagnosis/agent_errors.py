@@ -64,6 +64,11 @@ def announces_error(words: str) -> bool:
     return _PROVIDER["announced"].match(words) is not None
 
 
+def is_of_the_work(words: str) -> bool:
+    """Tell whether a line with a provider's error is the work's: of a test, a compiler, or a report of work done."""
+    return _PROVIDER["of_the_work"].search(words) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class AgentEvidence:
     """One worker run. `finished` is True where the CLI itself said that the work ended well.

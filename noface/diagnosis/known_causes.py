@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from noface.data import expanded, table
+from noface.diagnosis.agent_errors import is_of_the_work
 from noface.diagnosis.text import strip_codes
 from noface.model.failure import NO_ANSWER, OUT_OF_REACH, OUTSIDE_CAUSE, Failure
 from noface.model.quoting import one_line
@@ -206,7 +207,7 @@ def of_its_provider(error: Failure) -> Failure:
     if error.rule == NO_ANSWER:
         return replace(error, kind=FailureKind.NETWORK, charged=False)
     found = final_error(error.evidence[-1:]) if error.rule == OUTSIDE_CAUSE else None
-    if found is None or HERE.search(found.line) or _NO_NETWORK.search(found.line):
+    if found is None or HERE.search(found.line) or is_of_the_work(found.line) or _NO_NETWORK.search(found.line):
         return error
     known = _cause_of(found.line)
     kind = FailureKind.OVERLOADED if _OVERLOADED.search(found.line) else FailureKind.NETWORK
