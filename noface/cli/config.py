@@ -102,7 +102,7 @@ def show(
 
 def _prices(config: "Config") -> dict[str, Any]:
     """Return of which day the list prices are, how old, and which models in use have their costs estimated by them."""
-    from noface.cli.wiring import model_specs, today
+    from noface.cli.policy_records import model_specs, today
     from noface.config.prices import age_of_prices, prices_are_old, prices_as_of
     from noface.engine.readiness import is_estimated
     from noface.process.clock import Clock

@@ -110,7 +110,7 @@ def _models(
 ) -> "tuple[ModelFinding, ...]":
     from noface.cli.doctor_models import model_findings, uses, with_probe, with_relations
     from noface.cli.doctor_models import probe as ask
-    from noface.cli.wiring import model_specs
+    from noface.cli.policy_records import model_specs
     from noface.config.load import parse
 
     known = config if config is not None else parse("", "noface.toml")

@@ -18,7 +18,8 @@ from pathlib import Path
 from noface.agents.base import place_in
 from noface.agents.registry import AGENTS
 from noface.cli.doctor_versions import VERSION, version_problems
-from noface.cli.wiring import attempt_environment, bubblewrap_for, policy, today
+from noface.cli.policy_records import policy, today
+from noface.cli.wiring import attempt_environment, bubblewrap_for
 from noface.config.prices import age_of_prices, prices_are_old, prices_as_of
 from noface.config.sections import Config
 from noface.data import table

@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
+from noface.cli.policy_records import model_specs, policy
 from noface.cli.wiring import (
     RunOptions,
     bubblewrap_for,
     gate_specs,
-    model_specs,
-    policy,
     sandbox_rules,
     settings,
     slots_dir,

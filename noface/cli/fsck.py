@@ -51,18 +51,20 @@ def fsck(
 
 def _repository(config: Path | None) -> "Repository":
     """Return the repository; a configuration that is missing or wrong keeps nobody from checking."""
-    from noface.config.load import load
+    from noface.config.load import find, read, tables
     from noface.errors import ConfigError
     from noface.git.locate import locate
     from noface.git.repository import discover
 
     try:
-        main = load(locate(Path.cwd()).root, config).project.main
+        path = find(locate(Path.cwd()).root, config)
+        project = tables(read(path), str(path)).get("project")
     except ConfigError:
         if config is not None:
             raise
-        main = ""
-    return discover(Path.cwd(), main)
+        project = None
+    main = project.get("main") if isinstance(project, dict) else None
+    return discover(Path.cwd(), main if isinstance(main, str) else "")
 
 
 def _check(plumbing: "Plumbing") -> "tuple[str, tuple[Finding, ...]]":
@@ -70,7 +72,7 @@ def _check(plumbing: "Plumbing") -> "tuple[str, tuple[Finding, ...]]":
 
     A living run goes on between one look and the next, so beside one only that counts which two looks agree on.
     """
-    from noface.engine.recover import collect
+    from noface.engine.fsck_look import collect
     from noface.integrity.fsck import check
 
     facts = collect(plumbing)

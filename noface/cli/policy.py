@@ -81,8 +81,8 @@ def replay(
 
     Every recorded decision is made again on the same attempts. It costs no tokens and changes nothing.
     """
+    from noface.cli.policy_records import policy as policy_of
     from noface.cli.session import open_session
-    from noface.cli.wiring import policy as policy_of
     from noface.config.load import load
     from noface.recovery.policy_table import replay as replayed
     from noface.recovery.policy_table import spared
@@ -129,8 +129,8 @@ def _kind(word: str) -> "FailureKind":
 
 def _view(config: Path | None, issue_id: str | None) -> "PolicyView":
     """Return what the page is about. Without an issue nothing but the configuration is looked at."""
-    from noface.cli.wiring import breaker_rules
-    from noface.cli.wiring import policy as policy_of
+    from noface.cli.policy_records import breaker_rules
+    from noface.cli.policy_records import policy as policy_of
     from noface.config.load import load
     from noface.git.locate import locate
     from noface.model.budget import Budget

@@ -84,7 +84,7 @@ def without_unknown(backlog: Backlog, root: Path, config: Path | None) -> Backlo
     """
     if not any(issue.model is not None or issue.tier is not None for issue in backlog.issues):
         return backlog
-    from noface.cli.wiring import model_specs
+    from noface.cli.policy_records import model_specs
     from noface.config.load import load
     from noface.errors import ConfigError
     from noface.model.backlog import without_unknown_models

@@ -4,16 +4,14 @@ import hashlib
 import os
 import shutil
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import cast
 
-from noface.config.presets import presets
-from noface.config.sections import MB, Config, Model
+from noface.cli.policy_records import breaker_rules, model_specs, policy
+from noface.config.sections import MB, Config
 from noface.data.trackers import TRACKERS
 from noface.engine.attempt_environment import AttemptEnvironment, SandboxRules, Setup
 from noface.engine.context import RunSettings
-from noface.engine.judge import PLAIN_AGENTS
 from noface.engine.prompt_context import load_templates
 from noface.engine.readiness import startable
 from noface.engine.tracker_calls import RemoteIssues
@@ -29,95 +27,11 @@ from noface.knowledge.hints import HintRule
 from noface.model.access import RoleAccess
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.pull_request import LandingRules
-from noface.model.taxonomy import Category, FailureKind
-from noface.model.worker_run import ModelSpec
 from noface.process.clock import Clock
 from noface.process.sandbox import Bubblewrap, find_bubblewrap
 from noface.process.supervise import Launcher
 from noface.prompts.data import EarlierForm
-from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, Roles, Rung, Start
-from noface.recovery.schedule import BreakerRules
-from noface.secrets.logins import login_id
 from noface.trackers.base import RemoteTracker, Tracker, open_tracker
-
-_BREAKDOWN_NAMES = {"max_children": "children_max", "max_depth": "depth_max"}
-
-
-def policy(config: Config, model: str | None = None) -> Policy:
-    """Return the policy in force; `model` from the command line takes the first rung's place."""
-    retry, recovery, ladder = config.retry, config.recovery, _ladder(config, model)
-    return Policy(
-        ladder=ladder,
-        tiers=tuple((name, entry.tier) for name, entry in config.models.items()),
-        attempts_max=retry.max_total_attempts,
-        block_after=retry.block_after,
-        issue_cost_usd_max=retry.max_cost_usd,
-        issue_tokens_max=retry.max_tokens,
-        transient_retries=retry.transient_retries,
-        outage_max_s=retry.outage_max,
-        backoff_base_s=retry.backoff_base,
-        backoff_max_s=retry.backoff_max,
-        alternatives=tuple(name for name in config.models if name in retry.models or name not in presets()),
-        strategies=tuple(retry.strategies.items()),
-        roles=Roles(**config.roles.models) if recovery.enabled else Roles(reviewer=config.roles.reviewer),
-        reflect=retry.reflect and recovery.enabled,
-        strategies_max=recovery.max_strategies,
-        diagnose_after=recovery.diagnose_after,
-        allow_skip=recovery.allow_skip,
-        breakdown=config.breakdown.record(
-            BreakdownRules, _BREAKDOWN_NAMES, enabled=config.breakdown.enabled and recovery.enabled
-        ),
-        approval_paths=tuple(config.approval.paths),
-        approval_labels=tuple(config.approval.labels),
-        review=config.review.record(ReviewRules, {"rounds": "rounds_max"}, judge=_judge(config, ladder)),
-        logins=tuple((name, login_id(spec)) for name, spec in model_specs(config, Path()).items()),
-        start=retry.start if model is None else Start.FIRST,
-    )
-
-
-def _judge(config: Config, ladder: tuple[Rung, ...]) -> str | None:
-    """Return who is asked about changed tests: the reviewer, else the strongest model that can be asked anything."""
-    askable = [rung for rung in ladder if config.models[rung.model].agent not in PLAIN_AGENTS]
-    strongest = max(askable, key=lambda rung: rung.tier, default=None) if config.recovery.enabled else None
-    return config.roles.reviewer or (strongest.model if strongest is not None else None)
-
-
-def breaker_rules(config: Config) -> BreakerRules:
-    """Return when a model's circuit breaker opens, and for how long."""
-    return BreakerRules(config.retry.breaker_after, config.retry.breaker_wait)
-
-
-def _ladder(config: Config, model: str | None) -> tuple[Rung, ...]:
-    """Return the rungs of `[[retry.ladder]]`, or those that `[retry]` makes (N11, L5).
-
-    By default: `default_model`, then `escalation_model` once, then the same thinking longer, as long as the cap
-    allows.
-    """
-    retry, models = config.retry, config.models
-    if retry.ladder:
-        rungs = [
-            Rung(rung.model, models[rung.model].tier, rung.attempts, rung.think, _kinds(rung.answers))
-            for rung in retry.ladder
-        ]
-        if model is None or model == rungs[0].model:
-            return tuple(rungs)
-        first = Rung(model, models[model].tier, rungs[0].times)
-        return (first, *(rung for rung in rungs if rung.model != model and rung.tier >= first.tier))
-    first_model = model or retry.default_model
-    rest = retry.max_total_attempts
-    rungs = [Rung(first_model, models[first_model].tier, retry.escalate_after_attempts)]
-    strongest = rungs[0]
-    if retry.escalation_model is not None and retry.escalation_model != first_model:
-        strongest = Rung(retry.escalation_model, models[retry.escalation_model].tier, 1 if retry.think else rest)
-        rungs.append(strongest)
-    if retry.think:
-        rungs.append(Rung(strongest.model, strongest.tier, rest, think=True))
-    return tuple(rungs)
-
-
-def _kinds(answers: tuple[FailureKind | Category, ...]) -> tuple[FailureKind, ...]:
-    """Return the kinds that kinds and categories stand for."""
-    return tuple(dict.fromkeys(kind for each in answers for kind in FailureKind if each in (kind, kind.category)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,47 +69,6 @@ def gate_specs(config: Config) -> tuple[GateSpec, ...]:
             alone=gate.alone,
         )
         for gate in config.gates
-    )
-
-
-def model_specs(config: Config, root: Path, day: date | None = None) -> dict[str, ModelSpec]:
-    """Return the models by name, presets included, with their prices on a day, by default today's.
-
-    A scripted model's script lies relative to `root`.
-    """
-    day = day or today(Clock())
-    return {name: _model_spec(name, model, root, config.sandbox.kind, day) for name, model in config.models.items()}
-
-
-def today(clock: Clock) -> date:
-    """Return the day that it is by a clock, in UTC."""
-    return datetime.fromtimestamp(clock.now(), UTC).date()
-
-
-def _model_spec(name: str, model: Model, root: Path, kind: str, day: date) -> ModelSpec:
-    price = model.price(day)
-    return ModelSpec(
-        name=name,
-        agent=model.agent,
-        model=model.model,
-        tier=model.tier,
-        command=str(root / model.command) if model.agent == "scripted" else model.command,
-        args=tuple(model.args),
-        env=tuple(model.env.items()),
-        env_pass=tuple(model.env_pass),
-        timeout_s=model.timeout,
-        idle_timeout_s=model.idle_timeout,
-        tool_timeout_s=model.tool_timeout,
-        max_cost_usd=model.max_cost_usd,
-        usd_per_mtok_in=price.usd_per_mtok_in if price is not None else None,
-        usd_per_mtok_out=price.usd_per_mtok_out if price is not None else None,
-        own_prices=model.usd_per_mtok_in is not None,
-        boxed=(model.sandbox or kind) != "none",
-        network=model.network == "on",
-        resume=model.resume == "auto",
-        settings=model.settings,
-        tools=tuple(model.tools) if model.tools is not None else None,
-        permissions=model.permissions,
     )
 
 

@@ -33,7 +33,7 @@ from noface.model.failure import UNCHANGED, Failure, PriorFailure
 from noface.model.gate import GateResult, GateSpec, Proof, all_hard_passed, worst
 from noface.model.quoting import one_line, some, speaks
 from noface.model.taxonomy import FailureKind
-from noface.model.worker_run import AgentRun, ReportStatus, WorkerReport
+from noface.model.worker_run import PLAIN_AGENTS, AgentRun, ReportStatus, WorkerReport
 from noface.recovery.done_already import done_already, nothing_left, says_done
 from noface.recovery.partly_done import PARTLY_DONE, partly_done, said_left
 from noface.recovery.reported import UNREADABLE, of_report, of_unreadable
@@ -57,8 +57,6 @@ _NOT_THE_GATES = (
 """After these failures an attempt that finds the work done and changes nothing may be right: the gates decide."""
 _WHY_CHARS_MAX = 120
 _GONE = "its workspace was removed while it was at work (by what clears caches?), so nothing of its work is left"
-PLAIN_AGENTS = ("command", "scripted")
-"""These print any program's output: their words mean nothing."""
 
 
 def judge(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Judgement:

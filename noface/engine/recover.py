@@ -1,12 +1,11 @@
 """Settles what an earlier run left open: landings, attempts, processes. Harmless to repeat.
 
-Whether an open attempt may have killed noface is judged in `deaths`. `noface fsck` collects its facts here, and has
-its repairs done.
+Whether an open attempt may have killed noface is judged in `deaths`. `noface fsck` has its repairs done here.
 """
 
 import json
 from collections.abc import Iterable
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,30 +22,25 @@ from noface.engine.landing import release_merged
 from noface.engine.protected_files import protection_for
 from noface.engine.pushed_landing import was_pushed
 from noface.engine.sessions import settle as settle_files
-from noface.errors import GitError, StoreError
+from noface.errors import GitError
 from noface.git.fast_forward import Blocked, Landed, Moved
 from noface.git.landing import landing, remove_own_ref_locks, settle, settle_forgotten
-from noface.git.plumbing import Plumbing
 from noface.git.private_git_dir import config_text, write_if_new
-from noface.git.refs import ZERO, RefUpdate, slug
+from noface.git.refs import ZERO, RefUpdate
 from noface.git.removal import remove
 from noface.git.snapshot import SlotSnapshot, take
-from noface.git.survey import survey
-from noface.integrity.fsck_facts import DatabaseFacts, Facts, Finding, Repair, RepairKind
+from noface.integrity.fsck_facts import Finding, Repair, RepairKind
 from noface.model.attempt import AttemptOrder, Interrupted
 from noface.model.budget import ESTIMATED
 from noface.model.taxonomy import INTERRUPTED, IssueStatus
 from noface.model.worker_run import ModelSpec, Usage
 from noface.process.command import Canceller
 from noface.process.files import read_regular
-from noface.process.lock import holder_of
-from noface.process.process_tree import carriers, sweep
+from noface.process.process_tree import sweep
 from noface.prompts.partial import accumulate, steps_of
 from noface.secrets.masked_records import masked_snapshot
-from noface.store.check import database_facts
-from noface.store.database import Database
 from noface.store.questions import OpenQuestion
-from noface.store.reader import OpenAttempt, Reader
+from noface.store.reader import OpenAttempt
 
 _ORDER_BYTES_MAX = 16 << 20
 
@@ -234,48 +228,6 @@ def _numbers_in_use(context: RunContext) -> dict[str, int]:
         if number.isdecimal():
             numbers[name] = max(numbers.get(name, 0), int(number))
     return numbers
-
-
-def collect(plumbing: Plumbing) -> Facts:
-    """Return the facts about a repository. Raises UsageError where main is gone, GitError where git fails."""
-    state = plumbing.repository.state_dir
-    holder = holder_of(state / "lock")
-    rows, error, hint = _rows(state / "state.db")
-    commits = {oid for attempt in rows.attempts for oid in (attempt.candidate, attempt.commit)}
-    commits |= {issue.merged_commit for issue in rows.issues}
-    git = survey(plumbing, {oid for oid in commits if oid})
-    ids = {"", *(issue.id for issue in rows.issues), *(attempt.issue for attempt in rows.attempts)}
-    ids |= {landed.issue for landed in git.landed}
-    return Facts(
-        git=git,
-        database=rows if (state / "state.db").exists() and not error else None,
-        database_error=error,
-        database_hint=hint,
-        running=holder,
-        names={slug(issue_id): issue_id for issue_id in ids},
-        folders=_folders(state / "attempts"),
-        processes=() if holder else carriers("NOFACE_STATE", str(state)),
-    )
-
-
-def _rows(path: Path) -> tuple[DatabaseFacts, str, str]:
-    """Return what the database holds, or why it cannot be used and what to do."""
-    if not path.exists():
-        return DatabaseFacts(), "", ""
-    try:
-        with closing(Database.open(path)) as database:
-            rows = database_facts(database)
-            opened = Reader(database).open_attempts()
-    except StoreError as error:
-        return DatabaseFacts(), error.message, error.hint
-    judged_next = {each.directory for each in opened if each.order is not None and only_judged(each.order)}
-    saved = tuple(replace(attempt, saved=attempt.directory in judged_next) for attempt in rows.attempts)
-    return replace(rows, attempts=saved), "", ""
-
-
-def _folders(home: Path) -> tuple[str, ...]:
-    """Return the folders that attempts have: one an issue, in it one a number."""
-    return tuple(sorted(str(path) for path in home.glob("*/*") if path.name.isdigit() and path.is_dir()))
 
 
 def repair(context: RunContext, findings: Iterable[Finding]) -> None:

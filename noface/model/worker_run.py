@@ -9,6 +9,9 @@ from enum import StrEnum
 from noface.model.access import Permissions, Settings, Tool
 from noface.model.failure import Failure
 
+PLAIN_AGENTS = ("command", "scripted")
+"""Agents that print any program's output: their words mean nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:

@@ -2,6 +2,8 @@
 
 import json
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 
 import pytest
@@ -10,8 +12,8 @@ from hypothesis import strategies as st
 from support import ROOT
 from support.policies import policies
 
-from noface.cli.wiring import breaker_rules
-from noface.cli.wiring import policy as policy_of
+from noface.cli.policy_records import breaker_rules
+from noface.cli.policy_records import policy as policy_of
 from noface.config.load import parse
 from noface.model.taxonomy import FailureKind
 from noface.recovery.schedule import BreakerRules
@@ -347,3 +349,21 @@ def test_what_may_be_spent_is_told_of_run_issue_and_attempt(project):
     assert (document["max_cost_usd"], document["max_tokens"]) == (6.0, 1_000_000)
     assert document["run"] == {"max_cost_usd": 20.0, "max_tokens": 5_000_000}
     assert document["attempt"] == {"claude-opus": {"max_cost_usd": 2.5}}
+
+
+@pytest.mark.parametrize("verb", ["policy", "fsck"])
+def test_a_look_imports_nothing_of_a_run(project, verb):
+    code = f"""
+import sys
+sys.argv = ["noface", "{verb}"]
+from noface.__main__ import main
+try:
+    main()
+except SystemExit:
+    pass
+print([name for name in ("noface.cli.wiring", "noface.engine.recover", "noface.engine.judge") if name in sys.modules])
+"""
+    said = subprocess.run(
+        [sys.executable, "-c", code], cwd=project.path, env=project.environment(), capture_output=True, check=False
+    )
+    assert said.stdout.splitlines()[-1] == b"[]", said.stderr

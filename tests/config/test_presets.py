@@ -3,7 +3,7 @@
 import pytest
 
 from noface.agents.registry import AGENTS
-from noface.cli.wiring import model_specs, policy
+from noface.cli.policy_records import model_specs, policy
 from noface.config.load import parse
 from noface.config.presets import presets
 from noface.config.problems import InvalidConfigError
