@@ -298,17 +298,21 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
         document = {"schema": 1, "start": starts, "waiting": waits, "faults": faults, "findings": encode(findings)}
         typer.echo(json.dumps(document))
         return code
-    _print_plan(starts, waits, len(faults), workers=chosen.workers)
+    asked = sum(states[each.id].status in (IssueStatus.BLOCKED, IssueStatus.APPROVAL) for each in issues) - len(shut)
+    typer.echo(
+        f"{len(starts)} can start ({chosen.workers} at once), {len(waits)} wait, {len(faults)} faulty"
+        + (f", {asked} wait for you: noface blocked" if asked else ".")
+    )
+    _print_plan(starts, waits)
     for line in finding_lines(everything, page.width()):
         typer.echo(line)
     typer.echo("Nothing was run: `noface run` tries the gates on main first, and they must pass there.")
     return code
 
 
-def _print_plan(starts: Sequence[_Row], waits: Sequence[_Row], faulty: int, *, workers: int) -> None:
+def _print_plan(starts: Sequence[_Row], waits: Sequence[_Row]) -> None:
     """Print what starts, now or then, and what waits, each reason once."""
     width = page.width()
-    typer.echo(f"{len(starts)} can start ({workers} at once), {len(waits)} wait, {faulty} faulty.")
     said = ""
     for item in starts:
         when, worker = "now" if item["now"] else "then", f" with {item['model']}" if item["model"] else ""

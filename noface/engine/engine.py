@@ -188,10 +188,9 @@ def run_result(
     rows = [row for row in context.reader.issues() if not only or row.id in only]
     left = [row for row in rows if row.present and not _settled(row)]
     if only and left and not (faulty or once) and all(row.status == IssueStatus.BLOCKED for row in left):
-        named = tuple(row.id for row in left)
-        again = f"noface retry {' '.join(named)}"
-        how = "is blocked" if len(named) == 1 else "are blocked"
-        return RunResult(EXIT_ATTENTION, f"finished; {some(named, _GONE_MAX)} {how}; to have it tried again: {again}")
+        why = some(tuple(f"{row.id} is blocked: {row.reason}" for row in left), _GONE_MAX)
+        again = f"noface retry {' '.join(row.id for row in left)}"
+        return RunResult(EXIT_ATTENTION, f"finished; {why}; to have it tried again: {again}")
     if faulty or left:
         return RunResult(EXIT_ATTENTION, once or _left_over(left, faulty=faulty))
     vanished = (context.at_first or frozenset()) - set(withdrawn)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from noface.model.backlog import natural_order
 from noface.ui.page import paint
 from noface.ui.text import clean, count, hanging, size
 
@@ -99,7 +100,7 @@ def kept_lines(leftovers: Sequence[Leftover], width: int) -> list[str]:
 
 def _grouped(things: Iterable[Leftover], key: Callable[[Leftover], str]) -> Iterator[tuple[str, list[Leftover]]]:
     groups: dict[str, list[Leftover]] = {}
-    for each in things:
+    for each in sorted(things, key=lambda each: natural_order(each.issue)):
         groups.setdefault(key(each), []).append(each)
     yield from groups.items()
 

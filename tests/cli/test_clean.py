@@ -136,6 +136,15 @@ def test_a_dry_run_changes_nothing_and_says_the_same(project, night):
     assert (done["clean"], done["kept"]) == (planned["clean"], planned["kept"])
 
 
+def test_issues_are_named_in_the_order_of_their_numbers(project, night):
+    for number in (11, 3):
+        write_issue(project.path, f"{number}-x", "More")
+        project.git("update-ref", f"refs/noface/issues/{number}/1", night.work)
+    night.story.sync()
+    page = project.noface("clean", "--dry-run").stdout
+    assert [line.split()[0] for line in page.splitlines() if ": not merged" in line] == ["2", "3", "11"]
+
+
 def test_force_lets_go_of_unmerged_work_after_naming_it_and_resets_nothing(project, night):
     done = project.noface("clean", "--force")
     assert night.refs() == set()
@@ -192,7 +201,8 @@ def test_a_run_removes_no_branch_that_may_be_needed(project, night, theirs):
             project.git("update-ref", "refs/heads/noface/1", night.commit("my own addition"))
         case _:
             project.git("reset", "-q", "--hard", night.main)
-    project.run(code=3)
+    told = project.run("-i", "2", code=3)
+    assert "Finished; 2 is blocked: all 5 attempts are used up; to have it tried again: noface retry 2." in told
     assert "refs/heads/noface/1" in night.refs()
 
 

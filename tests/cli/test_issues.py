@@ -148,6 +148,8 @@ def test_a_dry_run_of_a_blocked_issue_says_why_and_what_has_it_tried_again(proje
     (wait,) = json.loads(project.noface("run", "--dry-run", "--json", "-i", blocked).stdout)["waiting"]
     assert wait["reason"].startswith("blocked: ")
     assert wait["reason"].endswith(f"noface retry {blocked}")
+    assert "0 wait, 0 faulty" in project.noface("run", "--dry-run", "-i", "1").stdout
+    assert ", 1 wait for you: noface blocked" in project.noface("run", "--dry-run").stdout
 
 
 def test_a_dry_run_tells_each_reason_once(project):
