@@ -15,7 +15,7 @@ from noface.detection.hooks import PRE_COMMIT_FILE, hooks_of
 from noface.detection.installs import installed, is_install
 from noface.detection.recipes import just_recipes, make_targets
 from noface.detection.sessions import sessions_of, tool_scripts
-from noface.detection.settled_scripts import settled
+from noface.detection.settled_scripts import assigned, filled_in, settled
 from noface.detection.shell import ASSIGNED, CONTROL, VARIABLE, inside, joined_folder, simple_commands
 from noface.detection.starters import bare
 from noface.detection.steps import CI, CiStep, Session
@@ -25,6 +25,7 @@ _ASIDE = re.compile(r"(examples?|docs?|website|site|benchmarks?)(/|$)")
 _BUILT = re.compile(
     r"^(cmake|ctest|meson|ninja|autoreconf|\./(autogen|bootstrap|buildconf)(\.sh)?|(\.\./)?(\./)?configure|make\b)"
 )
+_INSTALLS = re.compile(r"\b(pip3?|uv|poetry|pdm)\b.*\b(install|sync)\b")
 _BROWSER = re.compile(CI["browsers"]["pattern"])
 _LOCKS = ("package-lock.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock")
 _MEMBERS = ("-r", "--recursive", "-w", "--workspaces", "--workspace", "--filter", "workspaces")
@@ -132,7 +133,10 @@ class _Reader:
         if _BUILT.search(text) and not self._own_make(words, folder) and not (kind and kind[0] == ""):
             self.built.append((text, where))
             return
-        kind = kind or self._by_name(words, folder)
+        if kind is None:
+            kind = self._by_name(words, folder)
+            if kind is not None and not kind[0]:
+                self._follow_file(words, where, folder)
         if kind is None or (kind[0] and _depends(words, folder)):
             self._leave(" ".join(word for word in words if not ASSIGNED.match(word)), where)
         elif kind[1] == "node" and folder and not self._installed_with_root(folder):
@@ -142,7 +146,8 @@ class _Reader:
 
     def _take(self, check: Check) -> None:
         words = plain_words(check.words)
-        self.checks.setdefault((words, check.folder, check.env), replace(check, words=words))
+        same = tuple(word for word in words if word != "run") if words[0] in CI["package_managers"] else words
+        self.checks.setdefault((same, check.folder, check.env), replace(check, words=words))
 
     def _followed(self, words: list[str], where: str, folder: str, depth: int) -> bool:
         """Follow a command that only leads to others; tell whether it did."""
@@ -179,6 +184,17 @@ class _Reader:
     def _checks(self, line: str) -> bool:
         kind = kind_of(" ".join(bare(line.split(), {}, self._scripts).words))
         return kind is not None and kind[0] != ""
+
+    def _follow_file(self, words: list[str], where: str, folder: str) -> None:
+        """Read what a script of the project installs; what it asks before it does is not worked out."""
+        values: dict[str, str] = {}
+        known = inside(folder) and is_inner(words[0].removeprefix("./"))
+        text = text_of(self._root / folder / words[0]) if known else ""
+        for line in text.replace("\\\n", " ").split("\n"):
+            filled = filled_in(line.strip(), values)
+            values |= assigned(filled)
+            if _INSTALLS.search(filled):
+                self._lines(filled, where, folder, {}, _DEPTH_MAX)
 
     def _recipe(self, program: str, names: list[str], where: str, folder: str, depth: int) -> bool:
         """Follow targets whose lines are commands of Python's tools; what else they are runs as it is."""

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+_TRUTH = "tag:yaml.org,2002:bool"
 _READ_BYTES_MAX = 1_000_000
 _FOLDERS_MAX = 2_000
 _NOT_OWN = ("node_modules", "vendor", "third_party", "thirdparty", "build", "dist", "target", "site-packages")
@@ -109,6 +110,11 @@ def yaml_of(path: Path) -> dict[Any, Any]:
         """Takes tags of other programs, such as GitLab's !reference, for nothing."""
 
     Loader.add_multi_constructor("", lambda *_: None)
+    # YAML 1.1 takes `on` and `yes` for truths; in these files they are words, as in GO111MODULE: on.
+    Loader.yaml_implicit_resolvers = {
+        first: [(tag, form) for tag, form in known if tag != _TRUTH or first in "tTfF"]
+        for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
     try:
         document = yaml.load(text, Loader=Loader)  # noqa: S506 -- it is a SafeLoader
     except (yaml.YAMLError, ValueError, RecursionError):

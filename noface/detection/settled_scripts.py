@@ -30,7 +30,7 @@ def _branches(lines: list[str]) -> Iterator[str]:
         if condition := _IF.match(line):
             found = open_.pop()[1] if condition["word"] == "elif" and open_ else False
             outer = all(branch for branch, _ in open_)
-            holds = outer and not found and _holds(_filled(condition["test"], values))
+            holds = outer and not found and _holds(filled_in(condition["test"], values))
             open_.append((holds, found or holds))
         elif line == "else" and open_:
             found = open_.pop()[1]
@@ -38,15 +38,21 @@ def _branches(lines: list[str]) -> Iterator[str]:
         elif line == "fi" and open_:
             open_.pop()
         elif runs and line != "then":
-            filled = _filled(line, values)
-            if assigned := _ASSIGNMENT.match(filled):
-                values[assigned[1]] = assigned[2].strip("\"'")
+            filled = filled_in(line, values)
+            values |= assigned(filled)
             yield filled
     if open_:
         raise ValueError("a condition without an end")
 
 
-def _filled(line: str, values: dict[str, str]) -> str:
+def assigned(line: str) -> dict[str, str]:
+    """Return the variable that a line sets to what is written out there, if it does."""
+    found = _ASSIGNMENT.match(line)
+    return {found[1]: found[2].strip("\"'")} if found else {}
+
+
+def filled_in(line: str, values: dict[str, str]) -> str:
+    """Return a line with the values that are known in the place of their variables."""
     return _USED.sub(lambda match: values.get(match[1] or match[2], match[0]), line)
 
 

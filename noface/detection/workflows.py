@@ -54,8 +54,7 @@ def read_steps(root: Path) -> tuple[CiStep, ...]:
 
 
 def _triggers(document: Mapping[Any, Any]) -> dict[str, Any]:
-    # In YAML 1.1 `on` is a truth.
-    value = document.get("on", document.get(True))
+    value = document.get("on")
     if isinstance(value, str):
         return {value: None}
     if isinstance(value, list):
@@ -140,9 +139,15 @@ def _steps(root: Path, steps: object, run: _Run, depth: int) -> Iterator[CiStep]
         folder = filled(str(step.get("working-directory", run.folder)), run.values)
         folder = folder.removeprefix(at) if at else folder
         values = {**run.values, **{f"env.{key}": value for key, value in env.items()}}
-        texts = ((key, filled(str(value), values)) for key, value in env.items() if not isinstance(value, dict | list))
+        texts = (
+            (key, filled(_text(value), values)) for key, value in env.items() if not isinstance(value, dict | list)
+        )
         kept = tuple((key, text) for key, text in texts if text and "${{" not in text and not NOISE.match(key))
         yield CiStep(filled(script, values).strip(), run.where, folder, kept, other)
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _composite(root: Path, folder: str) -> dict[Any, Any]:

@@ -95,6 +95,7 @@ TOX = "[tox]\nenvlist = py{39,310},typing,docs\n"
         ("pnpm test\nA=1 pnpm test\nA=2 pnpm test", {"package.json": {"scripts": {"test": "vitest"}}, "pnpm-lock.yaml": ""}, ["pnpm test"]),
         ("go test -race -coverprofile=c.out ./...", {"go.mod": "module x\n"}, ["go test -race ./..."]),
         ("cd examples\nnpm test", {"package.json": {"workspaces": ["*"], "scripts": {"test": "uvu"}}, "examples/package.json": {"scripts": {"test": "x"}}}, ["npm run test"]),
+        ("pnpm run build\npnpm build\npnpm run test\npnpm test", {"package.json": {"scripts": {"build": "x", "test": "vitest"}}, "pnpm-lock.yaml": ""}, ["pnpm run build", "pnpm run test"]),
         # nothing that checks
         ("pip install build && python -m build\ntwine check dist/*", PACKAGE, [f"{OWN} pytest -q"]),
     ],
@@ -136,6 +137,13 @@ def test_what_ci_installs_is_in_the_environment_of_the_gates(tmp_path):
     found = detect(tree(tmp_path, {**files, "tox.ini": tox, CI: workflow("tox -e py312", "tox -e typing")}))
     (setup,) = found.setups
     assert setup.command.endswith("pip install -e '.[tests]' -r need/t.txt --group typing 'c>1'")
+    script = (
+        'R="need/t.txt"\nif [ -z "$CI" ]; then\n  PIP=venv/bin/pip\nelse\n  PIP="pip"\nfi\n"$PIP" install -r "$R"\n'
+    )
+    found = detect(
+        tree(tmp_path / "d", {**files, "scripts/install": script, CI: workflow("scripts/install", "pytest")})
+    )
+    assert found.setups[0].command.endswith("-r need/t.txt")
     made = {"need/u.txt": "e\n", "Makefile": "requirements:\n\tpip install -r need/u.txt\ncheck:\n\truff check x\n"}
     found = detect(tree(tmp_path / "c", {**files, **made, CI: workflow("make requirements check")}))
     assert found.setups[0].command.endswith("-r need/u.txt ruff")
@@ -182,12 +190,12 @@ def test_a_matrix_is_run_through_with_tools_that_are_released(tmp_path):
       matrix:
         rust: [stable, nightly]
         include: [{rust: stable, features: serde}, {rust: 1.60.0, features: std}]
-    env: {RUSTFLAGS: -Dwarnings, CI: 1, TOKEN: "${{ secrets.X }}"}
+    env: {RUSTFLAGS: -Dwarnings, CI: 1, TOKEN: "${{ secrets.X }}", NOTHING: , MODULE: on, TRUTH: true}
 """
     text = workflow('cargo test --features "${{ matrix.features }}"', job=matrix)
     assert gates_of(tmp_path, {"Cargo.toml": "[package]\n", CI: text}) == [
-        "RUSTFLAGS=-Dwarnings cargo test --features serde",
-        "RUSTFLAGS=-Dwarnings cargo test --features std",
+        "RUSTFLAGS=-Dwarnings MODULE=on TRUTH=true cargo test --features serde",
+        "RUSTFLAGS=-Dwarnings MODULE=on TRUTH=true cargo test --features std",
     ]
 
 

@@ -183,10 +183,10 @@ def test_of_two_that_start_at_once_one_works_and_the_other_is_refused(project):
 
 def test_files_of_a_large_file_filter_stay_pointers_in_main_and_files_elsewhere(project):
     """A worker and a gate see what the checkout holds; a worker's own such file is refused once, and told."""
-    project.git("config", "filter.lfs.clean", "sed s/^/pointer:/")
-    project.git("config", "filter.lfs.smudge", "sed s/^pointer://")
-    project.git("config", "filter.lfs.required", "true")
-    project.write(".gitattributes", "*.bin filter=lfs\n")
+    project.git("config", "filter.big.clean", "sed s/^/pointer:/")
+    project.git("config", "filter.big.smudge", "sed s/^pointer://")
+    project.git("config", "filter.big.required", "true")
+    project.write(".gitattributes", "*.bin filter=big\n")
     project.write("large.bin", "large\n")
     project.issue(1)
     project.commit()

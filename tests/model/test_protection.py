@@ -301,6 +301,6 @@ def test_what_a_worker_puts_above_the_workspaces_is_gone_before_the_next_agent_s
     project.commit()
     project.run()
     (log,) = project.shown("logs", "7", "2")["logs"][:1]
-    assert "agent-0" in log["text"]
+    assert "repo" in log["text"]
     assert "CLAUDE.md" not in log["text"]
     assert ".claude" not in log["text"]

@@ -364,6 +364,7 @@ def test_a_submodule_that_a_person_s_branch_moves_lands_only_where_the_issue_nam
     project.run(code=3)
     git(inner, "commit", "-q", "--allow-empty", "-m", "second")
     moved = git(inner, "rev-parse", "HEAD")
+    git(project.path / "lib", "fetch", "-q")
     project.git("checkout", "-q", "-B", "noface/7", "main")
     project.git("update-index", "--cacheinfo", f"{SUBMODULE},{moved},lib")
     project.git("commit", "-q", "-m", "moved")
