@@ -305,6 +305,7 @@ _PYTEST_INI_SECTIONS = (("pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup
 _RUFF = ("ruff.toml", ".ruff.toml")
 _FIX = re.compile(r"^fix\s*=\s*true\b", re.MULTILINE)
 _PYTHON = f"{VENV}/bin/python"
+_WITH_PROGRAMS = f'PATH="$PWD/{VENV}/bin:$PATH" '
 _CI = data.table("ci")["python"]
 _COMMA = re.compile(r"[,\s]+")
 _NO_CI = Ci()
@@ -343,7 +344,7 @@ def _distribution(gate: DetectedGate) -> str:
 def environment(detection: Detection) -> str:
     """Return what puts the programs of the workspace's environment first on PATH, "" where it makes none."""
     makes = any(VENV in setup.keep for setup in detection.setups)
-    return f'PATH="$PWD/{VENV}/bin:$PATH" ' if makes else ""
+    return _WITH_PROGRAMS if makes else ""
 
 
 def _gates(root: Path, project: PythonProject, ci: Ci) -> Iterator[DetectedGate]:
@@ -352,7 +353,7 @@ def _gates(root: Path, project: PythonProject, ci: Ci) -> Iterator[DetectedGate]
         why = "the package has compiled parts, which are made anew from the change"
         yield DetectedGate("compile", f"{PIP} --no-deps -e .", "build", why)
     if why_pytest:
-        yield DetectedGate("pytest", f"{_PYTHON} -m pytest -q", "test", why_pytest)
+        yield DetectedGate("pytest", f"{_WITH_PROGRAMS}{_PYTHON} -m pytest -q", "test", why_pytest)
     for check in ci.checks:
         if check.of == "python":
             aimless = check.words == ("mypy",) and not {"files", "packages", "modules"} & _mypy_keys(root, project)
@@ -394,7 +395,9 @@ def _command(check: Check, *, fixes: bool) -> str:
         start = f"{place}/python"
     elif program == "ruff" and rest[:1] == ["check"] and fixes and "--no-fix" not in rest:
         rest.insert(1, "--no-fix")
-    return check.shell(" ".join((start, *map(quoted, rest))))
+    # Tests may start the project's own scripts, or tools, by their names.
+    programs = _WITH_PROGRAMS.replace(f"{VENV}/bin", place) if check.kind == "test" else ""
+    return check.shell(programs + " ".join((start, *map(quoted, rest))))
 
 
 def _fixes(root: Path, project: PythonProject) -> bool:

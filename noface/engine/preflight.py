@@ -105,6 +105,9 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
     return Preflight(known, gated.results)
 
 
+_SUMMED = frozenset({"cargo test"})
+
+
 def announce_tests(context: RunContext, check: Preflight) -> None:
     """Announce what main's gates ran, and which test files none of them did."""
     known = context.env.gate_facts.inventories
@@ -120,7 +123,8 @@ def _ran(result: GateResult, inventory: Inventory, left: tuple[str, ...]) -> str
     name = result.gate.name
     if result.failure is not None:
         return f"{name} (red as it was)"
-    count = max(result.tests_run or 0, inventory.ran)  # a summary may be that of one program of several
+    # A summary of cargo's is that of one program of several; those of others count no parts of tests.
+    count = max(result.tests_run or 0, inventory.ran if set(inventory.runners) <= _SUMMED else 0)
     if not count:
         return name
     tests = f"{count:,} test{'s' if count != 1 else ''}"

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 PLACEHOLDERS = ("prompt_file", "model")
 """What noface fills in."""
 
+_VARIABLES = re.compile(r"""(?:[A-Za-z_]\w*=(?:"[^"`(]*"|'[^']*'|[^\s"'`$;&|<>()])*\s+)+""")
 _TOKEN = re.compile(r"\$\{|\{\w+\}|\\.|.", re.DOTALL)
 
 
@@ -51,3 +52,9 @@ def unknown_placeholders(command: str) -> tuple[str, ...]:
         piece.name for piece in named if not piece.quote or get_close_matches(piece.name, PLACEHOLDERS, cutoff=0.8)
     )
     return tuple(dict.fromkeys(meant))
+
+
+def apart(command: str) -> tuple[str, str]:
+    """Return the variables that a command sets for itself, as they stand there, and what it starts."""
+    found = _VARIABLES.match(command)
+    return (found[0], command[found.end() :]) if found else ("", command)

@@ -12,6 +12,7 @@ import shlex
 from dataclasses import dataclass
 
 from noface.data import pattern, table
+from noface.model.command_line import apart
 from noface.model.issue import Issue
 from noface.model.patterns import is_file_name, path_problem, within
 from noface.model.quoting import literal
@@ -38,22 +39,19 @@ class AcceptForms:
             return command
         if not command.isprintable():
             return None
-        try:
-            words = tuple(shlex.split(command))
-        except ValueError:
-            return None
         for known in self.known:
-            start = _runner(known)
+            variables, rest = apart(known)
+            start, words = _runner(rest), _words(command.removeprefix(variables))
             tests = words[len(start) :]
             if start and words[: len(start)] == start and tests and all(map(_is_test, tests)):
-                return shlex.join(words)
+                return variables + shlex.join(words)
         return None
 
     @property
     def listed(self) -> str:
         """Say which commands are allowed."""
         forms = [f"`{command}`" for command in self.known]
-        forms += [f"`{shlex.join(start)} TESTS`" for command in self.known if (start := _runner(command))]
+        forms += [f"`{shlex.join(start)} TESTS`" for command in self.known if (start := _runner(apart(command)[1]))]
         names = list(dict.fromkeys(forms))[: 2 * _FORMS_LISTED_MAX]
         return ", ".join(names) if names else "none: leave accept empty, the project's gates judge the part"
 
@@ -61,12 +59,7 @@ class AcceptForms:
 def _runner(command: str) -> tuple[str, ...]:
     """Return the words of a command up to the tests it runs; () where other tests cannot be given to it."""
     runners = table("runners")
-    if _SHELL.search(command):
-        return ()
-    try:
-        words = tuple(shlex.split(command))
-    except ValueError:
-        return ()
+    words = () if _SHELL.search(command) else _words(command)
     after = after_runner(words)
     if after is None:
         return ()
@@ -77,6 +70,13 @@ def _runner(command: str) -> tuple[str, ...]:
     if end < len(words) and end > after and not pattern("runners", "flags", "alone").fullmatch(words[end - 1]):
         return words[:end] if words[end - 1] in runners["subcommands"] else words[: end + 1]
     return words[:end]
+
+
+def _words(command: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(command))
+    except ValueError:
+        return ()
 
 
 def after_runner(words: tuple[str, ...]) -> int | None:

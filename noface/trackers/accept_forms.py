@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from noface.data import table
+from noface.model.command_line import apart
 from noface.model.quoting import literal
 from noface.recovery.breakdown_rules import after_runner
 
@@ -27,12 +28,13 @@ def taken_accept(command: str, gates: Iterable[str]) -> str | None:
     known = tuple(gates)
     if command in known:
         return command
-    words = _words(command)
-    for form in filter(None, map(gate_form, known)):
-        if words[: len(form)] == form:
-            return shlex.join(words)
-        if (start := _start(form, words)) is not None:
-            return shlex.join(form + words[start:])
+    for gate in known:
+        variables, _ = apart(gate)
+        form, words = gate_form(gate), _words(command.removeprefix(variables))
+        if form and words[: len(form)] == form:
+            return variables + shlex.join(words)
+        if form and (start := _start(form, words)) is not None:
+            return variables + shlex.join(form + words[start:])
     return None
 
 
@@ -76,11 +78,11 @@ def gate_form(gate: str) -> tuple[str, ...]:
     Behind a known runner of tests come tests and options; of any other program the words before its first option, or
     before its first file, say what it does.
     """
-    return _form(_words(gate))
+    return _form(_words(apart(gate)[1]))
 
 
 def _form(words: tuple[str, ...]) -> tuple[str, ...]:
-    if not words or "=" in words[0]:
+    if not words:
         return ()
     if (after := after_runner(words)) is not None:
         return words[:after]

@@ -61,7 +61,7 @@ def test_the_setup_is_set_and_the_gates_run_in_what_it_makes(fresh):
     assert config.project.setup == setup["command"]
     # The workspace has no tags, so the version is told.
     assert "SETUPTOOLS_SCM_PRETEND_VERSION=1.4.2 .venv/bin/python -m pip install -e ." in setup["command"]
-    assert [gate.command for gate in config.gates] == [".venv/bin/python -m pytest -q"]
+    assert [gate.command for gate in config.gates] == ['PATH="$PWD/.venv/bin:$PATH" .venv/bin/python -m pytest -q']
 
 
 def test_a_program_that_is_not_on_path_is_named_and_what_needs_it_is_written_all_the_same(fresh, tmp_path):
@@ -81,7 +81,7 @@ def test_a_program_that_is_not_on_path_is_named_and_what_needs_it_is_written_all
         check=True,
     )
     told = " ".join(done.stdout.split())
-    assert "uv is not installed; with it the gates would be `.venv/bin/python -m pytest -q`" in told
+    assert "uv is not installed; with it the gates would be `PATH=" in told
     config = load(fresh.path)
     assert ("uv sync --frozen" in config.project.setup, [gate.name for gate in config.gates]) == (True, ["pytest"])
 

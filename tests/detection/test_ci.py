@@ -12,6 +12,7 @@ from noface.detection.toolchains import satisfies, toolchain_notes
 from noface.detection.workflows import read_steps
 
 OWN = ".venv/bin/python -m"
+TEST = f'PATH="$PWD/.venv/bin:$PATH" {OWN}'
 PACKAGE = {"pyproject.toml": '[project]\nname = "x"\n[tool.setuptools]\npackages = ["x"]\n', "tests/test_a.py": ""}
 
 
@@ -42,36 +43,37 @@ TOX = "[tox]\nenvlist = py{39,310},typing,docs\n"
 @pytest.mark.parametrize(
     ("run", "files", "gates"),
     [
-        ("pytest -n auto -v --cov=x --cov-report xml -m 'not slow' tests", PACKAGE, [f"{OWN} pytest -q -n auto -m 'not slow' tests"]),
-        ("uv run --group test pytest", PACKAGE, [f"{OWN} pytest -q"]),
-        ("python -m pip install -e .[test]\npython -Im pytest && coverage report", PACKAGE, [f"{OWN} pytest -q"]),
-        ("coverage run --source x -m pytest tests/unit", PACKAGE, [f"{OWN} pytest -q tests/unit"]),
-        ("python -m unittest discover -s tests", PACKAGE, [f"{OWN} unittest discover -s tests"]),
-        ("cd sub\npytest", {**PACKAGE, "sub/a": ""}, ["cd sub && ../.venv/bin/python -m pytest -q"]),
-        ("ruff check .\nruff format --check .\nblack .\npytest", PACKAGE, [f"{OWN} ruff check .", f"{OWN} ruff format --check .", f"{OWN} pytest -q"]),
+        ("pytest -n auto -v --cov=x --cov-report xml -m 'not slow' tests", PACKAGE, [f"{TEST} pytest -q -n auto -m 'not slow' tests"]),
+        ("uv run --group test pytest", PACKAGE, [f"{TEST} pytest -q"]),
+        ("python -m pip install -e .[test]\npython -Im pytest && coverage report", PACKAGE, [f"{TEST} pytest -q"]),
+        ("coverage run --source x -m pytest tests/unit", PACKAGE, [f"{TEST} pytest -q tests/unit"]),
+        ("python -m unittest discover -s tests", PACKAGE, [f"{TEST} unittest discover -s tests"]),
+        ("cd sub\npytest", {**PACKAGE, "sub/a": ""}, ['cd sub && PATH="$PWD/../.venv/bin:$PATH" ../.venv/bin/python -m pytest -q']),
+        ("ruff check .\nruff format --check .\nblack .\npytest", PACKAGE, [f"{OWN} ruff check .", f"{OWN} ruff format --check .", f"{TEST} pytest -q"]),
         # through other runners
-        ("tox -e py310", {**PACKAGE, "tox.ini": TOX + "[testenv]\ncommands =\n  pytest {posargs:--x}\n"}, [f"{OWN} pytest -q --x"]),
-        ("uvx --with tox-uv tox run -e typing", {**PACKAGE, "tox.ini": TOX + "[testenv]\ncommands = typing: mypy x\n"}, [f"{OWN} pytest -q", f"{OWN} mypy x"]),
-        ("tox", {**PACKAGE, "tox.ini": TOX + "[testenv]\ncommands =\n  !typing-!docs: pytest\n  typing: mypy \\\n    x\n  docs: sphinx-build docs\n"}, [f"{OWN} pytest -q", f"{OWN} mypy x"]),
-        ("tox r -m t", {**PACKAGE, "pyproject.toml": PACKAGE["pyproject.toml"] + '[tool.tox.env_run_base]\ncommands = [["pytest", {replace = "posargs", default = ["a"]}]]\n'}, [f"{OWN} pytest -q"]),
-        ("tox -e py", {**PACKAGE, "tox.ini": "[testenv]\nsetenv =\n  SLOW = 1\n  A={envname}\n  COVERAGE_FILE=x\n  typing: B=a b\ncommands = pytest\n"}, [f"SLOW=1 {OWN} pytest -q"]),
-        ("tox -e py", {**PACKAGE, "tox.toml": '[env_run_base]\nset_env.A = "a b"\ncommands = [["pytest"]]\n'}, [f"A='a b' {OWN} pytest -q"]),
-        ("nox", {**PACKAGE, "noxfile.py": "import nox\n@nox.session\ndef t(session):\n    session.run('pytest', env={'A': '1', 'B': session.x})\n"}, [f"A=1 {OWN} pytest -q"]),
+        ("tox -e py310", {**PACKAGE, "tox.ini": TOX + "[testenv]\ncommands =\n  pytest {posargs:--x}\n"}, [f"{TEST} pytest -q --x"]),
+        ("uvx --with tox-uv tox run -e typing", {**PACKAGE, "tox.ini": TOX + "[testenv]\ncommands = typing: mypy x\n"}, [f"{TEST} pytest -q", f"{OWN} mypy x"]),
+        ("tox", {**PACKAGE, "tox.ini": TOX + "[testenv]\ncommands =\n  !typing-!docs: pytest\n  typing: mypy \\\n    x\n  docs: sphinx-build docs\n"}, [f"{TEST} pytest -q", f"{OWN} mypy x"]),
+        ("tox r -m t", {**PACKAGE, "pyproject.toml": PACKAGE["pyproject.toml"] + '[tool.tox.env_run_base]\ncommands = [["pytest", {replace = "posargs", default = ["a"]}]]\n'}, [f"{TEST} pytest -q"]),
+        ("tox -e py", {**PACKAGE, "tox.ini": "[testenv]\nsetenv =\n  SLOW = 1\n  A={envname}\n  COVERAGE_FILE=x\n  typing: B=a b\ncommands = pytest\n"}, [f"SLOW=1 {TEST} pytest -q"]),
+        ("tox -e py", {**PACKAGE, "tox.toml": '[env_run_base]\nset_env.A = "a b"\ncommands = [["pytest"]]\n'}, [f"A='a b' {TEST} pytest -q"]),
+        ("nox", {**PACKAGE, "noxfile.py": "import nox\n@nox.session\ndef t(session):\n    session.run('pytest', env={'A': '1', 'B': session.x})\n"}, [f"A=1 {TEST} pytest -q"]),
         # the environment lies in the workspace
-        ("flake8", PACKAGE, [f"{OWN} pytest -q", f"{OWN} flake8 --extend-exclude=.venv"]),
-        ("flake8 . --count", {**PACKAGE, "setup.cfg": "[flake8]\nextend-exclude =\n  docs,\n  old\n"}, [f"{OWN} pytest -q", f"{OWN} flake8 . --count --extend-exclude=docs,old,.venv"]),
-        ("flake8 x", {**PACKAGE, "x/a.py": ""}, [f"{OWN} pytest -q", f"{OWN} flake8 x"]),
-        ("flake8 --max-line-length=9 --select E", PACKAGE, [f"{OWN} pytest -q", f"{OWN} flake8 --max-line-length=9 --select E --extend-exclude=.venv"]),
-        ("bandit -r .", PACKAGE, [f"{OWN} pytest -q", f"{OWN} bandit -r . --exclude=./.venv"]),
-        ("nox -s tests-3.12 lint", {**PACKAGE, "noxfile.py": "import nox\n@nox.session(python=['3.12'])\ndef tests(session):\n    session.install('-e', '.', 'pytest-x')\n    session.run('pytest', *session.posargs)\n@nox.session\ndef lint(session):\n    session.run('ruff', 'check', 'x')\n"}, [f"{OWN} pytest -q", f"{OWN} ruff check x"]),
-        ("hatch run test:all", {**PACKAGE, "pyproject.toml": PACKAGE["pyproject.toml"] + '[tool.hatch.envs.test.scripts]\nall = "pytest {args:tests}"\n'}, [f"{OWN} pytest -q tests"]),
-        ("make test", {**PACKAGE, "Makefile": "test: lint\n\tpytest -q\nlint:\n\truff check x\n"}, [f"{OWN} ruff check x", f"{OWN} pytest -q"]),
+        ("flake8", PACKAGE, [f"{TEST} pytest -q", f"{OWN} flake8 --extend-exclude=.venv"]),
+        ("flake8 . --count", {**PACKAGE, "setup.cfg": "[flake8]\nextend-exclude =\n  docs,\n  old\n"}, [f"{TEST} pytest -q", f"{OWN} flake8 . --count --extend-exclude=docs,old,.venv"]),
+        ("check-manifest", PACKAGE, [f"{TEST} pytest -q", ".venv/bin/check-manifest --ignore=noface.toml,issues,issues/*"]),
+        ("flake8 x", {**PACKAGE, "x/a.py": ""}, [f"{TEST} pytest -q", f"{OWN} flake8 x"]),
+        ("flake8 --max-line-length=9 --select E", PACKAGE, [f"{TEST} pytest -q", f"{OWN} flake8 --max-line-length=9 --select E --extend-exclude=.venv"]),
+        ("bandit -r .", PACKAGE, [f"{TEST} pytest -q", f"{OWN} bandit -r . --exclude=./.venv"]),
+        ("nox -s tests-3.12 lint", {**PACKAGE, "noxfile.py": "import nox\n@nox.session(python=['3.12'])\ndef tests(session):\n    session.install('-e', '.', 'pytest-x')\n    session.run('pytest', *session.posargs)\n@nox.session\ndef lint(session):\n    session.run('ruff', 'check', 'x')\n"}, [f"{TEST} pytest -q", f"{OWN} ruff check x"]),
+        ("hatch run test:all", {**PACKAGE, "pyproject.toml": PACKAGE["pyproject.toml"] + '[tool.hatch.envs.test.scripts]\nall = "pytest {args:tests}"\n'}, [f"{TEST} pytest -q tests"]),
+        ("make test", {**PACKAGE, "Makefile": "test: lint\n\tpytest -q\nlint:\n\truff check x\n"}, [f"{OWN} ruff check x", f"{TEST} pytest -q"]),
         ("make test", {**PACKAGE, "Makefile": "test:\n\t./run $(X)\n"}, ['PATH="$PWD/.venv/bin:$PATH" make test']),
-        ("just python=3.12 test", {**PACKAGE, "justfile": 'test *args="-x":\n    uv run {{ if x { y } }} pytest {{args}}\n'}, [f"{OWN} pytest -q"]),
-        ("make requirements check", {**PACKAGE, "Makefile": "requirements:\n\tpip install -r r.txt\ncheck:\n\truff check x\n\tstubtest x\n"}, [f"{OWN} pytest -q", f"{OWN} ruff check x", ".venv/bin/stubtest x"]),
+        ("just python=3.12 test", {**PACKAGE, "justfile": 'test *args="-x":\n    uv run {{ if x { y } }} pytest {{args}}\n'}, [f"{TEST} pytest -q"]),
+        ("make requirements check", {**PACKAGE, "Makefile": "requirements:\n\tpip install -r r.txt\ncheck:\n\truff check x\n\tstubtest x\n"}, [f"{TEST} pytest -q", f"{OWN} ruff check x", ".venv/bin/stubtest x"]),
         ("make -j2 deps test", {"Makefile": "deps:\n\tgo get\ntest:\n\tgo test .\n", "go.mod": "module x\n"}, ["make -j2 test"]),
-        ("ruff check --fix --exit-non-zero-on-fix .\nruff format --exit-non-zero-on-format .\npytest", PACKAGE, [f"{OWN} ruff check .", f"{OWN} ruff format . --check", f"{OWN} pytest -q"]),
-        ("pytest tests/\npytest tests", PACKAGE, [f"{OWN} pytest -q tests"]),
+        ("ruff check --fix --exit-non-zero-on-fix .\nruff format --exit-non-zero-on-format .\npytest", PACKAGE, [f"{OWN} ruff check .", f"{OWN} ruff format . --check", f"{TEST} pytest -q"]),
+        ("pytest tests/\npytest tests", PACKAGE, [f"{TEST} pytest -q tests"]),
         ("npm test\nnpm run test:ui\nnpx mocha browser-test.js", {"package.json": {"scripts": {"test": "jest", "test:ui": "wdio run x"}}}, ["npm test"]),
         ("npm test", {"package.json": {"scripts": {"test": "karma start"}}}, ["npm test"]),
         # other ecosystems
@@ -97,7 +99,7 @@ TOX = "[tox]\nenvlist = py{39,310},typing,docs\n"
         ("cd examples\nnpm test", {"package.json": {"workspaces": ["*"], "scripts": {"test": "uvu"}}, "examples/package.json": {"scripts": {"test": "x"}}}, ["npm run test"]),
         ("pnpm run build\npnpm build\npnpm run test\npnpm test", {"package.json": {"scripts": {"build": "x", "test": "vitest"}}, "pnpm-lock.yaml": ""}, ["pnpm run build", "pnpm run test"]),
         # nothing that checks
-        ("pip install build && python -m build\ntwine check dist/*", PACKAGE, [f"{OWN} pytest -q"]),
+        ("pip install build && python -m build\ntwine check dist/*", PACKAGE, [f"{TEST} pytest -q"]),
     ],
 )  # fmt: skip
 def test_what_ci_runs_becomes_gates(tmp_path, run, files, gates):
@@ -258,7 +260,7 @@ HOOKS = """repos:
 def test_hooks_of_pre_commit_are_run_by_their_tools_at_their_versions(tmp_path):
     files = {**PACKAGE, "src/x/__init__.py": "", ".pre-commit-config.yaml": HOOKS, CI: workflow("pytest")}
     assert gates_of(tmp_path, files) == [
-        f"{OWN} pytest -q", f"{OWN} ruff check --select E .", f"{OWN} ruff format --check .", f"{OWN} mypy src tests",
+        f"{TEST} pytest -q", f"{OWN} ruff check --select E .", f"{OWN} ruff format --check .", f"{OWN} mypy src tests",
     ]  # fmt: skip
     found = detect(tmp_path)
     assert found.setups[0].command.endswith("pytest ruff==0.11.11 mypy==1.10.1 types-x")
@@ -274,9 +276,9 @@ def test_hooks_of_pre_commit_are_run_by_their_tools_at_their_versions(tmp_path):
         ({"meson.build": "", ".gitignore": "/build\n"}, ["meson setup build && meson test -C build --print-errorlogs"]),
         ({"configure.ac": "", "Makefile.am": ""}, ["autoreconf -fi && ./configure && make -j 4 && make check"]),
         ({"back/go.mod": "module x\n", "web/package.json": {"scripts": {"test": "jest"}}, "docs/a": ""}, ["cd back && go test ./...", "cd back && go vet ./...", "cd web && npm run test"]),
-        ({"pyproject.toml": '[project]\nname = "x"\n', "x/tests/test_a.py": ""}, [f"{OWN} pytest -q"]),
-        ({"pyproject.toml": '[project]\nname = "x"\n', "testing/test_a.py": ""}, [f"{OWN} pytest -q"]),
-        ({"setup.py": "setup(packages=['x'])", "tests/test_a.py": "import unittest\n"}, [f"{OWN} pytest -q"]),
+        ({"pyproject.toml": '[project]\nname = "x"\n', "x/tests/test_a.py": ""}, [f"{TEST} pytest -q"]),
+        ({"pyproject.toml": '[project]\nname = "x"\n', "testing/test_a.py": ""}, [f"{TEST} pytest -q"]),
+        ({"setup.py": "setup(packages=['x'])", "tests/test_a.py": "import unittest\n"}, [f"{TEST} pytest -q"]),
         ({"package.json": {"devDependencies": {"vitest": "1"}}, "src/a.test.ts": ""}, ["npm exec -- vitest run"]),
         ({"package.json": {"name": "x"}, "test/a.test.js": ""}, ["node --test"]),
     ],

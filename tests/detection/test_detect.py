@@ -21,7 +21,7 @@ def commands(detection):
 
 OWN = ".venv/bin/python -m"
 AS_IT_IS = "COREPACK_ROOT=none"
-PYTEST, RUFF, MYPY = f"{OWN} pytest -q", f"{OWN} ruff check .", f"{OWN} mypy ."
+PYTEST, RUFF, MYPY = f'PATH="$PWD/.venv/bin:$PATH" {OWN} pytest -q', f"{OWN} ruff check .", f"{OWN} mypy ."
 VENV, PIP = "python3 -m venv --clear .venv", f"{OWN} pip install"
 
 
@@ -246,7 +246,7 @@ def test_pip_installs_what_the_gates_need_into_an_environment_of_the_workspace(t
     assert setup.keep[0] == ".venv"
     assert setup.needs == ("python3",)
     gates = [gate for gate in detect(tmp_path).gates if gate.kind != "build"]
-    assert all(gate.command.startswith(".venv/bin/python -m ") and gate.needs == ("python3",) for gate in gates)
+    assert all(".venv/bin/python -m " in gate.command and gate.needs == ("python3",) for gate in gates)
 
 
 def test_requirements_with_hashes_are_installed_by_a_call_of_their_own(tmp_path):

@@ -21,6 +21,7 @@ GATES = (
     "bundle exec rspec spec",
     "python -m unittest discover tests",
     "uv run pytest -n auto --junitxml report.xml tests",
+    'A=1 PATH="$PWD/b:$PATH" b/pytest -q',
 )
 FORMS = AcceptForms(GATES)
 
@@ -38,6 +39,7 @@ FORMS = AcceptForms(GATES)
         "bundle exec rspec spec/a_spec.rb:12",
         "python -m unittest discover other",
         "uv run pytest -n auto --junitxml report.xml tests/test_a.py",
+        'A=1 PATH="$PWD/b:$PATH" b/pytest -q tests/test_a.py',
     ],
 )
 def test_the_project_s_commands_on_other_tests_are_allowed_as_they_stand(command):
@@ -54,6 +56,7 @@ def test_the_project_s_commands_on_other_tests_are_allowed_as_they_stand(command
         "python -m pytest -q `touch x`",
         "python -m pytest -q tests/test_a.py > ~/.bashrc",
         "python -m pytest -q -p evil",
+        "A=2 b/pytest -q tests/test_a.py",
         "python -m pytest -q --rootdir=/ tests",
         "python -m pytest -q -c evil.ini tests",
         "python -m pytest -q -o addopts=x tests",
