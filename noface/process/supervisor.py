@@ -242,7 +242,8 @@ class Supervisor:
         if self._abandoned or self._status is None:
             return None
         code = os.waitstatus_to_exitcode(self._status)
-        boxed = self._box is None or code != BOX_FAILED or exceeded or bool(self._killed) or self._box_ran()
+        boxed = self._box is None or code != BOX_FAILED or exceeded or self._box_ran()
+        boxed = boxed or bool(self._killed - self._box_init())  # its own process 1 may outlive a box that failed
         if self._box is not None:
             code = _box_exit_code(code)
         return {
@@ -257,6 +258,9 @@ class Supervisor:
     def _box_ran(self) -> bool:
         return BOX_RAN in self._box_status()
 
+    def _box_init(self) -> set[int]:
+        return {int(found[1]) for found in BOX_INIT.finditer(self._box_status())}
+
     def _box_status(self) -> bytes:
         return os.pread(self._box, BOX_STATUS_BYTES_MAX, 0) if self._box is not None else b""
 
@@ -265,8 +269,7 @@ class Supervisor:
         killed = process_tree.kill_all(lambda: process_tree.below([os.getpid()]))
         self._killed |= killed
         if self._status is not None and self._ladder is None and not self._over_limit:
-            init = BOX_INIT.search(self._box_status())
-            self._left |= killed - {self._pid, int(init[1]) if init else self._pid}
+            self._left |= killed - {self._pid} - self._box_init()
 
     def _reap(self) -> bool:
         """Reap all that have ended; False when no descendant is left."""
