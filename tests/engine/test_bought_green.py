@@ -149,6 +149,7 @@ def test_what_buys_its_green_is_refused(calc):
     assert project.git("show", "main:calc.py") == GOOD.strip()
 
 
+@pytest.mark.thorough
 def test_settings_that_narrow_the_run_do_not_land_with_what_they_hide(calc):
     project = calc()
     narrow = {"pytest.toml": NARROW, ".env": "PYTEST_ADDOPTS=-k twice\n"}
@@ -181,6 +182,7 @@ def test_who_is_told_and_does_it_again_leads_to_a_question_and_a_yes_lets_it_lan
     assert project.git("show", "main:calc.py") == BROKEN.strip()
 
 
+@pytest.mark.thorough
 def test_what_the_issue_s_own_commands_want_is_for_a_person_to_look_at(calc):
     wanted = f"{sys.executable} -c 'from calc import half; assert half(6) == 2'"
     changed = write("tests/test_calc.py", TESTS.replace("half(6) == 3", "half(6) == 2"))
@@ -212,6 +214,7 @@ def test_an_issue_that_is_about_the_tests_may_take_one_away(calc):
     assert "test_twice" not in project.git("show", "main:tests/test_calc.py")
 
 
+@pytest.mark.thorough
 def test_an_unsteady_test_of_main_s_is_not_held_against_a_change(calc):
     count = "open(os.path.join({folder!r}, 'runs'), 'a').write('x')"
     more = write("tests/test_calc.py", TESTS + "\n\ndef test_more():\n    assert half(8) == 4\n")
@@ -279,6 +282,7 @@ MORE = GOOD + "\n\ndef thrice(number):\n    return number * 3\n"
 NEW = "from calc import thrice\n\n\ndef test_thrice():\n    assert thrice(2) == 6\n"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name_and_text",
     [("tests/test_more.py", NEW), ("tests/test_calc.py", TESTS + "\n\n" + NEW)],
@@ -292,6 +296,7 @@ def test_a_threshold_that_only_the_change_s_own_tests_meet_is_no_judge_of_mains(
     assert "thrice" in project.git("show", "main:calc.py")
 
 
+@pytest.mark.thorough
 def test_a_threshold_excuses_no_test_of_mains(calc):
     project = calc(write("calc.py", MORE.replace("// 2", "// 3")), WEAKER, write("tests/test_more.py", NEW))
     project.write("conftest.py", THRESHOLD)

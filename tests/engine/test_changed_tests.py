@@ -165,6 +165,7 @@ def test_a_deleted_skipped_or_weakened_test_and_a_changed_setting_are_no_questio
     assert project.git("show", "main:shop.py") == PRICE.strip()
 
 
+@pytest.mark.thorough
 def test_a_setting_that_main_s_tests_accept_is_no_reason_to_ask_a_person(shop):
     project = shop(
         says(True, SENTENCE), work=[*WORK, {"write": "pyproject.toml", "text": "[tool.black]\nline-length = 100\n"}]
@@ -257,6 +258,7 @@ def test_what_another_issue_of_the_night_brought_is_no_role_s_to_say_but_a_perso
     assert project.statuses()["2"] == "merged"
 
 
+@pytest.mark.thorough
 def test_a_role_that_was_not_there_is_asked_again_by_the_next_run(shop):
     project = shop([{"exit": 127}])
     project.run(code=3)

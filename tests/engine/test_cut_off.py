@@ -79,6 +79,7 @@ def test_an_agent_that_does_not_find_its_session_begins_afresh_in_the_same_attem
     assert project.git("show", "main:half.txt") == "half"
 
 
+@pytest.mark.thorough
 def test_what_was_done_when_the_limit_came_counts_even_if_nothing_is_left_to_do(project):
     claude(project, ("1", 1, [*HALF[:1], *REST, {"limit": 1}]), ("1", 2, []))
     project.run()
@@ -89,6 +90,7 @@ def test_what_was_done_when_the_limit_came_counts_even_if_nothing_is_left_to_do(
     assert project.git("show", "main:half.txt") == "half"
 
 
+@pytest.mark.thorough
 def test_whoever_turns_sessions_off_has_each_run_begin_afresh_with_the_files(project):
     claude(project, ("1", 1, [*HALF[:1], {"limit": 1}]), ("1", 2, REST))
     text = (project.path / "noface.toml").read_text()

@@ -185,6 +185,7 @@ def test_deaths_with_the_machine_are_not_counted(deadly):
     assert project.statuses() == {"1": "merged"}
 
 
+@pytest.mark.thorough
 def test_a_stop_by_a_signal_is_no_death(deadly):
     """Of any: tests/process/test_inherited_signals.py holds that all of them stop a run like a first Ctrl-C."""
     project = deadly

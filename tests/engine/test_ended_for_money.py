@@ -217,6 +217,7 @@ def test_what_a_question_s_first_run_used_counts_while_it_is_reminded_of_its_for
 # One runaway
 
 
+@pytest.mark.thorough
 def test_a_runaway_over_its_own_limit_takes_nobody_with_it(project):
     small = json.dumps(answer(100_000, 0))
     other = f"echo '{small}'\nsleep 9\necho done > b.txt\necho '{json.dumps(result(0.2))}'"

@@ -70,6 +70,7 @@ def test_a_question_is_answered_where_it_was_asked_and_strangers_are_not_heard(s
     assert len(own_comments(shop, number)) == 1
 
 
+@pytest.mark.thorough
 def test_a_run_that_only_waits_asks_github_less_than_a_hundred_times_an_hour(shop, alice):
     for each in range(30):
         alice.opens_issue(f"Not for noface {each}")

@@ -180,6 +180,7 @@ def test_gates_that_meet_charge_nobody_and_run_alone_from_the_second_time_on(pro
     assert 'below name = "check" in [[gates]] of noface.toml, alone = true makes that permanent' in told
 
 
+@pytest.mark.thorough
 def test_a_gate_with_alone_meets_nobody_and_a_port_that_the_change_takes_itself_is_charged(project, tmp_path):
     backlog(project, tmp_path, "port", issues=3, extra="alone = true")
     project.play(("1", 0, [{"write": "bad", "text": "x"}]), done(2), done(3))

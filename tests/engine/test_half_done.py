@@ -69,6 +69,7 @@ def test_what_nobody_has_begun_is_a_part_and_what_was_begun_is_done_once(project
     assert "they hold all that it names" in project.noface("show", "7").stdout
 
 
+@pytest.mark.thorough
 def test_without_a_role_a_person_says_what_is_missing_and_that_is_a_further_part(project):
     config(project)
     project.play(

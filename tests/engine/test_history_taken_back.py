@@ -1,6 +1,7 @@
 """What a person took back from main (amend, rebase, reset, filter) stays away from it, though work began on it."""
 
 import pytest
+from support.cases import first_ones
 from support.hosted import hosted
 
 WHOLE = [{"write": "b.txt", "text": "b"}]
@@ -34,7 +35,7 @@ def landed_without(project, oops, file="b.txt"):
     return (file in files, "oops.txt" in files, oops in project.git("rev-list", "main").split()) == (True, False, False)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", first_ones(WAYS))
 def test_work_that_began_on_what_was_taken_back_lands_alone(project, way):
     oops = published_by_mistake(project)
     running = project.start("run")
@@ -47,6 +48,7 @@ def test_work_that_began_on_what_was_taken_back_lands_alone(project, way):
     assert "began on commits that were taken back from main" in out
 
 
+@pytest.mark.thorough
 def test_so_does_work_that_waited_for_a_person_in_another_run_and_is_squashed(project):
     project.config('[landing]\nstyle = "squash"\n[approval]\npaths = ["b.txt"]\n')
     oops = published_by_mistake(project)
@@ -69,6 +71,7 @@ def test_so_does_what_the_next_attempt_goes_on_with(project):
     assert len(project.attempts("1")) == 2
 
 
+@pytest.mark.thorough
 def test_nor_does_a_worker_bring_back_a_file_that_it_remembers(project):
     project.config(gate="test ! -e bad.txt")
     bad = [{"write": "bad.txt", "text": "x"}, {"sleep": 2}]

@@ -1,5 +1,6 @@
 """What was red may be green now: kept work is gated again once main has moved, for nothing."""
 
+import pytest
 from support.processes import wait_for
 
 GATE = "test -e a.txt && sh check.sh"
@@ -46,6 +47,7 @@ def test_before_a_worker_is_paid_again_its_work_is_gated_on_the_main_of_today(pr
     assert calls.read_text() == "call\n"
 
 
+@pytest.mark.thorough
 def test_a_blocked_issue_is_looked_at_in_the_next_run_and_what_fails_today_is_told(project):
     needing(project, 1, ("1", 0, [{"write": "one.txt", "text": "1"}]), ("2", 0, [{"shell": "true"}]))
     project.run(code=3)
@@ -56,6 +58,7 @@ def test_a_blocked_issue_is_looked_at_in_the_next_run_and_what_fails_today_is_to
     assert project.statuses() == {"1": "merged", "2": "blocked"}
 
 
+@pytest.mark.thorough
 def test_a_failure_that_is_another_one_on_todays_main_is_what_the_worker_reads(project):
     needing(
         project,

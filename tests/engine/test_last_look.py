@@ -55,6 +55,7 @@ def test_files_that_went_with_another_branch_may_come_back_so_the_work_goes_on(p
 SLOW_GATE = "sleep 3 && test ! -e bad && test -e a.txt"
 
 
+@pytest.mark.thorough
 def test_a_text_that_is_edited_while_its_work_is_proven_again_goes_to_a_worker(project):
     """The gates of the second landing run some seconds; meanwhile the text of its issue changes."""
     project.config(gate=SLOW_GATE, workers=2)

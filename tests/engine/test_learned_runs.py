@@ -98,6 +98,7 @@ def test_with_start_first_each_issue_begins_at_the_bottom_and_replay_says_what_t
     assert "if the rest had gone as it went" in shown
 
 
+@pytest.mark.thorough
 def test_a_run_that_was_killed_decides_the_same_when_it_goes_on(project):
     configure(project)
     for _ in range(6):

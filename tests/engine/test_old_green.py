@@ -34,6 +34,7 @@ def test_a_new_run_asks_main_again_and_pays_no_worker_where_it_is_red_by_now(ser
     assert project.attempts("2") == []
 
 
+@pytest.mark.thorough
 def test_a_service_that_goes_down_during_the_run_is_not_charged_to_the_worker(served):
     project, service, _ = served(("1", 0, [{"shell": "rm -f $SERVICE; echo two > b.txt"}]))
     project.env["SERVICE"] = str(service)

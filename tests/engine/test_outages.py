@@ -174,6 +174,7 @@ def test_retries_that_are_asked_for_are_honoured(project):
     assert project.statuses() == {"1": "blocked"}
 
 
+@pytest.mark.thorough
 def test_a_run_that_is_killed_in_the_wait_goes_on_waiting_until_the_same_time(project):
     providers(
         project, retry='backoff_base = "1h"\nbackoff_max = "1h"\nbreaker_after = 1\nbreaker_wait = "50m"\n', small=60
@@ -188,6 +189,7 @@ def test_a_run_that_is_killed_in_the_wait_goes_on_waiting_until_the_same_time(pr
     assert min(at for _, _, at in calls(project) if at) >= 3000 - 60
 
 
+@pytest.mark.thorough
 def test_who_retries_an_issue_has_its_provider_tried_at_once_and_by_one_attempt(project):
     providers(project, retry='backoff_base = "1h"\nbackoff_max = "1h"\n', small=AWAY_S, big=AWAY_S, workers=2)
     project.issue(1, model="big")

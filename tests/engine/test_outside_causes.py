@@ -39,6 +39,7 @@ def test_a_worker_and_a_gate_that_end_with_such_a_cause_are_run_again_and_it_lan
     assert "1 gate check is run again: Error: connect ETIMEDOUT 10.0.0.1:443" in done.stdout
 
 
+@pytest.mark.thorough
 def test_after_two_repeats_a_worker_is_charged_as_usual(project):
     worker(project, f"echo 'npm ERR! network {REFUSED}' >&2; echo 'npm ERR! A log of this run: x.log' >&2; exit 1")
     done = clocked(project)
@@ -52,6 +53,7 @@ def test_what_a_worker_got_over_is_no_cause(project):
     assert outcomes(project) == [("AGENT_CRASH", True)] * 2
 
 
+@pytest.mark.thorough
 def test_a_gate_that_finds_the_disk_full_on_main_as_well_ends_the_run_and_the_next_one_goes_on(project):
     full = project.folder / "full"
     worker(project, f"test $COUNT -gt 1 || touch {full}", f'test ! -e {full} || {{ echo "{NO_ROOM}"; exit 1; }}')

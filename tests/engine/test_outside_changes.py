@@ -117,6 +117,7 @@ def test_a_main_that_passes_again_by_itself_is_seen_by_looking_again(project):
     assert project.statuses() == {"1": "merged"}
 
 
+@pytest.mark.thorough
 def test_a_main_that_stays_red_is_a_persons_until_the_next_run(project):
     not_patient(project)
     running, calls = a_red_main(project)

@@ -197,6 +197,7 @@ def test_a_kill_while_a_pull_request_is_updated_leaves_it_one(shop):
     assert "2 attempts" in shop.repo.pull(shop.pulls()[0][0]).body
 
 
+@pytest.mark.thorough
 def test_while_github_is_away_the_work_waits_and_says_so_and_the_next_run_publishes_it(shop):
     shop.project.play(("1", 0, [{"write": "b.txt", "text": "b"}]))
     fault = shop.github.breaks(503, times=10**6, path="*/pulls*")

@@ -4,6 +4,7 @@ import json
 import sys
 
 import pytest
+from support.cases import first_ones
 from support.claude_program import claude
 
 from noface.process.memory import MemoryGroup
@@ -28,7 +29,7 @@ def test_a_context_that_is_full_is_named_with_usage_and_limit(project):
     assert "~205213 tokens (limit 200000)" in " ".join(project.noface("blocked", "1").stdout.split())
 
 
-@pytest.mark.parametrize("greedy", ["worker", "gate"])
+@pytest.mark.parametrize("greedy", first_ones(["worker", "gate"]))
 def test_a_worker_beyond_its_memory_is_told_so(project, greedy):
     if (group := MemoryGroup.make("probe", 1 << 30)) is None:
         pytest.skip("noface may not make a control group for memory here")

@@ -44,6 +44,7 @@ def landed(project):
     return set(project.git("diff", "--name-only", "main~1", "main").split())
 
 
+@pytest.mark.thorough
 def test_a_module_that_git_ignores_is_told_to_the_next_worker_and_to_a_person_until_it_lands(played, project):
     mended = [{"shell": "printf '__pycache__/\\n' > .gitignore"}, LOADER]
     work = [LOADER, {"write": "tests/test_load.py", "text": TEST}]

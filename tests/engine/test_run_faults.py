@@ -102,6 +102,7 @@ def test_a_disk_that_is_full_at_any_write_ends_the_run_in_good_order(project, na
     assert project.git("status", "--porcelain") in ("", "?? moved")
 
 
+@pytest.mark.thorough
 def test_a_database_that_another_program_locks_ends_the_run_with_its_name(project):
     project.issue(1)
     project.commit()

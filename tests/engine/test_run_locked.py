@@ -26,6 +26,7 @@ def test_a_run_waits_for_a_lock_that_another_git_holds_and_lands_then(project, n
     assert project.git("status", "--porcelain") == ""
 
 
+@pytest.mark.thorough
 def test_work_goes_on_while_several_landings_wait_for_one_lock(project):
     lock = project.path / ".git" / "index.lock"
     project.config(workers=2)

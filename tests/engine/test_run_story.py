@@ -333,6 +333,7 @@ def test_squash_makes_one_plain_commit(project):
     assert project.git("rev-list", "--parents", "-1", "main").split()[1:] == [base]
 
 
+@pytest.mark.thorough
 def test_a_100_mb_body_and_output_are_cut_with_a_mark(project):
     project.play(("*", 0, [{"shell": "head -c 100000000 /dev/zero | tr '\\0' x"}, {"write": "b.txt", "text": "b"}]))
     project.issue(7, body="y" * 900_000)

@@ -51,6 +51,7 @@ def refused(project):
     return attempt
 
 
+@pytest.mark.thorough
 def test_a_test_that_fails_alone_on_main_excuses_no_failure_in_the_whole_run(shop):
     """It needs the test before it; so when it runs alone, it fails on main as well, each time."""
     needs = "import shop\nseen = []\n\ndef test_first():\n    seen.append(1)\n\n"
@@ -72,6 +73,7 @@ def test_a_main_whose_test_fails_in_the_whole_run_and_passes_alone_is_red(shop):
     assert unsteady(project) == []
 
 
+@pytest.mark.thorough
 def test_what_a_runner_finds_at_its_end_is_not_excused_by_the_narrow_run_of_an_unsteady_test(shop):
     """The moody test fails in the third run, the work's; then main shows that it is unsteady."""
     ends = (

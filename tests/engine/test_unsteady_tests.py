@@ -97,6 +97,7 @@ def test_a_test_that_fails_one_time_in_three_costs_nothing_is_remembered_and_the
     assert runs(project) - before == 2  # main's at the start, and the work's: nothing runs again
 
 
+@pytest.mark.thorough
 def test_a_worker_that_finds_main_s_tests_pass_and_changes_nothing_is_gated_again(shop):
     """The moody test fails twice in a row with the work, and three times not on main: one night of forty."""
     project = shop("len(counter.read_text()) not in (2, 3)")
@@ -127,6 +128,7 @@ def test_a_change_that_makes_a_test_fail_now_and_then_is_charged_with_what_main_
     assert project.shown("status")["unsteady"] == []
 
 
+@pytest.mark.thorough
 def test_an_unsteady_test_that_the_change_adds_or_touches_is_the_change_s_own(shop):
     project = shop("True")
     mine = COUNTED.format(name="mine", counter=str(project.folder / "mine"), when="len(counter.read_text()) > 1")
@@ -149,6 +151,7 @@ def test_what_fails_beside_a_known_unsteady_test_counts(shop):
     assert [each["test"] for each in project.shown("status")["unsteady"]] == ["tests/test_moody.py::test_moody"]
 
 
+@pytest.mark.thorough
 def test_a_worker_is_told_what_counts_and_not_what_is_unsteady_beside_it(shop):
     project = shop("len(counter.read_text()) == 2")  # main fails first, and passes when it runs again; then never
     project.play(("7", 0, [{"write": "tests/test_other.py", "text": "def test_other():\n    assert 1 == 2\n"}]))
@@ -158,6 +161,7 @@ def test_a_worker_is_told_what_counts_and_not_what_is_unsteady_beside_it(shop):
     assert " more" not in attempt["failure"]["message"]
 
 
+@pytest.mark.thorough
 def test_a_missing_library_is_the_change_s_though_main_has_an_unsteady_test(shop):
     project = shop(ONE_IN_THREE)
     counted(project, 2)
@@ -184,6 +188,7 @@ def test_a_gate_that_names_no_tests_and_is_red_one_time_in_three_lets_all_land(p
     assert (known["gate"], known["test"]) == ("unit", "")
 
 
+@pytest.mark.thorough
 def test_without_unsteadiness_no_gate_runs_more_often(shop):
     project = shop()
     for number in (8, 9):
@@ -196,6 +201,7 @@ def test_without_unsteadiness_no_gate_runs_more_often(shop):
     assert ("unsteady",) not in kinds
 
 
+@pytest.mark.thorough
 def test_an_unsteady_test_that_passes_on_main_often_enough_is_forgotten(shop):
     project = shop(ONE_IN_THREE)
     setting(project, "unsteady_forgotten_after = 2")

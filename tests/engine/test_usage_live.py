@@ -206,8 +206,8 @@ def speaks_often(agent):
     ("agent", "model", "run"),
     [
         ("claude", "max_cost_usd = 1.0", ""),
-        ("claude", "", "1.0"),
-        ("command", "max_cost_usd = 1.0", ""),
+        pytest.param("claude", "", "1.0", marks=pytest.mark.thorough),
+        pytest.param("command", "max_cost_usd = 1.0", "", marks=pytest.mark.thorough),
         ("command", "", "1.0"),
     ],
 )

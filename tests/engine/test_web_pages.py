@@ -2,6 +2,7 @@
 
 import sys
 
+import pytest
 from support.clocked_run import clocked
 
 CONFIG = """\
@@ -55,6 +56,7 @@ def test_a_page_on_standard_output_is_an_outage_whatever_the_exit_code(project):
 UNKNOWN = 'print("starting"); sys.exit("zarg 17 frobnicated")'
 
 
+@pytest.mark.thorough
 def test_ends_that_nobody_understands_are_waited_out_once_a_second_issue_has_them_and_nobody_is_charged(project):
     worker(
         project, f"if pathlib.Path({str(project.folder / 'calls')!r}).stat().st_size > 2: {UNKNOWN}"

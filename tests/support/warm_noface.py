@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import gc
 import importlib
+import inspect
 import json
 import os
 import pkgutil
@@ -190,20 +191,37 @@ def serve(channel: socket.socket) -> None:
     _watch_over_noface(descriptors[:3], socket.socket(fileno=descriptors[3]))
 
 
+OF_THE_ENVIRONMENT = {"_armed", "installation"}  # each process finds out for itself
+
+
 def _make_ready() -> None:
     """Do what noface puts off until it needs it and what each fork would do again: read tables, compile patterns."""
-    from noface.diagnosis.rules import rule_book
+    import git.cmd  # noqa: F401
+    import psutil  # noqa: F401
+
+    from noface import data
     from noface.engine.prompt_context import load_templates
     from noface.gates.secrets import scan
     from noface.model.patterns import matches_any
     from noface.model.protection import always_protected, default_protected
     from noface.prompts.check import faults
 
+    for path in data.FOLDER.glob("*.toml"):
+        data.table(path.stem)
+    for name, module in list(sys.modules.items()):
+        for value in list(vars(module).values()) if name.startswith("noface.") else ():
+            if isinstance(value, data.Patterns):
+                value.all()
+            elif _is_read_once(value) and value.__module__ == name and value.__name__ not in OF_THE_ENVIRONMENT:
+                value()
     scan("")
-    rule_book()
     faults(load_templates(None))
-    for patterns in (always_protected(), default_protected()):
+    for patterns in (always_protected(), default_protected(), (*default_protected(), *always_protected())):
         matches_any("", patterns)
+
+
+def _is_read_once(value: object) -> bool:
+    return hasattr(value, "cache_info") and not inspect.signature(value).parameters
 
 
 def _watch_over_noface(streams: list[int], control: socket.socket) -> None:
