@@ -5,13 +5,13 @@ merged and its own gates pass on main; red makes it an issue again, with what is
 and nothing else of the epic can go on, the parent learns what failed and how far it came (P8), and its ladder goes on.
 """
 
-import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from noface.diagnosis.known_causes import access_refused_of
 from noface.diagnosis.missing_library import missing_library, place_among
+from noface.engine.accept_on_main import AcceptOnMain, fact_of, recorded_on_main
 from noface.engine.context import RunContext
 from noface.engine.gating import Gated, main_task, run_gates
 from noface.engine.going_on import broken_files
@@ -23,7 +23,6 @@ from noface.git.checkout import PersonsCheckout
 from noface.git.refs import branch_name
 from noface.integrity.named_files import named_paths
 from noface.integrity.not_on_main import Lacking, told, ways_to_commit
-from noface.model.codec import decode, encode
 from noface.model.failure import Failure, is_of_project
 from noface.model.gate import GateKind, GateResult
 from noface.model.history import PartFailure
@@ -39,6 +38,7 @@ from noface.secrets.masked_records import masked_failure, masked_issue
 
 UNCOMMITTED = "accept-uncommitted"
 _CANNOT_RUN = (126, 127)
+_NO_SUCH_TEST = "pytest.path-missing"
 
 
 class AcceptChecks:
@@ -60,7 +60,7 @@ class AcceptChecks:
         """Return how many tests of the issue's commands fail on main, None where it has no commands."""
         if not issue.accept:
             return None
-        recorded = _recorded(self._context, issue)
+        recorded = recorded_on_main(self._context, issue)
         return self._failing.get((issue.id, issue.content_hash), recorded.failing if recorded is not None else 1)
 
     def begin(self, issue: Issue) -> None:
@@ -86,7 +86,7 @@ class AcceptChecks:
         else:
             self._failing[issue.id, issue.content_hash] = outcome.failing
             known = replace(outcome, failure=masked_failure(outcome.failure, self._context.env.masker))
-            journal.fact(f"{_ON_MAIN}{issue.id}", json.dumps({"issue": issue.content_hash, **encode(known)}))
+            journal.fact(*fact_of(issue, known))
 
     def lift_committed(self) -> None:
         """Let the issues go on whose `accept` named what main has not, where main has moved and has it now."""
@@ -99,31 +99,6 @@ class AcceptChecks:
             del self._uncommitted[issue_id]
             if self._context.reader.state(issue_id).status is IssueStatus.BLOCKED:
                 self._context.journal.unblocked(self._context.clock.now(), issue_id, "", "main has what it named")
-
-
-_ON_MAIN = "accept_on_main:"
-
-
-@dataclass(frozen=True, slots=True)
-class AcceptOnMain:
-    """How an issue's `accept` commands do on main: how many of their tests fail, and the failure of the first."""
-
-    failing: int
-    failure: Failure | None = None
-
-
-def accept_on_main(context: RunContext, issue: Issue) -> Failure | None:
-    """Return how the issue's commands failed on main before its first attempt, None where that is not known."""
-    recorded = _recorded(context, issue)
-    return recorded.failure if recorded is not None else None
-
-
-def _recorded(context: RunContext, issue: Issue) -> AcceptOnMain | None:
-    try:
-        record = json.loads(context.reader.fact(f"{_ON_MAIN}{issue.id}") or "{}")
-        return decode(AcceptOnMain, record) if record.get("issue") == issue.content_hash else None
-    except (ValueError, TypeError, KeyError):
-        return None
 
 
 def _block(issue: Issue, failure: Failure) -> dict[str, object]:
@@ -169,7 +144,21 @@ def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller
     ran = {result.gate for result in gated.results}
     if not red and any(gate not in ran for gate in gates):  # a build that failed before them tells nothing of them
         return AcceptOnMain(1, gates_failure(gated.results, gates))
-    return useless or AcceptOnMain(failing, gates_failure(tuple(red), ()))
+    return useless or AcceptOnMain(failing, gates_failure(tuple(red), ()), _unwritten(gated.results))
+
+
+def _unwritten(results: tuple[GateResult, ...]) -> tuple[str, ...]:
+    """Return the paths at which commands found none of the tests that they choose; not those that others judge by."""
+    chosen: set[str] = set()
+    judging: set[str] = set()
+    for result in (result for result in results if result.gate.accept):
+        failure, paths = result.failure, named_paths((result.gate.command,))
+        none = failure is not None and failure.kind is FailureKind.NO_TESTS
+        missing = failure.message if failure is not None and failure.rule == _NO_SUCH_TEST else ""
+        found = {path for path in paths if none or f"{path}::" in missing}
+        chosen |= found
+        judging.update(set(paths) - found)
+    return tuple(sorted(chosen - judging))
 
 
 def _refused(red: list[GateResult]) -> Failure | None:

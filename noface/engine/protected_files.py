@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
 
+from noface.engine.accept_on_main import unwritten_on_main
 from noface.engine.context import RunContext
 from noface.git.plumbing import Plumbing
 from noface.git.repository import person_names
@@ -202,14 +203,17 @@ def _judges(context: RunContext, issue: Issue, main: str) -> tuple[str, ...]:
     """Return the files that judge work, or do it: they are protected (law 11).
 
     These are what `accept` names (of a folder only the test files: `pytest src` must not protect the sources), and the
-    scripts that gates and workers are, run by themselves or by a shell.
+    scripts that gates and workers are, run by themselves or by a shell. A test file for tests that main does not have
+    is for the worker to write.
     """
     settings, plumbing = context.settings, context.env.plumbing
-    accept = named_paths(issue.accept)
+    accept, unwritten = named_paths(issue.accept), unwritten_on_main(context, issue)
+    to_write = (*unwritten, *(f"{path}/**" for path in unwritten))
     commands = tuple(gate.command for gate in settings.gates) + tuple(m.command for m in settings.models.values())
     scripts = run_scripts(commands)
     if not accept and not scripts:
         return ()
     folders, named = tuple(f"{path}/" for path in accept), {*accept, *scripts}
     paths = plumbing.entries(main, tuple(sorted(named)))
-    return tuple(sorted(p for p in paths if p in named or (is_test_file(p) and p.startswith(folders))))
+    judging = (p for p in paths if p in named or (is_test_file(p) and p.startswith(folders)))
+    return tuple(sorted(p for p in judging if not (is_test_file(p) and matches_any(p, to_write))))

@@ -4,9 +4,9 @@ import json
 from dataclasses import dataclass
 
 from noface.diagnosis.known_causes import known_cause
+from noface.engine.accept_on_main import accept_on_main
 from noface.engine.context import RunContext
 from noface.engine.going_on import cut_off_before
-from noface.engine.main_checks import accept_on_main
 from noface.engine.prompt_context import (
     RelatedFiles,
     advice_of,
