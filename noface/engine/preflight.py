@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
+from noface.diagnosis.known_causes import final_error
 from noface.diagnosis.missing_library import library_of
 from noface.engine.attempt_environment import LANDING_SLOT
 from noface.engine.context import RunContext
@@ -261,6 +262,8 @@ def _way_out(red: list[GateResult], *, only_new: bool) -> str:
     if any(library_of(failure.signature) for failure in failures):
         return "Do what it says there of the project's own module, and run again."
     if failures and all(failure.kind is FailureKind.ENVIRONMENT for failure in failures):
+        if all(final_error((failure.message,)) for failure in failures):
+            return "What is said there may pass: run again once it has, or have `[project] setup` fetch what is needed."
         return "Install what is missing, or have `[project] setup` make it in each workspace (`noface config example`)."
     if not all(_by_names(result) for result in red):
         soft = " With hard = false it only reports." if all(result.gate.kind is GateKind.LINT for result in red) else ""

@@ -111,6 +111,7 @@ def test_a_red_baseline_stops_the_run_and_names_the_test(project):
     ("gate", "flags", "hint"),
     [
         ("no-such-tool", (), "Install what is missing, or have `[project] setup` make it"),
+        ("echo 'error: Could not resolve host: x.org' >&2; false", (), "may pass: run again once it has"),
         ("echo no; false", (), "Make main green first, or correct the command of check."),
         ("echo no; false", ("--allow-red",), "check names no failing tests"),
     ],
