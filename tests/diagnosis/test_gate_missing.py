@@ -83,6 +83,7 @@ TABLE = """Run Summary:    Type  Total    Ran Passed Failed Inactive
         ("1 passes, 0 failures, 0 errors in 0.000043 seconds", 1),
         (" - Passed: 2\n - Skipped: 1\n - Failed: 1", 3),
         ("1/1 passed (0 failed)", 1),
+        ("1 failed, 172 passed, 12 subtests passed, 1 subtests failed in 3.79s", 173),
         ("\t\t=== cart Summary ===\n", 0),
     ],
 )
