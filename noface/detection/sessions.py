@@ -2,11 +2,11 @@
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from noface.detection.detected import Wanted
-from noface.detection.files import table, texts, toml_of
+from noface.detection.files import table, toml_of
 from noface.detection.nox import nox_sessions
 from noface.detection.steps import Session
 from noface.detection.tox import tox_sessions
@@ -33,18 +33,29 @@ def tool_scripts(root: Path) -> dict[str, tuple[str, ...]]:
         named |= table(tool, *place)
     for environment in table(tool, "hatch", "envs").values():
         named |= table(environment, "scripts")
-    return {name: lines for name, value in named.items() if (lines := _script_lines(value))}
+    return {
+        name: lines for name, value in named.items() if (lines := tuple(_script_lines(named, value, frozenset({name}))))
+    }
 
 
-def _script_lines(value: object) -> tuple[str, ...]:
+def _script_lines(named: Mapping[str, object], value: object, above: frozenset[str]) -> Iterator[str]:
+    """Yield the lines of a script; an item of a list may be the name of another one, with arguments."""
     if isinstance(value, str):
-        return (value,)
-    if isinstance(value, list):
-        return texts(value)
-    inner = table(value)
-    return _script_lines(
-        inner.get("cmd") or inner.get("shell") or inner.get("composite") or inner.get("sequence") or ()
-    )
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            first = item.split()[0] if isinstance(item, str) and item.strip() else ""
+            known = first in named and first not in above
+            yield from _script_lines(named, named[first] if known else item, above | {first})
+    else:
+        inner = table(value)
+        lists = [inner.get(key) for key in ("composite", "sequence", "chain", "ref", "all")]
+        listed = next((each for each in lists if each), ())
+        yield from _script_lines(
+            named,
+            inner.get("cmd") or inner.get("shell") or ([listed] if isinstance(listed, str) else listed),
+            above,
+        )
 
 
 def _hatch_runs(words: list[str], scripts: Mapping[str, tuple[str, ...]]) -> tuple[Session, ...]:
