@@ -144,8 +144,10 @@ def requirements_files(project: PythonProject, tools: Iterable[str]) -> tuple[st
         return present(root, files)
     plain = ("requirements.txt", "requirements/base.txt", "requirements/requirements.txt")
     named = (form.format(name) for form in KNOWN["requirements"] for name in sorted(_families(tools)))
-    # What dependencies a package has, it says itself; its plain file holds versions that somebody had once.
-    skip = plain if "dependencies" in project.metadata else ()
+    # What dependencies a package has, it says itself; its plain file holds versions that somebody had once, or tools
+    # that CI does without.
+    none = bool(project.metadata and project.wanted) and "dependencies" not in texts(project.metadata.get("dynamic"))
+    skip = plain if "dependencies" in project.metadata or none else ()
     return tuple(name for name in present(root, (*plain, *named)) if name not in skip)
 
 

@@ -27,11 +27,9 @@ def just_recipes(root: Path) -> Recipes:
 def _recipes(text: str) -> Recipes:
     found = {}
     for match in _TARGET.finditer(text.replace("\\\n", " ")):
-        lines = tuple(
-            line.strip().lstrip("@-")
-            for line in match[4].split("\n")
-            if line.strip() and not line.strip().startswith("#")
-        )
+        # A line behind a `-` may fail.
+        given = (re.fullmatch(r"\s*([@+-]*)\s*([^#\s].*?)\s*", line) for line in match[4].split("\n"))
+        lines = tuple(line[2] for line in given if line and "-" not in line[1])
         for name in (match[1], *(word for word in (match[2] or "").split() if re.fullmatch(r"[\w./-]+", word))):
             found[name] = (tuple(match[3].split("#")[0].split()), lines)
     return found
