@@ -16,7 +16,17 @@ from noface.detection.installs import installed, is_install
 from noface.detection.recipes import just_recipes, make_targets
 from noface.detection.sessions import sessions_of, tool_scripts
 from noface.detection.settled_scripts import assigned, filled_in, settled
-from noface.detection.shell import ASSIGNED, CONTROL, VARIABLE, inside, joined_folder, simple_commands
+from noface.detection.shell import (
+    ASSIGNED,
+    CONTROL,
+    VARIABLE,
+    inside,
+    joined_folder,
+    literal,
+    plain,
+    quoted,
+    simple_commands,
+)
 from noface.detection.starters import bare
 from noface.detection.steps import CI, CiStep, Session
 from noface.detection.workflows import read_steps
@@ -101,7 +111,7 @@ class _Reader:
             if not hook.start:
                 left.append(hook.name)
             elif all(check.words[: len(hook.start)] != hook.start for check in self.checks.values()):
-                self._take(Check(hook.words, "lint", "python", f"{where}: {hook.name}"))
+                self._take(Check(tuple(map(literal, hook.words)), "lint", "python", f"{where}: {hook.name}"))
         if left and not any(text.startswith("pre-commit") for text in self.untaken):
             self._leave("pre-commit run --all-files", f"{where}; its hooks {', '.join(dict.fromkeys(left))}")
 
@@ -120,8 +130,8 @@ class _Reader:
                 else:
                     self._command(words, where, at, env, depth)
 
-    def _command(self, words: list[str], where: str, folder: str, env: Mapping[str, str], depth: int) -> None:
-        command = bare(words, env, self._scripts)
+    def _command(self, given: list[str], where: str, folder: str, env: Mapping[str, str], depth: int) -> None:
+        command = bare(given, env, self._scripts)
         self.wanted += command.wanted
         words = looking_only(self._without_setup(command.words, where, folder, depth))
         if not words or depth > _DEPTH_MAX:
@@ -138,9 +148,9 @@ class _Reader:
             if kind is not None and not kind[0]:
                 self._follow_file(words, where, folder)
         if kind is None or (kind[0] and _depends(words, folder)):
-            self._leave(" ".join(word for word in words if not ASSIGNED.match(word)), where)
+            self._leave(_shown(given, folder), where)
         elif kind[1] == "node" and folder and not self._installed_with_root(folder):
-            self._leave(f"cd {folder} && {text}", where)
+            self._leave(_shown(words, folder), where)
         elif kind[0]:
             self._take(Check(tuple(words), kind[0], kind[1], where, folder, tuple(command.env.items())))
 
@@ -154,14 +164,14 @@ class _Reader:
         program = words[0]
         if is_install(words):
             place = where.partition(": ")[0]
-            self._installs[place] = self._installs.get(place, Wanted()) + installed(self._root, words)
+            self._installs[place] = self._installs.get(place, Wanted()) + installed(self._root, [*map(plain, words)])
             return True
         if program in {"tox", "nox", "hatch"} or (program in {"pdm", "poe", "rye"} and len(words) > 1):
             sessions = sessions_of(self._root / folder if inside(folder) else self._root, words, self._scripts)
             for session in sessions:
                 self._session(session, where, folder, depth)
             if not sessions and program in {"tox", "nox"}:
-                self._leave(" ".join(words), where)
+                self._leave(_shown(words, folder), where)
             return bool(sessions) or program in {"tox", "nox"}
         if program in {"pre-commit", "prek"}:
             self.hooks(where)
@@ -173,8 +183,9 @@ class _Reader:
 
     def _session(self, session: Session, where: str, folder: str, depth: int) -> None:
         before = len(self.checks)
+        at = joined_folder(folder, session.folder) if inside(folder) else folder
         for line in session.lines:
-            self._lines(line, f"{where}: {session.name}", folder, {}, depth + 1)
+            self._lines(line, f"{where}: {session.name}", at, {}, depth + 1)
         if len(self.checks) > before:
             self.wanted += session.wanted
         elif any(self._checks(line) for line in session.lines):
@@ -271,6 +282,13 @@ class _Reader:
             return _of_name(name, "node") if name else None
         inner = kind_of(" ".join(rest)) if program != "npm" and rest else None
         return inner if inner and inner[1] == "node" else None
+
+
+def _shown(words: list[str], folder: str) -> str:
+    """Return a command as a person may type it, without the variables before it."""
+    first = next((index for index, word in enumerate(words) if not ASSIGNED.match(word)), 0)
+    text = " ".join(word if re.fullmatch(r"[\w/.${}=-]+", word) else quoted(word) for word in words[first:])
+    return f"cd {quoted(folder)} && {text}" if inside(folder) and folder else text
 
 
 def _may_check(script: str) -> bool:

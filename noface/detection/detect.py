@@ -19,7 +19,7 @@ from noface.detection.files import ignore_lines, is_committed, is_inner, present
 from noface.detection.node import detect_node
 from noface.detection.python import detect_python, environment
 from noface.detection.recipes import make_targets
-from noface.detection.shell import quoted
+from noface.detection.shell import quoted, simple_commands
 from noface.detection.toolchains import toolchain_notes
 
 _NO_CI = Ci()
@@ -118,7 +118,7 @@ def detect(root: Path, surroundings: Surroundings = _ANYWHERE) -> Detection:
     first = environment(detection)
     plain = (replace(gate, command=f"{first}{gate.command}") for gate in _of_ci(ci, ""))
     detection += Detection(tuple(plain))
-    detection += _make(root, detection)
+    detection += _make(root, ci, detection)
     detection += _native_build(root, ci, detection)
     if not detection.gates and not detection.setups:
         detection = _in_folders(root, surroundings)
@@ -148,7 +148,7 @@ def _untaken(ci: Ci) -> Iterator[str]:
     for what, where in ci.untaken[:_UNTAKEN_MAX]:
         yield f"CI also runs `{what}` ({where}): no gate does. Add it as one if it must hold."
     if len(ci.untaken) > _UNTAKEN_MAX:
-        yield f"CI runs {len(ci.untaken) - _UNTAKEN_MAX} further commands that no gate does."
+        yield f"Further commands of CI that no gate runs: {len(ci.untaken) - _UNTAKEN_MAX}."
 
 
 def _missing(detection: Detection, surroundings: Surroundings) -> Detection:
@@ -191,15 +191,26 @@ def _wrapped(root: Path) -> Detection:
     return Detection(tuple(gates))
 
 
-def _make(root: Path, detection: Detection) -> Detection:
-    """Take make's targets for what nothing more specific does; `check` only where there is no test at all."""
+def _programs(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return the tools that the lines of a target call by their names."""
+    called = (words[0] for line in lines for words in simple_commands(line))
+    linters = data.table("programs")["linters"]
+    return tuple(dict.fromkeys(program for program in called if program in linters))
+
+
+def _make(root: Path, ci: Ci, detection: Detection) -> Detection:
+    """Take make's targets for what nothing more specific does; `check` only where there is no test at all.
+
+    What is not linted in CI may never have been clean.
+    """
     file, targets = make_targets(root)
     if not file or (root / "CMakeLists.txt").is_file():
         return Detection()
     first = environment(detection)
     gates = []
-    if "lint" in targets and not detection.has("lint"):
-        gates.append(DetectedGate("make-lint", f"{first}make lint", "lint", f"{file} has the target lint", ("make",)))
+    if "lint" in targets and not ci.checks and not detection.has("lint"):
+        needs = ("make", *(() if first else _programs(targets["lint"][1])))
+        gates.append(DetectedGate("make-lint", f"{first}make lint", "lint", f"{file} has the target lint", needs))
     test = next((target for target in ("test", "tests", "check") if target in targets), None)
     if test and not detection.has("test"):
         why = f"{file} has the target {test}"

@@ -11,36 +11,64 @@ CONTROL = re.compile(
 )
 ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 VARIABLE = re.compile(r"\$(?!PWD\b)[\w{(@*]|\$\{\{|\{\{|`")
+_NO_GLOB = {ord("*"): "\ue02a", ord("?"): "\ue03f"}
+"""What stands for `*` and `?` that the shell leaves alone, so that a word says which of its own it would replace."""
+_GLOB = {ord(hidden): chr(code) for code, hidden in _NO_GLOB.items()}
+_ASIDE = re.compile(r"\\(.)|'([^']*)'|\"((?:[^\"\\]|\\.)*)\"", re.DOTALL)
+"""What is quoted: the shell replaces no glob there."""
+_FOR_LATER_STEPS = re.compile(r"\$\{?GITHUB_(ENV|OUTPUT|PATH|STATE)\b")
+_NEVER_FAILS = re.compile(r"true|:|echo|printf")
+
+
+def literal(word: str) -> str:
+    """Return a word that no shell has replaced globs in, or ever will."""
+    return word.translate(_NO_GLOB)
+
+
+def plain(word: str) -> str:
+    """Return a word as a program is given it."""
+    return word.translate(_GLOB)
 
 
 def quoted(word: str) -> str:
     """Return a word as the shell reads it; globs stay globs."""
-    return word if re.fullmatch(r"[\w@%+=:,./*?\[\]~-]+", word) else shlex.quote(word)
+    text = plain(word)
+    return text if text == word and re.fullmatch(r"[\w@%+=:,./*?\[\]~-]+", text) else shlex.quote(text)
 
 
 def simple_commands(line: str) -> Iterator[list[str]]:
-    """Yield the simple commands of a line of shell, as words; a pipe's first command stands for it."""
+    """Yield the simple commands of a line of shell that have to succeed, as words; a pipe's first stands for it.
+
+    What `|| true` follows may fail, and what writes variables for the next steps of a job checks nothing.
+    """
     text = line.strip()
     if not text or text.startswith("#"):
         return
     try:
-        lexer = shlex.shlex(text, posix=True, punctuation_chars="();<>|&")
+        hidden = _ASIDE.sub(lambda match: literal(match[0]), text)
+        lexer = shlex.shlex(hidden, posix=True, punctuation_chars="();<>|&")
         lexer.whitespace_split = True
-        tokens = list(lexer)
+        parts = list(lexer)
     except ValueError:
         return
+    chain: list[list[str]] = []
     words: list[str] = []
     skipping = False
-    for token in [*tokens, ";"]:
-        if token in {";", "&&", "||", "&", "(", ")", "|"}:
-            if words:
-                yield words
-            words, skipping = [], token in {"|", "||"}
-        elif re.fullmatch(r"[<>&]+", token):
+    for part, after in zip([*parts, ";"], [*parts[1:], ";", ";"], strict=True):
+        if part in {";", "&&", "||", "&", "(", ")", "|"}:
+            chain += [words] if words else []
+            words, skipping = [], part in {"|", "||"}
+            if part == "||" and _NEVER_FAILS.fullmatch(after):
+                chain = [each for each in chain if each[0] in {"cd", "pushd"}]
+            if part in {";", "&"}:
+                yield from chain
+                chain = []
+        elif re.fullmatch(r"[<>&]+", part):
             skipping = True
             words = words[:-1] if words and words[-1].isdigit() else words
+            words = [] if _FOR_LATER_STEPS.match(after) else words
         elif not skipping:
-            words.append(token)
+            words.append(part)
 
 
 def joined_folder(folder: str, to: str) -> str:

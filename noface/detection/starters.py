@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from noface.detection.detected import Wanted
-from noface.detection.shell import ASSIGNED, VARIABLE, module_words
+from noface.detection.shell import ASSIGNED, VARIABLE, module_words, plain
 from noface.detection.steps import CI, NOISE
 
 _STARTERS = CI["starters"]
@@ -71,7 +71,7 @@ def _after(command: Bare, words: list[str], program: str, stop: str = "") -> Bar
     while rest and rest[0].startswith("-") and rest[0] not in {"-", stop}:
         option, _, value = rest[0].partition("=")
         takes = option in _STARTERS["values"].get(program, ())
-        given = value or (rest[1] if takes and len(rest) > 1 else "")
+        given = plain(value or (rest[1] if takes and len(rest) > 1 else ""))
         wanted += _wanted(program, option, given)
         if program == "uv" and option in {"-m", "--module"}:
             return Bare(rest[1:], command.env, wanted)

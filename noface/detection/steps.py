@@ -27,11 +27,12 @@ class CiStep:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What a runner runs in an environment of its own, and what it installs there."""
+    """What a runner runs in an environment of its own, in which folder, and what it installs there."""
 
     name: str
     lines: tuple[str, ...]
     wanted: Wanted
+    folder: str = ""
 
 
 def option_values(words: list[str], *options: str) -> list[str] | None:

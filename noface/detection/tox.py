@@ -7,14 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from noface.detection.detected import Wanted
-from noface.detection.files import table, texts, toml_of
+from noface.detection.files import is_inner, table, texts, toml_of
 from noface.detection.python_project import read_ini, read_ini_text
 from noface.detection.steps import Session, option_values
 
 _VERSION_FACTOR = re.compile(r"(py|python|pypy|cpython)?[\d.]*t?|pypy\d*|lts|min|lowest")
 _VARIABLES = ("setenv", "set_env")
 _NAMES_MAX = 100
-_FIXED = {"toxinidir": ".", "tox_root": ".", "envpython": "python", "package_root": ".", "/": "/"}
+_TOP = ("toxinidir", "tox_root", "package_root")
+_FIXED = {"envpython": "python", "/": "/"}
+_PROGRAMS = re.compile(r"\{(?:envbindir|env_bin_dir)\}(?:/|\{/\})")
+_PACKAGES = re.compile(r"\{(?:envsitepackagesdir|env_site_packages_dir)\}(?:/|\{/\})(\w+)")
 
 
 def tox_sessions(root: Path, words: list[str]) -> Iterator[Session]:
@@ -24,7 +27,8 @@ def tox_sessions(root: Path, words: list[str]) -> Iterator[Session]:
     if not sections:
         return
     first = sections.get("tox", sections.get("tox:tox", {}))
-    listed = _expanded(first.get("envlist") or first.get("env_list") or "")
+    # Without a list tox runs the environment `py`.
+    listed = _expanded(first.get("envlist") or first.get("env_list") or "py")
     names = option_values(words, "-e", "--env")
     if names is None and (factors := option_values(words, "-f")) is not None:
         wanted = {
@@ -45,7 +49,7 @@ def tox_sessions(root: Path, words: list[str]) -> Iterator[Session]:
         if plain in seen:
             continue
         seen.add(plain)
-        yield _session(sections, name, set(factors_of))
+        yield _session(root, sections, name, set(factors_of))
 
 
 def _sections(root: Path, file: str) -> dict[str, dict[str, str]]:
@@ -97,28 +101,54 @@ def _lines_of(text: str) -> Iterator[tuple[str, str]]:
             yield key.strip(), value.strip()
 
 
-def _session(sections: dict[str, dict[str, str]], name: str, factors: set[str]) -> Session:
+def _session(root: Path, sections: dict[str, dict[str, str]], name: str, factors: set[str]) -> Session:
     keys = dict(sections.get("testenv", {}))
     versionless = "-".join(factor for factor in name.split("-") if not _VERSION_FACTOR.fullmatch(factor))
     for section, more in sections.items():
         if section.startswith("testenv:") and {name, versionless} & set(_expanded(section.removeprefix("testenv:"))):
             keys |= more
 
-    def lines(*names: str) -> tuple[str, ...]:
+    def lines(*names: str, top: str = ".") -> tuple[str, ...]:
         text = next((keys[key] for key in names if key in keys), "")
-        given = (_for_factors(line, factors) for line in _filled(text, sections).replace("\\\n", " ").split("\n"))
+        text = _filled(_in_the_tree(root, text), sections, top)
+        given = (_for_factors(line, factors) for line in text.replace("\\\n", " ").split("\n"))
         return tuple(line.strip() for line in given if line.strip() and not line.strip().startswith("#"))
 
+    # A folder that tox or the build makes is not in a checkout: what runs there names its files from the top.
+    folder = "".join(lines("changedir", "change_dir")[:1]).removeprefix("./").strip("/")
+    folder = folder if folder and is_inner(folder) and (root / folder).is_dir() else ""
+    top = "/".join([".."] * len(Path(folder).parts)) or "."
     # What an environment rewrites is no check, and what may fail is none either.
-    commands = tuple(line for line in lines("commands") if not line.startswith(("-", "!")))
-    variables = [f"{key}={value}" for key, value in _lines_of("\n".join(lines(*_VARIABLES)))]
-    commands = tuple(" ".join((*map(shlex.quote, variables), line)) for line in commands)
+    commands = tuple(line for line in lines("commands", top=top) if not line.startswith(("-", "!")))
+    variables = [f"{key}={value}" for key, value in _lines_of("\n".join(lines(*_VARIABLES, top=top)))]
+    commands = tuple(" ".join((*map(shlex.quote, variables), _no_shell(line))) for line in commands)
     wanted = Wanted(
         _split(lines("extras")),
         _split(lines("dependency_groups")),
         tuple(_item(line) for line in lines("deps") if not re.search(r"[{$]|://", line)),
     )
-    return Session(name, commands, wanted)
+    return Session(name, commands, wanted, folder)
+
+
+def _no_shell(line: str) -> str:
+    """Return a command of tox's, which no shell reads, as a line that a shell reads so."""
+    try:
+        return shlex.join(shlex.split(line))
+    except ValueError:
+        return line
+
+
+def _in_the_tree(root: Path, text: str) -> str:
+    """Return a text with what lies in the environment by its name, and the package installed there where its files are.
+
+    A checkout's own package is installed so that Python imports it from there.
+    """
+
+    def place(match: re.Match[str]) -> str:
+        names = (f"src/{match[1]}", match[1], f"{match[1]}.py")
+        return next((f"{{toxinidir}}/{name}" for name in names if (root / name).exists()), match[0])
+
+    return _PACKAGES.sub(place, _PROGRAMS.sub("", text))
 
 
 def _item(line: str) -> str:
@@ -142,7 +172,7 @@ def _for_factors(line: str, factors: set[str]) -> str:
     return match[2] if holds else ""
 
 
-def _filled(text: str, sections: dict[str, dict[str, str]]) -> str:
+def _filled(text: str, sections: dict[str, dict[str, str]], top: str) -> str:
     """Return a text with tox's substitutions made; those that only a run knows become variables."""
     for _ in range(4):
 
@@ -154,7 +184,7 @@ def _filled(text: str, sections: dict[str, dict[str, str]]) -> str:
                 return default
             if name == "env":
                 return default.partition(":")[2]
-            return _FIXED.get(name, f"${name.upper()}")
+            return top if name in _TOP else _FIXED.get(name, f"${name.upper()}")
 
         changed = re.sub(r"\{([^{}]*)\}", made, text)
         if changed == text:

@@ -58,6 +58,16 @@ TOX = "[tox]\nenvlist = py{39,310},typing,docs\n"
         ("tox -e py", {**PACKAGE, "tox.ini": "[testenv]\nsetenv =\n  SLOW = 1\n  A={envname}\n  COVERAGE_FILE=x\n  typing: B=a b\ncommands = pytest\n"}, [f"SLOW=1 {TEST} pytest -q"]),
         ("tox -e py", {**PACKAGE, "tox.toml": '[env_run_base]\nset_env.A = "a b"\ncommands = [["pytest"]]\n'}, [f"A='a b' {TEST} pytest -q"]),
         ("nox", {**PACKAGE, "noxfile.py": "import nox\n@nox.session\ndef t(session):\n    session.run('pytest', env={'A': '1', 'B': session.x})\n"}, [f"A=1 {TEST} pytest -q"]),
+        ("tox", {**PACKAGE, "tox.ini": "[testenv]\ncommands = pytest a\n[testenv:b]\ncommands = pytest b\n"}, [f"{TEST} pytest -q a"]),
+        ("tox -e py", {**PACKAGE, "src/x/a.py": "", "tox.ini": "[testenv]\nchangedir = .tox\ncommands = {env:RUN:{envbindir}/pytest} --doctest-modules {envsitepackagesdir}/x {toxinidir}/tests\n"}, [f"{TEST} pytest -q --doctest-modules ./src/x ./tests"]),
+        ("tox -e py", {**PACKAGE, "tox.ini": "[testenv]\nchangedir = tests\ncommands = pytest -c {toxinidir}/a.ini\n"}, ['cd tests && PATH="$PWD/../.venv/bin:$PATH" ../.venv/bin/python -m pytest -q -c ../a.ini']),
+        ("poe all", {**PACKAGE, "pyproject.toml": PACKAGE["pyproject.toml"] + '[tool.poe.tasks]\ntest = "pytest"\nmypy = "mypy"\nall = ["test", {ref = "lint"}, {cmd = "mypy x"}, "mypy"]\n[tool.poe.tasks.lint]\nsequence = [{cmd = "ruff check x"}, "all"]\n'}, [f"{TEST} pytest -q", f"{OWN} ruff check x", f"{OWN} mypy x", f"{OWN} mypy ."]),
+        # what the shell would replace, and what it would not
+        ("pytest 'a*'\npytest b* \"c?\"\nflake8 x --exclude=\\*.y", {**PACKAGE, "x": ""}, [f"{TEST} pytest -q 'a*'", f"{TEST} pytest -q b* 'c?'", f"{OWN} flake8 x '--exclude=*.y'"]),
+        ("tox -e py", {**PACKAGE, "tox.ini": "[testenv]\ncommands = python -m unittest discover -p *_test.py\n"}, [f"{TEST} unittest discover -p '*_test.py'"]),
+        # what may fail
+        ("pytest\nblack --check . || true\nmypy x && flake8 || echo bad\nruff check . || exit 1", PACKAGE, [f"{TEST} pytest -q", f"{OWN} ruff check ."]),
+        ("make check", {**PACKAGE, "Makefile": "check:\n\t-mypy x\n\t@-ruff check x\n\t@pytest\n"}, [f"{TEST} pytest -q"]),
         # the environment lies in the workspace
         ("flake8", PACKAGE, [f"{TEST} pytest -q", f"{OWN} flake8 --extend-exclude=.venv"]),
         ("flake8 . --count", {**PACKAGE, "setup.cfg": "[flake8]\nextend-exclude =\n  docs,\n  old\n"}, [f"{TEST} pytest -q", f"{OWN} flake8 . --count --extend-exclude=docs,old,.venv"]),
@@ -85,7 +95,7 @@ TOX = "[tox]\nenvlist = py{39,310},typing,docs\n"
         ("cargo build --verbose\ncargo test -v --all-features\ncargo clippy -- -D warnings", {"Cargo.toml": "[package]\n"}, ["cargo build", "cargo test --all-features", "cargo clippy -- -D warnings"]),
         ("cargo test", {"Cargo.toml": "[package]\n", "Cargo.lock": ""}, ["cargo test --locked --target-dir target"]),
         ("cargo check --target wasm32-unknown-unknown\ncargo +nightly test\ncargo test", {"Cargo.toml": "[package]\n"}, ["cargo test"]),
-        ("make test", {"Makefile": "test:\n\tgo test .\n", "go.mod": "module x\n"}, ["make test"]),
+        ("make test", {"Makefile": "test:\n\tgo test .\nlint:\n\tx\n", "go.mod": "module x\n"}, ["make test"]),
         ("./mvnw -B verify", {"pom.xml": "", "mvnw": ""}, ["./mvnw -B verify"]),
         ("mkdir build\ncd build\ncmake -DA=ON ..\ncmake --build .\nctest", {"CMakeLists.txt": "enable_testing()\n", ".gitignore": "build/\n"}, ["cmake -S . -B build -DA=ON && cmake --build build -j 4", "ctest --test-dir build --output-on-failure --no-tests=error"]),
         ('if [ "a" == "b" ]; then\n  O="-DX=ON -DENABLE_VALGRIND=ON"\nelse\n  O="-DX=1 -DENABLE_VALGRIND=OFF"\nfi\nmkdir b\ncd b\ncmake .. $O || (rm -rf * && cmake .. $O)\nmake\nmake test', {"CMakeLists.txt": "", ".gitignore": "build/\n"}, ["cmake -S . -B build -DX=1 && cmake --build build -j 4", "ctest --test-dir build --output-on-failure --no-tests=error"]),
@@ -107,12 +117,14 @@ def test_what_ci_runs_becomes_gates(tmp_path, run, files, gates):
 
 
 def test_what_is_told_of_ci_is_what_checks_something(tmp_path):
-    run = "python -VV\npython -m site\ntool --version\npython -c 'import x; print(x.y)'\nD=$(mktemp -d)\nnpm run e2e:ui\nnpm test\nother-check x"
+    run = "python -VV\npython -m site\ntool --version\n.venv/bin/python -Ic 'import x; print(x.y)'\nD=$(mktemp -d)\nnpm run e2e:ui\nnpm test\nother-check x"
+    run += "\npython version.py >> $GITHUB_ENV\n[ '1' = '2' ] && export A=1\nrustc -vV\nA=1 uv run odd 'a b' \"$X/b\" c*\ncd docs\npython -m sphinx ."
     scripts = {"test": "uvu", "e2e:ui": "playwright test"}
     found = detect(tree(tmp_path, {"package.json": {"scripts": scripts}, CI: workflow(run)}))
     told = [note.partition(" (")[0] for note in found.notes]
-    assert told == ["CI also runs `other-check x`", "CI also runs `npm run e2e:ui`"]
-    assert "it needs a browser" in found.notes[1]
+    shown = ["other-check x", "uv run odd 'a b' $X/b c*", "cd docs && python -m sphinx .", "npm run e2e:ui"]
+    assert told == [f"CI also runs `{command}`" for command in shown]
+    assert "it needs a browser" in found.notes[-1]
 
 
 @pytest.mark.parametrize(
@@ -132,6 +144,12 @@ def test_checks_whose_program_is_missing_are_comments_where_tests_are_left(tmp_p
     assert any(gate.kind == "test" and found.usable(gate) for gate in found.gates)
 
 
+def test_a_linter_that_make_calls_and_that_is_missing_leaves_its_target_in_a_comment(tmp_path):
+    files = {"Makefile": "lint:\n\t@clang-tidy x.h\ntest:\n\tcc x.c\n"}
+    found = detect(tree(tmp_path, files), Surroundings(lambda name: name == "make"))
+    assert [(gate.command, found.usable(gate)) for gate in found.gates] == [("make lint", False), ("make test", True)]
+
+
 def test_what_ci_installs_is_in_the_environment_of_the_gates(tmp_path):
     extras = '[project.optional-dependencies]\nall = []\ntests = ["pytest"]\n[dependency-groups]\ndocs = []\ntyping = ["mypy"]\n'
     files = {**PACKAGE, "pyproject.toml": PACKAGE["pyproject.toml"] + extras, "need/t.txt": "b\n"}
@@ -149,6 +167,9 @@ def test_what_ci_installs_is_in_the_environment_of_the_gates(tmp_path):
     made = {"need/u.txt": "e\n", "Makefile": "requirements:\n\tpip install -r need/u.txt\ncheck:\n\truff check x\n"}
     found = detect(tree(tmp_path / "c", {**files, **made, CI: workflow("make requirements check")}))
     assert found.setups[0].command.endswith("-r need/u.txt ruff")
+    old = {"requirements.txt": "gone-since\n"}
+    found = detect(tree(tmp_path / "e", {**files, **old, CI: workflow("pip install d 'e==1.*'", "pytest")}))
+    assert found.setups[0].command.endswith("pip install -e '.[tests]' d 'e==1.*'")
     found = detect(tree(tmp_path / "b", {**files, CI: workflow("pip install .[all] d tox", "pytest")}))
     assert found.setups[0].command.endswith("pip install -e '.[all]' pytest d")
 
