@@ -242,8 +242,10 @@ def _lines(target: Path, main: str, detection: "Detection", *, made: bool, width
 
 
 def _next_steps(target: Path, detection: "Detection", ready: "Ready | None" = None) -> list[str]:
+    tested = any(gate.kind == "test" and detection.usable(gate) for gate in detection.gates)
+    lacks = "" if tested else f" and say there how your project is {'tested' if detection.gates else 'checked'}"
     steps = [
-        f"Look over {target.name}" + ("" if detection.gates else " and say there how your project is checked"),
+        f"Look over {target.name}{lacks}",
         ready.issue_step if ready is not None else 'noface issue add "What should be done"',
         "noface run --dry-run, then noface run",
     ]

@@ -122,6 +122,7 @@ def detect(root: Path, surroundings: Surroundings = _ANYWHERE) -> Detection:
     detection += _native_build(root, ci, detection)
     if not detection.gates and not detection.setups:
         detection = _in_folders(root, surroundings)
+        detection += Detection() if detection.gates else _made(root)
     detection = replace(
         detection, gates=tuple(_named_once(_in_order(detection.gates))), notes=(*detection.notes, *_untaken(ci))
     )
@@ -216,6 +217,14 @@ def _make(root: Path, ci: Ci, detection: Detection) -> Detection:
         why = f"{file} has the target {test}"
         gates.append(DetectedGate(f"make-{test}", f"{first}make {test}", "test", why, ("make",)))
     return Detection(tuple(gates))
+
+
+def _made(root: Path) -> Detection:
+    """Return what make builds, where there is nothing else to tell good work by."""
+    file, targets = make_targets(root)
+    target = next((target for target in ("all", "build") if target in targets), None)
+    gate = DetectedGate(f"make-{target}", f"make {target}", "build", f"{file} has the target {target}", ("make",))
+    return Detection((gate,) if target else ())
 
 
 def _native_build(root: Path, ci: Ci, detection: Detection) -> Detection:

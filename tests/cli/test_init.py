@@ -42,6 +42,11 @@ def test_without_anything_found_it_says_so_and_check_asks_for_a_gate(fresh):
     assert "no gates" in check.stderr
 
 
+def test_where_only_a_build_was_found_it_asks_how_the_project_is_tested(fresh):
+    fresh.write("Makefile", "all:\n\tcc x.c\n")
+    assert "Look over noface.toml and say there how your project is tested" in fresh.noface("init").stdout
+
+
 def test_what_was_found_can_be_had_as_json(fresh):
     fresh.write("Cargo.toml", "[package]\n")
     document = fresh.shown("init")

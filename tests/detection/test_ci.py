@@ -81,6 +81,7 @@ TOX = "[tox]\nenvlist = py{39,310},typing,docs\n"
         ("make test", {**PACKAGE, "Makefile": "test:\n\t./run $(X)\n"}, ['PATH="$PWD/.venv/bin:$PATH" make test']),
         ("just python=3.12 test", {**PACKAGE, "justfile": 'test *args="-x":\n    uv run {{ if x { y } }} pytest {{args}}\n'}, [f"{TEST} pytest -q"]),
         ("make requirements check", {**PACKAGE, "Makefile": "requirements:\n\tpip install -r r.txt\ncheck:\n\truff check x\n\tstubtest x\n"}, [f"{TEST} pytest -q", f"{OWN} ruff check x", ".venv/bin/stubtest x"]),
+        ("true", {"Makefile": "all: x-test\nx-test: x.c\n\tcc -o x-test x.c\n"}, ["make all"]),
         ("make -j2 deps test", {"Makefile": "deps:\n\tgo get\ntest:\n\tgo test .\n", "go.mod": "module x\n"}, ["make -j2 test"]),
         ("ruff check --fix --exit-non-zero-on-fix .\nruff format --exit-non-zero-on-format .\npytest", PACKAGE, [f"{OWN} ruff check .", f"{OWN} ruff format . --check", f"{TEST} pytest -q"]),
         ("pytest tests/\npytest tests", PACKAGE, [f"{TEST} pytest -q tests"]),
