@@ -503,3 +503,13 @@ def test_an_error_is_broken_between_words_in_a_terminal_and_whole_in_a_pipe(proj
     assert shown.split() == whole.split()
     assert [line for line in shown.splitlines() if len(line) > 60 and " " in line.strip()] == []
     assert max(map(len, whole.splitlines())) > 60
+
+
+def test_a_test_that_is_expected_to_fail_is_told_once_among_those_that_main_ran(project):
+    mark = "import pytest\n\n\n@pytest.mark.xfail\ndef test_x():\n    assert 0\n\n\n@pytest.mark.skip\ndef test_s():\n    pass\n"
+    project.write("test_x.py", f"{mark}\n\ndef test_y():\n    pass\n")
+    project.config(gate=PYTEST)
+    project.issue(7)
+    project.play(("7", 0, [{"write": "a.txt", "text": "a"}]))
+    project.commit()
+    assert "check (2 tests, 1 skipped)" in project.run()
