@@ -86,14 +86,16 @@ class _Reader:
 
     def step(self, step: CiStep) -> None:
         if step.other:
-            if not step.script or _may_check(step.script):
-                self._leave(step.script or step.where, f"{step.where}: {step.other}")
+            if not step.script:
+                self._leave(step.other, f"{step.where}: a workflow of another repository")
+            elif _may_check(step.script):
+                self._leave(step.script, f"{step.where}: {step.other}")
             return
         script = settled(step.script)
         if CONTROL.search(script):
             if _may_check(script):
                 first = next(line.strip() for line in script.split("\n") if line.strip())
-                self.untaken.setdefault(step.where, f"a script with conditions: {first}")
+                self._leave(f"{first} …", f"{step.where}: a script with conditions")
         else:
             self._lines(script, step.where, step.folder.strip("/").removeprefix("./"), dict(step.env), 0)
 

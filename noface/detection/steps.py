@@ -15,7 +15,7 @@ NOISE = re.compile(CI["noise"]["pattern"])
 class CiStep:
     """A script that a job runs: `where` names file and job, `folder` is where it runs, "" for the top.
 
-    `other` is why it can't be taken over as it is, "" where it can.
+    `other` is why it can't be taken over as it is, "" where it can; without a script, whose workflow the job is.
     """
 
     script: str

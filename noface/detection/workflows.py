@@ -99,7 +99,7 @@ def _job(root: Path, job: dict[str, Any], run: _Run, depth: int) -> Iterator[CiS
                 root, called, _Run({**run.values, **_defaults(called), **inputs}, run.where), depth + 1
             )
         elif not uses.startswith("./"):
-            yield CiStep("", run.where, other=f"it is the workflow {uses}, of another repository")
+            yield CiStep("", run.where, other=uses)
         return
     runner = job.get("runs-on")
     names = [runner] if isinstance(runner, str) else runner if isinstance(runner, list) else []

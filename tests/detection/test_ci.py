@@ -249,7 +249,7 @@ def test_what_is_not_taken_over_is_told(tmp_path):
     ]
     outside = "on: push\njobs:\n  a: {uses: org/shared/.github/workflows/ci.yml@v1}\n"
     found = detect(tree(tmp_path / "b", {"package.json": {"scripts": {"test": "jest"}}, CI: outside}))
-    assert ["of another repository" in note for note in found.notes] == [True]
+    assert ["`org/shared/.github/workflows/ci.yml@v1` (" in note for note in found.notes] == [True]
     assert [gate.command for gate in found.gates] == ["npm run test"]
 
 
