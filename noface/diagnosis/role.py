@@ -100,7 +100,7 @@ def by_role(words: list[Finding], log: Log, context: Context) -> list[Finding]:
     found = _placed(role, log, context, formed=True) or _placed(role, log, context, formed=False)
     if found is None and role is Role.TEST and _by_command(context) is not Role.TEST:
         return []  # that it says no kind tells nothing of a command that nobody knows
-    last = max((number for number, line in enumerate(log.lines) if line.strip()), default=-1)
+    last = max((number for number, line in enumerate(log.lines) if any(map(str.isalnum, line))), default=-1)
     return [found or Finding(_name(role), _FOUND[role], Level.WORDS, last)]
 
 

@@ -123,3 +123,14 @@ def test_where_only_the_purpose_of_a_gate_has_picked_a_line_those_before_it_are_
     told = verdict("bash tests/run.sh", "loading rules\nthe moon is not full\n")
     assert told.rule == "role.test"
     assert told.evidence == ("loading rules", "the moon is not full")
+
+
+def test_a_line_that_only_draws_is_not_what_a_gate_says():
+    assert verdict("nicelint shop", "the moon is not full\n-------\n\n").key_line == "the moon is not full"
+
+
+def test_the_warnings_of_one_linter_are_not_why_the_next_one_failed():
+    warned = "/repo/src/x.js\n  1:3  warning  Unexpected continue  no-continue\n\n✖ 1 problem (0 errors, 1 warning)\n"
+    told = verdict("npm run lint", f"{warned}\nshop/cart.py\n  13:80  ❌ invalid line length: 99\n")
+    assert (told.key_line.strip(), told.location) == ("13:80  ❌ invalid line length: 99", "shop/cart.py:13")
+    assert verdict("npm run lint", warned).rule == "eslint.warning"
