@@ -37,6 +37,7 @@ _BUILT = re.compile(
 )
 _INSTALLS = re.compile(r"\b(pip3?|uv|poetry|pdm)\b.*\b(install|sync)\b")
 _BROWSER = re.compile(CI["browsers"]["pattern"])
+_PARTS = re.compile(r"[;|&]+|\$\(|^\s*(?:if|elif|while|until)\s|\b(?:then|else|do)\s|\bxargs(?:\s+-\S+)*\s")
 _LOCKS = ("package-lock.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock")
 _MEMBERS = ("-r", "--recursive", "-w", "--workspaces", "--workspace", "--filter", "workspaces")
 _DEPTH_MAX = 6
@@ -88,12 +89,12 @@ class _Reader:
         if step.other:
             if not step.script:
                 self._leave(step.other, f"{step.where}: a workflow of another repository")
-            elif _may_check(step.script):
+            elif self._may_check(step.script):
                 self._leave(step.script, f"{step.where}: {step.other}")
             return
         script = settled(step.script)
         if CONTROL.search(script):
-            if _may_check(script):
+            if self._may_check(script):
                 first = next(line.strip() for line in script.split("\n") if line.strip())
                 self._leave(f"{first} …", f"{step.where}: a script with conditions")
         else:
@@ -198,6 +199,13 @@ class _Reader:
         kind = kind_of(" ".join(bare(line.split(), {}, self._scripts).words))
         return kind is not None and kind[0] != ""
 
+    def _may_check(self, script: str) -> bool:
+        """Tell whether a script that is not taken apart seems to check something."""
+        lines = (line for line in script.replace("\\\n", " ").split("\n") if not line.lstrip().startswith("#"))
+        commands = (bare(part.split(), {}, self._scripts).words for line in lines for part in _PARTS.split(line))
+        kinds = (kind_of(" ".join(words)) or self._by_name(words, "") for words in commands if words)
+        return any(kind is not None and kind[0] != "" for kind in kinds)
+
     def _follow_file(self, words: list[str], where: str, folder: str) -> None:
         """Read what a script of the project installs; what it asks before it does is not worked out."""
         values: dict[str, str] = {}
@@ -291,12 +299,6 @@ def _shown(words: list[str], folder: str) -> str:
     first = next((index for index, word in enumerate(words) if not ASSIGNED.match(word)), 0)
     text = " ".join(word if re.fullmatch(r"[\w/.${}=-]+", word) else quoted(word) for word in words[first:])
     return f"cd {quoted(folder)} && {text}" if inside(folder) and folder else text
-
-
-def _may_check(script: str) -> bool:
-    """Tell whether a script that is not taken apart seems to check something."""
-    lines = (" ".join(line.split()) for line in script.replace("\\\n", " ").split("\n"))
-    return any(kind_of(line) is not None for line in lines if line and not line.startswith("#"))
 
 
 def _depends(words: list[str], folder: str) -> bool:

@@ -5,8 +5,10 @@ check: `init` runs the gates on main before it trusts them.
 """
 
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from shlex import quote
 
@@ -20,6 +22,7 @@ from noface.detection.node import detect_node
 from noface.detection.python import detect_python, environment
 from noface.detection.recipes import make_targets
 from noface.detection.shell import quoted, simple_commands
+from noface.detection.steps import CI
 from noface.detection.toolchains import toolchain_notes
 
 _NO_CI = Ci()
@@ -29,6 +32,7 @@ _CARGO_WHY = (
     "with its next checkout. Runs again when a file of setup_inputs changes."
 )
 _GO_WHY = "Downloads what the modules need, so that gates find it there; again when a file of setup_inputs changes."
+_COMMENT_WIDTH_MAX = 108
 _USE = re.compile(r"^\s*(?:use\s+)?(\./?[^\s()]*)\s*(?://.*)?$", re.MULTILINE)
 
 
@@ -96,6 +100,7 @@ _ANYWHERE = Surroundings()
 _MANIFESTS = ("pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod", "pom.xml", "CMakeLists.txt")
 _FOLDERS_MAX = 8
 _UNTAKEN_MAX = 12
+_NAMED_MAX = 3
 _CARGOS_OWN = ("test", "check", "build", "doc", "rustdoc", "bench", "run")
 _DEFINED = re.compile(r"-D\w+(:\w+)?=[\w./+-]+")
 _TEST_OPTION = re.compile(
@@ -124,7 +129,9 @@ def detect(root: Path, surroundings: Surroundings = _ANYWHERE) -> Detection:
         detection = _in_folders(root, surroundings)
         detection += Detection() if detection.gates else _made(root)
     detection = replace(
-        detection, gates=tuple(_named_once(_in_order(detection.gates))), notes=(*detection.notes, *_untaken(ci))
+        detection,
+        gates=tuple(_named_once(_in_order(detection.gates))),
+        notes=(*detection.notes, *_untaken(ci), *_unread(root, ci)),
     )
     return detection + Detection(notes=tuple(toolchain_notes(root, surroundings))) + _missing(detection, surroundings)
 
@@ -145,11 +152,24 @@ def _named_once(gates: Iterable[DetectedGate]) -> Iterator[DetectedGate]:
         yield replace(gate, name=f"{gate.name}-{names[gate.name]}") if names[gate.name] > 1 else gate
 
 
+def _unread(root: Path, ci: Ci) -> Iterator[str]:
+    """Name the CI of a kind that is not read, where nothing that is read checks anything."""
+    if (files := present(root, CI["unread"])) and not ci.checks and not ci.built:
+        yield f"CI is described in {', '.join(files)}, which is not read: compare the gates with it."
+
+
 def _untaken(ci: Ci) -> Iterator[str]:
-    for what, where in ci.untaken[:_UNTAKEN_MAX]:
-        yield f"CI also runs `{what}` ({where}): no gate does. Add it as one if it must hold."
-    if len(ci.untaken) > _UNTAKEN_MAX:
-        yield f"Further commands of CI that no gate runs: {len(ci.untaken) - _UNTAKEN_MAX}."
+    """Say what CI runs besides, a job at a time: what a job does in many steps is one thing to look at."""
+    jobs: dict[str, list[str]] = {}
+    for what, where in ci.untaken:
+        jobs.setdefault(where, []).append(what)
+    for where, each in islice(jobs.items(), _UNTAKEN_MAX):
+        named = ", ".join(f"`{what}`" for what in each[:_NAMED_MAX])
+        more = f" and {len(each) - _NAMED_MAX} more" if len(each) > _NAMED_MAX else ""
+        them, one, hold = ("it", "one", "it must hold") if len(each) == 1 else ("them", "gates", "they must hold")
+        yield f"CI also runs {named}{more} ({where}): no gate does. Add {them} as {one} if {hold}."
+    if left := sum(map(len, list(jobs.values())[_UNTAKEN_MAX:])):
+        yield f"CI runs {left} further commands that no gate does."
 
 
 def _missing(detection: Detection, surroundings: Surroundings) -> Detection:
@@ -352,20 +372,28 @@ def _setup(setup: DetectedSetup, mark: str) -> Iterator[str]:
         yield from _marked(f"keep = {toml_text(setup.keep)}", mark)
 
 
+def _comment(text: str) -> Iterator[str]:
+    """Yield a text as comments that are no longer than the lines of most projects may be."""
+    lines = textwrap.wrap(text, _COMMENT_WIDTH_MAX, break_long_words=False, break_on_hyphens=False)
+    return (f"# {'  ' if index else ''}{line}" for index, line in enumerate(lines))
+
+
 def _marked(text: str, mark: str) -> Iterator[str]:
     return (f"{mark}{line}" for line in text.split("\n"))
 
 
 def _gates(detection: Detection, texts: Mapping[str, str]) -> Iterator[str]:
     for note in detection.notes:
-        yield f"# {' '.join(note.split())}"
+        yield from _comment(note)
+    if detection.notes:
+        yield ""
     if not detection.gates:
         yield texts["no_gates"]
         return
     yield texts["gates"]
     for gate in detection.gates:
         mark = "" if detection.usable(gate) else "#"
-        yield f"# {' '.join(gate.why.split())}"
+        yield from _comment(gate.why)
         yield f"{mark}[[gates]]"
         yield f"{mark}name = {toml_text(gate.name)}"
         yield f"{mark}command = {toml_text(gate.command)}"

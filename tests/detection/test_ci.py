@@ -249,8 +249,40 @@ def test_what_is_not_taken_over_is_told(tmp_path):
     ]
     outside = "on: push\njobs:\n  a: {uses: org/shared/.github/workflows/ci.yml@v1}\n"
     found = detect(tree(tmp_path / "b", {"package.json": {"scripts": {"test": "jest"}}, CI: outside}))
-    assert ["`org/shared/.github/workflows/ci.yml@v1` (" in note for note in found.notes] == [True]
+    (note,) = found.notes
+    assert note.startswith("CI also runs `org/shared/.github/workflows/ci.yml@v1` (")
     assert [gate.command for gate in found.gates] == ["npm run test"]
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        ("for x in 1 2; do\n  npm i -g npm@$x\ndone", False),
+        ("if x; then\n  git diff --name-only | xargs -r yarn lint\nfi", True),
+        ("while x; do npx prettier --check .; done", True),
+    ],
+)
+def test_of_a_script_with_conditions_is_told_only_what_may_check(tmp_path, script, told):
+    files = {"package.json": {"scripts": {"test": "jest", "lint": "./lint"}}, CI: workflow("npm test", script)}
+    assert ["a script with conditions" in note for note in detect(tree(tmp_path, files)).notes] == [True] * told
+
+
+def test_what_a_job_runs_in_many_steps_is_told_once_and_in_lines_that_are_not_long(tmp_path):
+    files = {
+        "go.mod": "module x\n",
+        CI: workflow("go test ./...", *(f"./fuzz {number} of many" for number in range(9))),
+    }
+    found = detect(tree(tmp_path, files))
+    (note,) = found.notes
+    assert "`./fuzz 0 of many`, `./fuzz 1 of many`, `./fuzz 2 of many` and 6 more" in note
+    assert max(map(len, render(found, "main").splitlines())) < 120
+
+
+def test_ci_of_a_kind_that_is_not_read_is_named_where_nothing_else_checks(tmp_path):
+    files = {"go.mod": "module x\n", ".travis.yml": "script: make check\n", CI: workflow("echo dummy")}
+    (note,) = detect(tree(tmp_path, files)).notes
+    assert note.startswith("CI is described in .travis.yml, which is not read")
+    assert detect(tree(tmp_path, {CI: workflow("go test ./...")})).notes == ()
 
 
 def test_gitlabs_jobs_are_read(tmp_path):
