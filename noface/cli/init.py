@@ -10,6 +10,7 @@ from noface.errors import UsageError
 
 if TYPE_CHECKING:
     from noface.cli.github_ready import Place
+    from noface.config.sections import Config
     from noface.detection.detected import DetectedGate, DetectedSetup, Detection, Surroundings
     from noface.git.repository import Repository
     from noface.ui.init_github import Ready
@@ -34,11 +35,13 @@ def init(
     ready, and --create-label alone writes there.
     """
     from noface.cli.config import replace_file
-    from noface.config.load import FILE_NAMES
+    from noface.config.load import FILE_NAMES, parse
+    from noface.config.presets import models_of
     from noface.detection.detect import detect, render
     from noface.git.repository import discover
     from noface.ui import page
     from noface.ui.init_github import github_lines
+    from noface.ui.text import hanging
 
     if create_label and not github:
         raise UsageError("--create-label makes a label on GitHub", "Give it together with --github.")
@@ -66,10 +69,13 @@ def init(
         page.show_json(_document(target, repository.main_name, detection, ready))
         return
     width = page.width()
-    program = _AGENT if not agent and not worker else agent
-    lines = _lines(target, repository.main_name, detection, made=made, width=width, agent=program)
+    config = parse(text, target.name)
+    program = agent or (_AGENT if config.retry.default_model in models_of(_AGENT) else "")
+    lines = _lines(target, config, detection, made=made, width=width, agent=program)
     if backup is not None:
-        lines[1:1] = [f"Your models, gates and other settings stayed in it; the file as it was is {backup.name}."]
+        said = f"Your models, gates and other settings stayed in it; the file as it was is {backup.name}."
+        lines[1:1] = hanging(said, width)
+    lines += _ignored(repository, target, width)
     if ready is None:
         page.show([*lines, *_next_steps(target, detection), *_on_github(repository, width)])
     else:
@@ -211,18 +217,21 @@ def _document(target: Path, main: str, detection: "Detection", ready: "Ready | N
     }
 
 
-def _lines(target: Path, main: str, detection: "Detection", *, made: bool, width: int, agent: str) -> list[str]:
+def _lines(target: Path, config: "Config", detection: "Detection", *, made: bool, width: int, agent: str) -> list[str]:
     import shutil
 
     from noface.ui.page import paint
     from noface.ui.text import clean, hanging
 
-    lines = [paint(f"Wrote {target.name}", "title") + f" for work that lands on {main}."]
+    lines = [paint(f"Wrote {target.name}", "title") + f" for work that lands on {config.project.main}."]
     if made:
         lines.append(f"Made {_ISSUES}/ for the issues.")
     lines += ["", "Gates found:" if detection.gates else "No gates found; without one noface does not run."]
+    stayed = {gate.name: gate.command for gate in config.gates}
     for gate in detection.gates:
         why = f"{gate.kind}: {gate.why}{_in_comment(detection, gate)}"
+        if (own := stayed.get(gate.name, gate.command)) != gate.command:
+            why += f"; yours stayed: {clean(own)}"
         lines += [f"  {clean(gate.command)}", *hanging(why, width, "      ")]
     for setup in detection.setups:
         why = " ".join(setup.why.split()) + _in_comment(detection, setup)
@@ -239,6 +248,19 @@ def _lines(target: Path, main: str, detection: "Detection", *, made: bool, width
             ),
         ]
     return lines
+
+
+def _ignored(repository: "Repository", target: Path, width: int) -> list[str]:
+    """Say that git ignores what was made, as it does where a project lists what it does not ignore."""
+    from noface.git.command import Git
+    from noface.ui.text import hanging
+
+    made = f"{target.name}\0{_ISSUES}/\0"
+    asked = Git.user(str(repository.root)).run("check-ignore", "-z", "--stdin", stdin=made)
+    if not asked.parts:
+        return []
+    said = f"git ignores {' and '.join(asked.parts)}: a run works all the same; git add -f commits them."
+    return ["", *hanging(said, width)]
 
 
 def _next_steps(target: Path, detection: "Detection", ready: "Ready | None" = None) -> list[str]:

@@ -1,9 +1,10 @@
 """Changes values of noface.toml, adds a hint or renews what was detected; keeps comments, order and line ends."""
 
 import contextlib
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice, product
+from itertools import islice, pairwise, product
 from typing import TYPE_CHECKING, Any
 
 from noface.config.lines import KeyPath, line_numbers, split_key
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from noface.config.problems import SectionKeys
 
+_HEADER = re.compile(r"""\s*\[\[?\s*("[^"]+"|'[^']+'|[\w-]+)""")
 _LIST_WIDTH_MAX = 100
 _READINGS_MAX = 64
 
@@ -259,7 +261,55 @@ def with_own(new: str, old: str, *, but: Sequence[str] = ()) -> str:
             _keep_gates(document, kept)
         elif section not in but:
             document[section] = kept
-    return tomlkit.dumps(document)
+    merged = tomlkit.dumps(document)
+    with contextlib.suppress(ConfigError, ParseError):
+        placed = _placed(new, old, {*but, "project"})
+        for key in mine.get("project", {}).keys() - tables(new, "").get("project", {}).keys():
+            placed = with_value(placed, ("project", key), mine["project"][key])
+        if tables(placed, "") == tables(merged, ""):
+            return placed
+    return merged
+
+
+def _placed(new: str, old: str, but: set[str]) -> str:
+    """Return `new` with the sections of `old`, each below the comments that speak of it.
+
+    tomlkit takes these for the end of the table before. Texts that can't be taken apart by their lines come out
+    wrong, which the caller sees.
+    """
+    own, detected = _pieces(old), _pieces(new)
+    names, there = list(dict.fromkeys(name for name, _ in own)), [name for name, _ in detected]
+    order = list(dict.fromkeys(there))
+    for before, name in pairwise(names):
+        if name not in order:
+            order.insert(order.index(before) + 1, name)
+    kept = {name for name in names if name and name not in but}
+    keys = ("name", "command")
+    known = {gate.get(key) for gate in tables(old, "").get("gates", []) for key in keys}
+    chosen: list[str] = []
+    for name in order:
+        chosen += [text for section, text in own if section == name and name in kept]
+        found = [text for section, text in detected if section == name]
+        if name == "gates":
+            found = [text for text in found if not known & {tables(text, "")[name][0].get(key) for key in keys}]
+        chosen += found if name not in kept or name == "gates" else []
+    return "\n\n".join(text.strip() for text in chosen) + "\n"
+
+
+def _pieces(text: str) -> list[tuple[str, str]]:
+    """Divide a text at its headers, each with the comment right above it; the name is that of the outermost table."""
+    lines = text.splitlines(keepends=True)
+    pieces: list[tuple[str, list[str]]] = [("", [])]
+    for line in lines:
+        if header := _HEADER.match(line):
+            body = pieces[-1][1]
+            start = len(body)
+            while start and body[start - 1].startswith("#"):
+                start -= 1
+            pieces.append((header[1].strip("\"'"), body[start:]))
+            del body[start:]
+        pieces[-1][1].append(line)
+    return [(name, "".join(body)) for name, body in pieces]
 
 
 def _keep_gates(document: "TOMLDocument", kept: list[Any]) -> None:

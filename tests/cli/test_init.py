@@ -145,6 +145,8 @@ def test_force_renews_what_is_detected_and_keeps_what_is_the_persons_own(fresh):
     fresh.write("pyproject.toml", "[tool.pytest.ini_options]\n[tool.ruff]\n")
     done = fresh.noface("init", "--force")
     assert (done.returncode, "noface.toml.bak" in done.stdout) == (0, True)
+    assert "test: pyproject.toml configures pytest; yours stayed: ./my-tests" in " ".join(done.stdout.split())
+    assert "claude" not in done.stdout  # the model that stayed is another one
     config = load(fresh.path)
     assert [(gate.name, "my-tests" in gate.command) for gate in config.gates] == [("pytest", True), ("ruff", False)]
     assert (config.retry.default_model, config.models["own"].command, config.run.max_cost_usd) == ("own", "./own", 3)
@@ -155,6 +157,21 @@ def test_force_renews_what_is_detected_and_keeps_what_is_the_persons_own(fresh):
     assert load(fresh.path).retry.default_model == "gpt-codex"
     assert (fresh.path / "noface.toml.bak").read_text() == MINE
     assert (fresh.path / "noface.toml.bak1").exists()
+
+
+def test_force_leaves_each_comment_with_the_table_that_it_speaks_of(fresh):
+    fresh.write("pyproject.toml", "[tool.pytest.ini_options]\n[tool.ruff]\n")
+    assert fresh.noface("init", "--worker", "./work").returncode == 0
+    path = fresh.path / "noface.toml"
+    written = path.read_text()
+    assert fresh.noface("init", "--force").returncode == 0
+    assert path.read_text() == written
+    path.write_text(written.replace('main = "main"', 'main = "main"\nsetup_timeout = "7m"') + "\n# dear\n[limits]\n")
+    assert fresh.noface("init", "--force").returncode == 0
+    assert path.read_text().endswith("\n\n# dear\n[limits]\n")
+    assert sorted(path.read_text().splitlines()) == sorted(
+        [*written.splitlines(), 'setup_timeout = "7m"', "", "# dear", "[limits]"]
+    )
 
 
 @pytest.mark.parametrize("name", ["noface.toml", ".noface.toml"])
@@ -181,6 +198,13 @@ def test_from_a_subfolder_it_writes_at_the_top(fresh):
     )
     assert (fresh.path / "noface.toml").exists()
     assert not (fresh.path / "sub" / "noface.toml").exists()
+
+
+def test_what_git_ignores_of_what_it_made_is_told(fresh):
+    fresh.git("rm", "-q", "--cached", "noface.toml")
+    fresh.write(".gitignore", "/*\n!/src/\n")
+    done = fresh.noface("init")
+    assert "git ignores noface.toml and issues/: a run works all the same" in " ".join(done.stdout.split())
 
 
 def test_existing_issues_stay(fresh):
