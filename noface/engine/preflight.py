@@ -6,6 +6,7 @@ Also what a person should know first: the rules that are new since an upgrade.
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 from noface.diagnosis.known_causes import final_error
 from noface.diagnosis.missing_library import library_of
@@ -30,13 +31,14 @@ from noface.model.finding import refusal
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.patterns import matches_any
 from noface.model.protection import always_protected
-from noface.model.quoting import some
+from noface.model.quoting import some, to_the_point
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.supervise import Canceller
 from noface.secrets.environment import kept_from_gates
 
 _MAY_FIX = "With `fixes = true` in its [[gates]] entry it may change files of the work, once main is as it wants it."
 _SETTLED = (IssueStatus.MERGED, IssueStatus.SKIPPED, IssueStatus.APPROVAL, IssueStatus.REVIEW)
+_COMMAND_MAX = 120
 _OUTPUT_OF_OTHERS = ' Where it needs what a gate before it makes, give that gate kind = "build".'
 
 
@@ -214,15 +216,27 @@ def _red(
         if failure is None:
             continue
         where = f" at {failure.location}" if failure.location else ""
-        lines.append(f"gate {result.gate.name} (`{result.gate.command}`): {failure.kind}: {failure.message}{where}")
+        lines.append(f"gate {_named(result)}: {failure.kind}: {failure.message}{where}")
         lines += [f"  failing: {test}" for test in result.failing_tests[:10]]
-        lines.append(f"  log: {result.stdout_log}")
+        lines += _logs(result)
     return BaselineRedError(
         "BASELINE_RED: main is red before any work was done.\n" + "\n".join(lines),
         _way_out(red, only_new=only_new)
         + (_OUTPUT_OF_OTHERS if after_others else "")
         + _supposed({r.gate.name: supposed[r.gate.name] for r in red if r.gate.name in supposed}),
     )
+
+
+def _named(result: GateResult) -> str:
+    """Name a gate by its name and as much of its command as can be told at a glance."""
+    return f"{result.gate.name} (`{to_the_point(result.gate.command, _COMMAND_MAX)}`)"
+
+
+def _logs(result: GateResult) -> list[str]:
+    """Name the files of what a gate wrote: the reason may stand in either."""
+    out = Path(result.stdout_log)
+    written = [log for log in (out, out.with_suffix(".err")) if log.is_file() and log.stat().st_size]
+    return [f"  log: {log}" for log in written or (out,)]
 
 
 def _supposed(lacks: Mapping[str, Lack], *, setup: bool = False) -> str:
@@ -239,13 +253,13 @@ def _supposed(lacks: Mapping[str, Lack], *, setup: bool = False) -> str:
 def _lacking(red: list[GateResult], lacking: Mapping[str, Lack]) -> BaselineRedError:
     lines, remedies = [], []
     for result in red:
-        lack, gate = lacking[result.gate.name], result.gate
+        lack = lacking[result.gate.name]
         message = result.failure.message if result.failure is not None else ""
         lines += [
-            f"gate {gate.name} (`{gate.command}`) passes on main only {_surroundings(lack)}: {message}",
-            f"  log: {result.stdout_log}",
+            f"gate {_named(result)} passes on main only {_surroundings(lack)}: {message}",
+            *_logs(result),
         ]
-        remedies.append(f"{gate.name}: {lack.remedy()}")
+        remedies.append(f"{result.gate.name}: {lack.remedy()}")
     return BaselineRedError(
         "main is green, but not in the surroundings that gates get.\n" + "\n".join(lines),
         "Agents' code runs in gates, so they get little by themselves. For " + "; ".join(remedies) + ".",

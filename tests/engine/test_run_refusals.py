@@ -107,6 +107,16 @@ def test_a_red_baseline_stops_the_run_and_names_the_test(project):
     assert "--allow-red" in stderr
 
 
+def test_a_red_gate_is_told_at_a_glance_with_all_that_it_wrote(project):
+    project.config(gate=f"A={'x' * 300} && echo fine && echo broken >&2; exit 1")
+    project.issue(7)
+    project.commit()
+    stderr = refused(project, code=3)
+    assert [line.rpartition(".")[2] for line in stderr.splitlines() if "  log: " in line] == ["out", "err"]
+    assert "xxx … " in stderr
+    assert "x" * 100 not in stderr
+
+
 @pytest.mark.parametrize(
     ("gate", "flags", "hint"),
     [
