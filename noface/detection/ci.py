@@ -39,6 +39,7 @@ _INSTALLS = re.compile(r"\b(pip3?|uv|poetry|pdm)\b.*\b(install|sync)\b")
 _BROWSER = re.compile(CI["browsers"]["pattern"])
 _PARTS = re.compile(r"[;|&]+|\$\(|^\s*(?:if|elif|while|until)\s|\b(?:then|else|do)\s|\bxargs(?:\s+-\S+)*\s")
 _LOCKS = ("package-lock.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock")
+_FILE = re.compile(r"(?!-)[\w./-]*\w\.\w+")
 _MEMBERS = ("-r", "--recursive", "-w", "--workspaces", "--workspace", "--filter", "workspaces")
 _DEPTH_MAX = 6
 
@@ -71,8 +72,13 @@ class _Reader:
         self._installs: dict[str, Wanted] = {}
         self.untaken: dict[str, str] = {}
         self.built: list[tuple[str, str]] = []
+        self._unknown: list[Check] = []
 
     def result(self) -> Ci:
+        for check in self._unknown:
+            if any(self._makes_for(check, other) for other in self.checks.values()):
+                self.untaken.pop(check.text, None)
+                self._take(check)
         checks = tuple(self.checks.values())
         plain = tuple(check for check in checks if not self._in_browser(check))
         if any(check.kind == "test" for check in plain):
@@ -99,6 +105,12 @@ class _Reader:
                 self._leave(f"{first} …", f"{step.where}: a script with conditions")
         else:
             self._lines(script, step.where, step.folder.strip("/").removeprefix("./"), dict(step.env), 0)
+
+    def _makes_for(self, check: Check, other: Check) -> bool:
+        """Tell whether a command names a file that is not there yet, and that a check of the same job names too."""
+        shared = {word for word in check.words if _FILE.fullmatch(word)}.intersection(other.words)
+        same = (check.where, check.folder) == (other.where, other.folder)
+        return same and any(not (self._root / check.folder / word).exists() for word in shared)
 
     def _in_browser(self, check: Check) -> bool:
         """Tell whether a check starts a browser, which is seldom there and never in a sandbox."""
@@ -152,6 +164,9 @@ class _Reader:
                 self._follow_file(words, where, folder)
         if kind is None or (kind[0] and _depends(words, folder)):
             self._leave(_shown(given, folder), where)
+            if kind is None and inside(folder) and not _depends(words, folder):
+                of = "node" if words[0] in CI["package_managers"] else ""
+                self._unknown.append(Check(tuple(words), "build", of, where, folder, tuple(command.env.items())))
         elif kind[1] == "node" and folder and not self._installed_with_root(folder):
             self._leave(_shown(words, folder), where)
         elif kind[0]:

@@ -2,6 +2,8 @@
 
 import json
 
+import re
+
 import pytest
 
 from noface.config.load import parse
@@ -122,9 +124,9 @@ def test_what_is_told_of_ci_is_what_checks_something(tmp_path):
     run += "\npython version.py >> $GITHUB_ENV\n[ '1' = '2' ] && export A=1\nrustc -vV\nA=1 uv run odd 'a b' \"$X/b\" c*\ncd docs\npython -m sphinx ."
     scripts = {"test": "uvu", "e2e:ui": "playwright test"}
     found = detect(tree(tmp_path, {"package.json": {"scripts": scripts}, CI: workflow(run)}))
-    told = [note.partition(" (")[0] for note in found.notes]
+    told = [name for note in found.notes for name in re.findall(r"`([^`]+)`", note)]
     shown = ["other-check x", "uv run odd 'a b' $X/b c*", "cd docs && python -m sphinx .", "npm run e2e:ui"]
-    assert told == [f"CI also runs `{command}`" for command in shown]
+    assert told == shown
     assert "it needs a browser" in found.notes[-1]
 
 
@@ -265,6 +267,22 @@ def test_what_is_not_taken_over_is_told(tmp_path):
 def test_of_a_script_with_conditions_is_told_only_what_may_check(tmp_path, script, told):
     files = {"package.json": {"scripts": {"test": "jest", "lint": "./lint"}}, CI: workflow("npm test", script)}
     assert ["a script with conditions" in note for note in detect(tree(tmp_path, files)).notes] == [True] * told
+
+
+def test_what_makes_a_file_that_a_check_of_its_job_names_is_run_before_it(tmp_path):
+    files = {"package.json": {"scripts": {"test": "jest"}}, "yarn.lock": "", "there.txt": ""}
+    runs = [
+        "yarn test",
+        "yarn pack --out package.tgz",
+        "yarn attw package.tgz",
+        "./look there.txt",
+        "yarn tsc there.txt",
+    ]
+    found = detect(tree(tmp_path, {**files, CI: workflow(*runs)}))
+    assert [gate.command for gate in found.gates] == [
+        "yarn pack --out package.tgz", "yarn test", "yarn attw package.tgz", "yarn tsc there.txt"
+    ]  # fmt: skip
+    assert ["./look there.txt" in note for note in found.notes] == [True]
 
 
 def test_what_a_job_runs_in_many_steps_is_told_once_and_in_lines_that_are_not_long(tmp_path):
