@@ -1,7 +1,6 @@
 """What `noface init` makes of a project's CI: tables of small trees, and the commands that become gates."""
 
 import json
-
 import re
 
 import pytest
