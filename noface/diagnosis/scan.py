@@ -137,7 +137,12 @@ def _candidates(rule: Rule, log: Log) -> list[int]:
 
 
 def _is_quoted(match: re.Match[str], rule: Rule) -> bool:
-    """Tell whether a line only compares or quotes the words: the two sides of a failed expectation prove nothing."""
+    """Tell whether a line only compares or quotes the words, or is the title of a test that passed.
+
+    The two sides of a failed expectation prove nothing.
+    """
+    if _SCAN["passed"].match(match.string):
+        return True
     if rule.kind is FailureKind.TEST_FAILURE or rule.quotes:
         return False
     if _SCAN["expectation"].match(match.string):

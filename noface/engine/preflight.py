@@ -118,16 +118,18 @@ def announce_tests(context: RunContext, check: Preflight) -> None:
     ids = {gate: [name for name, _ in inventory.tests] for gate, inventory in inventories.items()}
     plumbing = context.env.plumbing
     left = unrun(ids, plumbing.paths(plumbing.main())) if any(ids.values()) else {}
-    ran = [_ran(each, inventories[each.gate.name], left.get(each.gate.name, ())) for each in check.results]
+    ran = [tests_told(each, inventories[each.gate.name], left.get(each.gate.name, ())) for each in check.results]
     context.announce("main_passes", None, {"gates": ran})
 
 
-def _ran(result: GateResult, inventory: Inventory, left: tuple[str, ...]) -> str:
+def tests_told(result: GateResult, inventory: Inventory, left: tuple[str, ...]) -> str:
+    """Return a gate's name with how many tests it ran, and the test files, `left`, of which it ran none."""
     name = result.gate.name
     if result.failure is not None:
         return f"{name} (red as it was)"
-    # A summary of cargo's is that of one program of several; those of others count no parts of tests.
-    count = max(result.tests_run or 0, inventory.ran if set(inventory.runners) <= _SUMMED else 0)
+    # A summary of cargo's is that of one program of several; those of others, where they are read, count no parts.
+    named = inventory.ran if result.tests_run is None or set(inventory.runners) <= _SUMMED else 0
+    count = max(result.tests_run or 0, named)
     if not count:
         return name
     tests = f"{count:,} test{'s' if count != 1 else ''}"

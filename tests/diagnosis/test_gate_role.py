@@ -134,3 +134,9 @@ def test_the_warnings_of_one_linter_are_not_why_the_next_one_failed():
     told = verdict("npm run lint", f"{warned}\nshop/cart.py\n  13:80  ❌ invalid line length: 99\n")
     assert (told.key_line.strip(), told.location) == ("13:80  ❌ invalid line length: 99", "shop/cart.py:13")
     assert verdict("npm run lint", warned).rule == "eslint.warning"
+
+
+def test_the_title_of_a_test_that_passed_is_not_why_a_later_step_failed():
+    ran = "TAP version 13\nok 1 handles unterminated inner groups without throwing\n\n1..1\n# tests 1\n# pass  1\n"
+    told = verdict("npm test", f"{ran}\nnpm error audit endpoint returned an error\n")
+    assert (class_of(told), told.rule) == ("ENVIRONMENT", "npm.audit-endpoint")

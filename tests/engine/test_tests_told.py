@@ -1,0 +1,16 @@
+"""How many tests of main a run says that a gate ran."""
+
+import pytest
+
+from noface.engine.preflight import tests_told as told
+from noface.integrity.inventory import Outcome, inventory
+from noface.model.gate import GateResult, GateSpec
+
+
+@pytest.mark.parametrize(
+    ("summary", "runner", "said"),
+    [(None, "vitest", "unit (3 tests)"), (2, "pytest", "unit (2 tests)"), (2, "cargo test", "unit (3 tests)")],
+)
+def test_tests_are_counted_by_name_where_the_summary_does_not_count_them_all(summary, runner, said):
+    named = inventory([(f"t{number}", Outcome.PASSED) for number in range(3)], runner)
+    assert told(GateResult(GateSpec("unit", "x"), "tree", 0, 1.0, tests_run=summary), named, ()) == said
