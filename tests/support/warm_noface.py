@@ -191,7 +191,8 @@ def serve(channel: socket.socket) -> None:
     _watch_over_noface(descriptors[:3], socket.socket(fileno=descriptors[3]))
 
 
-OF_THE_ENVIRONMENT = {"_armed", "installation"}  # each process finds out for itself
+OF_THE_ENVIRONMENT = ("noface.cli.", "noface.process.")
+"""The rooms in which what is found out once is of a process's folder, environment and machine."""
 
 
 def _make_ready() -> None:
@@ -209,10 +210,12 @@ def _make_ready() -> None:
     for path in data.FOLDER.glob("*.toml"):
         data.table(path.stem)
     for name, module in list(sys.modules.items()):
-        for value in list(vars(module).values()) if name.startswith("noface.") else ():
+        if not name.startswith("noface.") or name.startswith(OF_THE_ENVIRONMENT):
+            continue
+        for value in list(vars(module).values()):
             if isinstance(value, data.Patterns):
                 value.all()
-            elif _is_read_once(value) and value.__module__ == name and value.__name__ not in OF_THE_ENVIRONMENT:
+            elif _is_read_once(value) and value.__module__ == name:
                 value()
     scan("")
     faults(load_templates(None))
