@@ -57,6 +57,7 @@ from noface.engine.outside import BacklogWatch, OutsideChanges, edited_since, mo
 from noface.engine.preflight import announce_new_rules, announce_tests, preflight
 from noface.engine.publishing import Publishing
 from noface.engine.publishing_checks import check_publishing
+from noface.engine.readiness import checkout_findings
 from noface.engine.recover import as_configured, recover, with_work, without_end
 from noface.engine.red_main import RedMain
 from noface.engine.tracker_sync import BEGINNING_S, TrackerSync
@@ -120,6 +121,10 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
             )
         if idle := context.settings.idle:
             context.announce("idle_settings", None, {"what": list(idle)})
+        plumbing = context.env.plumbing
+        notes = [one for one in checkout_findings(plumbing.repository, plumbing.main()) if one.exit_code == EXIT_DONE]
+        if notes:
+            context.announce("checkout_lacks", None, {"what": [f"{one.text} ({one.fix})" for one in notes]})
         if unpriced := unpriced_models(context):
             context.announce("unpriced", None, {"models": list(unpriced)})
         check_publishing(context, cancel)

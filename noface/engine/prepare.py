@@ -28,10 +28,9 @@ from noface.engine.attempt_environment import AttemptEnvironment, Scope, SetupSe
 from noface.engine.copied_setup import MADE, Copied, beside, copy_setup, may_copy
 from noface.engine.disk import as_disk_full, full_places
 from noface.engine.isolation import gate_box, gate_variables, wrapping
-from noface.git.filtered import write_filtered
 from noface.git.private_git_dir import with_private_config
 from noface.git.removal import remove, remove_below
-from noface.git.workspace import Slot, checkout, give_git, in_use, submodules_in
+from noface.git.workspace import Slot, checkout, give_git, in_use, submodules_in, write_forms
 from noface.model.failure import SETUP_PASSING, Failure
 from noface.model.patterns import matches_any
 from noface.model.protection import always_protected
@@ -206,10 +205,9 @@ def _check_out(env: AttemptEnvironment, slot: Slot, commit: str) -> Failure | No
     A submodule that was never fetched is empty there as well, but not one whose commit is missing.
     """
     checkout(slot, commit)
-    plumbing = env.plumbing
     with in_use(slot) as git:
         inner = submodules_in(slot, git, commit)
-        why = write_filtered(plumbing.repository, plumbing.main(), git, slot.private_git_dir, slot.path)
+        why = write_forms(slot, git, commit, env.plumbing.main())
     behind = tuple(f"{one.path} at {one.commit[:12]}" for one in inner if one.git_dir is not None and not one.whole)
     if behind:
         why = f"`git submodule update --init --recursive` has to fetch {some(behind, _SHOWN_MAX)}"

@@ -11,7 +11,7 @@ from noface.agents.registry import AGENTS
 from noface.data import table
 from noface.engine.agent_run import missing_program
 from noface.errors import EXIT_ATTENTION, EXIT_DONE
-from noface.git.filtered import filtered
+from noface.git.filtered import filtered, unmade
 from noface.git.repository import Repository
 from noface.git.submodules import submodules
 from noface.model.access import RoleAccess
@@ -115,14 +115,23 @@ def checkout_findings(repository: Repository, main: str) -> tuple[Finding, ...]:
     if absent:
         what = f"empty in workspaces, as in your checkout: {some(absent, _SHOWN_MAX)}"
         found.append(Finding("submodules", what, fetch, EXIT_DONE))
-    unmade: dict[str, list[str]] = {}
-    for one in filtered(repository, main):
-        unmade.setdefault(one.by, []).extend([one.path] * (not one.configured))
-    for name, paths in unmade.items():
+    absent_by: dict[str, list[str]] = {}
+    unmade_by: dict[str, list[str]] = {}
+    places = [(main, None, ""), *((one.commit, one, f"{one.path}/") for one in inner if one.whole)]
+    for commit, within, above in places:
+        for one in filtered(repository, commit, within):
+            absent_by.setdefault(one.by, []).extend([f"{above}{one.path}"] * (not one.configured))
+        for one in unmade(repository, commit, within):
+            unmade_by.setdefault(one.by, []).append(f"{above}{one.path}")
+    for name, paths in absent_by.items():
         if paths:
             what = f"{some(tuple(paths), _SHOWN_MAX)} as main keeps it: git has no filter {name} on this machine"
             fix = f"Install what sets filter.{name}.smudge (`git lfs install` for lfs), if gates or workers read them."
             found.append(Finding("filters", what, fix, EXIT_DONE))
+    for name, paths in unmade_by.items():
+        what = f"{some(tuple(paths), _SHOWN_MAX)} as main keeps it, as in your checkout: nothing has made its contents"
+        fix = "Fetch them (`git lfs pull` for lfs), if gates or workers read them."
+        found.append(Finding("filters", f"{what} ({name})", fix, EXIT_DONE))
     return tuple(found)
 
 

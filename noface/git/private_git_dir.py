@@ -29,9 +29,9 @@ _OWN_FILES = (
 )
 _OWN_FOLDERS = ("info", "refs")
 _OWN_INFO = ("attributes", "exclude")
-_TEMPORARY = re.compile(r"index-[0-9a-f]{16}(\.lock)?|sub-[0-9a-f]{16}|\..*\.tmp")
+_TEMPORARY = re.compile(r"index-[0-9a-f]{16}(\.lock)?|sub-[0-9a-f]{16}(\.filtered)?|\..*\.tmp")
 """What other threads are about to put in place, the indexes they work with in a git dir that several use, and those of
-submodules."""
+submodules with what is recorded of their files."""
 
 _ATTRIBUTES = "* !filter !working-tree-encoding\n"
 

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from noface.errors import GitError
 from noface.git.command import Git
-from noface.git.filtered import as_kept, release_changed
+from noface.git.filtered import as_kept, as_written, record_of, release_changed
 from noface.git.plumbing import Plumbing, entries_before, write_entries
 from noface.git.removal import remove, remove_below
 from noface.git.scan_worktree import Nested, display_path, scan_worktree
@@ -181,7 +181,8 @@ def _in_submodules(slot: Slot, git: Git, inner: tuple[Submodule, ...], stand: Ma
             else:
                 yield NotTaken(one.path, f"at commit {head[:12]}, which only the workspace has", ignored=True)
         changed, new = changed_files(git_of(slot.repository, one, slot.private_git_dir, slot.path), commit)
-        for path in (*changed, *filter(is_source, new)):
+        written = as_written(record_of(slot.private_git_dir, one), slot.path / one.path) if changed else set()
+        for path in (*(path for path in changed if path not in written), *filter(is_source, new)):
             place = display_path(f"{one.path}/{path}")
             yield NotTaken(
                 place, f"in the submodule {display_path(one.path)}, which is another repository", ignored=True

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from noface.errors import GitError
 from noface.git.command import Git
-from noface.git.filtered import RECORD, release
+from noface.git.filtered import record_of, release, write_filtered
 from noface.git.private_git_dir import config_text, copy_shallow, make_private_git_dir, quoted, write_if_new
 from noface.git.refs import exclusive_lock, scratch_branch
 from noface.git.removal import mount_points, remove, remove_below
@@ -190,7 +190,7 @@ def _clean_and_read(slot: Slot, git: Git, tree: str) -> None:
     _refuse_mounts(slot)
     remove_below(slot.path, ".git")
     clear_hazards(slot.path, slot.keep)
-    release(git, slot.private_git_dir, slot.path, tree)
+    release(git, record_of(slot.private_git_dir), slot.path, tree)
     before = links_in(git, slot.private_git_dir / "index")
     gone = before.keys() - {one.path for one in submodules(slot.repository, tree)} if before else ()
     for path in gone:
@@ -199,7 +199,29 @@ def _clean_and_read(slot: Slot, git: Git, tree: str) -> None:
     git.ask("clean", "-ffdxq", *kept)
     git.ask("read-tree", "-u", "--reset", tree)
     for one in submodules_in(slot, git, tree):
+        if one.whole:
+            inner = git_of(slot.repository, one, slot.private_git_dir, slot.path)
+            release(inner, record_of(slot.private_git_dir, one), slot.path / one.path, one.commit)
         fill(slot.repository, one, slot.private_git_dir, slot.path, _kept_in(slot.keep, one.path))
+
+
+def write_forms(slot: Slot, git: Git, tree: str, main: str) -> str:
+    """Give the files of a slot that holds `tree`, and of submodules in it, the form that a checkout of main has.
+
+    Return why that failed.
+    """
+    repository, private = slot.repository, slot.private_git_dir
+    why = write_filtered(repository, main, git, private, slot.path)
+    inner = submodules_in(slot, git, tree)
+    on_main = {one.path: one for one in (submodules(repository, main) if inner else ()) if one.whole}
+    for one in inner:
+        known, own = on_main.get(one.path), git_of(repository, one, private, slot.path) if one.whole else None
+        if why or known is None or own is None:
+            continue
+        folder = slot.path / one.path
+        why = write_filtered(repository, known.commit, own, private, folder, known)
+        shutil.copyfile(one.index(private), folder / ".git" / "index")
+    return why
 
 
 def submodules_in(slot: Slot, git: Git, tree: str) -> tuple[Submodule, ...]:
@@ -230,8 +252,9 @@ def _refuse_mounts(slot: Slot) -> None:
 def _empty(slot: Slot) -> None:
     remove(slot.path)
     slot.path.mkdir(parents=True)
-    for name in ("index", "index.lock", "setup-stamp", "kept-stamp", RECORD):
+    for name in ("index", "index.lock", "setup-stamp", "kept-stamp"):
         remove(slot.private_git_dir / name)
+    remove(record_of(slot.private_git_dir))
     for index in slot.private_git_dir.glob("sub-*"):
         remove(index)
 

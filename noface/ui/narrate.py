@@ -157,6 +157,12 @@ def _idle(event: EventFacts) -> Line:
     return Line("!", "noface.toml", "; ".join(said), "yellow")
 
 
+def _lacks(event: EventFacts) -> Line:
+    value = event.data.get("what")
+    said = [printable(each) for each in value] if isinstance(value, (list, tuple)) else []
+    return Line("!", "workspaces", "; ".join(said), "yellow")
+
+
 def _rules(event: EventFacts) -> Line:
     value = event.data.get("what")
     changes = [printable(change) for change in value] if isinstance(value, (list, tuple)) else []
@@ -318,6 +324,7 @@ _WORDS: dict[str, Words] = {
     "rules_changed": _rules,
     "unpriced": _unpriced,
     "idle_settings": _idle,
+    "checkout_lacks": _lacks,
     "sandbox": _sandbox,
     "processes_swept": _swept,
     "heard": _heard,

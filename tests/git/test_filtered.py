@@ -1,13 +1,23 @@
 """Files that git keeps in another form: a workspace holds what a checkout does, main keeps the form that it has."""
 
 import pytest
-from support.git_ground import a_bench, git, write
+from support.git_ground import a_bench, a_repository, git, write
 
-from noface.git.filtered import filtered, raw, write_filtered
-from noface.git.workspace import checkout, give_git, in_use
+from noface.engine.readiness import checkout_findings
+from noface.git.filtered import filtered, raw
+from noface.git.workspace import checkout, give_git, in_use, protect_submodules, write_forms
 
 PICTURE = b"picture\n" * 400
 ATTRIBUTES = "*.bin filter=store\n*.txt16 working-tree-encoding=UTF-16LE\n*.note filter=strip\n*.none filter=unknown\n"
+
+
+def with_store(path, store):
+    """Have a clone keep the contents of files in a folder; main has their names in it, as with git-lfs."""
+    new = f"{store}/new"
+    keep = f"cat > {new}; if grep -q ^kept: {new}; then cat {new}; exit; fi; f=$(sha256sum < {new} | cut -c1-20)"
+    git(path, "config", "filter.store.clean", f'{keep}; mv {new} {store}/$f; echo "kept:$f"')
+    git(path, "config", "filter.store.smudge", f"cat {store}/$(cut -d: -f2)")
+    git(path, "config", "filter.store.required", "true")
 
 
 @pytest.fixture
@@ -16,12 +26,7 @@ def bench(tmp_path):
     bench = a_bench(tmp_path)
     store = tmp_path / "store"
     store.mkdir()
-    keep = 'f=$(sha256sum | cut -c1-20); true; echo "kept:$f"'
-    tee = f'cat > {store}/new; f=$(sha256sum < {store}/new | cut -c1-20); mv {store}/new {store}/$f; echo "kept:$f"'
-    assert keep != tee
-    git(bench.path, "config", "filter.store.clean", tee)
-    git(bench.path, "config", "filter.store.smudge", f"cat {store}/$(cut -d: -f2)")
-    git(bench.path, "config", "filter.store.required", "true")
+    with_store(bench.path, store)
     git(bench.path, "config", "filter.strip.clean", "grep -v secret")
     git(bench.path, "config", "filter.strip.smudge", "cat")
     write(bench.path, {".gitattributes": ATTRIBUTES, "a.bin": PICTURE, "deep/b.bin": b"other\n" * 100})
@@ -35,7 +40,7 @@ def bench(tmp_path):
 def begin(bench, commit=None):
     checkout(bench.slot, commit or bench.main)
     with in_use(bench.slot) as own:
-        why = write_filtered(bench.repository, bench.main, own, bench.slot.private_git_dir, bench.slot.path)
+        why = write_forms(bench.slot, own, commit or bench.main, bench.main)
     give_git(bench.slot, "7", commit or bench.main)
     return why
 
@@ -104,3 +109,57 @@ def test_what_a_filter_cannot_write_is_told_with_its_own_words(bench):
     why = begin(bench)
     assert why.startswith("git cannot write a.bin as your checkout holds it: ")
     assert "no such object" in why
+
+
+def test_what_the_checkout_holds_as_main_keeps_it_is_told_and_no_filter_is_asked(bench):
+    """A clone without the contents (GIT_LFS_SKIP_SMUDGE, a quota that is used up) is what the person works in."""
+    assert checkout_findings(bench.repository, bench.main)[0].what.startswith("e.none as main keeps it")
+    kept = git(bench.path, "show", "HEAD:a.bin") + "\n"
+    write(bench.path, {"a.bin": kept})
+    git(bench.path, "config", "filter.store.smudge", "f=$(cat); test $f != '" + kept.strip() + "' && echo other")
+    assert begin(bench) == ""
+    assert (bench.work / "a.bin").read_text() == kept
+    assert (bench.work / "deep/b.bin").read_text() == "other\n"
+    assert git(bench.work, "status", "--porcelain") == ""
+    assert bench.take().snapshot.changes == ()
+    told = [finding.what for finding in checkout_findings(bench.repository, bench.main)]
+    assert "a.bin as main keeps it, as in your checkout: nothing has made its contents (store)" in told
+
+
+def test_contents_that_something_else_than_the_filter_brought_are_taken_from_the_checkout(bench):
+    """With `git lfs install --skip-smudge` it is `git lfs pull` that writes the contents, as git-annex does."""
+    git(bench.path, "config", "filter.store.smudge", "tee")
+    assert begin(bench) == ""
+    assert (bench.work / "a.bin").read_bytes() == PICTURE
+    write(bench.path, {"deep/b.bin": "edited\n"})
+    (bench.work / "deep/b.bin").unlink()
+    assert begin(bench) == ""
+    assert (bench.work / "deep/b.bin").read_text().startswith("kept:")  # what the person edits is not on main
+    assert bench.take().snapshot.changes == ()
+
+
+def test_files_of_submodules_have_the_form_that_a_checkout_has(bench, tmp_path):
+    allowed, store = ("-c", "protocol.file.allow=always"), tmp_path / "store"
+    inner = a_repository(tmp_path / "inner")
+    with_store(inner, store)
+    write(inner, {".gitattributes": ATTRIBUTES, "lib.bin": PICTURE, "lib.none": "none\n"})
+    git(inner, "add", "-A")
+    git(inner, "commit", "-q", "-m", "filtered")
+    git(bench.path, *allowed, "submodule", "add", "-q", str(inner), "vendor/lib", check=False)
+    with_store(bench.path / "vendor/lib", store)
+    (bench.path / "vendor/lib/lib.bin").unlink()
+    git(bench.path / "vendor/lib", "checkout", "-q", "--", ".")
+    git(bench.path, "add", "-A")
+    git(bench.path, "commit", "-q", "-m", "with a submodule")
+    for asked in (lambda _: False, lambda _: True):
+        assert begin(bench) == ""
+        lib = bench.work / "vendor/lib"
+        assert (lib / "lib.bin").read_bytes() == PICTURE
+        assert git(lib, "status", "--porcelain") == git(bench.work, "status", "--porcelain") == ""
+        protect_submodules(bench.slot, bench.main, asked)
+        assert bench.take().snapshot.not_taken == ()
+        (lib / "lib.bin").unlink()
+        write(lib, {"lib.bin": "mine\n"})
+        assert [one.path for one in bench.take().snapshot.not_taken] == ["vendor/lib/lib.bin"]
+    told = [finding.what for finding in checkout_findings(bench.repository, bench.main)]
+    assert "e.none, vendor/lib/lib.none as main keeps it: git has no filter unknown on this machine" in " ".join(told)

@@ -227,6 +227,7 @@ RARE = {
     "rules_changed",
     "unpriced",
     "idle_settings",
+    "checkout_lacks",
     "noface_died",
     "repository_changed",
     "history_left_out",
@@ -321,6 +322,7 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     JsonLines(story.reader).announce(
         "idle_settings", None, {"what": ["[review] when: does nothing without a reviewer"]}
     )
+    JsonLines(story.reader).announce("checkout_lacks", None, {"what": ["submodules: empty in workspaces: lib"]})
     JsonLines(story.reader).announce("rules_changed", None, {"what": ["gates no longer get DATABASE_URL"]})
     story.close()
     lines = lines_of(capsys.readouterr().out)
