@@ -71,14 +71,18 @@ def _way(library: MissingLibrary, paths: Collection[str]) -> Sequence[str]:
     return next(way for way in ways if not way[0] or way[0] in paths)
 
 
-def place_among(library: MissingLibrary, paths: Iterable[str]) -> str | None:
-    """Return the file or folder of a module of this name among the paths of code, None where there is none."""
+def place_among(library: MissingLibrary, paths: Iterable[str], location: str | None = None) -> str | None:
+    """Return the file or folder of a module of this name among the paths of code, None where there is none.
+
+    It stands where modules do, or beside or above the file that imports it (`location`, with or without a line).
+    """
     name, suffixes = re.split(r"[/.]|::", library.name)[0], tuple(table("libraries")[library.ecosystem]["sources"])
+    around = f"{(location or '').partition(':')[0].rpartition('/')[0]}/"
     for path in paths:
         folder, _, file = path.rpartition("/")
         parts = [*folder.split("/"), file.partition(".")[0]] if folder else [file.partition(".")[0]]
         at = parts.index(name) if name in parts and path.endswith(suffixes) else -1
-        if at == 0 or (at > 0 and parts[at - 1] in _HOMES):
+        if at == 0 or (at > 0 and (parts[at - 1] in _HOMES or around.startswith(f"{'/'.join(parts[:at])}/"))):
             return path if at == len(parts) - 1 else "/".join(parts[: at + 1])
     return None
 

@@ -54,10 +54,10 @@ def with_own_library(plumbing: Plumbing, tree: str, failure: Failure) -> Failure
     paths = plumbing.paths(tree)
     if (named := _manifest(plumbing, library, tree, paths)) is not None:
         return told_own(failure, library, f"{named} names it", (), paths)
-    if (place := place_among(library, paths)) is not None:
+    if (place := place_among(library, paths, failure.location)) is not None:
         return told_own(failure, library, place, (), paths)
     state = PersonsCheckout(plumbing).state
-    if (place := place_among(library, state.new)) is None:
+    if (place := place_among(library, state.new, failure.location)) is None:
         return failure
     why = f"{place} is in your checkout, not on {state.main}"
     return told_own(failure, library, why, ways_to_commit((Lacking(place),), state), paths)

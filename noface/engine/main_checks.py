@@ -181,8 +181,8 @@ def _uncommitted(
     """
     checkout = PersonsCheckout(context.env.plumbing, context.tracker.protected)
     gates = (gate.command for gate in context.settings.gates)
-    missed = (library for failure in failures if (library := missing_library(failure)) is not None)
-    places = (place_among(library, checkout.state.new) for library in missed)
+    missed = ((library, each.location) for each in failures if (library := missing_library(each)) is not None)
+    places = (place_among(library, checkout.state.new, location) for library, location in missed)
     modules = tuple(Lacking(place) for place in places if place is not None)
     things = checkout.lacking(commands, gates, named_paths(tuple(unrunnable))) or modules
     if not things:

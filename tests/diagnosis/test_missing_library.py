@@ -142,6 +142,20 @@ def test_a_module_of_the_project_is_known_by_its_place(name, path, place):
     assert place_among(missing_library(failure(f"No module named '{name}'")), ("README.md", path)) == place
 
 
+@pytest.mark.parametrize(
+    ("path", "location", "place"),
+    [
+        ("tests/billing.py", "tests/test_a.py:3", "tests/billing.py"),
+        ("backend/billing/core.py", "backend/tests/unit/test_a.py", "backend/billing"),
+        ("docs/billing.py", "tests/test_a.py:3", None),
+        ("docs/billing.py", None, None),
+        ("tests/unit/billing.py", "tests/test_a.py:3", None),
+    ],
+)
+def test_a_module_beside_or_above_the_file_that_imports_it_is_no_package_to_install(path, location, place):
+    assert place_among(missing_library(failure("No module named 'billing'")), ("a.py", path), location) == place
+
+
 def test_what_lies_in_the_checkout_is_to_be_committed():
     library = missing_library(failure("No module named 'billing'"))
     said = told_own(failure("x"), library, "billing is in your checkout, not on main", ("git add billing",), ()).message
