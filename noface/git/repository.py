@@ -103,11 +103,21 @@ def discover(start: Path, main: str = "") -> Repository:
         excludes=excludes(git, root, Path(common)),
         hooks=hooks_in_tree(git, root),
         any_case=any_case(Path(common)),
-        origin=_CREDENTIALS.sub(r"\1", git.run("config", "--get", "remote.origin.url").text),
+        origin=without_login(git.run("config", "--get", "remote.origin.url").text),
     )
 
 
-_CREDENTIALS = re.compile(r"^(https?://)[^/@]*@")
+def without_login(address: str) -> str:
+    """Return the address of a remote without password, token and query; whom ssh logs in as is no secret, and stays."""
+    scheme, mark, rest = address.partition("://")
+    place, slash, path = rest.partition("/")
+    login, _, host = place.rpartition("@")
+    user = login.partition(":")[0] if scheme.lower().endswith("ssh") else ""
+    if scheme.lower().endswith(("http", "https")):
+        path = re.split(r"[?#]", path)[0]
+    return f"{scheme}{mark}{f'{user}@' if user else ''}{host}{slash}{path}" if mark else address
+
+
 GIT_VERSION_MIN = (2, 38)
 _SCRATCH = "refs/heads/noface"
 _INSTALL = "Install git 2.38 or newer and put it on PATH."

@@ -15,7 +15,7 @@ from noface.git.fast_forward import Landed
 from noface.git.landing import advance
 from noface.git.locate import locate
 from noface.git.plumbing import Plumbing
-from noface.git.repository import discover
+from noface.git.repository import discover, without_login
 from noface.git.workspace import checkout
 
 
@@ -31,6 +31,26 @@ def test_repository_is_found_from_its_top_and_from_a_folder_below(tmp_path):
     assert (found.root, found.common_dir, found.main) == (path, path / ".git", "refs/heads/main")
     assert (found.identity, found.object_format, found.shallow) == (Identity("Pat", "pat@example.org"), "sha1", False)
     assert discover(path / "src" / "deep") == found
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("https://ada:secret@example.org:8443/shop.git", "https://example.org:8443/shop.git"),
+        ("HTTPS://token@example.org/shop", "HTTPS://example.org/shop"),
+        ("https://ada:se@cret@example.org/shop", "https://example.org/shop"),
+        ("https://example.org/shop.git?private_token=secret", "https://example.org/shop.git"),
+        ("http::https://ada:secret@example.org/shop", "http::https://example.org/shop"),
+        ("ftp://ada:secret@example.org/shop", "ftp://example.org/shop"),
+        ("ssh://git:secret@example.org/shop", "ssh://git@example.org/shop"),
+        ("git@example.org:shop.git", "git@example.org:shop.git"),
+        ("/srv/git/a@b?c.git", "/srv/git/a@b?c.git"),
+        ("file:///srv/git/a@b?c.git", "file:///srv/git/a@b?c.git"),
+        ("", ""),
+    ],
+)
+def test_the_address_of_a_remote_is_known_without_what_logs_in(address, shown):
+    assert without_login(address) == shown
 
 
 def test_linked_worktree_shares_the_state_of_its_repository(tmp_path):
