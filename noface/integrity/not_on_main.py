@@ -15,14 +15,16 @@ from functools import cached_property
 from noface.integrity.named_files import simple_commands
 from noface.integrity.prose import is_prose
 from noface.integrity.rubbish import above
+from noface.model.patterns import matches_any
 
 _NAME = re.compile(r"[^\W\d][\w:-]{3,}")
 _PLACE = re.compile(r"(?:/\.\.\.|(?::\d+)+|\[.*\])$")
+_GLOB = re.compile(r"[*?]")
 _SEPARATORS = re.compile(r"[\s|,~#^$()]+")
 _DEFINES = (
     r"(?m)^[ \t]*(?:(?:[^\w\n]*\b[a-z]+\b[ \t]+){0,4}(?:def|fn|fun|func|function|class|struct|type|interface|trait"
     r"|object|mod|module|void|Future|Task|test|it|describe|context|scenario|specify|should)\b.*(?<![\w-])NAME(?![\w-])"
-    r"|(?:[\"']NAME[\"']|NAME)[ \t]*(?:\(\))?[ \t]*[:={])"
+    r"|(?:[\"']NAME[\"']|NAME)[ \t]*(?:\(\))?[ \t]*[:={]|\[(?:[\w.:-]*[.:])?NAME\])"
 )
 
 
@@ -107,8 +109,12 @@ def _path(word: str, bases: Iterable[str], checkout: Checkout) -> str | None:
     if not word or word.startswith(("/", "~")):
         return None
     name = _PLACE.sub("", word).rstrip("/")
-    paths = [posixpath.normpath(posixpath.join(base, name)) for base in bases]
-    return next((path for places in checkout.places for path in paths if path in places), None)
+    paths = tuple(posixpath.normpath(posixpath.join(base, name)) for base in bases)
+    if _GLOB.search(name):
+        found = (path for places in checkout.places for path in sorted(places) if matches_any(path, paths))
+    else:
+        found = (path for places in checkout.places for path in paths if path in places)
+    return next(found, None)
 
 
 def _dotted(word: str, bases: Iterable[str], checkout: Checkout) -> Iterator[Lacking]:
@@ -151,7 +157,8 @@ def _defined(name: str, path: str, checkout: Checkout) -> bool:
 def ways_to_commit(things: Iterable[Lacking], checkout: Checkout) -> tuple[str, ...]:
     """Return the commands by which a person puts on main what only their checkout has."""
     paths = " ".join(shlex.quote(path) for path in dict.fromkeys(each.path for each in things))
-    dirty = any(_at(path, each.path) for each in things for path in checkout.dirty)
+    known = checkout.places[0] | checkout.places[1]  # a file that git ignores is in none of them
+    dirty = any(each.path not in known or any(_at(path, each.path) for path in checkout.dirty) for each in things)
     commit = f"git commit -m 'Add what the gates need' -- {paths}"
     added = (f"git add --force -- {paths} && {commit}",) if dirty else ()
     if checkout.branch == checkout.main:
