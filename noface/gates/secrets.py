@@ -22,6 +22,8 @@ _DIFFERENT_CHARS_MIN = 10
 MARK = "[masked by noface: {type}]"
 """What stands for a secret that a patch adds; a patch that holds it has been masked before."""
 _NAMED_MAX = 10
+_AFTER_HEAD = ("@@ ", "diff --git ", "GIT binary patch")
+_NEW_NAME = ("new file mode ", "rename to ", "copy to ")
 _MASK_MORE = "[masked by noface]"
 _MASKED = re.compile(r"\[masked by noface: (?P<type>[\w ()-]{1,60})\]")
 _ALLOWED = re.compile(r"pragma:\s*(allowlist|whitelist)[ -]secret|gitleaks:allow|nosec\b", re.IGNORECASE)
@@ -99,7 +101,25 @@ def scan(patch: str, own: Collection[str] = (), allowed: tuple[str, ...] = ()) -
             if key.told_by not in gone and side.adds(rows, key):
                 _mask(rows, side, key)
                 told_by.add(key.told_by)
+    told_by |= _mask_names(rows, gone, allowed)
     return PatchScan("\n".join(rows) if told_by else patch, frozenset(told_by))
+
+
+def _mask_names(rows: list[str], gone: Collection[str], allowed: tuple[str, ...]) -> set[str]:
+    """Take keys out of the names of new files; return by what they are told."""
+    told_by = set()
+    for start in [at for at, row in enumerate(rows) if row.startswith("diff --git ")]:
+        end = next((at for at in range(start + 1, len(rows)) if rows[at].startswith(_AFTER_HEAD)), len(rows))
+        if not any(row.startswith(_NEW_NAME) for row in rows[start:end]):
+            continue
+        if matches_any(rows[start].rpartition(" b/")[2].rstrip('"'), allowed):
+            continue
+        for key in _real_keys(_Side("", [], [rows[start]])):
+            if key.told_by not in gone:
+                told_by.add(key.told_by)
+                mark = MARK.format(type=key.name)
+                rows[start:end] = [row.replace(key.told_by, mark) for row in rows[start:end]]
+    return told_by
 
 
 def marked(patch: str) -> tuple[AddedSecret, ...]:
