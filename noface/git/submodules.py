@@ -28,6 +28,7 @@ LINK_MODE = "160000"
 _MODE_IN_INDEX = int(LINK_MODE, 8).to_bytes(4, "big")
 _DEPTH_MAX = 8
 _HEAD_BYTES_MAX = 4_096
+_CONFIG_BYTES_MAX = 1 << 20
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REF = re.compile(r"ref: (refs/heads/[\w./-]+)")
 _PATH_KEY, _KEY_START = ".path", "submodule."
@@ -116,12 +117,17 @@ def _reader(repository: Repository, git_dir: Path) -> Git:
 
 
 def holds(repository: Repository, one: Submodule, commit: str) -> bool:
-    """Tell whether a commit is among the objects of a submodule."""
+    """Tell whether a commit is among the objects of a submodule, with its files: a partial clone has not all."""
     return _holds(repository, one.objects.parent, commit)
 
 
 def _holds(repository: Repository, git_dir: Path, commit: str) -> bool:
-    return _reader(repository, git_dir).run("cat-file", "-e", f"{commit}^{{tree}}").code == 0
+    git = _reader(repository, git_dir)
+    if git.run("cat-file", "-e", f"{commit}^{{tree}}").code != 0:
+        return False
+    if b"promisor" not in (read_regular(git_dir / "config", _CONFIG_BYTES_MAX) or b""):
+        return True
+    return b"\n?" not in git.run("rev-list", "--objects", "--missing=print", f"{commit}^{{tree}}").stdout
 
 
 def git_of(repository: Repository, one: Submodule, private_git_dir: Path, workspace: Path) -> Git:

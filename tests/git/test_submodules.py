@@ -38,6 +38,17 @@ def test_a_workspace_holds_what_submodules_hold(tmp_path):
     ]
 
 
+def test_of_a_partial_clone_what_lacks_files_is_not_whole(tmp_path):
+    bench, _ = with_submodule(tmp_path)
+    git_dir = bench.path / ".git/modules/the lib"
+    git(bench.path / "vendor/lib", "config", "remote.origin.promisor", "true")
+    assert [one.whole for one in submodules(bench.repository, "HEAD")] == [True, True]
+    blob = git(bench.path / "vendor/lib", "rev-parse", "HEAD:lib.txt")
+    (git_dir / "objects" / blob[:2] / blob[2:]).unlink()
+    lacking = submodules(bench.repository, git(bench.path, "rev-parse", "HEAD^{tree}"))
+    assert [(one.path, one.whole) for one in lacking] == [("vendor/lib", False)]
+
+
 def test_the_next_checkout_brings_back_whatever_was_done_to_a_submodule(tmp_path):
     bench, _ = with_submodule(tmp_path)
     work = bench.begin()
