@@ -19,11 +19,13 @@ from noface.engine.attempt_environment import LANDING_SLOT, Scope, Setup
 from noface.engine.context import RunContext
 from noface.engine.gating import main_task, run_gates
 from noface.engine.isolation import checkouts, environments, gate_variables, home_of
+from noface.engine.out_of_reach import closed_places
 from noface.engine.prepare import forget_setup, prepare
 from noface.git.plumbing import store_text, tree_with
 from noface.git.refs import ZERO, RefUpdate
 from noface.integrity.judges import broken, sources
 from noface.integrity.named_files import run_scripts
+from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult, GateSpec, gate_key
 from noface.process.environment import gate_environment, package_folders
 from noface.process.files import read_regular
@@ -156,19 +158,23 @@ _ALL = ("*",)
 class Lack:
     """What a gate needs to be green on main: variables that it does not get, or to run outside the sandbox, or both.
 
-    `tried`: it is green with them; else they are all that it may lack, and nothing was run.
+    `tried`: it is green with them; else they are all that it may lack, and nothing was run. `closed` are the folders
+    that it could not write in the sandbox.
     """
 
     variables: tuple[str, ...] = ()
     sandbox: bool = False
     tried: bool = True
+    closed: tuple[str, ...] = ()
 
     def remedy(self, *, setup: bool = False) -> str:
         """Say which keys give it what it lacks; those of setup stand in [project]."""
         prefix, table = ("setup_", "[project]") if setup else ("", "its [[gates]] entry")
         named = ", ".join(f'"{name}"' for name in self.variables[:_NAMES_SHOWN_MAX])
         environment = f"add {prefix}env_pass = [{named}] to {table}" if named else ""
-        outside = f'set show = ["…"] or write = ["…"] in [sandbox], or {prefix}sandbox = "none" in {table}'
+        places = ", ".join(f'"{place}"' for place in self.closed)
+        keys = f"write = [{places}]" if places else 'show = ["…"] or write = ["…"]'
+        outside = f'set {keys} in [sandbox], or {prefix}sandbox = "none" in {table}'
         joined = ", and " if self.tried else ", or "
         return joined.join(part for part in (environment, outside if self.sandbox else "") if part)
 
@@ -194,11 +200,17 @@ def lacks(context: RunContext, red: list[GateResult], cancel: Canceller) -> dict
     outside = _green(context, cancel, "outside", lambda gate: replace(gate, boxed=False, env_pass=_ALL)) & suspects
     if not outside:
         return {}
+    closed = {
+        r.gate.name: places
+        for r in red
+        if r.failure is not None and boxed and r.gate.boxed and r.gate.name in outside
+        if (places := closed_places(r.failure, dict(gate_environment(r.gate.env_pass))))
+    }
     with_variables = _green(context, cancel, "all-variables", lambda gate: replace(gate, env_pass=_ALL))
     alone = _green(context, cancel, "no-sandbox", lambda gate: replace(gate, boxed=False)) if boxed else set()
-    lacking = {}
+    lacking = {name: Lack((), sandbox=True, closed=places) for name, places in closed.items()}
     for gate in gates:
-        if gate.name in outside:
+        if gate.name in outside - closed.keys():
             sandbox = gate.name not in with_variables
             enough = sandbox and gate.name in alone
             variables = () if enough else _named(context, gate.command, kept[gate.name]) or kept[gate.name]
@@ -225,7 +237,7 @@ def reach_out(context: RunContext, red: list[GateResult], cancel: Canceller) -> 
     return names & _green(context, cancel, "checkout", lambda gate: replace(gate, leaky=True))
 
 
-def setup_lacks(context: RunContext, cancel: Canceller) -> Lack | None:
+def setup_lacks(context: RunContext, failure: Failure, cancel: Canceller) -> Lack | None:
     """Return what `[project] setup`, which fails on main, lacks; None where it fails outside as well.
 
     Where agents' code has landed, nothing is run: then it is what setup may lack.
@@ -238,6 +250,11 @@ def setup_lacks(context: RunContext, cancel: Canceller) -> Lack | None:
         return possible if possible.variables or possible.sandbox else None
     if not (boxed or kept) or not _sets_up(context, cancel, replace(setup, boxed=False, env_pass=_ALL)):
         return None
+    places = dict(gate_environment(setup.env_pass))
+    if boxed and (closed := closed_places(failure, places)):
+        return Lack((), sandbox=True, closed=closed)
+    if boxed and _sets_up(context, cancel, setup):  # by what it has written outside, which it cannot in the sandbox
+        return Lack((), sandbox=True, closed=closed_places(failure, places, made=True))
     alone = boxed and _sets_up(context, cancel, replace(setup, boxed=False))
     inside = not boxed or _sets_up(context, cancel, replace(setup, env_pass=_ALL))
     variables = () if alone and not inside else _named(context, setup.command, kept) or kept

@@ -10,7 +10,7 @@ import re
 import shlex
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,6 +45,7 @@ _LINE_MAX = 2_000
 _HEAD_BYTES = 1 << 20
 _SCRIPT_BYTES_MAX = 1 << 18
 _NAMED_MAX = 3
+_NO_HOMES = frozenset({"HOME", "PWD", "OLDPWD", "PATH"})
 _PROGRAM_WORDS = 2
 """A command line begins with its program, and often with the script that the program runs."""
 _PROBE_S_MAX = 20.0
@@ -70,6 +71,20 @@ def missed_places(text: str, home: str, path: str) -> dict[str, bool]:
         for place in _named(line, home, path) if read_only or _MISSES.search(line) else ():
             found.setdefault(place, read_only)
     return dict(list(found.items())[:_CANDIDATES_MAX])
+
+
+def closed_places(error: Failure, variables: Mapping[str, str], *, made: bool = False) -> tuple[str, ...]:
+    """Return the folders that a failed command could not write in its sandbox, as its output says, and a person can.
+
+    Of a place below a folder that a variable names (a toolchain's home, a cache) it is that folder. `made`: it is
+    known that something was to be made there, so a place that was only missing counts as well.
+    """
+    home, path = variables.get("HOME", ""), variables.get("PATH", os.defpath)
+    missed = missed_places("\n".join((*error.evidence, error.message, error.excerpt)), home, path)
+    seen = [_there(place, read_only=True) for place, read_only in missed.items() if read_only or made]
+    named = sorted(value for name, value in variables.items() if name not in _NO_HOMES and Path(value).is_absolute())
+    found = (next((value for value in named if below(there, (value,))), there) for there in seen if there)
+    return tuple(dict.fromkeys(place for place in found if os.access(place, os.W_OK)))[:_NAMED_MAX]
 
 
 def _named(line: str, home: str, path: str) -> Iterator[str]:

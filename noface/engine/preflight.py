@@ -82,7 +82,7 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
     if full is not None:
         raise disk_full_error(full)
     if gated.failure is not None:
-        lack = setup_lacks(context, cancel) if gated.failure.rule == SETUP_FAILED else None
+        lack = setup_lacks(context, gated.failure, cancel) if gated.failure.rule == SETUP_FAILED else None
         raise _not_set_up(gated.failure, lack)
     red = [result for result in gated.results if result.gate.hard and result.failure is not None]
     reaching = reach_out(context, red, cancel) if red else set()
