@@ -317,6 +317,15 @@ class SetupSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class MainGateSeen:
+    """A look at a gate of main that takes long: its name, its last line of output, how long it has been at work."""
+
+    gate: str
+    text: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class GateRan:
     """A gate's result that should be remembered, with the tests it ran, where they are known."""
 

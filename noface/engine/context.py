@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from noface.engine.attempt_environment import AttemptEnvironment, Scope, SetupSeen
+from noface.engine.attempt_environment import AttemptEnvironment, MainGateSeen, Scope, SetupSeen
 from noface.engine.gating import Known
 from noface.engine.tracker_calls import RemoteIssues
 from noface.forge.base import Forge
@@ -158,15 +158,25 @@ class RunContext(Planning):
         return Scope(self.env, cancel, self.inbox.put)
 
     def first_scope(self, cancel: Canceller) -> Scope:
-        """Return the same for the loop's own thread before the loop: nobody else would tell what setup does."""
-        return Scope(
-            self.env, cancel, lambda seen: self.saw_setup(seen) if isinstance(seen, SetupSeen) else self.inbox.put(seen)
-        )
+        """Return the same for the loop's own thread before the loop: nobody else would tell what setup and gates do."""
 
-    def saw_setup(self, seen: SetupSeen) -> None:
-        """Tell how far `[project] setup` is."""
-        told = {"state": seen.state, "text": seen.text, "seconds": round(seen.seconds, 1), "bytes": seen.bytes}
-        self.announce("setup", None, told)
+        def send(seen: object) -> None:
+            if not self.tell_progress(seen):
+                self.inbox.put(seen)
+
+        return Scope(self.env, cancel, send)
+
+    def tell_progress(self, seen: object) -> bool:
+        """Tell how far `[project] setup` or a gate of main is; False for any other message of a thread."""
+        match seen:
+            case SetupSeen(state, text, seconds, made):
+                told = {"state": state, "text": text, "seconds": round(seconds, 1), "bytes": made}
+                self.announce("setup", None, told)
+            case MainGateSeen(gate, text, seconds):
+                self.announce("main_gate", None, {"gate": gate, "text": text, "seconds": round(seconds, 1)})
+            case _:
+                return False
+        return True
 
     def quiet_scope(self, cancel: Canceller) -> Scope:
         """Return the same for a check that shows no progress and whose results do not count later."""

@@ -18,6 +18,7 @@ from noface.engine.attempt_environment import (
     GateMet,
     GateRan,
     GateRepeated,
+    MainGateSeen,
     SetupSeen,
     UnsteadySeen,
 )
@@ -330,8 +331,8 @@ class Engine:
                 did = {"kind": message.kind, "file": message.file, "cost_usd": cost, "tokens": tokens}
                 context.announce("progress", issue_id or None, {"number": number, "phase": phase, "text": text, **did})
                 return False
-            case SetupSeen():
-                context.saw_setup(message)
+            case SetupSeen() | MainGateSeen():
+                context.tell_progress(message)
                 return False
             case GateRan(key, result, tests):
                 context.memo[key] = result

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from noface.diagnosis.company import company_line
-from noface.engine.attempt_environment import AttemptEnvironment, GateMet, Scope
+from noface.engine.attempt_environment import AttemptEnvironment, GateMet, MainGateSeen, Scope
 from noface.engine.gate_turns import Turn
 from noface.engine.isolation import gate_box, gate_variables, wrapping
-from noface.engine.prepare import kept_digest, prepare_gate_slot
+from noface.engine.prepare import kept_digest, looking, prepare_gate_slot
 from noface.gates.inventory import instrumented, read_inventory
 from noface.gates.run import GatePlace, log_name, log_names, run_gate
 from noface.git.private_git_dir import with_private_config
@@ -30,6 +30,7 @@ from noface.model.failure import Failure, is_of_project
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
+from noface.process.command import OnOutput
 from noface.process.failpoints import hit
 from noface.process.files import read_bounded, real_folder
 from noface.secrets.masked_records import masked_gate
@@ -228,7 +229,8 @@ class GateSession:
                 return None
             reports = self._reports(gate)
             place = self._place(gate, folder, reports)
-            result = run_gate(env.launcher, gate, place, env.clock.now(), self.scope.cancel, allowed)
+            look = None if task.issue_id else self._looking(gate, place)
+            result = run_gate(env.launcher, gate, place, env.clock.now(), self.scope.cancel, allowed, look)
         self.beside = tuple(turn.beside)
         if result is None:
             return None
@@ -243,6 +245,11 @@ class GateSession:
         if self.traces.written and result.failure is None:
             result = replace(result, failure=self._changed_files(gate))
         return masked_gate(result, env.masker)
+
+    def _looking(self, gate: GateSpec, place: GatePlace) -> OnOutput:
+        """Return what tells how far a gate of main is: before the first attempt nothing else is to be seen."""
+        log = place.logs / log_names(gate)[0]
+        return looking(self.env, log, lambda line, seconds: self.scope.send(MainGateSeen(gate.name, line, seconds)))
 
     @contextmanager
     def by_itself(self, seconds: float, *, wanted: bool = True) -> Iterator[None]:

@@ -15,7 +15,7 @@ import os
 import select
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
@@ -333,7 +333,7 @@ def _set_up_once(scope: Scope, slot: Slot, commit: str, token: str) -> Failure |
             wrap=wrapping(env, str(slot.path)) if env.setup.boxed else (),
         ),
         scope.cancel,
-        _telling(scope, log),
+        looking(env, log, lambda line, seconds: scope.send(SetupSeen(SetupState.GOES_ON, line, seconds))),
     )
     if ended.exit_code == 0 and ended.ended_by is EndedBy.ITSELF:
         made = (*(slot.path / path for path in slot.keep), beside(slot.path, MADE))
@@ -370,8 +370,8 @@ def _telling_lines(command: str, ended: Exit, tail: str) -> tuple[str, ...]:
     return (*why, *last)
 
 
-def _telling(scope: Scope, log: Path) -> OnOutput:
-    """Return what tells how far setup is, each time after twice as long."""
+def looking(env: AttemptEnvironment, log: Path, tell: Callable[[str, float], None]) -> OnOutput:
+    """Return what tells how far a command is, by its last line and seconds, each time after twice as long."""
     began, due = time.monotonic(), _FIRST_LOOK_S
 
     def look() -> float:
@@ -379,9 +379,9 @@ def _telling(scope: Scope, log: Path) -> OnOutput:
         now = time.monotonic()
         if now - began >= due:
             due *= 2
-            lines = scope.env.masker.text(read_bounded(log, 0, _TAIL_BYTES)).splitlines() if log.exists() else []
+            lines = env.masker.text(read_bounded(log, 0, _TAIL_BYTES)).splitlines() if log.exists() else []
             last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-            scope.send(SetupSeen(SetupState.GOES_ON, last, now - began))
+            tell(last, now - began)
         return now
 
     return look

@@ -17,6 +17,7 @@ from noface.model.failure import Failure, is_of_project
 from noface.model.gate import GateResult, GateSpec
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import EndedBy
+from noface.process.command import OnOutput
 from noface.process.environment import Variables
 from noface.process.files import read_bounded
 from noface.process.sandbox import Box
@@ -68,10 +69,12 @@ def run_gate(
     started_at: float,
     cancel: Canceller,
     known_failures: frozenset[str] | None = None,
+    on_output: OnOutput | None = None,
 ) -> GateResult | None:
     """Run one gate to its end and return its result, None where it was cancelled.
 
     `known_failures` are the tests that fail on main, too (baseline "only-new"); None: the gate must be green.
+    `on_output` looks at what it has written while it runs.
     """
     place.logs.mkdir(parents=True, exist_ok=True)
     stdout, stderr = (place.logs / name for name in log_names(gate))
@@ -92,6 +95,7 @@ def run_gate(
             wrap=place.wrap,
         ),
         cancel,
+        on_output,
     )
     if ended.ended_by in (EndedBy.CANCELLED, EndedBy.LOST) and not ended.output_limit:
         return None

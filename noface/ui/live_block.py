@@ -107,6 +107,9 @@ def advance(
         return _progress(state, issue_id or MAIN, data, facts, now)
     if kind == "preflight":
         return _placed(state, WorkRow(MAIN, WorkFacts("its gates, before any work"), Role.CHECK, now, phase="gate"))
+    if kind == "main_gate" and (row := state.row(MAIN)) is not None and not row.vacant:
+        step = printable(f"{data.get('gate', '')}: {data.get('text', '')}")
+        return _placed(state, replace(row, phase="gate", step=step))
     if kind == "setup" and (row := state.row(MAIN)) is not None and not row.vacant:
         done = data.get("state") == "done"
         step = "" if done else printable(f"setup: {data.get('text', '')}")

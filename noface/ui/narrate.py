@@ -144,6 +144,11 @@ def _setup(event: EventFacts) -> Line:
             return Line("·", f"setup goes on after {took}", event.text("text"), "dim")
 
 
+def _main_gate(event: EventFacts) -> Line:
+    took = duration(event.number("seconds") or 0.0)
+    return Line("·", f"gate {event.text('gate')} of main goes on after {took}", event.text("text"), "dim")
+
+
 def _unpriced(event: EventFacts) -> Line:
     value = event.data.get("models")
     names = ", ".join(printable(name) for name in value) if isinstance(value, (list, tuple)) else ""
@@ -321,6 +326,7 @@ def _broken_down(event: EventFacts) -> Line:
 _WORDS: dict[str, Words] = {
     "preflight": _preflight,
     "setup": _setup,
+    "main_gate": _main_gate,
     "rules_changed": _rules,
     "unpriced": _unpriced,
     "idle_settings": _idle,

@@ -1,4 +1,4 @@
-"""How many tests of main a run says that a gate ran."""
+"""What a run says of main's gates: how far one is, and how many tests each ran."""
 
 import pytest
 
@@ -14,3 +14,11 @@ from noface.model.gate import GateResult, GateSpec
 def test_tests_are_counted_by_name_where_the_summary_does_not_count_them_all(summary, runner, said):
     named = inventory([(f"t{number}", Outcome.PASSED) for number in range(3)], runner)
     assert told(GateResult(GateSpec("unit", "x"), "tree", 0, 1.0, tests_run=summary), named, ()) == said
+
+
+@pytest.mark.thorough
+def test_a_long_gate_of_main_says_how_far_it_is(project):
+    project.config(gate="echo half; sleep 6; echo whole")
+    project.issue(1)
+    project.commit()
+    assert "gate check of main goes on after 5.0s: half" in project.run()

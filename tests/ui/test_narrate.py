@@ -219,6 +219,10 @@ def test_an_event_of_a_newer_noface_is_passed_over(night):
             line("setup", None, state="goes on", text="added 3 packages", seconds=10.2),
             "· setup goes on after 10s: added 3 packages",
         ),
+        (
+            line("main_gate", None, gate="test", text="[ 40%]", seconds=80.0),
+            "· gate test of main goes on after 1m 20s: [ 40%]",
+        ),
         (line("setup", None, state="done", text="", seconds=19.0, bytes=143_000_000), "· set up in 19s, 143 MB"),
     ],
 )

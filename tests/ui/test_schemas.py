@@ -241,6 +241,7 @@ RARE = {
     "claim_lost",
     "claims_refused",
     "pull_request",
+    "main_gate",
     "forge_away",
     "issue_withdrawn",
     "approved",
@@ -284,6 +285,7 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.attempt_accepted(story.tick(), "7", 1, "tests of main are changed: the issue asks for it")
     story.journal.attempt_excused(story.tick(), "7", 1, Failure(FailureKind.UNKNOWN, "odd", "r", charged=False))
     assert not story.journal.attempt_finished(story.tick(), late, charged=False, notes=())
+    story.journal.event(story.tick(), "main_gate", None, gate="check", text="[ 40%]", seconds=5.0)
     story.journal.event(story.tick(), "lesson_dropped", "7", lesson=3)
     story.journal.event(story.tick(), "continuing", "7", message="blocked", independent=["8"])
     story.journal.event(story.tick(), "processes_swept", count=2)
