@@ -6,6 +6,7 @@ The manager whose lock file is there installs; pip where there is none.
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from shlex import quote
 
@@ -356,8 +357,7 @@ def _gates(root: Path, project: PythonProject, ci: Ci) -> Iterator[DetectedGate]
         yield DetectedGate("pytest", f"{_WITH_PROGRAMS}{_PYTHON} -m pytest -q", "test", why_pytest)
     for check in ci.checks:
         if check.of == "python":
-            aimless = check.words == ("mypy",) and not {"files", "packages", "modules"} & _mypy_keys(root, project)
-            whole = replace(check, words=("mypy", ".")) if aimless else check
+            whole = replace(check, words=(*check.words, ".")) if _is_aimless(root, project, check) else check
             whole = replace(whole, words=(*whole.words, *_besides(root, whole)))
             yield DetectedGate(check.name, _command(whole, fixes=_fixes(root, project)), check.kind, check.why)
     if ci.checks:
@@ -404,6 +404,21 @@ def _fixes(root: Path, project: PythonProject) -> bool:
     """Tell whether ruff's settings have it mend what it finds."""
     own = (text_of(root / file) for file in _RUFF)
     return project.tool("ruff").get("fix") is True or any(_FIX.search(text) for text in own)
+
+
+_MYPY_AIMS = ("-p", "-m", "-c", "--package", "--module", "--command")
+
+
+def _is_aimless(root: Path, project: PythonProject, check: Check) -> bool:
+    """Tell whether neither the words of mypy nor its settings say what it is to check, as those of a hook do not."""
+    if check.words[0] != "mypy" or {"files", "packages", "modules"} & _mypy_keys(root, project):
+        return False
+    return not any(
+        word.startswith(_MYPY_AIMS)
+        or (not word.startswith("-") and not before.startswith("-"))
+        or (before != "--config-file" and (root / check.folder / word).exists())
+        for before, word in pairwise(check.words)
+    )
 
 
 def _mypy_keys(root: Path, project: PythonProject) -> set[str]:
