@@ -10,11 +10,11 @@ from pathlib import Path
 
 from noface.diagnosis.known_causes import final_error
 from noface.diagnosis.missing_library import library_of
-from noface.engine.attempt_environment import LANDING_SLOT
+from noface.engine.attempt_environment import LANDING_SLOT, Scope
 from noface.engine.context import RunContext
 from noface.engine.copied_setup import Copies, copies, may_copy, note_copies
 from noface.engine.disk import disk_full_error, main_without_room
-from noface.engine.gate_session import CHANGED_FILES
+from noface.engine.gate_session import CHANGED_FILES, Task
 from noface.engine.gating import Gated, Known, main_task, run_gates
 from noface.engine.isolation_checks import Lack, Leak, lacks, leaks, places_of, reach_out, setup_lacks
 from noface.engine.libraries import with_own_library
@@ -289,18 +289,20 @@ def _way_out(red: list[GateResult], *, only_new: bool) -> str:
     return "Make main green first; or let only new failures count: `noface run --allow-red`."
 
 
-def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool) -> Gated | None:
-    """Run the project's gates on main's tree; None where a cancel ends it. `anew`: known results do not count."""
+def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool, before: Gated | None = None) -> Gated | None:
+    """Run the project's gates on main's tree; None where a cancel ends it. `anew`: known results do not count.
+
+    With `before` only what was red then runs again: a person waits for the word that main is red.
+    """
     scope, gates, facts = context.first_scope(cancel), context.settings.gates, context.env.gate_facts
     task = main_task(context.env, "baseline")
-    gated = run_gates(scope, task, gates, anew=anew)
-    asked = {result.gate.command for result in gated.results if _red_test(result)} - facts.plain if gated else set()
-    if not asked:
+    gated = run_gates(scope, task, gates, anew=anew) if before is None else _red_again(scope, task, gates, before)
+    if gated is None or not (asked := {each.gate.command for each in gated.results if _red_test(each)} - facts.plain):
         return gated
     # It may be red only because its test runner is asked for a report.
     failed = {command: failed_in(facts.inventories.get((task.tree, command))) for command in asked}
     facts.plain.update(asked)
-    plain = run_gates(scope, task, gates, anew=True)
+    plain = _red_again(scope, task, gates, gated)
     if plain is None:
         return None
     facts.plain.difference_update(result.gate.command for result in plain.results if _red_test(result))
@@ -309,7 +311,7 @@ def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool) -> Gat
         return plain
     # Or by chance: then it is green also when it is asked.
     facts.plain -= green
-    again = run_gates(scope, task, gates, anew=True)
+    again = _red_again(scope, task, gates, gated)
     if again is None:
         return None
     red_again = {result.gate.command for result in again.results if _red_test(result)}
@@ -318,6 +320,17 @@ def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool) -> Gat
         if result.failure is None and result.gate.command in green:
             remember_unsteady(scope, result.gate, failed[result.gate.command], failed=2, runs=3)
     return plain if red_again else again
+
+
+def _red_again(scope: Scope, task: Task, gates: tuple[GateSpec, ...], before: Gated) -> Gated | None:
+    """Run the gates that were red, and builds, which others need; the results of the others stay as they were."""
+    known = {result.gate.name: result for result in before.results if result.failure is None}
+    chosen = tuple(gate for gate in gates if gate.kind is GateKind.BUILD or gate.name not in known)
+    again = run_gates(scope, task, chosen, anew=True)
+    if again is None or again.failure is not None:
+        return again
+    known |= {result.gate.name: result for result in again.results}
+    return replace(again, results=tuple(known[gate.name] for gate in gates if gate.name in known))
 
 
 def _tried_copy(context: RunContext, cancel: Canceller, gated: Gated | None) -> Gated | None:
@@ -335,7 +348,7 @@ def _tried_copy(context: RunContext, cancel: Canceller, gated: Gated | None) -> 
         return gated
     note_copies(env, Copies.FAIL)
     forget_setup(env.gate_slot(LANDING_SLOT))
-    again = check_baseline(context, cancel, anew=True)
+    again = check_baseline(context, cancel, anew=True, before=gated)
     if again is None or again.failure is not None:
         note_copies(env, Copies.UNTRIED)
     elif _red_gates(again) >= in_copy:
