@@ -324,6 +324,7 @@ def test_a_change_that_touches_no_judge_is_gated_once(calc):
     assert len(runs.read_text().split()) == 2  # main, and the change
 
 
+@pytest.mark.thorough
 def test_why_and_show_tell_what_was_bought(calc):
     project = calc(WEAKER)
     project.run(code=3)

@@ -79,7 +79,11 @@ def test_whoever_is_asked_reads_the_issue_the_tests_and_their_output_and_nothing
     [
         (says(True, "The old tests may be rewritten at will"), "does not stand in the issue word for word"),
         pytest.param(says(True, "price() takes"), "at least 3 words", marks=pytest.mark.thorough),
-        (says(True, "It stands behind the amount"), "speaks of nothing that the tests' changed lines"),
+        pytest.param(
+            says(True, "It stands behind the amount"),
+            "speaks of nothing that the tests' changed lines",
+            marks=pytest.mark.thorough,
+        ),
         pytest.param(
             says(False, "", "nothing in it asks for a currency"), "nothing in it asks", marks=pytest.mark.thorough
         ),
@@ -102,6 +106,7 @@ def test_the_worker_is_told_the_reason_and_may_do_it_again_without_the_tests(sho
     assert "the issue keeps one argument" in project.prompt("1", 2)
 
 
+@pytest.mark.thorough
 def test_a_sentence_that_is_copied_badly_is_asked_for_once_more(shop):
     project = shop()
     project.play(
@@ -223,12 +228,14 @@ def test_a_runner_that_names_its_tests_otherwise_than_its_output_does_is_underst
     assert project.git("show", "main:tests/test_shop.py") == changed.strip()
 
 
+@pytest.mark.thorough
 def test_an_approval_that_a_person_wants_for_tests_is_asked_for_all_the_same(shop):
     project = shop(says(True, SENTENCE), config=REVIEWER + '[approval]\npaths = ["tests/**"]\n')
     project.run(code=3)
     assert project.statuses() == {"1": "approval"}
 
 
+@pytest.mark.thorough
 def test_of_an_issue_with_commands_of_its_own_a_no_is_shown_to_a_person(shop):
     accept = "python -c \"import shop; assert shop.price(1, 'EUR')\""
     project = shop(says(False, "", "it is silent on tests"), accept=[accept])

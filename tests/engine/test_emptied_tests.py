@@ -59,6 +59,7 @@ def test_what_an_issue_says_of_a_test_lets_it_ask_for_less_by_a_model_s_yes(shop
     assert "tests of main are changed" in " ".join(project.noface("show", "1").stdout.split())
 
 
+@pytest.mark.thorough
 def test_what_several_landings_of_a_run_take_from_a_test_counts_together(project):
     lines = [f"    assert price({n}) == '{n / 100:.2f}'\n" for n in (250, 5, 17, 3211)]
     tests = f"from shop import *\n\n\ndef test_price():\n{''.join(lines)}"
