@@ -36,7 +36,7 @@ from noface.trackers.issue_file import read_issue
 from noface.ui.logs import Readable, typed_reader
 from noface.ui.text import clean, clean_block, fit, hanging, wrapped
 
-SHORT = 2_000
+SHORT = 3_000
 FACTOR = 8
 RATIO_MAX = 30
 NOTHING_S = 0.15
