@@ -24,25 +24,29 @@ class Hook(NamedTuple):
 
 def hooks_of(root: Path) -> Iterator[Hook]:
     """Yield the hooks of a project, in their order."""
-    repos = yaml_of(root / PRE_COMMIT_FILE).get("repos")
+    config = yaml_of(root / PRE_COMMIT_FILE)
+    repos, but = config.get("repos"), str(config.get("exclude") or "")
     listed = [table(repo).get("hooks") for repo in repos] if isinstance(repos, list) else []
     for hook in (hook for hooks in listed if isinstance(hooks, list) for hook in hooks if isinstance(hook, dict)):
         name = str(hook.get("id"))
-        yield _known(root, name, hook) if name in CI["hooks"] else Hook(name, (), (), ())
+        yield _known(root, name, hook, but) if name in CI["hooks"] else Hook(name, (), (), ())
 
 
-def _known(root: Path, name: str, hook: dict[Any, Any]) -> Hook:
+def _known(root: Path, name: str, hook: dict[Any, Any], but: str) -> Hook:
     base = shlex.split(CI["hooks"][name])
     start, places = (base[:-1], base[-1:]) if base[-1] == "." else (base, [])
     if name == "mypy":
-        places = list(_folders(root, str(hook.get("files") or "")))
+        places = list(_places(root, str(hook.get("files") or "")))
+    left_out = [place for text in (but, str(hook.get("exclude") or "")) for place in _places(root, text)]
+    if left_out and name in CI["hook_excludes"]:
+        places = [CI["hook_excludes"][name], ",".join(left_out), *places]
     given = [word for word in texts(hook.get("args")) if not _MENDS.match(word)]
     needs = tuple(item for item in texts(hook.get("additional_dependencies")) if item[:1].isalpha())
     return Hook(name, tuple(start), (*start, *given, *places), needs)
 
 
-def _folders(root: Path, pattern: str) -> tuple[str, ...]:
-    """Return the folders that the pattern of a hook's files names, none where it names something else."""
-    match = re.fullmatch(r"\^?\(?([\w./|-]+?)\)?/?(\.\*)?\$?", pattern)
+def _places(root: Path, pattern: str) -> tuple[str, ...]:
+    """Return the files and folders that a pattern of a hook names, none where it names something else."""
+    match = re.fullmatch(r"\^?\(?([\w./|-]+?)\)?/?(\.\*)?\$?", re.sub(r"\(\?x\)|\s|\\(?=\.)|\^(?!$)", "", pattern))
     names = [name.strip("/") for name in match[1].split("|")] if match else []
     return tuple(names) if names and all(is_inner(name) and (root / name).exists() for name in names) else ()

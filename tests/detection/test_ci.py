@@ -330,11 +330,17 @@ HOOKS = """repos:
 
 
 def test_hooks_of_pre_commit_are_run_by_their_tools_at_their_versions(tmp_path):
+    excluding = HOOKS.replace("E]}", 'E], exclude: "(?x)^(src/x/|no/such)"}') + r"exclude: '^docs/a\.py$'"
+    tree = {**PACKAGE, ".pre-commit-config.yaml": excluding, CI: workflow("pytest")}
+    assert f"{OWN} ruff check --select E ." in gates_of(tmp_path / "a", tree)
+    tree |= {"src/x/__init__.py": "", "docs/a.py": "", "no/such": ""}
+    left_out = "--extend-exclude docs/a.py,src/x,no/such"
+    assert f"{OWN} ruff check --select E {left_out} ." in gates_of(tmp_path / "b", tree)
     files = {**PACKAGE, "src/x/__init__.py": "", ".pre-commit-config.yaml": HOOKS, CI: workflow("pytest")}
-    assert gates_of(tmp_path, files) == [
+    assert gates_of(tmp_path / "c", files) == [
         f"{TEST} pytest -q", f"{OWN} ruff check --select E .", f"{OWN} ruff format --check .", f"{OWN} mypy src tests",
     ]  # fmt: skip
-    found = detect(tmp_path)
+    found = detect(tmp_path / "c")
     assert found.setups[0].command.endswith("pytest ruff==0.11.11 mypy==1.10.1 types-x")
     assert ["rst-lint" in note for note in found.notes] == [True]
 
