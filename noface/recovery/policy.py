@@ -48,8 +48,10 @@ The rules, in order; the first that applies wins.
  8. Another machine refused access (401, 403), and no test made that up: block at once, until the next run (S4). The
     same failure `block_after` times in a row (N13), or the same library not installed twice: block.
  9. No progress: the same model, the same diff, the same failure (S5, P3), also where the attempt went on from that
-    diff and left it as it was; or two failures, or two diffs, in turn (A, B, A, B), whatever the models. Skip to the
-    next rung; on the last, block at the third, or where A comes again.
+    diff and left it as it was, and however long it thought; or two failures, or two diffs, in turn (A, B, A, B),
+    whatever the models. Skip to the next rung; on the last, block at the third, or where A comes again. A rung on which
+    the same model thinks longer is one more try, no beginning: who changes nothing is told so, thinks, and is asked no
+    fourth time. Where nothing was changed, it is blocked as what it failed with.
 10. Breakdown (N8): timeouts in a row, or several attempts and a diff that is too big; once an issue, down to a depth.
 11. Boundary (BOUNDARY_VIOLATION, GATE_TAMPERING): ask the resolver, then tell the worker; a second time in a row: a
     person. A worker that argues that a test or a contract is wrong: the resolver too, then a person's approval or none.

@@ -31,7 +31,8 @@ def identical(attempts: Attempts) -> int:
     """Count how many attempts at the end came from the same model, left the same diff and failed the same way.
 
     An attempt goes on from the work before it: whoever makes the same change again leaves that as it was. It has
-    changed nothing then, and what it leaves fails as before.
+    changed nothing then, and what it leaves fails as before. Whether it thought longer does not matter: what comes
+    back the same is no less the same, and each try is paid for.
     """
     failures: list[tuple[str, str]] = []
     by_gates: dict[str, tuple[str, str]] = {}
@@ -41,7 +42,7 @@ def identical(attempts: Attempts) -> int:
         failures.append(by_gates.get(attempt.patch_hash, own) if unchanged else own)
         if attempt.patch_hash and failure_of(attempt).gate is not None:
             by_gates[attempt.patch_hash] = own
-    seen = [(a.model, a.think, a.patch_hash, failed) for a, failed in zip(attempts, failures, strict=True)]
+    seen = [(a.model, a.patch_hash, failed) for a, failed in zip(attempts, failures, strict=True)]
     return next((count for count, one in enumerate(reversed(seen)) if one != seen[-1]), len(seen))
 
 
@@ -258,6 +259,11 @@ def climb_higher(state: PolicyState, why: str) -> Run | None:
 def on_last_rung(state: PolicyState) -> bool:
     """Tell whether nothing of the ladder is left that answers such a failure, but the rung it stands on."""
     return next_higher(state.ladder, rung_index(state.attempts, state.ladder), state.failure.kind) is None
+
+
+def ran_on_last_rung(state: PolicyState) -> bool:
+    """Tell whether the last attempt ran on the last rung of the ladder that answers such a failure."""
+    return next_higher(state.ladder, rung_used(state.attempts, state.ladder), state.failure.kind) is None
 
 
 def same_model(attempts: Attempts, ladder: tuple[Rung, ...]) -> str:

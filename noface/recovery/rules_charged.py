@@ -17,6 +17,7 @@ from noface.recovery.policy_state import (
     climb_higher,
     failure_signature,
     on_last_rung,
+    ran_on_last_rung,
     same_failure,
     same_model,
     trailing,
@@ -73,9 +74,13 @@ def _hopeless(state: PolicyState) -> Action | None:
     )
     if stuck > 1 and policy.strategy(FailureKind.NO_PROGRESS) is Strategy.BLOCK:
         return Block(FailureKind.NO_PROGRESS, f"{what}; [retry.strategies] NO_PROGRESS = block")
-    if stuck >= IDENTICAL_ATTEMPTS_MAX and on_last_rung(state):
-        return Block(FailureKind.NO_PROGRESS, what if in_turn else f"{what} {IDENTICAL_ATTEMPTS_MAX} times")
-    return None
+    if stuck < IDENTICAL_ATTEMPTS_MAX or not ran_on_last_rung(state):
+        return None
+    if in_turn:
+        return Block(FailureKind.NO_PROGRESS, what)
+    if not charged[-1].patch_hash:
+        return Block(failure.kind, f"nothing was changed, and it ended in the same way, {stuck} times")
+    return Block(FailureKind.NO_PROGRESS, f"{what} {stuck} times")
 
 
 def _break_down(state: PolicyState) -> Action | None:

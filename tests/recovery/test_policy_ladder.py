@@ -215,7 +215,19 @@ def test_on_the_last_rung_the_worker_is_told_of_the_circle_once_and_then_a_perso
 
 def test_three_attempts_that_change_nothing_are_identical():
     nothing = [failed(K.NO_DIFF, said="NO_DIFF", diff="") for _ in range(3)]
-    assert decide(*nothing, policy=policy(ladder=ALONE)).kind is K.NO_PROGRESS
+    blocked = decide(*nothing, policy=policy(ladder=ALONE))
+    assert typed(blocked) == Block(K.NO_DIFF, "")
+    assert blocked.reason == "nothing was changed, and it ended in the same way, 3 times"
+
+
+@pytest.mark.parametrize("kind", [K.NO_DIFF, K.AGENT_CRASH, K.OUTPUT_FORMAT, K.RESOURCE_EXHAUSTED])
+def test_who_changes_nothing_is_told_so_thinks_and_is_asked_no_fourth_time(kind):
+    """The ladder that one model has by default: law 9, and each try is paid for."""
+    usual = rungs(("small", 2), ("small", 3, "think"))
+    one = failed(kind, said="same", diff="")
+    assert decide(one, policy=usual).model == "small"
+    assert decide(one, one, policy=usual).think
+    assert typed(decide(one, one, replace(one, think=True), policy=usual)) == Block(kind, "")
 
 
 def test_whoever_makes_the_change_again_that_it_goes_on_from_makes_no_progress():
@@ -231,13 +243,15 @@ def test_whoever_makes_the_change_again_that_it_goes_on_from_makes_no_progress()
     assert decide(*same(1), failed(**unchanged, diff="x"), policy=PATIENT).name == "RetryWithFeedback"  # no gate ran
 
 
-def test_an_attempt_that_thinks_is_not_the_same_as_one_that_does_not():
+def test_what_comes_back_the_same_after_thinking_longer_is_the_same():
     thinking = rungs(("small", 2), ("small", 5, "think"))
-    attempts = [*same(2), *same(1, think=True)]
-    once_more = decide(*attempts, policy=thinking)
-    assert once_more.name == "RetryWithFeedback", once_more.reason
-    assert once_more.think
-    assert decide(*attempts, *same(2, think=True), policy=thinking).kind is K.NO_PROGRESS
+    assert typed(decide(*same(2), policy=thinking)) == Run(Mode.THINK, "small", "", think=True)
+    blocked = decide(*same(2), *same(1, think=True), policy=thinking)
+    assert blocked == Block(K.NO_PROGRESS, "the same diff and the same failure 3 times")
+    other = decide(*same(2), *fails(1, think=True), policy=thinking)
+    assert typed(other) == Run(Mode.FEEDBACK, "small", "", think=True)
+    above = rungs(("small", 2), ("small", 3, "think"), ("big", 2), attempts_max=9)
+    assert decide(*same(2), *same(1, think=True), policy=above).model == "big"
 
 
 def test_three_identical_attempts_end_it_though_rungs_for_other_kinds_are_left():
