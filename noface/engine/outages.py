@@ -23,6 +23,7 @@ from noface.recovery.sudden_ends import (
     row_with,
     sudden_end,
     to_be_compared,
+    words_of,
 )
 from noface.store.decisions import OF_A_PROVIDER
 from noface.store.records import IssueRow
@@ -98,27 +99,28 @@ def of_its_model(context: RunContext, order: AttemptOrder, report: AttemptReport
         return report
     model, plumbing = order.model.name, context.env.plumbing
     unchanged = report.snapshot.candidate_tree == plumbing.tree(order.start)
-    end = sudden_end(order.issue.id, report.agent, report.failure) if unchanged else None
+    worked = has_worked(model, context.reader.record())
+    end = sudden_end(order.issue.id, report.agent, report.failure, worked=worked) if unchanged else None
     before = context.sudden_ends.get(model, ())
     row = context.sudden_ends[model] = row_with(before, end)
-    if not_the_work(before) and report.agent.error is None:
+    if not_the_work(before) and end is None and report.agent.error is None:
         _give_back(context, dict(before), model)
     if report.failure is None or not not_the_work(row):
         return report
     past = history_of(context.reader, context.questions, order.issue, context.reader.state(order.issue.id))
     other = instead_of(model, past.current, past, context.settings.policy)
-    failure = as_of_the_model(report.failure, row, other, worked=has_worked(model, context.reader.record()))
+    failure = as_of_the_model(report.failure, row, other, worked=worked)
     if not not_the_work(before):
         _excuse(context, dict(before), model, failure)
     return replace(report, failure=failure)
 
 
-def _excuse(context: RunContext, issues: Collection[str], model: str, failure: Failure) -> None:
-    """Lift the charge of the attempts that ended like this one before anybody could know what their end says."""
-    for issue_id in issues:
+def _excuse(context: RunContext, before: dict[str, str], model: str, failure: Failure) -> None:
+    """Lift the charge of the attempts that ended in the same words `before` anybody could know what these say."""
+    for issue_id, words in before.items():
         for attempt in context.reader.past(issue_id):
-            alike = attempt.failure is not None and attempt.failure.evidence[-1:] == failure.evidence[-1:]
-            if attempt.model == model and attempt.charged and attempt.outcome == FailureKind.AGENT_CRASH and alike:
+            alike = attempt.failure is not None and words_of(attempt.failure) == words
+            if attempt.model == model and attempt.charged and alike:
                 context.journal.attempt_overruled(context.clock.now(), issue_id, attempt.number, failure)
 
 

@@ -1,16 +1,16 @@
-"""Attempts that end at once with an error that is not understood. Pure.
+"""Attempts that end at once with an error that is not understood, or well and with nothing done. Pure.
 
 One says nothing, so another issue comes next. Where that ends so, too, with the same words and nothing used or changed,
 no prompt and no work is to blame, but the program or what it speaks to, in whatever words it tells that: nobody is
 charged (law 8). Another model works meanwhile where there is one. Else a model that has worked here is waited for; of
-one that never has, a person is asked.
+one that never has, a person is asked. A program that calls its end a good one is believed where it has ever worked.
 """
 
 from collections.abc import Iterable
 from dataclasses import replace
 
 from noface.diagnosis.text import signature_of
-from noface.model.failure import Failure
+from noface.model.failure import UNCHANGED, Failure
 from noface.model.history import Tried
 from noface.model.taxonomy import INTERRUPTED, FailureKind
 from noface.model.worker_run import AgentRun, EndedBy
@@ -33,14 +33,28 @@ SuddenEnd = tuple[str, str]
 """An attempt that ended at once: of which issue, and in which words, without what changes by itself."""
 
 
-def sudden_end(issue_id: str, run: AgentRun, failure: Failure | None) -> SuddenEnd | None:
-    """Return the end of a run that changed nothing, if it came at once and its error is not understood."""
-    if failure is None or failure.kind is not FailureKind.AGENT_CRASH or not failure.charged or run.usage.tokens:
+def sudden_end(issue_id: str, run: AgentRun, failure: Failure | None, *, worked: bool) -> SuddenEnd | None:
+    """Return the end of a run that changed nothing, if it came at once and is not understood.
+
+    `worked`: the model has done something here before; then an end without an error says something about the issue.
+    """
+    words = words_of(failure) if failure is not None and failure.charged else ""
+    if failure is None or not words or run.usage.tokens or (worked and failure.kind is FailureKind.NO_DIFF):
         return None
     if run.seconds > SUDDEN_S or run.ended_by is not EndedBy.ITSELF or run.signal is not None:
         return None
-    last = failure.evidence[-1] if failure.evidence else failure.message
-    return issue_id, f"{failure.rule}:{signature_of(failure.kind, last, ())}"
+    return issue_id, words
+
+
+def words_of(failure: Failure) -> str:
+    """Return in which words an attempt ended that nobody understands, or that did nothing; "" for any other."""
+    if failure.kind is FailureKind.AGENT_CRASH:
+        last = failure.evidence[-1] if failure.evidence else failure.message
+    elif failure.kind is FailureKind.NO_DIFF and failure.rule == UNCHANGED:
+        last = failure.message
+    else:
+        return ""
+    return f"{failure.rule}:{signature_of(failure.kind, last, ())}"
 
 
 def row_with(row: tuple[SuddenEnd, ...], end: SuddenEnd | None) -> tuple[SuddenEnd, ...]:

@@ -70,8 +70,12 @@ def test_ends_that_nobody_understands_are_waited_out_once_a_second_issue_has_the
     assert "ended alike, with nothing done" in done.stdout
 
 
-def test_a_model_that_has_never_worked_here_and_ends_alike_at_two_issues_stops_the_run_for_nothing(project):
-    worker(project, UNKNOWN)
+IDLE = 'print("config missing: run mytool setup first"); sys.exit(0)'
+
+
+@pytest.mark.parametrize("away", [UNKNOWN, IDLE])
+def test_a_model_that_has_never_worked_here_and_ends_alike_at_two_issues_stops_the_run_for_nothing(project, away):
+    worker(project, away)
     for number in range(4, 9):
         project.issue(number)
     project.commit()

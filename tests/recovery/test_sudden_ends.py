@@ -2,7 +2,7 @@
 
 from support.cases import cases
 
-from noface.model.failure import Failure
+from noface.model.failure import UNCHANGED, Failure
 from noface.model.history import Tried
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import AgentRun, EndedBy, Usage
@@ -27,11 +27,15 @@ def run(seconds=2.0, ended_by=EndedBy.ITSELF, signal=None, tokens=None):
     return AgentRun(3, signal, ended_by, seconds, Usage(tokens_in=tokens))
 
 
-def row(*ends):
+def idle(words="run mytool login first", rule=UNCHANGED):
+    return Failure(FailureKind.NO_DIFF, f"the worker changed nothing; its last words: {words}", rule=rule)
+
+
+def row(*ends, worked=True):
     """The row after attempts, each given as its issue and its failure."""
     seen = ()
     for issue, failure in ends:
-        seen = row_with(seen, sudden_end(issue, run(), failure))
+        seen = row_with(seen, sudden_end(issue, run(), failure, worked=worked))
     return seen
 
 
@@ -50,6 +54,22 @@ def row(*ends):
 )
 def test_only_ends_of_several_issues_in_the_same_words_are_no_work_s(ends, told):
     assert not_the_work(row(*ends)) == told
+
+
+@cases(
+    ("ends", "told"),
+    [
+        ([("1", idle()), ("2", idle())], True),
+        ([("1", idle("")), ("2", idle(""))], True),
+        ([("1", idle())] * 4, False),
+        ([("1", idle()), ("2", idle("nothing is to be done here"))], False),
+        ([("1", idle(rule="worked-elsewhere")), ("2", idle(rule="worked-elsewhere"))], False),
+        ([("1", idle()), ("2", crash())], False),
+    ],
+)
+def test_a_program_that_never_worked_and_does_nothing_in_the_same_words_cannot_work_whatever_its_exit_code(ends, told):
+    assert not_the_work(row(*ends, worked=False)) == told
+    assert not not_the_work(row(*ends))
 
 
 def test_after_a_sudden_end_another_issue_comes_first_until_one_tells():
@@ -72,7 +92,7 @@ def test_a_model_has_worked_that_an_attempt_was_finished_by(outcome, worked):
 
 @cases("ended", [run(seconds=121), run(signal=9), run(ended_by=EndedBy.TIMEOUT), run(tokens=40)])
 def test_who_has_worked_a_while_or_was_ended_has_no_sudden_end(ended):
-    assert sudden_end("1", ended, crash()) is None
+    assert sudden_end("1", ended, crash(), worked=True) is None
 
 
 def test_without_another_model_it_is_waited_for_and_else_another_works():
