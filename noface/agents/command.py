@@ -8,6 +8,7 @@ edits, a question about the work that it ends with is one.
 
 import re
 import shlex
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -25,8 +26,16 @@ from noface.agents.base import (
 )
 from noface.agents.json_stream import JsonRecord, asks, json_value, local_clock, unescaped
 from noface.diagnosis.agent import classify
-from noface.diagnosis.agent_errors import ASKS, AgentEvidence, announces_error, error_in, is_of_the_work
+from noface.diagnosis.agent_errors import (
+    ASKS,
+    AgentEvidence,
+    announces_error,
+    error_in,
+    is_of_the_work,
+    telling_lines,
+)
 from noface.diagnosis.known_causes import HERE, access_refused, final_error
+from noface.diagnosis.text import strip_codes
 from noface.diagnosis.web_answers import begins_page, final_answer
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import summed
@@ -37,6 +46,7 @@ from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import ModelSpec, Usage
 from noface.process.sandbox_home import AgentHome
 
+_ENDING_LINES = 80
 _FINAL_LINES = 4
 """So many lines of standard error may belong to the final error, as npm tells where its log is."""
 _NO_SCRIPT = re.compile(r"(?:\S*python[\w.]*: can't open file |Can't open perl script |\S*ruby[\w.]*: No such file or)")
@@ -112,12 +122,15 @@ class CommandReader:
     def __init__(self) -> None:
         self._lines = Lines()
         self._last = ""
+        self._ending: deque[str] = deque(maxlen=_ENDING_LINES)
         self._page = False
         self._told = ToldUsage()
 
     def feed(self, data: bytes) -> list[AgentEvent]:
         """Return the non-empty lines as text events."""
-        lines = [line.strip() for line in self._lines.feed(data) if line.strip()]
+        whole = [line for line in self._lines.feed(data) if line.strip()]
+        self._ending.extend(whole)
+        lines = [line.strip() for line in whole]
         for line in lines:
             self._told.line(line)
         self._page = self._page or (not self._last and bool(lines) and begins_page(lines[0]))
@@ -142,7 +155,9 @@ class CommandReader:
         unfinished = unescaped(self._lines.rest())
         last = unfinished.strip()[-LAST_WORDS_MAX:] if speaks(unfinished) else self._last
         said = [line for line in stderr.splitlines() if line.strip()][-_FINAL_LINES:] or [last]
-        words = said[-1].strip()
+        told = telling_lines(strip_codes(stderr).splitlines())
+        printed = telling_lines(strip_codes("\n".join((*self._ending, unfinished))).splitlines())
+        words = (told or printed or (said[-1].strip(),))[-1]
         rule = f"command-exit-{exit_code}"
         match exit_code:
             case 0:
@@ -167,7 +182,7 @@ class CommandReader:
         outside = final_error(reversed(said)) if crashed else None
         if outside is not None and not outside.disk_full and is_of_the_work(said[-1].strip()):
             outside = None
-        by_provider = _of_its_provider(exit_code, stderr, said[-1].strip(), last) if crashed else None
+        by_provider = _of_its_provider(exit_code, stderr, told, printed) if crashed else None
         # A network may be the work's own: what other programs say of one comes first.
         if by_provider is not None and (outside is None or by_provider.kind is not FailureKind.NETWORK):
             return RunVerdict(last_words=last, error=by_provider, finished=False, resource=by_provider.resource)
@@ -189,25 +204,31 @@ class CommandReader:
         return RunVerdict(last_words=last, error=failure, finished=False)
 
 
-def _of_its_provider(exit_code: int | None, stderr: str, *last: str) -> Failure | None:
+def _of_its_provider(exit_code: int | None, stderr: str, *endings: Sequence[str]) -> Failure | None:
     """Return the failure of a command that ended with what a model's provider says of itself, None for any other end.
 
-    Most commands call an agent that noface knows, or one that passes on its provider's words. Only the last line of
-    what it printed counts: of 1,370 red recordings of programs that ask no provider one is mistaken by that.
+    Most commands call an agent that noface knows, or one that passes on its provider's words. Only the error counts
+    that a stream ends with: of 1,370 red recordings of programs that ask no provider one is mistaken by that.
     """
-    for words in (line for line in last if not is_of_the_work(line)):
-        evidence = AgentEvidence(_NAME, exit_code, stderr, error_in(words))
-        failure = classify(evidence, local_clock()).failure
-        certain = failure is not None and (failure.kind is not FailureKind.AUTH or not _HTTP_ERROR.match(words))
-        certain = certain and not (failure is not None and failure.kind is FailureKind.NETWORK and HERE.search(words))
-        if failure is not None and failure.rule in _OF_PROVIDERS and certain:
-            return replace(failure, message=f"the worker ended with exit code {exit_code}: {words}"[:LAST_WORDS_MAX])
+    for ending in endings:
+        here = any(HERE.search(line) for line in ending)
+        for words in (line for line in reversed(ending) if not is_of_the_work(line)):
+            evidence = AgentEvidence(_NAME, exit_code, stderr, error_in(words))
+            failure = classify(evidence, local_clock()).failure
+            if failure is None or failure.rule not in _OF_PROVIDERS:
+                continue
+            if failure.kind is FailureKind.AUTH and _HTTP_ERROR.match(words):
+                continue
+            if not (failure.kind is FailureKind.NETWORK and here):
+                message = f"the worker ended with exit code {exit_code}: {words}"
+                return replace(failure, message=message[:LAST_WORDS_MAX])
     return None
 
 
-def passed_over(last_words: str) -> Failure | None:
+def passed_over(printed: str) -> Failure | None:
     """Return the failure of a command that ended well, changed nothing and announced an error of its provider's."""
-    return _of_its_provider(0, "", last_words) if announces_error(last_words) else None
+    told = telling_lines(strip_codes(printed).splitlines())[-1:]
+    return _of_its_provider(0, "", told) if told and announces_error(told[0]) else None
 
 
 class CommandAgent(Agent):

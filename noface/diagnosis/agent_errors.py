@@ -5,7 +5,7 @@ win only where they say more exactly what the code says roughly: an exhausted ba
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from functools import cache
@@ -57,6 +57,27 @@ def error_in(words: str) -> AgentError:
     status, named = _PROVIDER["status"].search(words), _PROVIDER["error"].match(words)
     number = (status["status"] or status["plain"]) if status is not None else None
     return AgentError(words, (named["name"],) if named is not None else (), int(number) if number else None)
+
+
+_ENDING = Patterns("ending")
+_ENDING_LINES_MAX = 80
+_CODE_INDENT = " " * 4
+_GROUP = re.compile(r"^\s{2,8}\| ")
+"""What Python puts before the lines of an exception in a group."""
+
+
+def telling_lines(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return the last lines of a program that may tell its error, the last first; nothing that programs add to one.
+
+    Those are the members of an error object, and the line above them: that is the error.
+    """
+    told: list[str] = []
+    for line in (_GROUP.sub("", each, count=1) for each in reversed(lines[-_ENDING_LINES_MAX:])):
+        if _ENDING["member"].match(line):
+            told.append(line.strip())
+        elif not line.startswith((_CODE_INDENT, "\t")) and not _ENDING["after"].match(line):
+            return (*told, line.strip())
+    return tuple(told)
 
 
 def announces_error(words: str) -> bool:

@@ -353,7 +353,7 @@ def _nothing_changed(order: AttemptOrder, work: Work) -> Failure:
     if order.model.agent in PLAIN_AGENTS:
         asked = asked_by_program(order.model.agent, _said(agent))
         error = of_its_provider(agent.error) if agent.error is not None else page_instead(agent.answer)
-        error = error or passed_over(agent.last_words)
+        error = error or passed_over(agent.answer or agent.last_words)
         return asked or error or _no_diff(order, snapshot, told)
     failure = without_changes(order.model.agent, agent.last_words, agent.error)
     failure = _no_diff(order, snapshot, told) if failure.kind is FailureKind.NO_DIFF else failure

@@ -197,7 +197,7 @@ def test_a_line_over_the_limit_is_passed_over_however_it_comes(step):
     assert (rest, too_long) == ("", 2)
 
 
-def test_access_that_is_refused_ends_a_command_as_auth_and_of_273_recorded_runs_those_two_that_had_no_login():
+def test_access_that_is_refused_ends_a_command_as_auth_and_of_273_recorded_runs_those_four_whose_login_was_refused():
     def kind(stderr):
         return str(AGENT.stream().verdict(1, stderr).error.kind)
 
@@ -212,11 +212,13 @@ def test_access_that_is_refused_ends_a_command_as_auth_and_of_273_recorded_runs_
     ):
         assert kind(other) == "AGENT_CRASH", other
     recorded = [run for cli in CLIS for run in runs(cli)]
-    errors = [AGENT.stream().verdict(run.exit_code, run.stderr).error for run in recorded]
+    errors = [(run, AGENT.stream().verdict(run.exit_code, run.stderr).error) for run in recorded]
     assert len(recorded) == 273
-    assert [error.evidence[-1] for error in errors if error is not None and error.kind == "AUTH"] == [
-        "Not logged in",
-        "Invalid auth method selected.",
+    assert [(run.cli, run.name) for run, error in errors if error is not None and error.kind == "AUTH"] == [
+        ("codex", "auth_api_key_login"),
+        ("gemini", "auth401"),
+        ("gemini", "credit"),
+        ("gemini", "untrusted_and_gateway_auth"),
     ]
 
 

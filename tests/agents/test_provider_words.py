@@ -6,6 +6,7 @@ Each line is the last that a program prints. The first word of a row says who pr
 from itertools import product
 
 import pytest
+from support.cases import cases
 from support.corpus_score import RECORDINGS, decoded, load
 
 from noface.agents.command import CommandAgent, passed_over
@@ -171,3 +172,121 @@ def test_of_the_last_lines_of_all_recordings_none_announces_an_error_of_a_provid
         for record in load(name)
     ]
     assert [said[-1] for said in lines if said and passed_over(said[-1].strip())] == []
+
+
+NODE = """\
+file:///x/node_modules/@anthropic-ai/sdk/core/error.mjs:35
+            return new RateLimitError(status, error, message, headers);
+                   ^
+
+{}
+    at APIError.generate (file:///x/node_modules/@anthropic-ai/sdk/core/error.mjs:35:20)
+    at process.processTicksAndRejections (node:internal/process/task_queues:105:5) {{
+  status: 429,
+  headers: Headers {{}},
+  requestID: 'req_011'
+}}
+
+Node.js v22.11.0
+"""
+FETCH = """\
+TypeError: fetch failed
+    at async main (file:///x/a.mjs:3:9) {{
+  [cause]: Error: connect ECONNREFUSED {0}
+      at TCPConnectWrap.afterConnect [as oncomplete] (node:net:1607:16) {{
+    errno: -111,
+    code: 'ECONNREFUSED',
+    address: '{0}'
+  }}
+}}
+
+Node.js v22.11.0
+"""
+LIMITED = "anthropic.RateLimitError: Error code: 429 - {'type': 'error'}"
+GROUP = """\
+  + Exception Group Traceback (most recent call last):
+  | ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)
+  +-+---------------- 1 ----------------
+    | anthropic.RateLimitError: Error code: 429 - {'type': 'error'}
+    +------------------------------------
+"""
+CALLED = """\
+Traceback (most recent call last):
+  File "/x/agent.py", line 12, in <module>
+    subprocess.run(["claude", "-p"], check=True)
+subprocess.CalledProcessError: Command '['claude', '-p']' returned non-zero exit status 1.
+"""
+PANIC = """\
+thread 'main' panicked at src/main.rs:10:5:
+called `Result::unwrap()` on an `Err` value: ApiError { status: 529, message: "Overloaded" }
+note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
+"""
+PRETTY = """\
+{
+  "type": "error",
+  "error": {
+    "type": "rate_limit_error",
+    "message": "Number of requests has exceeded your rate limit"
+  }
+}
+"""
+AFTERWARDS = {
+    "node": (NODE.format('RateLimitError: 429 {"type":"error"}'), "RATE_LIMITED"),
+    "node's own fetch": (FETCH.format("160.79.104.10:443"), "NETWORK"),
+    "a service here": (FETCH.format("127.0.0.1:5432"), "AGENT_CRASH"),
+    "a bug": (NODE.format("TypeError: agent.go is not a function").replace("429", "1"), "AGENT_CRASH"),
+    "java": (
+        'Exception in thread "main" com.anthropic.errors.RateLimitException: 429\n\tat Main.main(Main.java:3)',
+        "RATE_LIMITED",
+    ),
+    "ruby": (
+        "/x/a.rb:3:in `post': the server responded with status 429 (Faraday)\n\tfrom /x/a.rb:8:in `<main>'",
+        "RATE_LIMITED",
+    ),
+    "rust": (PANIC, "OVERLOADED"),
+    "a group of Python's": (GROUP, "RATE_LIMITED"),
+    "httpx's advice": (f"httpx.HTTPStatusError: Server error '529 ' for url '{URL}'\n{MDN.format(529)}", "OVERLOADED"),
+    "laid out JSON": (PRETTY, "RATE_LIMITED"),
+    "make": (f"{LIMITED}\nmake: *** [Makefile:3: agent] Error 1", "RATE_LIMITED"),
+    "just": (f"{LIMITED}\nerror: Recipe `agent` failed on line 3 with exit code 1", "RATE_LIMITED"),
+    "pnpm": (f"{LIMITED}\n ELIFECYCLE  Command failed with exit code 1.", "RATE_LIMITED"),
+    "a wrapper": (f"{LIMITED}\nERROR: claude exited with code 1", "RATE_LIMITED"),
+    "Python's subprocess": (f"Invalid API key · Please run /login\n{CALLED}", "AUTH"),
+    "a hint": (
+        "Ran into this error: Rate limit exceeded.\n\nPlease retry if you think this is transient.",
+        "RATE_LIMITED",
+    ),
+    "red tests": (f"{LIMITED}\n1 failed, 12 passed in 0.31s\nmake: *** [Makefile:3: test] Error 1", "AGENT_CRASH"),
+    "a dictionary": ("KeyError: 'rate_limit'", "AGENT_CRASH"),
+}
+
+
+@cases(("printed", "kind"), AFTERWARDS.values(), ids=AFTERWARDS)
+def test_what_programs_print_after_an_error_hides_it_not(printed, kind):
+    for on_stdout in (False, True):
+        reader = CommandAgent.stream()
+        reader.feed(f"I begin.\n{printed if on_stdout else 'Bye.'}\n".encode())
+        error = of_its_provider(reader.verdict(1, "" if on_stdout else printed).error)
+        assert error.kind == kind, (on_stdout, error)
+
+
+LOGINS = """
+Error: No key found - add one using 'llm keys set openai' or set the OPENAI_API_KEY environment variable
+Error: Authentication required. Please run 'agent login' first, or set CURSOR_API_KEY environment variable.
+Alternatively, populate the GH_TOKEN environment variable with a GitHub API authentication token.
+Error: Missing API key. Please set AMP_API_KEY or run `amp login`.
+ERROR: Please run `codex login`.
+Please set an Auth method in your /root/.qwen/settings.json or specify one of the following environment variables
+Your session has expired. Please log in again.
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("words", LOGINS)
+def test_a_program_that_wants_a_login_is_asked_about_once(words):
+    read = {how: error.kind.value for how, error in verdicts(words) if error is not None}
+    assert set(read.values()) == {"AUTH"}
+
+
+def test_a_crash_is_told_by_its_error_and_not_by_what_stands_below_it():
+    printed = NODE.format("TypeError: agent.go is not a function").replace("429", "1")
+    assert CommandAgent.stream().verdict(1, printed).error.message.endswith("TypeError: agent.go is not a function")
