@@ -353,6 +353,38 @@ def test_a_blocked_report_with_a_question_and_none_of_our_reasons_asks_it(reason
     )
 
 
+@cases(
+    "text",
+    [
+        '{"status": "blocked", "questions": "Which of the two APIs?", "blocked_reason": "needs_decision"}',
+        '{"status": "blocked", "summary": "Which of the two APIs?", "blocked_reason": "ambiguous"}',
+        '{"status": "blocked", "reason": "Which of the two APIs?"}',
+        '{"status": "blocked", "blocked_reason": "Which of the two APIs?"}',
+        '{"status": "BLOCKED", "questions": ["Which of the two APIs?"], "blocked_reason": "unclear"}',
+        '{"status": "needs_input", "summary": "a decision", "questions": ["Which of the two APIs?"]}',
+        '{"status": "waiting for clarification", "question": "Which of the two APIs?", "summary": "it is open"}',
+    ],
+)
+def test_whoever_cannot_go_on_and_asks_is_heard_in_other_words_than_ours(text):
+    found, invalid = find_report(text)
+    assert invalid is None
+    assert (found.status, found.blocked_reason) == (ReportStatus.BLOCKED, BlockedReason.UNCLEAR)
+    assert found.questions == ("Which of the two APIs?",)
+
+
+@cases(
+    "text",
+    [
+        '{"status": "complete", "summary": "s", "questions": ["Shall I go on?"]}',
+        '{"status": "completed_needs_review", "summary": "s", "questions": ["Is it right?"]}',
+        '{"status": "blocked", "summary": "it cannot be done"}',
+        '{"status": "blocked", "questions": [], "blocked_reason": "why"}',
+    ],
+)
+def test_whoever_does_not_say_both_is_reminded_of_the_form(text):
+    assert find_report(text)[1] is not None
+
+
 def test_the_last_report_counts_and_other_objects_do_not_hide_it():
     text = '{"status": "partial"} then {"status": "done"}\nThe API gives {"status": "ok"}.\n```json\n{"port": 80}\n```'
     assert find_report(text)[0].status is ReportStatus.DONE

@@ -49,13 +49,29 @@ def find_report(answer: str) -> tuple[WorkerReport | None, Invalid | None]:
             return None, finished(invalid, answer, "report")
 
 
+_STOPS = re.compile(
+    r"(?!.*(?:done|complete|success|finish))(?:.*\b)?(?:block|need|await|wait|unclear|clarif|question|stuck)"
+)
+"""What a status says, in none of our words, of a worker that cannot go on."""
+_ASKS_IN = ("question", "summary", "message", "reason", _REASON)
+"""Where a worker asks that gives no `questions`."""
+
+
 def _as_question(value: dict[str, Any] | str) -> Valid | None:
-    """Return a report that is blocked with a question, and with none of our reasons: something is not clear to it."""
-    if isinstance(value, str) or value.get(_STATUS) != ReportStatus.BLOCKED or not _list(value.get("questions")):
+    """Return a report that says it cannot go on and asks, in words other than ours: something is not clear to it."""
+    if isinstance(value, str):
         return None
-    mended = check_value({**value, _REASON: BlockedReason.UNCLEAR.value}, schema_of("report"))
-    known = value.get(_REASON) in list(BlockedReason)
-    return mended if isinstance(mended, Valid) and not known else None
+    status, known = _words(value.get(_STATUS)).lower().replace("_", " "), value.get(_REASON) in list(BlockedReason)
+    if not _STOPS.match(status) or (known and value.get(_STATUS) == ReportStatus.BLOCKED):
+        return None
+    elsewhere = (_words(value.get(key)) for key in _ASKS_IN)
+    questions = [*_list(value.get("questions"))] or [words for words in elsewhere if words.endswith("?")][:1]
+    if not questions:
+        return None
+    reason = value[_REASON] if known else BlockedReason.UNCLEAR.value
+    meant = {**value, _STATUS: ReportStatus.BLOCKED.value, _REASON: reason, "questions": questions}
+    mended = check_value(meant, schema_of("report"))
+    return mended if isinstance(mended, Valid) else None
 
 
 _OTHER_NOTATION = re.compile(
