@@ -14,11 +14,14 @@ import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from signal import SIGINT
 from typing import IO, Any, Self
 
 from noface.errors import GitError
 
 GIT_SECONDS_MAX = 600.0
+_AGAIN_MAX = 2
+"""So often a command is begun again that Ctrl-C ended: it had no session of its own yet, and had done nothing."""
 
 _SEALED_CONFIG = (
     "core.hooksPath=/dev/null",
@@ -158,7 +161,6 @@ class Git:
 
         with tempfile.TemporaryFile() as feed:
             feed.write(stdin.encode("utf-8", "surrogateescape") if isinstance(stdin, str) else stdin)
-            feed.seek(0)
             return self._execute(args, feed)
 
     def answer(self, *args: str, stdin: bytes | str | None = None, codes: tuple[int, ...] = (0,)) -> Output:
@@ -186,6 +188,16 @@ class Git:
         )
 
     def _execute(self, args: tuple[str, ...], feed: IO[bytes] | None) -> Output:
+        output = self._begun(args, feed)
+        for _ in range(_AGAIN_MAX):
+            if output.code != -SIGINT:
+                break
+            output = self._begun(args, feed)
+        return output
+
+    def _begun(self, args: tuple[str, ...], feed: IO[bytes] | None) -> Output:
+        if feed is not None:
+            feed.seek(0)
         code, stdout, stderr = _wrapper().execute(
             self.argv(*args),
             istream=feed,
