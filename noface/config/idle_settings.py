@@ -6,9 +6,11 @@ Only what a person has written is told; a default that does nothing is nobody's 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from noface.config.presets import presets
 from noface.data import table
 from noface.errors import EXIT_DONE
 from noface.model.finding import Finding
+from noface.model.taxonomy import Strategy
 from noface.recovery.retry_policy import When
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ def idle_settings(config: "Config", *, boxed: bool) -> Iterator[Finding]:
     )
     yield from idle(rows)
     yield from _of_roles(config)
+    yield from _of_models(config)
     yield from _limits(config)
     for name, model in config.models.items():
         if model.resume_problem:
@@ -143,6 +146,23 @@ def _of_roles(config: "Config") -> Iterator[Finding]:
             if not config.roles.models.get(str(role)):
                 what, fix = f"does nothing without a {role}", f"Take it out, or name one: [roles] {role}."
                 yield Finding(f"[roles] {key}.{role}", what, fix, EXIT_DONE)
+
+
+def _of_models(config: "Config") -> Iterator[Finding]:
+    """Yield the models that nothing uses, and the answers to failures that need a model which nobody has named."""
+    ladder = config.retry.models
+    tiers = {config.models[name].tier for name in ladder if name in config.models}
+    own = (name for name in config.models if name not in presets() and name not in config.models_in_use)
+    for name in own:
+        if config.models[name].tier not in tiers:  # one of the same tier stands in
+            what = "works only where an issue's model or `noface run --model` names it: it is no step of the ladder"
+            fix = f'Name it in [retry] (escalation_model = "{name}") or [roles], or take it out.'
+            yield Finding(f"[models.{name}]", what, fix, EXIT_DONE)
+    unresolved = config.roles.resolver is None or not config.recovery.enabled
+    asked = [str(kind) for kind, answer in config.retry.strategies.items() if answer is Strategy.RESOLVER]
+    if asked and unresolved:
+        what = f"{'does' if len(asked) == 1 else 'do'} nothing without a resolver"
+        yield Finding(f"[retry.strategies] {', '.join(asked)}", what, "Name one: [roles] resolver.", EXIT_DONE)
 
 
 def _limits(config: "Config") -> Iterator[Finding]:

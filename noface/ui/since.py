@@ -14,6 +14,9 @@ _DAY_CHARS_MIN = 3
 _CLOCK = re.compile(
     r"(?:(?P<day>[a-z]+)(?: +at)? +)?(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?", re.ASCII
 )
+_UNITS = re.compile(r"(?<=\d) ?(weeks?|days?|hours?|minutes?|mins?)\b", re.ASCII)
+_DAYS_BACK = re.compile(r"(?P<count>\d{1,4})(?P<unit>[dw])", re.ASCII)
+"""Longer than a duration of the configuration may be."""
 
 
 def since_when(text: str, now: float, last_run: float | None) -> float:
@@ -52,7 +55,10 @@ def _named(word: str, here: datetime) -> float | None:
         return day.timestamp() if day is not None else None
     if "-" in word:
         return datetime.fromisoformat(word.upper()).timestamp()
-    return here.timestamp() - parse_duration(word.removesuffix(" ago").replace(" ", ""))
+    back = _UNITS.sub(lambda unit: unit[1][0], word.removesuffix(" ago")).replace(" ", "")
+    if (days := _DAYS_BACK.fullmatch(back)) is not None:
+        return (here - timedelta(days=int(days["count"]) * (len(_DAYS) if days["unit"] == "w" else 1))).timestamp()
+    return here.timestamp() - parse_duration(back)
 
 
 def _day(word: str, here: datetime, clock: time) -> datetime | None:

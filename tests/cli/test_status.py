@@ -141,7 +141,8 @@ def test_since_the_newest_run_and_since_a_time_without_news(project, night):
 
 NOON = time.mktime((2026, 11, 25, 12, 0, 0, 0, 0, -1))  # a Wednesday
 TIMES = {
-    "8h": "25 04:00", "1d12h": "24 00:00", "90m ago": "25 10:30", "2 h ago": "25 10:00", "3d": "22 12:00",
+    "8h": "25 04:00", "1d12h": "24 00:00", "90m ago": "25 10:30", "2 h ago": "25 10:00", "3d": "22 12:00", "2 days ago": "23 12:00",
+    "1w": "18 12:00", "2 weeks ago": "11 12:00", "90 minutes ago": "25 10:30",
     "7:30": "25 07:30", "22:00": "24 22:00", "today": "25 00:00", "Yesterday": "24 00:00",
     "yesterday 22:00": "24 22:00", "yesterday at 6:05": "24 06:05", "monday": "23 00:00", "sat 23:10": "21 23:10",
     "wed": "25 00:00", "wed 13:00": "18 13:00", "2026-11-20": "20 00:00", "2026-11-20 21:15": "20 21:15",
@@ -154,6 +155,7 @@ def test_a_time_is_taken_as_people_write_it():
     read = {text: local(since_when(text, NOON, run)) for text in TIMES}
     assert read == {text: f"2026-11-{when}:00" for text, when in TIMES.items()}
     assert since_when("2026-11-20T21:15:00z", NOON, None) == 1_795_209_300.0
+    assert local(since_when("99d", NOON, None)).startswith("2026-08-18")
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,16 @@ def told(text, *, boxed=True):
             "[review] rounds: does nothing without a reviewer",
             '[roles]\nreviewer = "claude-opus"\n',
         ),
+        (
+            f'{BIG}[retry]\ndefault_model = "w"\n',
+            "[models.big]: works only where an issue's model or `noface run --model` names it",
+            '[roles]\nplanner = "big"\n',
+        ),
+        (
+            '[retry]\ndefault_model = "claude-sonnet"\n[retry.strategies]\nMERGE_CONFLICT = "resolver"\nTEST_FAILURE = "context"\n',
+            "[retry.strategies] MERGE_CONFLICT: does nothing without a resolver",
+            '[roles]\nresolver = "claude-opus"\n',
+        ),
         ('[roles.tools]\nplanner = ["read"]\n', "[roles] tools.planner: does nothing without a planner", None),
         (
             "[recovery]\ndiagnose_after = 3\n",
@@ -74,7 +84,7 @@ def told(text, *, boxed=True):
     ],
 )
 def test_a_setting_that_does_nothing_is_told(text, said, mended):
-    text = f"{text}{WORKER}" if "[retry" in text or "w:" in said else text
+    text = f"{text}{WORKER}" if '"w"' in text or "'w'" in text or "w:" in said else text
     (note,) = told(text)
     assert note.startswith(said)
     if mended is not None:
