@@ -117,7 +117,7 @@ def open_project(start: Path, config_path: Path | None, options: RunOptions) -> 
     repository = discover(start, config.project.main)
     config.require_gates()
     if options.model is not None and options.model not in config.models:
-        meant = did_you_mean(options.model, sorted(config.models))
+        meant = did_you_mean(options.model, config.models)
         raise UsageError(f"--model {options.model}: there is no such model.", f"{meant[0].upper()}{meant[1:]}")
     tracker = open_tracker(config.tracker_settings, repository.root, repository.state_dir)
     check_workspaces(slots_dir(config, repository), repository.root)

@@ -473,6 +473,8 @@ def test_an_unknown_model_is_refused_with_those_that_there_are(doctor):
     assert done.returncode == 2
     assert "there is no such model" in done.stderr
     assert "claude-haiku" in done.stderr
+    for verb in ("doctor", "run"):
+        assert 'Did you mean "claude-opus"?' in doctor.project.noface(verb, "--model", "opus").stderr
 
 
 def test_the_page_fits_80_columns_and_has_no_escapes_in_a_pipe(doctor):
