@@ -181,7 +181,10 @@ def _unchanged(order: AttemptOrder, work: Work) -> Failure:
         if not says_done(work.report, agent.last_words) or (ignored and not told):
             return only_these(ignored or snapshot.not_taken, snapshot.aside, order.issue.paths)
     unread = of_unreadable(work.unreadable) if work.unreadable is not None and agent.error is None else None
-    return of_report(work.report) or unread or _nothing_changed(order, work)
+    report = work.report
+    if report is not None and report.status is ReportStatus.PARTIAL and report.questions:
+        report = replace(report, status=ReportStatus.BLOCKED)  # it has done no part: what it asks keeps it from that
+    return of_report(report) or unread or _nothing_changed(order, work)
 
 
 def _says_nothing(nothing: Failure, work: Work) -> bool:

@@ -38,14 +38,23 @@ def test_a_plain_worker_that_asks_about_its_work_is_answered_and_not_called_lazy
         f'[models.crashes]\nagent = "command"\ncommand = "echo \'{asks}\'; echo boom >&2; exit 2"\n'
         '[models.prompts]\nagent = "command"\ncommand = "printf \'Overwrite it? [y/N] \'; exit 2"\n'
         f'[models.works]\nagent = "command"\ncommand = "echo > b.txt; echo \'{asks}\'"\n'
+        '[models.halts]\nagent = "command"\ncommand = "cat halts.json"\n'
     )
-    models = ("asks", "fails", "crashes", "prompts", "works")
+    project.write("halts.json", '{"status": "partial", "questions": ["Which of the two?"]}')
+    models = ("asks", "fails", "crashes", "prompts", "works", "halts")
     for number, model in enumerate(models):
         project.issue(number, model=model, max_attempts=1, no_escalate=True)
     project.commit()
     project.run(code=3)
     outcomes = [project.attempts(str(number))[0]["outcome"] for number, _ in enumerate(models)]
-    assert outcomes == ["AGENT_CONFUSION", "AGENT_CONFUSION", "AGENT_CRASH", "MISCONFIGURED", "PASSED"]
+    assert outcomes == [
+        "AGENT_CONFUSION",
+        "AGENT_CONFUSION",
+        "AGENT_CRASH",
+        "MISCONFIGURED",
+        "PASSED",
+        "AGENT_CONFUSION",
+    ]
     questions = {row["id"]: row["question"] for row in project.shown("blocked")["blocked"]}
     assert asks in questions["0"]
     assert asks in questions["1"]
