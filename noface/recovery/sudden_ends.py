@@ -18,6 +18,8 @@ from noface.model.worker_run import AgentRun, EndedBy
 SUDDEN_S = 120.0
 """The programs themselves try a provider again for so long (docs/facts.md, Agents' settings)."""
 ISSUES_MIN = 2
+IDLE_ISSUES_MIN = 3
+"""The same for ends without an error: that there is nothing to do may be true of two issues, in the same words."""
 ENDS_AT_ONCE = "ends-at-once"
 """The rule of an attempt that ended as those of other issues did."""
 NEVER_WORKED = "never-worked"
@@ -66,7 +68,8 @@ def row_with(row: tuple[SuddenEnd, ...], end: SuddenEnd | None) -> tuple[SuddenE
 
 def not_the_work(row: tuple[SuddenEnd, ...]) -> bool:
     """Tell whether a row is of so many issues that no work explains it."""
-    return len(dict(row)) >= ISSUES_MIN
+    idle = bool(row) and row[-1][1].startswith(f"{UNCHANGED}:")
+    return len(dict(row)) >= (IDLE_ISSUES_MIN if idle else ISSUES_MIN)
 
 
 def to_be_compared(row: tuple[SuddenEnd, ...]) -> frozenset[str]:

@@ -73,15 +73,17 @@ def test_ends_that_nobody_understands_are_waited_out_once_a_second_issue_has_the
 IDLE = 'print("config missing: run mytool setup first"); sys.exit(0)'
 
 
-@pytest.mark.parametrize("away", [UNKNOWN, IDLE])
-def test_a_model_that_has_never_worked_here_and_ends_alike_at_two_issues_stops_the_run_for_nothing(project, away):
+@pytest.mark.parametrize(("away", "tried"), [(UNKNOWN, "12"), (IDLE, "123")])
+def test_a_model_that_never_worked_here_and_ends_alike_at_several_issues_stops_the_run_for_nothing(
+    project, away, tried
+):
     worker(project, away)
     for number in range(4, 9):
         project.issue(number)
     project.commit()
     done = clocked(project)
     assert done.returncode == 3, done.stdout + done.stderr
-    assert (project.folder / "calls").read_text().split() == ["1", "2"]
-    assert [a["charged"] for issue in "12" for a in project.attempts(issue)] == [False, False]
-    assert {project.statuses()[issue] for issue in "345678"} == {"ready"}
+    assert (project.folder / "calls").read_text().split() == [*tried]
+    assert [a["charged"] for issue in tried for a in project.attempts(issue)] == [False for _ in tried]
+    assert {project.statuses()[issue] for issue in "45678"} == {"ready"}
     assert "this model has never worked here" in done.stdout.replace("\n", " ")

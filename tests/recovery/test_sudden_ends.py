@@ -59,12 +59,13 @@ def test_only_ends_of_several_issues_in_the_same_words_are_no_work_s(ends, told)
 @cases(
     ("ends", "told"),
     [
-        ([("1", idle()), ("2", idle())], True),
-        ([("1", idle("")), ("2", idle(""))], True),
+        ([(issue, idle()) for issue in "123"], True),
+        ([(issue, idle("")) for issue in "123"], True),
+        ([("1", idle()), ("2", idle())], False),  # both may be done already
         ([("1", idle())] * 4, False),
-        ([("1", idle()), ("2", idle("nothing is to be done here"))], False),
-        ([("1", idle(rule="worked-elsewhere")), ("2", idle(rule="worked-elsewhere"))], False),
-        ([("1", idle()), ("2", crash())], False),
+        ([("1", idle()), ("2", idle()), ("3", idle("nothing is to be done here"))], False),
+        ([(issue, idle(rule="worked-elsewhere")) for issue in "123"], False),
+        ([("1", idle()), ("2", idle()), ("3", crash())], False),
     ],
 )
 def test_a_program_that_never_worked_and_does_nothing_in_the_same_words_cannot_work_whatever_its_exit_code(ends, told):
