@@ -4,6 +4,7 @@ Also what a person should know first: the rules that are new since an upgrade.
 """
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -284,9 +285,17 @@ def _way_out(red: list[GateResult], *, only_new: bool) -> str:
             return "What is said there may pass: run again once it has, or have `[project] setup` fetch what is needed."
         return "Install what is missing, or have `[project] setup` make it in each workspace (`noface config example`)."
     if not all(_by_names(result) for result in red):
-        soft = " With hard = false it only reports." if all(result.gate.kind is GateKind.LINT for result in red) else ""
-        return f"Make main green first, or correct the command of {names}.{soft}"
+        return f"Make main green first, or correct the command of {names}.{_softly(red)}"
     return "Make main green first; or let only new failures count: `noface run --allow-red`."
+
+
+def _softly(red: list[GateResult]) -> str:
+    """Return the command that has linters only report, as one of a newer version than main's code may have to."""
+    linters = [result.gate.name for result in red if result.gate.kind is GateKind.LINT]
+    if not linters or not all(re.fullmatch(r"[\w-]+", name) for name in linters):
+        return ""
+    command = " ".join(f"gates.{name}.hard false" for name in linters)
+    return f" To have {', '.join(linters)} only report: `noface config set {command}`."
 
 
 def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool, before: Gated | None = None) -> Gated | None:
