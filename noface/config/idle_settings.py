@@ -155,7 +155,7 @@ def _of_models(config: "Config") -> Iterator[Finding]:
     own = (name for name in config.models if name not in presets() and name not in config.models_in_use)
     for name in own:
         if config.models[name].tier not in tiers:  # one of the same tier stands in
-            what = "works only where an issue's model or `noface run --model` names it: it is no step of the ladder"
+            what = "works only where an issue or --model names it: it is no step of the ladder"
             fix = f'Name it in [retry] (escalation_model = "{name}") or [roles], or take it out.'
             yield Finding(f"[models.{name}]", what, fix, EXIT_DONE)
     unresolved = config.roles.resolver is None or not config.recovery.enabled

@@ -30,7 +30,7 @@ def told(text, *, boxed=True):
         ),
         (
             f'{BIG}[retry]\ndefault_model = "w"\n',
-            "[models.big]: works only where an issue's model or `noface run --model` names it",
+            "[models.big]: works only where an issue or --model names it",
             '[roles]\nplanner = "big"\n',
         ),
         (
