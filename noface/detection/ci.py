@@ -20,6 +20,7 @@ from noface.detection.shell import (
     ASSIGNED,
     CONTROL,
     VARIABLE,
+    in_folder,
     inside,
     joined_folder,
     literal,
@@ -148,7 +149,8 @@ class _Reader:
     def _command(self, given: list[str], where: str, folder: str, env: Mapping[str, str], depth: int) -> None:
         command = bare(given, env, self._scripts)
         self.wanted += command.wanted
-        words = looking_only(self._without_setup(command.words, where, folder, depth))
+        words, folder = in_folder(command.words, folder)
+        words = looking_only(self._without_setup(words, where, folder, depth))
         if not words or depth > _DEPTH_MAX:
             return
         text = " ".join(words)
@@ -265,7 +267,8 @@ class _Reader:
 
     def _own_make(self, words: list[str], folder: str) -> bool:
         """Tell whether make has a makefile that is committed, which nothing has to be configured for."""
-        return words[0] == "make" and bool(self._make) and not folder
+        make = make_targets(self._root / folder)[0] if folder and inside(folder) else self._make if not folder else ""
+        return words[0] == "make" and bool(make)
 
     def _installed_with_root(self, folder: str) -> bool:
         """Tell whether an install at the top is one for a folder: a member of a JavaScript monorepo, or no package."""
@@ -282,9 +285,11 @@ class _Reader:
         program, rest = words[0], [word for word in words[1:] if not word.startswith("-")]
         if program in CI["package_managers"]:
             return self._script(words, rest, folder)
-        if program in {"make", "just", "task"} and rest:
-            return _of_name(rest[0], "")
-        if program in {"make", "just"}:
+        if program in {"make", "just", "task"}:
+            target = next((word for word in rest if not ASSIGNED.match(word)), "")
+            by_folder = _of_name(folder.rpartition("/")[2], "") if folder else None
+            if target or folder:
+                return (_of_name(target, "") if target else None) or by_folder
             return ("build", "") if program == "make" else None
         file = next((word for word in words[:2] if "/" in word or word.endswith((".py", ".sh"))), "")
         if file and is_inner(file.removeprefix("./")) and (self._root / folder / file).is_file():

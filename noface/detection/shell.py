@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Iterator
 
 from noface.detection.files import is_inner
+from noface.detection.steps import CI
 
 CONTROL = re.compile(
     r"^\s*(if|for|while|until|case|function|select)\b|<<-?\s*['\"]?\w|\$\(\(|^\s*\w+\s*\(\)", re.MULTILINE
@@ -69,6 +70,17 @@ def simple_commands(line: str) -> Iterator[list[str]]:
             words = [] if _FOR_LATER_STEPS.match(after) else words
         elif not skipping:
             words.append(part)
+
+
+def in_folder(words: list[str], folder: str) -> tuple[list[str], str]:
+    """Return a command without the option that has it work in another folder, and that folder."""
+    options = CI["folder_options"].get(words[0], ()) if words else ()
+    for index, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name in options and (equals or index + 1 < len(words)):
+            rest = words[index + 1 :] if equals else words[index + 2 :]
+            return [*words[:index], *rest], joined_folder(folder, value if equals else words[index + 1])
+    return words, folder
 
 
 def joined_folder(folder: str, to: str) -> str:

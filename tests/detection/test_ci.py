@@ -68,6 +68,8 @@ TOX = "[tox]\nenvlist = py{39,310},typing,docs\n"
         ("tox -e py", {**PACKAGE, "tox.ini": "[testenv]\ncommands = python -m unittest discover -p *_test.py\n"}, [f"{TEST} unittest discover -p '*_test.py'"]),
         # what may fail
         ("pytest\nblack --check . || true\nmypy x && flake8 || echo bad\nruff check . || exit 1", PACKAGE, [f"{TEST} pytest -q", f"{OWN} ruff check ."]),
+        ("make -C tests X='-W -a'\nmake -C tests clean ; make -C tests slow\nmake -C doc\nmake -C src", {"tests/Makefile": "", "doc/Makefile": "", "src/Makefile": ""}, ["cd tests && make 'X=-W -a'", "cd tests && make slow"]),
+        ("npm ci\nnpm --prefix=web run test", {"package.json": {"workspaces": ["*"]}, "web/package.json": {"scripts": {"test": "x"}}}, ["cd web && npm run test"]),
         ("mypy --strict --config-file tox.ini\nmypy -p x", {**PACKAGE, "tox.ini": ""}, [f"{TEST} pytest -q", f"{OWN} mypy --strict --config-file tox.ini .", f"{OWN} mypy -p x"]),
         ("make check", {**PACKAGE, "Makefile": "check:\n\t-mypy x\n\t@-ruff check x\n\t@pytest\n"}, [f"{TEST} pytest -q"]),
         # the environment lies in the workspace
