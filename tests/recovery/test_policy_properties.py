@@ -73,12 +73,17 @@ def test_no_worker_starts_beyond_the_attempts_or_the_money_of_its_issue(story):
         assert story.policy.issue_cost_usd_max is None or spent < story.policy.issue_cost_usd_max
 
 
+LOOKS = {Topic.MISSING, Topic.BREAKDOWN}
+"""What is asked once more after each further part, about the same attempt of the whole."""
+
+
 @given(STORIES)
 def test_nobody_is_asked_the_same_about_an_attempt_twice(story):
     asked = [decision for decision in story.play().decisions if isinstance(decision.action, Ask)]
     answers = Counter((advice.topic, advice.after) for advice in story.history.advice)
     for (topic, _), times in answers.items():
-        assert times <= (story.policy.transient_retries + 1 if topic is Topic.REVIEW else 1), topic
+        if topic not in LOOKS:
+            assert times <= (story.policy.transient_retries + 1 if topic is Topic.REVIEW else 1), topic
     topics = Counter(advice.topic for advice in story.history.advice)
     assert all(topics[topic] <= 1 for topic in ONCE_AN_ISSUE)
     for decision in asked:
