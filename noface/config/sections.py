@@ -156,8 +156,8 @@ class Gate(Section):
     )
     fixes: bool = setting(
         default_of(GateSpec, "fixes"),
-        "true: what it changes in files of the work (a formatter, `--fix`) becomes part of the work, and"
-        " all gates run again; false: a gate that changes files fails",
+        "true: what it changes on the work (a formatter, `--fix`, documents made of sources) becomes part of the work,"
+        " and all gates run again; false: a gate that changes files fails",
     )
     alone: bool = setting(
         default_of(GateSpec, "alone"),

@@ -26,7 +26,7 @@ from noface.git.refs import RefUpdate, hold_ref
 from noface.git.removal import remove, remove_below
 from noface.git.workspace import Slot, ensure_folder, give_git, in_use
 from noface.integrity.evasion import only_checking
-from noface.model.failure import Failure, is_of_project
+from noface.model.failure import CHANGED_FILES, Failure, is_of_project
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
@@ -92,8 +92,8 @@ def restore_tracked(slot: Slot, tree: str, paths: Iterable[str]) -> None:
 
 Known = tuple[tuple[str, tuple[str, ...]], ...]
 """Main's failing tests, by gate (baseline "only-new")."""
-CHANGED_FILES = "gate-changed-files"
-"""The rule of a gate that changes files of the tree."""
+DIFFERS = "git.diff-exit"
+"""The rule of a gate that is red because git shows a difference: its own changes, where it has made any."""
 
 REPEATS_MAX = 2
 """So often a gate is run again in an issue for a cause that passes by itself (docs/decisions.md)."""
@@ -242,8 +242,8 @@ class GateSession:
             ensure_folder(self.slot)
         self.left = files_in(self.slot)
         self.traces = self._traces(gate)
-        if self.traces.written and result.failure is None:
-            result = replace(result, failure=self._changed_files(gate))
+        if self.traces.written and (result.failure is None or result.failure.rule == DIFFERS):
+            result = replace(result, failure=self._changed_files(gate, passed=result.failure is None))
         return masked_gate(result, env.masker)
 
     def _looking(self, gate: GateSpec, place: GatePlace) -> OnOutput:
@@ -348,15 +348,18 @@ class GateSession:
                 fixed = git.ask("write-tree")
         return Traces(written, tuple(sorted(touched - set(written))), fixed)
 
-    def _changed_files(self, gate: GateSpec) -> Failure:
-        """Return the failure of a gate that is green but changed the tree: it proves nothing."""
-        written = self.traces.written
+    def _changed_files(self, gate: GateSpec, *, passed: bool) -> Failure:
+        """Return the failure of a gate that changed the tree, whatever it says: it proves nothing."""
+        written, of_work = self.traces.written, self._of_work()
+        others = tuple(path for path in written if path not in of_work) if of_work else ()
+        follows = f" ({some(others, _SHOWN_MAX)}: not of the change, but what it makes of it)" if others else ""
         with in_use(self.slot) as git:
             asked = ("diff-index", "-p", "--no-renames", "--no-ext-diff", "--no-textconv", self.task.tree)
             patch = git.run(*asked).stdout[:_EXCERPT_BYTES_MAX].decode("utf-8", "replace")
+        first = "it passed, but it" if passed else "it"
         return Failure(
             _FAILED_AS[gate.kind],
-            f"it passed, but it changed files that it checks: {some(written, _SHOWN_MAX)}. What it proved is not what"
+            f"{first} changed files that it checks: {some(written, _SHOWN_MAX)}{follows}. What it proved is not what"
             f" would land. Commit what it writes, or {only_checking(gate.command)}",
             rule=CHANGED_FILES,
             signature=f"{CHANGED_FILES}:{','.join(written)}",
@@ -364,6 +367,11 @@ class GateSession:
             excerpt=f"What the gate {gate.name} made of your files:\n{patch}",
             gate=gate.name,
         )
+
+    def _of_work(self) -> frozenset[str]:
+        """Return the paths in which the task's tree differs from main's; none where main itself is gated."""
+        changes = self.env.plumbing.changes(self.task.main, self.task.tree)
+        return frozenset(change.path for change in changes)
 
     def _tracked(self, paths: frozenset[str]) -> frozenset[str]:
         """Return those of the paths that belong to the task's tree."""

@@ -1,7 +1,6 @@
 """Runs the gates on a tree in a slot that no agent has touched; results that are known are not run again.
 
-What a gate with `fixes` writes becomes part of the work, and is gated anew. Before a failure on a merge with main is
-charged to a worker, main itself runs the gate (law 8).
+Before a failure on a merge with main is charged to a worker, main itself runs the gate (law 8).
 """
 
 import select
@@ -17,23 +16,19 @@ from noface.engine.attempt_environment import (
     GateRan,
     GateRepeated,
     Scope,
-    attempt_message,
 )
 from noface.engine.disk import as_disk_full, full_places
-from noface.engine.gate_session import CHANGED_FILES, GateSession, Known, Task
+from noface.engine.gate_session import GateSession, Known, Task
 from noface.engine.steadiness import ALONE_S_MAX, Steadiness, may_be_unsteady, note_run_on_main
-from noface.git.plumbing import make_and_hold
-from noface.git.refs import hold_ref
 from noface.integrity.inventory import Inventory
 from noface.integrity.unsteady import excused
-from noface.model.attempt import AttemptOrder, Judgement
-from noface.model.failure import Failure
+from noface.model.attempt import AttemptOrder
+from noface.model.failure import CHANGED_FILES, Failure
 from noface.model.gate import GateKind, GateResult, GateSpec, worst
-from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind
 from noface.process.failpoints import hit
 
-__all__ = ["Gated", "Known", "Task", "gate_task", "main_task", "run_gates"]
+__all__ = ["Gated", "Known", "Task", "gate_task", "made_of", "main_task", "run_gates"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,63 +246,19 @@ def _first_known(env: AttemptEnvironment, tree: str, gates: tuple[GateSpec, ...]
     return position
 
 
-_SHOWN_MAX = 10
+def made_of(scope: Scope, task: Task, tree: str, gate: GateSpec, gates: tuple[GateSpec, ...]) -> str | None:
+    """Return the tree that a gate makes of `tree`, the same where it leaves its files alone; None where it cannot run.
 
-
-def with_fixes(
-    order: AttemptOrder, scope: Scope, judged: Judgement, main: str, gated: Gated
-) -> tuple[Judgement, Gated | None]:
-    """Take what a gate with `fixes` wrote into the work, and gate the result; once, and in files of the change only."""
-    gate = gated.results[-1].gate
-    plumbing = scope.env.plumbing
-    allowed = {change.path for change in plumbing.diff(main, gated.tree).changes}
-    written = tuple(change.path for change in plumbing.diff(gated.tree, gated.fixed).changes)
-    others = tuple(path for path in written if path not in allowed)
-    if others:
-        return judged, replace(gated, failure=_not_its_own(gate, others))
-    before, message = judged.snapshot.candidate, attempt_message(order, "")
-    commit = make_and_hold(
-        plumbing,
-        hold_ref(order.issue.id, str(order.number)),
-        order.start,
-        lambda: plumbing.commit_tree(gated.fixed, (before,), message),
-        str,
-    )
-    changes = plumbing.diff(main, gated.fixed).changes
-    snapshot = replace(judged.snapshot, candidate=commit, candidate_tree=gated.fixed, changes=changes)
-    note = f"the gate {gate.name} changed {some(written, _SHOWN_MAX)}; that became part of the work"
-    judged = replace(judged, snapshot=snapshot, notes=(*judged.notes, note))
-    again = run_gates(scope, gate_task(order, gated.fixed, commit, main), order.gates)
-    if again is not None and again.fixed:
-        return judged, replace(again, failure=_never_done(gate, some(written, _SHOWN_MAX)))
-    return judged, again
-
-
-def _not_its_own(gate: GateSpec, paths: tuple[str, ...]) -> Failure:
-    message = (
-        f"gate {gate.name}: it changed files that the work does not touch: {some(paths, _SHOWN_MAX)}."
-        " Have main as this gate wants it first, or leave these files out of it"
-    )
-    return Failure(
-        FailureKind.MISCONFIGURED,
-        message,
-        rule="gate-fixed-others",
-        signature=f"gate-fixed-others:{','.join(paths)}",
-        evidence=paths[:_SHOWN_MAX],
-        gate=gate.name,
-        charged=False,
-    )
-
-
-def _never_done(gate: GateSpec, written: str) -> Failure:
-    return Failure(
-        FailureKind.MISCONFIGURED,
-        f"gate {gate.name}: it changed {written}, and run on the result a gate changes files again: it never ends",
-        rule="gate-fixes-again",
-        signature="gate-fixes-again",
-        gate=gate.name,
-        charged=False,
-    )
+    Build gates before it run first. The result proves nothing, and no failure in it counts.
+    """
+    before = gates[: gates.index(gate)] if gate in gates else ()
+    builds = tuple(replace(each, fixes=False) for each in before if each.kind is GateKind.BUILD)
+    its_own = replace(gate, fixes=True, retries=0)
+    other = replace(task, tree=tree, logs=task.logs / "made", known=None, steady=False)
+    gated = run_gates(scope, other, (*builds, its_own), anew=True)
+    if gated is None or gated.failure is not None or gated.results[-1].gate != its_own:
+        return None
+    return gated.fixed or tree
 
 
 _BELIEVED_S = 300.0

@@ -9,6 +9,7 @@ from noface.diagnosis.web_answers import page_instead
 from noface.engine.attempt_environment import AttemptEnvironment, Scope
 from noface.engine.disk import worker_without_room
 from noface.engine.examine import Change, adds_secrets, examine_change, forgotten, only_notes
+from noface.engine.fixes import with_fixes
 from noface.engine.form_only import formed, left_out, put_back, without
 from noface.engine.gate_session import blamed
 from noface.engine.gating import (
@@ -18,7 +19,6 @@ from noface.engine.gating import (
     main_is_red,
     named_tests,
     run_gates,
-    with_fixes,
 )
 from noface.engine.judges import gates_decide, judged_by_main
 from noface.engine.libraries import with_library

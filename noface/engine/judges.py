@@ -12,12 +12,12 @@ After the gates are green on the change:
 Nothing runs again where nothing of that kind is touched and the ids are there.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from noface.engine.attempt_environment import GateFacts, Scope
 from noface.engine.gate_session import Task
-from noface.engine.gating import Gated, run_gates
+from noface.engine.gating import Gated, made_of, run_gates
 from noface.engine.protected_files import reached
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import Entry, entries_before, store_text, tree_with
@@ -25,7 +25,7 @@ from noface.git.refs import RefUpdate, hold_ref
 from noface.integrity.diff import REWRITTEN
 from noface.integrity.inner_tests import with_main_tests
 from noface.integrity.inventory import Inventory, Shortfall, agreed, compared, each_once, kept, newly_skipped, without
-from noface.integrity.judges import Part, Touched, lifted, part_of, touched, with_main_judging
+from noface.integrity.judges import Part, Touched, lifted, may_be_made, part_of, touched, with_main_judging
 from noface.integrity.tampering import (
     ALTERED,
     BY_BODY,
@@ -45,6 +45,7 @@ from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind
 
 _TEXT_BYTES_MAX = 4_000_000
+_REGULAR = frozenset({"100644", "100755"})
 
 
 class CutShort(Exception):  # noqa: N818 - no error: noface is to stop
@@ -69,8 +70,35 @@ class Judges:
     def failure(self) -> Failure | None:
         """Return why the change must not land by itself, None where main's tests and settings accept it."""
         plumbing, task = self.scope.env.plumbing, self.task
+        called = reached(plumbing, task.main, self.gates).files
+        judging = touched(plumbing.changes(task.main, task.tree), self.issue, called)
+        failure = self._against(judging)
+        while failure is not None and failure.rule == ALTERED and (made := self._made(failure.gate, judging, called)):
+            config, soft = (tuple(c for c in each if c.path not in made) for each in (judging.config, judging.soft))
+            judging = replace(judging, config=config, soft=soft)
+            failure = self._against(judging)
+        return failure
+
+    def _made(self, name: str | None, judging: Touched, called: Collection[str]) -> frozenset[str]:
+        """Return which of the change's text and data the gate of this `name` makes itself: they judge nothing there.
+
+        Main shows that, where none of the change's code is: of their versions the gate makes main's again.
+        """
+        plumbing, main = self.scope.env.plumbing, self._main_tree
+        files = (c for c in (*judging.config, *judging.soft) if {c.old_mode, c.new_mode} <= _REGULAR)
+        paths = tuple(c.path for c in files if may_be_made(c.path, called))
+        gate = next((gate for gate in self.gates if gate.name == name), None)
+        if gate is None or not paths:
+            return frozenset()
+        tree = tree_with(plumbing, main, plumbing.entries(self.task.tree, paths))
+        made = made_of(self.scope, self.task, tree, gate, self.gates)
+        left = {c.path for c in plumbing.changes(main, made)} if made is not None else set(paths)
+        return frozenset(paths) - left if left <= set(paths) else frozenset()
+
+    def _against(self, judging: Touched) -> Failure | None:
+        """Return what main's versions of these files have against the change."""
+        plumbing, task = self.scope.env.plumbing, self.task
         changes = plumbing.changes(task.main, task.tree)
-        judging = touched(changes, self.issue, reached(plumbing, task.main, self.gates).files)
         hard = {**entries_before(judging.hard), **self._sections(judging), **self._inner_tests(judging)}
         tree = tree_with(plumbing, task.tree, hard) if hard else task.tree
         only_tests = not judging.config and not judging.manifests

@@ -34,7 +34,7 @@ from noface.git.remote import Rejected as PushRejected
 from noface.git.taken_back import bring, taken_back
 from noface.integrity.tampering import CONTRADICTED
 from noface.model.attempt import changed_tests, told_at_landing, unfinished
-from noface.model.failure import Failure
+from noface.model.failure import CHANGED_FILES, Failure
 from noface.model.gate import GateResult, Proof, worst
 from noface.model.history import Verdict
 from noface.model.issue import Issue
@@ -168,7 +168,7 @@ def prove(
 def _to_be_fixed(result: GateResult) -> Failure:
     """Return the failure of work that a gate with `fixes` changes once more after main moved: it is done again."""
     message = f"gate {result.gate.name} changes files of the work once it is merged with the present main"
-    return Failure(FailureKind.MERGE_CONFLICT, message, rule="gate-changed-files", gate=result.gate.name, charged=False)
+    return Failure(FailureKind.MERGE_CONFLICT, message, rule=CHANGED_FILES, gate=result.gate.name, charged=False)
 
 
 def _overruled(failure: Failure, main: str) -> Failure:

@@ -15,7 +15,7 @@ from noface.engine.attempt_environment import LANDING_SLOT, Scope
 from noface.engine.context import RunContext
 from noface.engine.copied_setup import Copies, copies, may_copy, note_copies
 from noface.engine.disk import disk_full_error, main_without_room
-from noface.engine.gate_session import CHANGED_FILES, Task
+from noface.engine.gate_session import Task
 from noface.engine.gating import Gated, Known, main_task, run_gates
 from noface.engine.isolation_checks import Lack, Leak, lacks, leaks, places_of, reach_out, setup_lacks
 from noface.engine.libraries import with_own_library
@@ -27,7 +27,7 @@ from noface.gates.run import names_suffice
 from noface.integrity.inventory import Inventory
 from noface.integrity.unrun import unrun
 from noface.integrity.unsteady import failed_in
-from noface.model.failure import SETUP_PASSING, Failure
+from noface.model.failure import CHANGED_FILES, SETUP_PASSING, Failure
 from noface.model.finding import refusal
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.patterns import matches_any

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from noface.engine.attempt_environment import AttemptEnvironment, Scope, UnsteadySeen
-from noface.engine.gate_session import CHANGED_FILES, GateSession
+from noface.engine.gate_session import GateSession
 from noface.gates.narrow import narrowed, runs_alone
 from noface.gates.run import comparable, log_names, names_suffice
 from noface.integrity.inventory import Inventory, compared
@@ -34,6 +34,7 @@ from noface.integrity.unsteady import (
     of_the_change,
     passed_in,
 )
+from noface.model.failure import CHANGED_FILES
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind

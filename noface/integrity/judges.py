@@ -78,6 +78,16 @@ def part_of(path: str, reached: Collection[str] = ()) -> Part:
     return Part.SOFT if _names("soft").search(path) else Part.PRODUCT
 
 
+def may_be_made(path: str, reached: Collection[str] = ()) -> bool:
+    """Tell whether a gate may make a file of the work: the product, or text and data that judge by no name of theirs.
+
+    Of what gates call or read, whether one makes it shows on main only.
+    """
+    if part_of(path, reached) is Part.PRODUCT:
+        return True
+    return part_of(path) in (Part.PRODUCT, Part.SOFT) and _names("made").search(path) is not None
+
+
 def touched(changes: Iterable[FileChange], issue: Issue, reached: Collection[str] = ()) -> Touched:
     """Return which files of a change judge it. What the issue's `may_change` or `paths` name as such is its work."""
     found: dict[Part, list[FileChange]] = {part: [] for part in Part}

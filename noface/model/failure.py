@@ -12,6 +12,9 @@ OF_PROJECT = "project:"
 UNCHANGED = "tree-unchanged"
 """The rule of an attempt that leaves its workspace as it was, and says nothing that explains it."""
 
+CHANGED_FILES = "gate-changed-files"
+"""The rule of a gate that changes files of the tree."""
+
 DISK_FULL = "disk-full"
 """The rule of failures for want of room on a disk: the run stops."""
 

@@ -30,7 +30,7 @@ class GateSpec:
 
     `retries` is how often it is run again where it fails. `env_pass` are patterns of the variables of noface's own that
     it gets beside the usual. `boxed`: it runs in the sandbox, if any, and there with the network or
-    without. `fixes`: what it changes in files of the change becomes part of the work. `leaky`: the person's
+    without. `fixes`: what it changes on the work becomes part of it. `leaky`: the person's
     checkout is within its reach. `canary`: it must turn red where the product's sources are broken. `again`
     is how often its failing tests run again before anybody is charged; with `retries` any pass counts. `alone`: no
     other gate runs beside it.

@@ -24,7 +24,7 @@ from noface.model.issue import Issue
 from noface.model.quoting import distinct, quoted, short, some, to_the_point
 from noface.model.scratch import BranchTaken
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
-from noface.recovery.options import Configured, Option, options_of_approval, options_of_blocked
+from noface.recovery.options import Configured, Option, gate_at_fault, options_of_approval, options_of_blocked
 from noface.recovery.reported import abort_report
 
 _QUOTED_CHARS_MAX = 300
@@ -198,6 +198,10 @@ def block_document(
         )
         question = f"May issue {issue.id} cost more than [retry] {action.limit} allows?"
         task = {"task": f"Allow more money: {action.limit} of [retry] is spent"}
+    if gate := gate_at_fault(action.kind, history):
+        first = f"Do what it says there of the gate {gate}, and run again."
+        question = f"What should the gate {gate} write, and what should it leave alone?"
+        task = {"task": f"Correct the gate {gate}, then run again"}
     return {
         "kind": action.kind.value,
         "summary": _summary(action, history),

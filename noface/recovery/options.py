@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from noface.model.actions import ApprovalKind, Block
+from noface.model.failure import CHANGED_FILES
 from noface.model.history import History
 from noface.model.issue import Issue
 from noface.model.taxonomy import Category, FailureKind
@@ -124,7 +125,8 @@ def _for_kind(issue: Issue, kind: FailureKind, history: History, configured: Con
             how = f": {fix}" if fix else ""
             mended = [Option(f"{cause}{how}; the next run goes on by itself", "noface run")]
             edit = [Option("correct noface.toml", _EDIT_CONFIG)] if kind is FailureKind.MISCONFIGURED else []
-            return [*edit, *mended, *(_other_model(issue, last, configured, kind) if kind in _OF_A_MODEL else [])]
+            of_model = kind in _OF_A_MODEL and not gate_at_fault(kind, history)
+            return [*edit, *mended, *(_other_model(issue, last, configured, kind) if of_model else [])]
         case Category.TRANSIENT:
             wait = Option("wait for the provider; the next run goes on by itself", "noface run")
             return [wait, *_other_model(issue, last, configured, kind)]
@@ -133,7 +135,31 @@ def _for_kind(issue: Issue, kind: FailureKind, history: History, configured: Con
         case Category.BOUNDARY:
             return _for_boundary(issue, history)
         case _:
-            return []
+            return _for_writing_gate(issue, history, configured)
+
+
+def gate_at_fault(kind: FailureKind, history: History) -> str:
+    """Return the gate whose entry in noface.toml, and no model's, keeps an issue from going on; "" if none does."""
+    failure = history.current[-1].failure if history.current else None
+    if kind is not FailureKind.MISCONFIGURED or failure is None or failure.kind != kind:
+        return ""
+    return failure.gate or ""
+
+
+def _for_writing_gate(issue: Issue, history: History, configured: Configured) -> list[Option]:
+    """Return the option to take what a gate writes into the work, where the last attempt failed at that."""
+    failures = [attempt.failure for attempt in history.current if attempt.failure is not None and attempt.failure.gate]
+    gate = failures[-1].gate or "" if failures and failures[-1].rule == CHANGED_FILES else ""
+    if gate not in configured.commands:
+        return []
+    key = shlex.quote(f"gates.{_key(gate)}.fixes")
+    text = f"let what the gate {gate} writes become part of the work, in this issue and others"
+    return [Option(text, f"noface config set {key} true && {_retry(issue)}")]
+
+
+def _key(name: str) -> str:
+    """Return a name as a piece of a dotted key."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
 
 
 def _for_boundary(issue: Issue, history: History) -> list[Option]:

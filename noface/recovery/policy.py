@@ -112,13 +112,13 @@ from noface.recovery.done_already import closed_or_asked
 from noface.recovery.learned_start import BEGINS, learned_ladder, tries_left_out
 from noface.recovery.partly_done import PARTLY_DONE, PARTS_MAX, free_parts
 from noface.recovery.policy_state import (
-    OF_THE_MODEL,
     Attempts,
     PolicyState,
     climb,
     climb_higher,
     instead_of,
     is_transient,
+    of_the_model,
     replaced,
     same_model,
     trailing,
@@ -197,7 +197,7 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
         return Run(Mode.SAME, same_model(attempts, ladder), _why_again(last), think=last.think)
     state = PolicyState(history, policy, ladder, judged, failure)
     if failure.category is Category.ENVIRONMENT and not last.charged:
-        other = instead_of(last.model, judged, history, policy) if failure.kind in OF_THE_MODEL else None
+        other = instead_of(last.model, judged, history, policy) if of_the_model(failure) else None
         if other is not None:
             return Run(
                 Mode.SAME, other, f"{failure.kind}: {last.model} cannot be used here, {other} works in its place"

@@ -307,6 +307,11 @@ OF_THE_MODEL = (FailureKind.AUTH, FailureKind.MISCONFIGURED)
 """What is wrong with a model's login or entry; a broken machine or a red main is wrong for all of them."""
 
 
+def of_the_model(failure: Failure) -> bool:
+    """Tell whether something is wrong with a model's login or entry, and not with a gate's."""
+    return failure.kind in OF_THE_MODEL and not failure.gate
+
+
 def unusable(judged: Attempts, policy: Policy) -> frozenset[str]:
     """Return the models whose newest attempt failed of their own login or entry, and those with a login so refused.
 
@@ -314,7 +319,7 @@ def unusable(judged: Attempts, policy: Policy) -> frozenset[str]:
     """
     newest = {attempt.model: attempt for attempt in judged}
     uncharged = {model: last for model, last in newest.items() if not last.charged}
-    failed = {model: last for model, last in uncharged.items() if failure_of(last).kind in OF_THE_MODEL}
+    failed = {model: last for model, last in uncharged.items() if of_the_model(failure_of(last))}
     refused = {
         other
         for model, last in failed.items()

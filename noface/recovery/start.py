@@ -30,7 +30,7 @@ from types import MappingProxyType
 
 from noface.integrity.prose import ONLY_PROSE
 from noface.model.attempt import PastAttempt
-from noface.model.failure import UNCHANGED
+from noface.model.failure import CHANGED_FILES, UNCHANGED
 from noface.model.patterns import matches_any
 from noface.model.start import StartPoint, StartReason
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
@@ -164,7 +164,7 @@ def cut_off(attempts: tuple[PastAttempt, ...]) -> Iterator[PastAttempt]:
 def _conflicts(attempt: PastAttempt) -> bool:
     """Tell whether git could not merge an attempt with main. What only a gate changed after the merge is merged."""
     rule = attempt.failure.rule if attempt.failure is not None else ""
-    return attempt.outcome == FailureKind.MERGE_CONFLICT and rule != "gate-changed-files"
+    return attempt.outcome == FailureKind.MERGE_CONFLICT and rule != CHANGED_FILES
 
 
 def _does_not_parse(attempt: PastAttempt) -> bool:

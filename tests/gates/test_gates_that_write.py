@@ -67,12 +67,108 @@ def test_a_fixing_gate_that_ends_red_on_what_it_changed_is_run_again(written):
     assert project.git("show", "main:b.txt") == "two"
 
 
-def test_a_fixing_gate_may_not_change_what_the_work_leaves_alone(written):
-    project = written(gate("format", "test ! -e b.txt || echo more >> a.txt", fixes=True), text="two\n")
+LIST = "ls *.txt > names.md"
+
+
+@pytest.mark.parametrize("command", [LIST, f"{LIST} && git diff --exit-code", f"{LIST}; exit 0"])
+def test_what_a_fixing_gate_makes_of_the_work_becomes_part_of_it(written, command):
+    project = written(gate("docs", command, fixes=True), text="two\n")
+    project.write("names.md", "a.txt\n")
+    project.commit()
+    project.run()
+    assert project.git("show", "main:names.md") == "a.txt\nb.txt"
+    assert "the gate docs changed names.md; that became part of the work" in project.attempts("1")[0]["notes"]
+
+
+def test_one_fixing_gate_may_follow_another(written):
+    docs = "n=names; ls *.txt | cmp -s - <(sed 's/ *$//' $n.md) || ls *.txt | sed 's/$/  /' > $n.md"
+    project = written(gate("docs", docs, fixes=True), gate("format", "sed -i 's/ *$//' *.txt *.md", fixes=True))
+    project.write("names.md", "a.txt\n")
+    project.commit()
+    project.run()
+    assert project.git("show", "main:names.md") == "a.txt\nb.txt"
+    assert project.git("show", "main:b.txt") == "two"
+
+
+@pytest.mark.parametrize(
+    "path", ["names.snap", "tests/names.txt", "Makefile", ".github/workflows/names.yml", "check.sh"]
+)
+def test_a_fixing_gate_may_not_change_what_judges_or_is_protected(written, path):
+    project = written(gate("make", f"test ! -e b.txt || echo b >> {path}", fixes=True), text="two\n")
+    project.write(path, "a\n")
+    project.commit()
+    project.run(code=3)
+    (attempt,) = project.attempts("1")
+    assert (attempt["failure"]["rule"], attempt["charged"]) == ("gate-fixed-judges", False)
+    assert path in attempt["failure"]["message"]
+    (blocked,) = json.loads(project.noface("blocked", "--json").stdout)["blocked"]
+    assert blocked["task"] == "Correct the gate make, then run again"
+
+
+@pytest.mark.parametrize(
+    ("text", "issue", "rule"),
+    [
+        ("a-1.txt", {"paths": ["b.txt"]}, "outside-paths"),
+        ("AKIA$(echo Q7RZ2LXJ4M6VN3PB)", {}, "secret-added"),
+    ],
+)
+def test_what_a_fixing_gate_makes_is_examined_like_all_work(project, text, issue, rule):
+    make = f"test ! -e b.txt || echo {text} > names.md"
+    project.config(gate("docs", make, fixes=True), gate="test -e a.txt")
+    project.write("a.txt", "one\n")
+    project.write("names.md", "a.txt\n")
+    project.play(("*", 0, [{"write": "b.txt", "text": "two\n"}]))
+    project.issue(1, max_attempts=1, **issue)
+    project.commit()
+    project.run(code=3)
+    failure = project.attempts("1")[0]["failure"]
+    assert (failure["rule"], "with what the gate docs wrote" in failure["message"]) == (rule, True)
+
+
+def test_a_fixing_gate_that_changes_main_as_well_has_to_leave_other_files_alone(written):
+    project = written(gate("format", "sed -i 's/ *$//' *.txt", fixes=True, hard=False))
+    project.write("a.txt", "one  \n")
+    project.commit()
     project.run(code=3)
     failure = project.attempts("1")[0]["failure"]
     assert failure["rule"] == "gate-fixed-others"
     assert "a.txt" in failure["message"]
+
+
+@pytest.mark.parametrize("made", ["names.md", "names.json"])
+def test_a_worker_may_commit_what_a_gate_makes_of_its_work(written, made):
+    project = written(gate("docs", f"ls *.txt > {made}"), gate("unit", "test -e a.txt", kind="test"), text="two\n")
+    project.write(made, "a.txt\n")
+    project.play(("*", 0, [{"write": "b.txt", "text": "two\n"}, {"write": made, "text": "a.txt\nb.txt\n"}]))
+    project.commit()
+    project.run()
+    assert project.git("show", f"main:{made}") == "a.txt\nb.txt"
+
+
+def test_data_that_the_work_itself_writes_in_a_gate_still_judges(written):
+    """Main's program does not write what it is compared with; the change's does."""
+    project = written(gate("golden", "python3 prog.py > out; cmp out golden.json", kind="test"))
+    project.write("prog.py", "print(1)\n")
+    project.write("golden.json", "1\n")
+    prog = "open('golden.json', 'w').write('2\\n')\nprint(2)\n"
+    project.play(("*", 0, [{"write": "prog.py", "text": prog}, {"write": "golden.json", "text": "2\n"}]))
+    project.commit()
+    project.run(code=3)
+    assert project.attempts("1")[0]["outcome"] == "GATE_TAMPERING"
+
+
+@pytest.mark.parametrize("command", [LIST, f"{LIST} && git diff --exit-code"])
+def test_without_fixes_worker_and_person_are_told_of_what_a_gate_makes_of_the_work(written, command):
+    project = written(gate("docs.1", command), text="two\n", attempts=2)
+    project.write("names.md", "a.txt\n")
+    project.commit()
+    project.run(code=3)
+    failure = project.attempts("1")[0]["failure"]
+    assert failure["rule"] == "gate-changed-files"
+    assert "names.md (names.md: not of the change, but what it makes of it)" in failure["message"]
+    assert "+b.txt" in project.prompt("1", 2)
+    way = """noface config set 'gates."docs.1".fixes' true && noface retry 1"""
+    assert way in project.noface("blocked", "1").stdout
 
 
 def test_a_fixing_gate_that_is_never_done_is_told(written):

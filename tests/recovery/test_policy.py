@@ -155,6 +155,12 @@ def test_another_model_works_in_the_place_of_one_that_cannot_be_used(kind):
     assert typed(decide(failed(kind), failed(K.AUTH, "big"))) == Block(K.AUTH, "")
 
 
+def test_no_other_model_works_where_a_gate_is_misconfigured():
+    at_fault = failed(K.MISCONFIGURED)
+    at_fault = replace(at_fault, failure=replace(at_fault.failure, gate="docs"))
+    assert typed(decide(at_fault)) == Block(K.MISCONFIGURED, "")
+
+
 def test_a_model_that_cannot_be_used_is_tried_once_an_issue():
     twins = policy(alternatives=("small", "twin"))
     after = decide(failed(K.AUTH), failed(K.TEST_FAILURE, "twin"), policy=twins)
