@@ -91,6 +91,58 @@ def test_summaries_of_every_form_say_how_many_tests_ran(output: str, ran: int):
     assert classify(GateEvidence("runner", 1, output, "")).tests_run == ran
 
 
+VITEST = """
+ RUN  v4.1.12 /home/ada/shop
+
+ ✓ test/cart.test.mjs (2 tests) 3ms
+ ✓ test/till.test.mjs (2 tests) 5ms
+
+ Test Files  2 passed (2)
+      Tests  {} (4)
+   Start at  13:12:27
+   Duration  760ms (transform 38ms, setup 0ms, import 85ms, tests 8ms, environment 0ms)
+"""
+JEST = """
+Test Suites: 1 passed, 1 total
+Tests:       {}, 4 total
+Snapshots:   0 total
+Time:        0.856 s
+Ran all test suites matching t/j.spec.js.
+"""
+AVA = "  - [skip] c\n  - [todo] d\n  ✔ a\n  ✔ b\n  ─\n\n  2 tests passed\n  1 test skipped\n  1 test todo\n"
+TAP = "# No coverage generated\n# { total: 3, pass: 2, skip: 1 }\n# time=1985.073ms\n"
+UVU = "u.mjs\n• •   (2 / 2)\n\n  Total:     2\n  Passed:    2\n  Skipped:   1\n  Duration:  0.63ms\n"
+NODE = "{0} tests 3\n{0} suites 0\n{0} pass 2\n{0} fail 0\n{0} cancelled 0\n{0} skipped 1\n{0} todo 0\n{0} duration_ms 252.7\n"
+BUN = " 2 pass\n 1 skip\n 1 todo\n 0 fail\n 2 expect() calls\nRan 4 tests across 1 file. [5.00ms]\n"
+
+
+@pytest.mark.parametrize(
+    ("output", "ran"),
+    [
+        (VITEST.format("4 passed"), 4),
+        (VITEST.format("3 passed | 1 skipped"), 3),
+        (VITEST.format("2 passed | 1 skipped | 1 todo"), 2),
+        (VITEST.format("1 failed | 2 passed | 1 todo"), 3),
+        (VITEST.format("4 failed"), 4),
+        (JEST.format("4 passed"), 4),
+        (JEST.format("1 skipped, 1 todo, 2 passed"), 2),
+        ("  2 passing (2ms)\n  1 pending\n", 2),
+        ("ok 1 x a\nok 2 x b\nok 3 x c # SKIP -\n# tests 2\n# pass 2\n# fail 0\n1..3\n", 2),
+        (NODE.format("ℹ"), 2),
+        (NODE.format("#"), 2),
+        (AVA, 2),
+        (TAP, 2),
+        (UVU, 2),
+        ("1..2\n# tests 2\n# pass  2\n\n# ok\n", 2),
+        ("3 specs, 0 failures, 1 pending spec\nFinished in 0.009 seconds\n", 2),
+        ("ok | 2 passed | 0 failed | 1 ignored (56ms)\n", 2),
+        (BUN, 2),
+    ],
+)
+def test_the_summaries_of_script_runners_say_how_many_tests_ran(output: str, ran: int):
+    assert classify(GateEvidence("npm test", 0, output, "")).tests_run == ran
+
+
 @pytest.mark.parametrize("output", ["Executed: 0 migrations", "no tests were run for module b\nok", "0 warnings"])
 def test_a_passing_gate_that_does_nothing_else_is_no_run_without_tests(output: str):
     assert classify(GateEvidence("release-check", 0, output, "")).passed
