@@ -31,7 +31,8 @@ def with_fixes(
 
     One may follow another, as a formatter does a generator; none may write again on what itself has made.
     """
-    rounds_max, wrote = 2 * sum(gate.fixes for gate in order.gates), list[str]()
+    rounds_max = 2 * sum(gate.fixes for gate in order.gates)
+    wrote: list[str] = []
     now: Gated | None = gated
     while now is not None and now.fixed:
         gate = now.results[-1].gate
@@ -62,7 +63,7 @@ def _taken(order: AttemptOrder, scope: Scope, before: Snapshot, main: str, gated
     )
     if refused:
         return _judging(gate, refused)
-    if others and not _leaves_main_alone(order, scope, before.candidate, main, gate):
+    if others and not _leaves_main_alone(order, scope, main, gate):
         return _not_its_own(gate, others)
     diff = plumbing.diff(main, gated.fixed)
     patch = diff.patch[:PATCH_BYTES_MAX]
@@ -82,13 +83,13 @@ def _taken(order: AttemptOrder, scope: Scope, before: Snapshot, main: str, gated
     return replace(snapshot, candidate=commit)
 
 
-def _leaves_main_alone(order: AttemptOrder, scope: Scope, commit: str, main: str, gate: GateSpec) -> bool:
+def _leaves_main_alone(order: AttemptOrder, scope: Scope, main: str, gate: GateSpec) -> bool:
     """Tell whether a gate changes nothing in main's own tree: what it writes on the work then follows from the work."""
     env, tree = scope.env, scope.env.plumbing.tree(main)
     known = env.memo.get(env.key(tree, gate))
     if known is not None and known.failure is None:
         return True
-    return made_of(scope, gate_task(order, tree, commit, main), tree, gate, order.gates) == tree
+    return made_of(scope, gate_task(order, tree, main, main), tree, gate, order.gates) == tree
 
 
 def _against(order: AttemptOrder, scope: Scope, change: Change) -> Failure | None:

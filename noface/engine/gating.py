@@ -247,9 +247,10 @@ def _first_known(env: AttemptEnvironment, tree: str, gates: tuple[GateSpec, ...]
 
 
 def made_of(scope: Scope, task: Task, tree: str, gate: GateSpec, gates: tuple[GateSpec, ...]) -> str | None:
-    """Return the tree that a gate makes of `tree`, the same where it leaves its files alone; None where it cannot run.
+    """Return the tree that a gate makes of `tree`, the same where it leaves its files alone.
 
-    Build gates before it run first. The result proves nothing, and no failure in it counts.
+    None where it cannot run, or changes main's own tree. Build gates before it run first. The result proves nothing,
+    and no other failure in it counts.
     """
     before = gates[: gates.index(gate)] if gate in gates else ()
     builds = tuple(replace(each, fixes=False) for each in before if each.kind is GateKind.BUILD)
@@ -258,7 +259,8 @@ def made_of(scope: Scope, task: Task, tree: str, gate: GateSpec, gates: tuple[Ga
     gated = run_gates(scope, other, (*builds, its_own), anew=True)
     if gated is None or gated.failure is not None or gated.results[-1].gate != its_own:
         return None
-    return gated.fixed or tree
+    failure = gated.results[-1].failure
+    return gated.fixed or (tree if failure is None or failure.rule != CHANGED_FILES else None)
 
 
 _BELIEVED_S = 300.0

@@ -125,14 +125,17 @@ def test_what_a_fixing_gate_makes_is_examined_like_all_work(project, text, issue
     assert (failure["rule"], "with what the gate docs wrote" in failure["message"]) == (rule, True)
 
 
-def test_a_fixing_gate_that_changes_main_as_well_has_to_leave_other_files_alone(written):
-    project = written(gate("format", "sed -i 's/ *$//' *.txt", fixes=True, hard=False))
+def test_a_fixing_gate_that_changes_main_as_well_has_to_leave_other_files_alone(written, project):
+    """It is tried on main last, with main's commit as git's HEAD."""
+    heads = project.folder / "heads"
+    written(gate("format", f"git log -1 --format=%s >> {heads}; {FORMAT}", fixes=True, hard=False))
     project.write("a.txt", "one  \n")
     project.commit()
     project.run(code=3)
     failure = project.attempts("1")[0]["failure"]
     assert failure["rule"] == "gate-fixed-others"
     assert "a.txt" in failure["message"]
+    assert heads.read_text().splitlines()[-1] == project.git("log", "-1", "--format=%s", "main")
 
 
 @pytest.mark.parametrize("made", ["names.md", "names.json"])
