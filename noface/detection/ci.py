@@ -65,7 +65,7 @@ class _Reader:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._make, self._targets = make_targets(root)
+        self._targets = make_targets(root)[1]
         self._just = just_recipes(root)
         self._scripts = tool_scripts(root)
         self.checks: dict[tuple[object, ...], Check] = {}
@@ -267,8 +267,7 @@ class _Reader:
 
     def _own_make(self, words: list[str], folder: str) -> bool:
         """Tell whether make has a makefile that is committed, which nothing has to be configured for."""
-        make = make_targets(self._root / folder)[0] if folder and inside(folder) else self._make if not folder else ""
-        return words[0] == "make" and bool(make)
+        return words[0] == "make" and inside(folder) and make_targets(self._root / folder)[0] != ""
 
     def _installed_with_root(self, folder: str) -> bool:
         """Tell whether an install at the top is one for a folder: a member of a JavaScript monorepo, or no package."""

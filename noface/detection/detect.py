@@ -124,14 +124,16 @@ def detect(root: Path, surroundings: Surroundings = _ANYWHERE) -> Detection:
     plain = (replace(gate, command=f"{first}{gate.command}") for gate in _of_ci(ci, ""))
     detection += Detection(tuple(plain))
     detection += _make(root, ci, detection)
-    detection += _native_build(root, ci, detection)
+    native = _native_build(root, ci, detection)
+    left = (*ci.untaken, *(() if native.gates else ci.built))
+    detection += native
     if not detection.gates and not detection.setups:
         detection = _in_folders(root, surroundings)
         detection += Detection() if detection.gates else _made(root)
     detection = replace(
         detection,
         gates=tuple(_named_once(_in_order(detection.gates))),
-        notes=(*detection.notes, *_untaken(ci), *_unread(root, ci)),
+        notes=(*detection.notes, *_untaken(left), *_unread(root, ci)),
     )
     return detection + Detection(notes=tuple(toolchain_notes(root, surroundings))) + _missing(detection, surroundings)
 
@@ -158,10 +160,10 @@ def _unread(root: Path, ci: Ci) -> Iterator[str]:
         yield f"CI is described in {', '.join(files)}, which is not read: compare the gates with it."
 
 
-def _untaken(ci: Ci) -> Iterator[str]:
+def _untaken(commands: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Say what CI runs besides, a job at a time: what a job does in many steps is one thing to look at."""
     jobs: dict[str, list[str]] = {}
-    for what, where in ci.untaken:
+    for what, where in commands:
         jobs.setdefault(where, []).append(what)
     for where, each in islice(jobs.items(), _UNTAKEN_MAX):
         named = ", ".join(f"`{what}`" for what in each[:_NAMED_MAX])

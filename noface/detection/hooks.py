@@ -47,6 +47,6 @@ def _known(root: Path, name: str, hook: dict[Any, Any], but: str) -> Hook:
 
 def _places(root: Path, pattern: str) -> tuple[str, ...]:
     """Return the files and folders that a pattern of a hook names, none where it names something else."""
-    match = re.fullmatch(r"\^?\(?([\w./|-]+?)\)?/?(\.\*)?\$?", re.sub(r"\(\?x\)|\s|\\(?=\.)|\^(?!$)", "", pattern))
+    match = re.fullmatch(r"\(?([\w./|-]+?)\)?/?(\.\*)?\$?", re.sub(r"\(\?x\)|\s|\\(?=\.)|\^", "", pattern))
     names = [name.strip("/") for name in match[1].split("|")] if match else []
     return tuple(names) if names and all(is_inner(name) and (root / name).exists() for name in names) else ()

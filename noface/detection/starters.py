@@ -47,8 +47,8 @@ def _started(command: Bare, scripts: Collection[str]) -> Bare | None:
     if program == "timeout":
         inner = _after(command, words, program)
         return Bare(inner.words[1:], inner.env, inner.wanted)
-    if program == "uvx" or words[:3] == ["uv", "tool", "run"]:
-        return _after(command, words if program == "uvx" else words[2:], "uvx")
+    if (aside := next((start for start in _STARTERS["aside"] if words[: len(start)] == start), None)) is not None:
+        return _after(command, words[len(aside) - 1 :], "uvx")
     if two in _STARTERS["environments"]:
         is_script = program in {"pdm", "rye"} and words[2:3] and words[2] in scripts
         return None if is_script else _after(command, words[1:], program)

@@ -177,6 +177,8 @@ def _filled(text: str, sections: dict[str, dict[str, str]], top: str) -> str:
     for _ in range(4):
 
         def made(match: re.Match[str]) -> str:
+            if match[1] == ":":  # what stands between the folders of a variable
+                return ":"
             name, _, default = match[1].partition(":")
             if reference := re.fullmatch(r"\[([^\]]+)\](\w+)", match[1]):
                 return sections.get(reference[1], {}).get(reference[2], "")

@@ -69,6 +69,8 @@ TOX = "[tox]\nenvlist = py{39,310},typing,docs\n"
         # what may fail
         ("pytest\nblack --check . || true\nmypy x && flake8 || echo bad\nruff check . || exit 1", PACKAGE, [f"{TEST} pytest -q", f"{OWN} ruff check ."]),
         ("make -C tests X='-W -a'\nmake -C tests clean ; make -C tests slow\nmake -C doc\nmake -C src", {"tests/Makefile": "", "doc/Makefile": "", "src/Makefile": ""}, ["cd tests && make 'X=-W -a'", "cd tests && make slow"]),
+        ("pipx run --spec 'nox[uv]' nox -s tests\npipx install x", {**PACKAGE, "noxfile.py": "import nox\n@nox.session\ndef tests(session):\n    session.run('pytest', 'x')\n"}, [f"{TEST} pytest -q x"]),
+        ("tox", {**PACKAGE, "tox.ini": TOX + "[testenv]\nsetenv = PYTHONPATH={env:PYTHONPATH}{:}{toxinidir}\ncommands = pytest\n"}, [f"PYTHONPATH=:. {TEST} pytest -q"]),
         ("npm ci\nnpm --prefix=web run test", {"package.json": {"workspaces": ["*"]}, "web/package.json": {"scripts": {"test": "x"}}}, ["cd web && npm run test"]),
         ("mypy --strict --config-file tox.ini\nmypy -p x", {**PACKAGE, "tox.ini": ""}, [f"{TEST} pytest -q", f"{OWN} mypy --strict --config-file tox.ini .", f"{OWN} mypy -p x"]),
         ("make check", {**PACKAGE, "Makefile": "check:\n\t-mypy x\n\t@-ruff check x\n\t@pytest\n"}, [f"{TEST} pytest -q"]),
@@ -119,6 +121,14 @@ TOX = "[tox]\nenvlist = py{39,310},typing,docs\n"
 )  # fmt: skip
 def test_what_ci_runs_becomes_gates(tmp_path, run, files, gates):
     assert gates_of(tmp_path, {**files, CI: workflow(run)}) == gates
+
+
+def test_what_ci_builds_in_c_s_manner_is_told_where_no_gate_does(tmp_path):
+    ci = workflow("./configure\nmake -j\nmake check\npytest")
+    (note,) = detect(tree(tmp_path / "a", {**PACKAGE, CI: ci})).notes
+    assert note.startswith("CI also runs `./configure`, `make -j`, `make check` (")
+    built = detect(tree(tmp_path / "b", {"configure.ac": "", CI: ci.replace("pytest", "true")}))
+    assert ([gate.name for gate in built.gates], built.notes) == (["make-check"], ())
 
 
 def test_what_is_told_of_ci_is_what_checks_something(tmp_path):
