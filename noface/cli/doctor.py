@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from noface.cli.candidates import model_name
-from noface.errors import EXIT_USAGE, ConfigError, NofaceError, UsageError
+from noface.errors import EXIT_USAGE, ConfigError, NofaceError
 
 if TYPE_CHECKING:
     from noface.config.sections import Config
@@ -112,14 +112,13 @@ def _models(
     from noface.cli.doctor_models import probe as ask
     from noface.cli.policy_records import model_specs
     from noface.config.load import parse
-    from noface.config.problems import did_you_mean
+    from noface.config.problems import unknown_model
 
     known = config if config is not None else parse("", "noface.toml")
     specs = model_specs(known, repository.root if repository is not None else Path.cwd())
     missing = [name for name in wanted if name not in specs]
     if missing:
-        meant = did_you_mean(missing[0], specs)
-        raise UsageError(f"--model {missing[0]}: there is no such model.", f"{meant[0].upper()}{meant[1:]}")
+        raise unknown_model(missing[0], specs)
     chosen = {name: spec for name, spec in specs.items() if not wanted or name in wanted}
     used = {name: purposes for name, purposes in (uses(known) if config else {}).items() if name in chosen}
     used |= {name: ("asked for",) for name in wanted if name not in used}

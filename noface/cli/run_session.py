@@ -22,7 +22,7 @@ from noface.cli.findings import check_workspaces, config_findings, fault_finding
 from noface.cli.uncommitted import uncommitted
 from noface.cli.wiring import RunOptions, attempt_environment, bubblewrap_for, remote_issues, settings, slots_dir
 from noface.config.load import load
-from noface.config.problems import did_you_mean
+from noface.config.problems import unknown_model
 from noface.config.sections import Config
 from noface.engine.context import Planning, RunContext, RunSettings
 from noface.engine.dispatch import decide, history, plan_tick, record_of
@@ -117,8 +117,7 @@ def open_project(start: Path, config_path: Path | None, options: RunOptions) -> 
     repository = discover(start, config.project.main)
     config.require_gates()
     if options.model is not None and options.model not in config.models:
-        meant = did_you_mean(options.model, config.models)
-        raise UsageError(f"--model {options.model}: there is no such model.", f"{meant[0].upper()}{meant[1:]}")
+        raise unknown_model(options.model, config.models)
     tracker = open_tracker(config.tracker_settings, repository.root, repository.state_dir)
     check_workspaces(slots_dir(config, repository), repository.root)
     return repository, config, tracker

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin
 
 from noface.config.lines import KeyPath, nearest_line
 from noface.config.sections import Config, Section
-from noface.errors import ConfigError
+from noface.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -131,6 +131,12 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if match:
         return f'did you mean "{match}"?'
     return f"known are: {', '.join(known)}" if known else "there are none"
+
+
+def unknown_model(name: str, known: Iterable[str]) -> UsageError:
+    """Return the error for a model on the command line that there is none of."""
+    meant = did_you_mean(name, known)
+    return UsageError(f"--model {name}: there is no such model.", f"{meant[0].upper()}{meant[1:]}")
 
 
 def dotted(path: KeyPath) -> str:
