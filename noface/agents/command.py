@@ -28,6 +28,7 @@ from noface.agents.json_stream import JsonRecord, asks, json_value, local_clock,
 from noface.diagnosis.agent import classify
 from noface.diagnosis.agent_errors import (
     ASKS,
+    ENDING_LINES_MAX,
     AgentEvidence,
     announces_error,
     error_in,
@@ -46,7 +47,6 @@ from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import ModelSpec, Usage
 from noface.process.sandbox_home import AgentHome
 
-_ENDING_LINES = 80
 _FINAL_LINES = 4
 """So many lines of standard error may belong to the final error, as npm tells where its log is."""
 _NO_SCRIPT = re.compile(r"(?:\S*python[\w.]*: can't open file |Can't open perl script |\S*ruby[\w.]*: No such file or)")
@@ -122,7 +122,7 @@ class CommandReader:
     def __init__(self) -> None:
         self._lines = Lines()
         self._last = ""
-        self._ending: deque[str] = deque(maxlen=_ENDING_LINES)
+        self._ending: deque[str] = deque(maxlen=ENDING_LINES_MAX)
         self._page = False
         self._told = ToldUsage()
 

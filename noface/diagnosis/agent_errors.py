@@ -60,7 +60,7 @@ def error_in(words: str) -> AgentError:
 
 
 _ENDING = Patterns("ending")
-_ENDING_LINES_MAX = 80
+ENDING_LINES_MAX = 80
 _CODE_INDENT = " " * 4
 _GROUP = re.compile(r"^\s{2,8}\| ")
 """What Python puts before the lines of an exception in a group."""
@@ -72,7 +72,7 @@ def telling_lines(lines: Sequence[str]) -> tuple[str, ...]:
     Those are the members of an error object, and the line above them: that is the error.
     """
     told: list[str] = []
-    for line in (_GROUP.sub("", each, count=1) for each in reversed(lines[-_ENDING_LINES_MAX:])):
+    for line in (_GROUP.sub("", each, count=1) for each in reversed(lines[-ENDING_LINES_MAX:])):
         if _ENDING["member"].match(line):
             told.append(line.strip())
         elif not line.startswith((_CODE_INDENT, "\t")) and not _ENDING["after"].match(line):

@@ -156,22 +156,15 @@ def _unpriced(event: EventFacts) -> Line:
     return Line("!", f"no limit in dollars holds {names}", why, "bold yellow")
 
 
-def _idle(event: EventFacts) -> Line:
-    value = event.data.get("what")
-    said = [printable(each) for each in value] if isinstance(value, (list, tuple)) else []
-    return Line("!", "noface.toml", "; ".join(said), "yellow")
+def _notes(about: str) -> Words:
+    """Return the words of an event whose `what` are notes on one thing."""
 
+    def words(event: EventFacts) -> Line:
+        value = event.data.get("what")
+        notes = [printable(each) for each in value] if isinstance(value, (list, tuple)) else []
+        return Line("!", about, "; ".join(notes), "yellow")
 
-def _lacks(event: EventFacts) -> Line:
-    value = event.data.get("what")
-    said = [printable(each) for each in value] if isinstance(value, (list, tuple)) else []
-    return Line("!", "workspaces", "; ".join(said), "yellow")
-
-
-def _rules(event: EventFacts) -> Line:
-    value = event.data.get("what")
-    changes = [printable(change) for change in value] if isinstance(value, (list, tuple)) else []
-    return Line("!", "new in this version", "; ".join(changes), "yellow")
+    return words
 
 
 def _heard(event: EventFacts) -> Line:
@@ -327,10 +320,10 @@ _WORDS: dict[str, Words] = {
     "preflight": _preflight,
     "setup": _setup,
     "main_gate": _main_gate,
-    "rules_changed": _rules,
+    "rules_changed": _notes("new in this version"),
     "unpriced": _unpriced,
-    "idle_settings": _idle,
-    "checkout_lacks": _lacks,
+    "idle_settings": _notes("noface.toml"),
+    "checkout_lacks": _notes("workspaces"),
     "sandbox": _sandbox,
     "processes_swept": _swept,
     "heard": _heard,
