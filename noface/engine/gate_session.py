@@ -33,6 +33,7 @@ from noface.model.taxonomy import FailureKind
 from noface.process.command import OnOutput
 from noface.process.failpoints import hit
 from noface.process.files import read_bounded, real_folder
+from noface.process.reads import forget_reads, notes_reads, reads_since
 from noface.secrets.masked_records import masked_gate
 
 Files = Mapping[str, tuple[int, ...]]
@@ -230,10 +231,13 @@ class GateSession:
             reports = self._reports(gate)
             place = self._place(gate, folder, reports)
             look = None if task.issue_id else self._looking(gate, place)
+            watched = self._watched(gate)
             result = run_gate(env.launcher, gate, place, env.clock.now(), self.scope.cancel, allowed, look)
         self.beside = tuple(turn.beside)
         if result is None:
             return None
+        if watched:
+            env.gate_facts.reads[gate.command] = reads_since(self.slot.path, watched)
         if reports is not None:
             self._keep_inventory(gate, reports, place)
         result = self._checked_count(gate, self._blamed(gate, result))
@@ -282,6 +286,18 @@ class GateSession:
         folder = self.slot.path.with_name(f"{self.slot.path.name}.reports")
         remove(folder)
         return folder
+
+    def _watched(self, gate: GateSpec) -> tuple[str, ...]:
+        """Return the files of main whose reading by a gate is to be seen now, once in a run; none if it is not."""
+        env, task = self.env, self.task
+        known = gate.command in env.gate_facts.reads or not task.on_main
+        wanted = gate.kind is GateKind.TEST and gate.hard and not gate.accept
+        if known or not wanted or task.tree != env.plumbing.tree(task.main) or not notes_reads(self.slot.path.parent):
+            return ()
+        paths = env.plumbing.paths(task.tree)
+        forget_reads(self.slot.path, paths)  # which is written down as a change of each file that was read before
+        self.files = self.left = files_in(self.slot)
+        return paths
 
     def _keep_inventory(self, gate: GateSpec, reports: Path, place: GatePlace) -> None:
         """Keep which tests the gate ran, by id as far as its runners name them, in place of what is known so far.

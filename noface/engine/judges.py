@@ -12,12 +12,13 @@ After the gates are green on the change:
 Nothing runs again where nothing of that kind is touched and the ids are there.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from noface.engine.attempt_environment import GateFacts, Scope
 from noface.engine.gate_session import Task
 from noface.engine.gating import Gated, made_of, run_gates
+from noface.engine.parts import Parts
 from noface.engine.protected_files import reached
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import Entry, entries_before, store_text, tree_with
@@ -64,18 +65,32 @@ class Judges:
     issue: Issue
     gates: tuple[GateSpec, ...]
     taken: tuple[str, ...] = ()
+    parts: Callable[[str], Part] = part_of
     _excused: set[tuple[str, str]] = field(default_factory=set)
     _own: frozenset[str] = frozenset()
 
     def failure(self) -> Failure | None:
         """Return why the change must not land by itself, None where main's tests and settings accept it."""
         plumbing, task = self.scope.env.plumbing, self.task
-        called = reached(plumbing, task.main, self.gates).files
-        judging = touched(plumbing.changes(task.main, task.tree), self.issue, called)
+        called, changes = reached(plumbing, task.main, self.gates), plumbing.changes(task.main, task.tree)
+        main = (self._facts.inventories.get((self._main_tree, gate.command)) for gate in self._by_id())
+        listed = frozenset(_file_of(name) for each in main if each is not None for name, _ in each.tests)
+        self.parts = parts = Parts(plumbing, task.main, called, self._facts.reads, listed)
+        judging = touched(changes, self.issue, parts)
+        failure = self._altered(judging, called.files)
+        before = {c.path: c for c in changes if c.old_mode != ABSENT and not lifted(c.path, self.issue)}
+        for group in parts.by_use(before) if failure is None else ():
+            by_use = replace(judging, tests=(*judging.tests, *(before[path] for path in group)))
+            failure = failure or self._altered(by_use, called.files)
+        return failure
+
+    def _altered(self, judging: Touched, called: Collection[str]) -> Failure | None:
+        """Return what main's versions of these files have against the change, but for those that a gate makes."""
         failure = self._against(judging)
         while failure is not None and failure.rule == ALTERED and (made := self._made(failure.gate, judging, called)):
-            config, soft = (tuple(c for c in each if c.path not in made) for each in (judging.config, judging.soft))
-            judging = replace(judging, config=config, soft=soft)
+            groups = (judging.tests, judging.config, judging.soft)
+            tests, config, soft = (tuple(c for c in each if c.path not in made) for each in groups)
+            judging = replace(judging, tests=tests, config=config, soft=soft)
             failure = self._against(judging)
         return failure
 
@@ -85,7 +100,8 @@ class Judges:
         Main shows that, where none of the change's code is: of their versions the gate makes main's again.
         """
         plumbing, main = self.scope.env.plumbing, self._main_tree
-        files = (c for c in (*judging.config, *judging.soft) if {c.old_mode, c.new_mode} <= _REGULAR)
+        by_use = (c for c in judging.tests if part_of(c.path) is not Part.TEST)
+        files = (c for c in (*by_use, *judging.config, *judging.soft) if {c.old_mode, c.new_mode} <= _REGULAR)
         paths = tuple(c.path for c in files if may_be_made(c.path, called))
         gate = next((gate for gate in self.gates if gate.name == name), None)
         if gate is None or not paths:
@@ -140,7 +156,7 @@ class Judges:
             failing |= {_file_of(name) for name in (*short.failed, *short.gone)}
         if not failing or not rewritten:
             return False
-        others = {path: entry for path, entry in hard.items() if part_of(path) in (Part.CONFIG, Part.MANIFEST)}
+        others = {path: entry for path, entry in hard.items() if self.parts(path) in (Part.CONFIG, Part.MANIFEST)}
         others |= entries_before(judging.soft)
         if not failing <= rewritten:
             others |= entries_before(change for change in judging.tests if change.old_mode == ABSENT)

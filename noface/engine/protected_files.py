@@ -17,7 +17,7 @@ from noface.engine.context import RunContext
 from noface.git.plumbing import Plumbing
 from noface.git.repository import person_names
 from noface.integrity.judges import sources
-from noface.integrity.named_files import Tree, named_paths, run_scripts
+from noface.integrity.named_files import Tree, modules_run, named_paths, run_scripts
 from noface.integrity.tampering import is_test_file
 from noface.model.gate import GateSpec
 from noface.model.issue import Issue
@@ -41,10 +41,14 @@ _TEXTS = (".py", ".rb", ".sh", ".bash", ".mk", ".json", ".toml", ".cfg", ".ini",
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """The files that gates reach, and the text of their commands with that of the scripts that these call."""
+    """The files that gates reach, and the text of their commands with that of the scripts that these call.
+
+    `started` are code of the tree that they start, as far as it may as well be the product: `python app.py`.
+    """
 
     files: frozenset[str]
     text: str
+    started: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=_KEPT_MAX)
@@ -55,17 +59,21 @@ def reached(plumbing: Plumbing, main: str, gates: tuple[GateSpec, ...]) -> Reach
     """
     tree = plumbing.whole(main)
     commands = "\n".join(gate.command for gate in gates)
-    paths = {*tree.files_named(commands), *(path for path in tree.paths if _steers(path, commands))}
+    steering = (path for path in tree.paths if _steers(path, commands))
+    paths = {*tree.files_named(commands), *steering, *modules_run(commands, tree.paths)}
     fresh, texts = set(paths), [commands]
     for _ in range(_ROUNDS_MAX):
         scripts = _texts(plumbing, main, fresh)
         texts += scripts.values()
-        fresh = {name for path, text in scripts.items() for name in tree.files_named(text, _folders(path))} - paths
+        fresh = {name for path, text in scripts.items() for name in tree.files_named(text, _folders(path))}
+        fresh |= {name for text in scripts.values() for name in modules_run(text, tree.paths)}
+        fresh -= paths
         if not fresh or len(paths) > _FILES_MAX:
             break
         paths |= fresh
-    files = frozenset(path for path in paths - set(sources(paths, ())) if not _steers(path, commands))
-    return Reached(files, "\n".join(texts))
+    started = frozenset(sources(paths, ()))
+    files = frozenset(path for path in paths - started if not _steers(path, commands))
+    return Reached(files, "\n".join(texts), started)
 
 
 def _steers(path: str, commands: str) -> bool:

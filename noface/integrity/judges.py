@@ -12,7 +12,7 @@ import io
 import json
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -73,9 +73,19 @@ def part_of(path: str, reached: Collection[str] = ()) -> Part:
         return Part.TEST
     if _names("dependencies").search(path):
         return Part.PRODUCT
-    if path in reached or _names("config").search(path) or path.startswith(".") or "/." in path:
+    if path in reached or _names("config").search(path) or is_hidden(path):
         return Part.CONFIG
     return Part.SOFT if _names("soft").search(path) else Part.PRODUCT
+
+
+def is_hidden(path: str) -> bool:
+    """Tell whether a path is hidden from a listing, or lies in a folder that is, as settings of tools do."""
+    return path.startswith(".") or "/." in path
+
+
+def builds(path: str) -> bool:
+    """Tell whether a file that is no code builds the product, as a Makefile does."""
+    return _names("builds").search(path) is not None
 
 
 def may_be_made(path: str, reached: Collection[str] = ()) -> bool:
@@ -88,11 +98,14 @@ def may_be_made(path: str, reached: Collection[str] = ()) -> bool:
     return part_of(path) in (Part.PRODUCT, Part.SOFT) and _names("made").search(path) is not None
 
 
-def touched(changes: Iterable[FileChange], issue: Issue, reached: Collection[str] = ()) -> Touched:
-    """Return which files of a change judge it. What the issue's `may_change` or `paths` name as such is its work."""
+def touched(changes: Iterable[FileChange], issue: Issue, part_in: Callable[[str], Part] = part_of) -> Touched:
+    """Return which files of a change judge it, as `part_in` tells of a path what it is.
+
+    What the issue's `may_change` or `paths` name as such is its work.
+    """
     found: dict[Part, list[FileChange]] = {part: [] for part in Part}
     for change in changes:
-        part = part_of(change.path, reached)
+        part = part_in(change.path)
         if part is Part.PRODUCT or not lifted(change.path, issue):
             found[part].append(change)
     sources = tuple(

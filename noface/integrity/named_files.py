@@ -3,13 +3,14 @@
 import posixpath
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 _SEPARATORS = re.compile(r"&&|\|\||[;|&\n]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _NUMBER = re.compile(r"\d+(\.\d+)?[smhd]?")
 _RUNS_ANOTHER = ("time", "timeout", "nice", "xargs", "command", "!", "{", "(", "if", "then", "do", "while")
+_MODULE = re.compile(r"(?<=\s)-m[\s\"',]+([A-Za-z_][\w.]*)")
 _SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "source", ".", "exec", "env")
 
 
@@ -32,6 +33,13 @@ def run_scripts(commands: tuple[str, ...]) -> tuple[str, ...]:
         if words and (by_shell or "/" in words[0]):  # a bare name is looked up on PATH, not in the checkout
             scripts.append(words[0])
     return _inner(scripts)
+
+
+def modules_run(text: str, paths: Collection[str]) -> tuple[str, ...]:
+    """Return the files among `paths` that a command or a script's text has Python run by their names (`-m a.b`)."""
+    modules = (name.replace(".", "/") for name in _MODULE.findall(text))
+    files = (f"{top}{name}{end}" for name in modules for top in ("", "src/") for end in (".py", "/__main__.py"))
+    return tuple(path for path in dict.fromkeys(files) if path in paths)
 
 
 def called_programs(command: str) -> tuple[str, ...]:

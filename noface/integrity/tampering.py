@@ -114,6 +114,17 @@ def is_test_file(path: str) -> bool:
     return _tests("path").search(path) is not None and _tests("code").search(path) is not None
 
 
+def asserts(text: str) -> bool:
+    """Tell whether a line of code asserts something."""
+    lines = (line[:_CHARS_MAX] for line in text.splitlines())
+    return any(_tests("assertion").search(line) and not _tests("no_assertion").search(line) for line in lines)
+
+
+def has_functions(text: str) -> bool:
+    """Tell whether code holds functions: what holds none is data."""
+    return any("=>" in line or _tests("function").search(line[:_CHARS_MAX]) for line in text.splitlines())
+
+
 @dataclass(frozen=True, slots=True)
 class Weakened:
     """What was weakened in tests, each as a short phrase.

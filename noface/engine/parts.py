@@ -1,0 +1,187 @@
+"""Tells what files of main are to the gates, by who uses them and what gates read; a name is a first guess (law 11).
+
+Who uses a file is looked up on main, where nothing of the change is, and only for files that the change touches.
+"""
+
+import posixpath
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from noface.engine.protected_files import Reached
+from noface.git.plumbing import Plumbing
+from noface.integrity.judges import MANIFESTS, Part, builds, is_hidden, part_of, sources
+from noface.integrity.tampering import asserts, has_functions, is_code
+from noface.integrity.uses import entries_of, names_file, names_folder, uses_code, word_of
+from noface.process.reads import Reads
+
+_TEXT_BYTES_MAX = 512 * 1024
+_USERS_MAX = 200
+_PLAIN = "100644"
+_DEPTH_MAX = 6
+
+
+@dataclass(slots=True)
+class Parts:
+    """What the files of the commit `main` are; one that it has not is known by its name alone.
+
+    `reached` is what the gates call, `reads` what each has read of main, `listed` what the ids of main's tests name.
+    """
+
+    plumbing: Plumbing
+    main: str
+    reached: Reached
+    reads: Mapping[str, Reads] = field(default_factory=dict)
+    listed: Collection[str] = ()
+    _users: dict[str, frozenset[str] | None] = field(default_factory=dict)
+    _texts: dict[str, str] = field(default_factory=dict)
+    _entries: frozenset[str] | None = None
+
+    def __call__(self, path: str) -> Part:
+        """Return what a file is to the gates."""
+        named = part_of(path, self.reached.files)
+        if named is Part.MANIFEST or is_hidden(path) or path not in self.plumbing.whole(self.main).paths:
+            return named
+        if named is Part.SOFT and self._unread(path):
+            return Part.PRODUCT
+        if path in self.listed or not is_code(path):
+            return Part.TEST if path in self.listed else named
+        if named in (Part.TEST, Part.CONFIG):
+            return Part.PRODUCT if path not in self.reached.files and self._by_product(path) else named
+        return Part.CONFIG if named is Part.PRODUCT and self._starts(path) else named
+
+    def by_use(self, paths: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+        """Return which of these files of the product may judge it, since only judges use them.
+
+        They are put back group by group, in runs of their own: each may as well be the product. What all of them are in
+        the first group is data, such as what a test expects; then come helpers, or modules that nothing but their
+        tests imports as yet. Nothing else depends on them, so that main's version takes nothing from the product. A
+        group of code holds its changed users, too; one that itself uses other changed files is left out, since main's
+        version of it may not fit them.
+        """
+        changed = tuple(path for path in paths if self(path) in (Part.PRODUCT, Part.SOFT))
+        data = tuple(path for path in changed if self._is_expected(path))
+        code = tuple(path for path in changed if is_code(path))
+        groups = self._helpers(code)
+        if data and set(data) != set(changed):
+            return ((data), *(tuple(sorted((*data, *group))) for group in groups))
+        return groups
+
+    def _helpers(self, changed: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+        alone = {path for path in changed if self._only_judges(path, _DEPTH_MAX)}
+        if alone == set(changed):  # modules that nothing but tests imports are like that as well
+            alone = {path for path in alone if self._judges_itself(path)}
+        groups: dict[tuple[str, ...], None] = {}
+        for path in sorted(alone):
+            group, new = {path}, {path}
+            while new:
+                new = {user for each in new for user in self._users_of(each) or ()} & set(changed) - group
+                group |= new
+            others = set(changed) - group
+            if group <= alone and others and not any(group & (self._users_of(each) or set()) for each in others):
+                groups[tuple(sorted(group))] = None
+        return tuple(groups)
+
+    def _judges_itself(self, path: str) -> bool:
+        """Tell whether code looks like a part of its judges: it asserts, holds only data, or lies beside them."""
+        text, users = self._text(path), self._users_of(path) or ()
+        beside = all(user in self.reached.started and _folder(user) == _folder(path) for user in users)
+        return beside or asserts(text) or not has_functions(text)
+
+    def _is_expected(self, path: str) -> bool:
+        """Tell whether a gate reads a file that is no program, for its own use: nothing of the product names it."""
+        if self(path) not in (Part.PRODUCT, Part.SOFT) or self._unread(path) or not self._is_data(path):
+            return False
+        naming = self._naming(path)
+        if naming is None or any(self._is_product(user) for user in naming):
+            return False
+        return bool(naming) or self._apart(path)
+
+    def _is_data(self, path: str) -> bool:
+        mode, _ = self.plumbing.entries(self.main, (path,)).get(path, ("", ""))
+        named = part_of(path, self.reached.files)
+        plain = mode == _PLAIN and "." in posixpath.basename(path)
+        return plain and not is_code(path) and not sources((path,), ()) and not (named is Part.SOFT and _builds(path))
+
+    def _unread(self, path: str) -> bool:
+        """Tell whether no gate has read a file on main; False where that is unknown."""
+        return bool(self.reads) and all(path in reads.unread for reads in self.reads.values())
+
+    def _apart(self, path: str) -> bool:
+        """Tell whether a gate is known to read a file that lies in a folder without any code of the product."""
+        top = path.partition("/")[0]
+        if top == path or not any(path in reads.read for reads in self.reads.values()):
+            return False
+        inside = (other for other in self.plumbing.whole(self.main).paths if other.startswith(f"{top}/"))
+        return not any(is_code(other) and self._is_product(other) for other in inside)
+
+    def _naming(self, path: str) -> frozenset[str] | None:
+        """Return the code that names a file or its folder; None if there is too much to tell."""
+        words = (posixpath.basename(path), *(part for part in _folder(path).split("/") if part))
+        files = self._code_with(words)
+        if files is None:
+            return None
+        return frozenset(f for f in files if names_file(self._text(f), path) or names_folder(self._text(f), path))
+
+    def _by_product(self, path: str) -> bool:
+        return any(self._is_product(user) for user in self._users_of(path) or ())
+
+    def _is_product(self, path: str) -> bool:
+        return part_of(path, self.reached.files) is Part.PRODUCT and path not in self.reached.started
+
+    def _starts(self, path: str) -> bool:
+        """Tell whether a gate begins with a file that is no way into the product: nothing uses it, or declares it.
+
+        It uses something else of the project, which is what it judges.
+        """
+        if path not in self.reached.started or self._by_product(path):
+            return False
+        if self._entries is None:
+            tree = self.plumbing.whole(self.main).paths
+            manifests = [each for each in tree if each.endswith(("package.json", "pyproject.toml"))]
+            self._entries = frozenset(each for file in manifests for each in entries_of(file, self._text(file)))
+        if re.sub(r"\.\w+$", "", path) in self._entries:
+            return False
+        tree = self.plumbing.whole(self.main).paths
+        product = (other for other in tree if is_code(other) and other != path and self._is_product(other))
+        return any(self._is_judged(path, other) for other in product)
+
+    def _is_judged(self, judge: str, other: str) -> bool:
+        text = self._text(judge)
+        return uses_code(judge, text, other) or names_file(text, other)
+
+    def _only_judges(self, path: str, depth: int) -> bool:
+        users = self._users_of(path)
+        if not users or depth == 0:
+            return False
+        return all(self(user) is not Part.PRODUCT or self._only_judges(user, depth - 1) for user in users)
+
+    def _users_of(self, path: str) -> frozenset[str] | None:
+        """Return the code that uses a file of code; None if there is too much to tell."""
+        if path not in self._users:
+            files = self._code_with((word_of(path),))
+            self._users[path] = (
+                None if files is None else frozenset(f for f in files if uses_code(f, self._text(f), path))
+            )
+        return self._users[path]
+
+    def _code_with(self, words: tuple[str, ...]) -> tuple[str, ...] | None:
+        files = tuple(path for path in self.plumbing.naming(self.main, words) if is_code(path) or _builds(path))
+        return files if len(files) <= _USERS_MAX else None
+
+    def _text(self, path: str) -> str:
+        if path not in self._texts:
+            found = self.plumbing.entries(self.main, (path,))
+            with self.plumbing.blobs() as blobs:
+                data = blobs.read(found[path][1], _TEXT_BYTES_MAX) if path in found else b""
+            self._texts[path] = (data or b"").decode("utf-8", "replace")
+        return self._texts[path]
+
+
+def _folder(path: str) -> str:
+    return posixpath.dirname(path)
+
+
+def _builds(path: str) -> bool:
+    """Tell whether a file that is no code may name what the product is built from, or be built from."""
+    return posixpath.basename(path) not in MANIFESTS and builds(path)

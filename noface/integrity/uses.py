@@ -1,0 +1,144 @@
+"""Which file of a tree uses which, as the texts say: imports of the common languages, names of files in any. Pure.
+
+What a file is called tells little of what it is: `src/types.ts` steers no type checker, and `cases/a.txt` may hold what
+a test expects. Who uses it tells more. What only judges use can be put back to main's version without harm, since
+nothing of the product depends on it; what the product uses is the product, whatever it is called.
+"""
+
+import ast
+import json
+import posixpath
+import re
+import tomllib
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+_SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
+_SPECIFIER = re.compile(r"""(?:\bfrom|\bimport|\brequire|\bmock)\s*\(?\s*["'`]([^"'`\n]{1,300})["'`]""")
+_FOLDERS_OF_MODULES = ("", "src", "lib", "python")
+_ENTRIES_OF_PACKAGES = ("main", "module", "browser", "bin", "exports", "types", "typings")
+
+
+def word_of(path: str) -> str:
+    """Return the word that stands in each text that uses a file of code: its stem, or its folder's name.
+
+    The files of one folder are one package in Go, which mostly has the folder's name.
+    """
+    if path.endswith(".go"):
+        return posixpath.basename(posixpath.dirname(path)) or "package"
+    stem = posixpath.basename(path).partition(".")[0]
+    return posixpath.basename(posixpath.dirname(path)) or stem if _is_folder_itself(path) else stem
+
+
+def _is_folder_itself(path: str) -> bool:
+    return posixpath.basename(path).partition(".")[0] in ("index", "__init__", "__main__", "mod", "lib")
+
+
+def uses_code(path: str, text: str, target: str) -> bool:
+    """Tell whether the code at `path` uses that at `target`. In a language without rules here a name is enough."""
+    if path == target:
+        return False
+    if path.endswith((".py", ".pyi")) and target.endswith((".py", ".pyi")):
+        return any(_is_module(path, name, target) for name in _imported(text))
+    if _SCRIPT.search(path) and _SCRIPT.search(target):
+        return any(_is_specified(path, each, target) for each in _SPECIFIER.findall(text))
+    if path.endswith(".go") and target.endswith(".go"):
+        folder = posixpath.dirname(target)
+        return posixpath.dirname(path) == folder or re.search(rf'/{re.escape(folder)}"', text) is not None
+    if posixpath.splitext(path)[1] == posixpath.splitext(target)[1]:
+        return re.search(rf"(?<!\w){re.escape(word_of(target))}(?!\w)", text) is not None
+    return names_file(text, target)
+
+
+def names_file(text: str, target: str) -> bool:
+    """Tell whether a text names a file, by its name alone or with what stands before it."""
+    return re.search(rf"(?<![\w.-]){re.escape(posixpath.basename(target))}(?![\w-]|\.\w)", text) is not None
+
+
+def names_folder(text: str, target: str) -> bool:
+    """Tell whether a text names the folder that a file lies in, or one above it, as part of a path or as a string."""
+    folders = [re.escape(part) for part in posixpath.dirname(target).split("/") if part]
+    if not folders:
+        return False
+    one = "|".join(folders)
+    return re.search(rf"""["'`/](?:{one})(?=["'`/])|(?<![\w.-])(?:{one})/""", text) is not None
+
+
+def _imported(text: str) -> Iterator[str]:
+    """Yield the dotted names that Python code imports; of `from a import b` both "a" and "a.b"."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the project's escapes, say
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            yield module
+            yield from (f"{module}{'' if module.endswith('.') else '.'}{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value[:200]:
+            yield node.value[:200]  # pytest_plugins, import_module, a table of backends
+
+
+def _is_module(path: str, name: str, target: str) -> bool:
+    """Tell whether a name that the module at `path` imports is the module at `target`, or a package above it."""
+    own = target.rpartition(".")[0].removesuffix("/__init__").removesuffix("/__main__")
+    relative = len(name) - len(name.lstrip("."))
+    parts = [part for part in name.split(".") if part]
+    if relative:
+        folder = posixpath.normpath(posixpath.join(posixpath.dirname(path), *[".."] * (relative - 1)))
+        return own == posixpath.normpath(posixpath.join(folder, *parts))
+    for count in range(len(parts), 0, -1):  # `import a.b.c` runs a/__init__.py and a/b/__init__.py as well
+        if count < len(parts) and not target.endswith("__init__.py"):
+            return False
+        module = "/".join(parts[:count])
+        start = own.removesuffix(module).rstrip("/") if own.endswith(module) else None
+        if start is not None and (start in (*_FOLDERS_OF_MODULES, posixpath.dirname(path)) or count > 1):
+            return own == module or own.endswith(f"/{module}")
+    return False
+
+
+def _is_specified(path: str, specifier: str, target: str) -> bool:
+    """Tell whether a script's specifier leads to `target`; one that an alias begins counts by what follows."""
+    stems = {_SCRIPT.sub("", target)}
+    stems |= {posixpath.dirname(target)} if _is_folder_itself(target) else set()
+    wanted = _SCRIPT.sub("", specifier.rstrip("/"))
+    if specifier.startswith("."):
+        return posixpath.normpath(posixpath.join(posixpath.dirname(path), wanted)) in stems
+    tail = wanted.partition("/")[2]
+    return bool(tail) and any(stem == tail or stem.endswith(f"/{tail}") for stem in stems)
+
+
+def entries_of(manifest: str, text: str) -> tuple[str, ...]:
+    """Return the paths, without suffix, that a manifest declares as ways into the product; none of one it cannot read.
+
+    They are the programs and the entries of a package, not the scripts that its developers run.
+    """
+    try:
+        if manifest.endswith("package.json"):
+            values = [json.loads(text).get(key) for key in _ENTRIES_OF_PACKAGES]
+            named = [each for value in values for each in _strings(value)]
+        else:
+            project = tomllib.loads(text).get("project", {})
+            scripts = [value for key in ("scripts", "gui-scripts") for value in _strings(project.get(key))]
+            named = [value.partition(":")[0].replace(".", "/") for value in scripts]
+    except (ValueError, AttributeError, RecursionError):
+        return ()
+    folder = posixpath.dirname(manifest)
+    paths = (posixpath.normpath(posixpath.join(folder, name)) for name in named if name)
+    return tuple(_SCRIPT.sub("", path).removesuffix(".py") for path in paths)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner)

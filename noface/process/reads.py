@@ -1,0 +1,61 @@
+"""Which files of a folder a program reads, as the file system notes it: the time of each file's last read.
+
+This sees programs of every language, with no tracer and at no cost. A file system that notes no reads (noatime) says
+nothing; `notes_reads` tells.
+"""
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+_PROBE = ".noface-reads"
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """The files that one run of a program has read, and those that it has left unread, by path."""
+
+    read: frozenset[str] = frozenset()
+    unread: frozenset[str] = frozenset()
+
+
+def forget_reads(folder: Path, paths: Iterable[str]) -> None:
+    """Set the time of each file's last read before that of its last write: the next read is noted then ("relatime")."""
+    for path in paths:
+        place = f"{folder}/{path}"
+        with suppress(OSError):
+            found = os.lstat(place)
+            if found.st_atime_ns > found.st_mtime_ns:
+                os.utime(place, ns=(found.st_mtime_ns, found.st_mtime_ns), follow_symlinks=False)
+
+
+def reads_since(folder: Path, paths: Iterable[str]) -> Reads:
+    """Return which files were read since `forget_reads`. One that was written, or is gone, counts as read."""
+    read: list[str] = []
+    unread: list[str] = []
+    for path in paths:
+        try:
+            found = os.lstat(f"{folder}/{path}")
+        except OSError:
+            read.append(path)
+            continue
+        (read if found.st_atime_ns > found.st_mtime_ns else unread).append(path)
+    return Reads(frozenset(read), frozenset(unread))
+
+
+def notes_reads(folder: Path) -> bool:
+    """Tell whether the file system of a folder notes when a file is read; a file is made there for a moment."""
+    probe = folder / _PROBE
+    try:
+        probe.write_bytes(b"read")
+        written = probe.stat().st_mtime_ns
+        os.utime(probe, ns=(written - 1, written))
+        probe.read_bytes()
+        return probe.stat().st_atime_ns > written - 1
+    except OSError:
+        return False
+    finally:
+        with suppress(OSError):
+            probe.unlink(missing_ok=True)

@@ -1,0 +1,105 @@
+"""What files of main are to the gates, by who uses them and what gates read; no gate runs."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.cases import cases
+
+from noface.engine.parts import Parts
+from noface.engine.protected_files import reached
+from noface.git.plumbing import Plumbing
+from noface.git.repository import discover
+from noface.integrity.judges import Part
+from noface.model.gate import GateKind, GateSpec
+from noface.process.reads import Reads
+
+FILES = {
+    "pyproject.toml": "[project.scripts]\nshop = 'shop.cli:main'\n",
+    "shop/__init__.py": "",
+    "shop/core.py": "from shop.snapshots import store\nimport shop.ab_test\nopen('rates.json')\nROOT / 'templates'\n",
+    "shop/cli.py": "from shop.core import main\n",
+    "shop/snapshots/store.py": "def keep(): pass\n",
+    "shop/ab_test.py": "def split(): pass\n",
+    "shop/testing.py": "def check(a, b):\n    if a != b:\n        raise AssertionError(a)\n",
+    "shop/data/rates.json": "{}",
+    "shop/data/unused.json": "{}",
+    "shop/templates/mail.txt": "hello",
+    "cases/a.txt": "1",
+    "cases/unread.txt": "1",
+    "golden/deep/a.out": "1",
+    "recorded/a.out": "1",
+    "bin/shop": "#!/bin/sh\n",
+    "README.md": "# shop\n",
+    "checks/run.py": "from checks.table import ROWS\nfrom shop.core import main\n",
+    "checks/table.py": "ROWS = [1]\n",
+    "tests/test_a.py": "from shop.testing import check\nfrom shop.core import main\n(TOP / 'cases').glob('*')\n",
+    "tests/helper.py": "def x(): pass\n",
+    "web/src/index.ts": "import { Row } from './types'\nimport { face } from './avatar.js'\n",
+    "web/src/types.ts": "export type Row = number\n",
+    "web/src/avatar.js": "export const face = 1\n",
+    "web/lib/check.js": "function same(a, b) { if (a !== b) throw new Error(a) }\n",
+    "web/test/a.test.js": "const { same } = require('../lib/check')\nconst face = require('../src/avatar')\n",
+    "jest.config.js": "module.exports = {}\n",
+}
+GATES = tuple(
+    GateSpec(name, command, GateKind.TEST)
+    for name, command in (("unit", "pytest"), ("table", "python -m checks.run"), ("program", "python shop/cli.py"))
+)
+READS = Reads(frozenset(FILES) - {"cases/unread.txt"}, frozenset({"cases/unread.txt"}))
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    folder: Path = tmp_path_factory.mktemp("parts")
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    for args in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-qm", "x")):
+        subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@example.org", *args], cwd=folder, check=True)
+    plumbing = Plumbing(discover(folder, "main"))
+    yield Parts(plumbing, plumbing.main(), reached(plumbing, plumbing.main(), GATES), {"pytest": READS}, {"README.md"})
+    plumbing.close()
+
+
+@cases(
+    ("path", "part"),
+    [
+        ("shop/snapshots/store.py", Part.PRODUCT),  # called as tests' data are
+        ("shop/ab_test.py", Part.PRODUCT),
+        ("web/src/types.ts", Part.PRODUCT),  # called as settings of tools are
+        ("web/src/avatar.js", Part.PRODUCT),
+        ("shop/core.py", Part.PRODUCT),
+        ("shop/cli.py", Part.PRODUCT),  # a gate starts it, and the manifest declares it
+        ("shop/templates/mail.txt", Part.PRODUCT),
+        ("shop/data/unused.json", Part.SOFT),
+        ("checks/run.py", Part.CONFIG),
+        ("golden/deep/a.out", Part.TEST),
+        ("README.md", Part.TEST),
+        ("tests/helper.py", Part.TEST),
+        ("jest.config.js", Part.CONFIG),
+    ],
+)
+def test_who_uses_a_file_tells_what_it_is(parts, path, part):
+    assert parts(path) is part
+
+
+@cases(
+    ("changed", "groups"),
+    [
+        (("shop/testing.py", "shop/core.py"), (("shop/testing.py",),)),
+        (("web/lib/check.js", "web/src/avatar.js"), (("web/lib/check.js",),)),
+        (("checks/table.py", "shop/core.py"), (("checks/table.py",),)),
+        (("shop/testing.py",), ()),  # nothing of the product would be changed
+        (("shop/core.py", "shop/ab_test.py"), ()),
+        (("tests/helper.py", "shop/core.py"), ()),  # it is put back anyhow
+        (("cases/a.txt", "shop/core.py"), (("cases/a.txt",),)),
+        (("cases/a.txt",), ()),
+        (("cases/new.txt", "cases/unread.txt", "shop/core.py"), ()),  # main has it not, or no gate reads it
+        (("recorded/a.out", "shop/data/rates.json", "shop/templates/mail.txt", "shop/core.py"), (("recorded/a.out",),)),
+        (("bin/shop", "shop/core.py"), ()),  # a program
+        (("cases/a.txt", "shop/testing.py", "shop/core.py"), (("cases/a.txt",), ("cases/a.txt", "shop/testing.py"))),
+    ],
+)
+def test_what_only_judges_use_is_put_back_as_well(parts, changed, groups):
+    assert parts.by_use(changed) == groups
