@@ -13,7 +13,6 @@ from noface.diagnosis import syntax
 from noface.engine.attempt_environment import AttemptEnvironment
 from noface.engine.earlier_tests import weaker_tests
 from noface.engine.isolation import outside_modules
-from noface.engine.protected_files import reached
 from noface.gates.secrets import MARK, AddedSecret, keys_of, marked, scan, secret_failure
 from noface.git.filtered import raw
 from noface.git.objects import ObjectReader, refused
@@ -35,7 +34,7 @@ from noface.integrity.diff_names import (
     unfit_names,
 )
 from noface.integrity.diff_text import MARKERS, kin, places
-from noface.integrity.evasion import one_line, read_by, self_aware, shadowing
+from noface.integrity.evasion import self_aware, shadowing
 from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.judges import Part, lifted, part_of
 from noface.integrity.leftovers import LEFT_IN, copied, left_in, named_and_nowhere, taken_away, told_once
@@ -228,7 +227,6 @@ def examine_change(order: AttemptOrder, env: AttemptEnvironment, change: Change)
     patch = change.patch.decode("utf-8", "replace")
     commands = tuple(gate.command for gate in order.gates)
     changes = tuple(file for file in change.files if not lifted(file.path, order.issue))
-    called = reached(env.plumbing, order.main, order.gates).text if patch else ""
     with env.plumbing.blobs() as blobs:
         tests = tuple(file for file in changes if is_test_file(file.path))
         diff = rules.Diff(
@@ -240,13 +238,12 @@ def examine_change(order: AttemptOrder, env: AttemptEnvironment, change: Change)
             gates=(
                 *changed_gates(_manifests(blobs, changes, commands), commands),
                 *_shadows(order, env, changes),
-                *_revealing_lines(order, env, changes, patch, called),
+                *_revealing_lines(order, env, changes, patch),
             ),
             on_main=env.plumbing.whole(order.main).paths if adds(change.files) else (),
             mere_text=_mere_text(order, env, blobs, change.files, patch),
             workspaces=(str(env.slots_dir), os.path.realpath(env.slots_dir)),  # as named and as reached
             repositories=_repositories(order, env, change.files),
-            commands=called,
             lifted=frozenset(shown(file.path) for file in change.files if lifted(file.path, order.issue)),
             only_form=_only_form(order, blobs, change.files),
             weaker=weaker_tests(env.plumbing, blobs, order, tests),
@@ -322,24 +319,15 @@ def _shadows(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileCh
 
 
 def _revealing_lines(
-    order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChange, ...], patch: str, commands: str
+    order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChange, ...], patch: str
 ) -> tuple[str, ...]:
-    """Return the lines by which the product detects its tests, or is excused from a check as main never is."""
+    """Return the lines by which the product detects its tests."""
     paths = {shown(change.path) for change in changes}
     lines = [line for line in changed_lines(patch) if line.path in paths]
-    # The gates run with main's tests as well: an excuse in the change's own tests hides nothing of the product.
-    excused = one_line(line for line in lines if part_of(line.path) is not Part.TEST)
     main = env.plumbing.whole(order.main).paths
     folders = frozenset(part for path in main if is_test_file(path) for part in path.split("/")[:-1])
-    new = [
-        f"{path}: `{words}` excuses a line from a check, as nothing on main is"
-        for words, path in excused.items()
-        if read_by(words, commands) and not env.plumbing.naming(order.main, (words,))
-    ]
-    aware = [
-        phrase for phrase, word in self_aware(lines, folders).items() if not (word and _in_product(order, env, word))
-    ]
-    return (*aware, *new)
+    aware = self_aware(lines, folders).items()
+    return tuple(phrase for phrase, word in aware if not (word and _in_product(order, env, word)))
 
 
 def _in_product(order: AttemptOrder, env: AttemptEnvironment, word: str) -> bool:

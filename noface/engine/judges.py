@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from noface.engine.attempt_environment import GateFacts, Scope
+from noface.engine.excused import ExcusedChecks
 from noface.engine.gate_session import Task
 from noface.engine.gating import Gated, made_of, run_gates
 from noface.engine.parts import Parts
@@ -43,6 +44,7 @@ from noface.model.attempt import ABSENT, AttemptOrder, Judgement
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.issue import Issue
+from noface.model.patterns import matches_any
 from noface.model.taxonomy import FailureKind
 
 _TEXT_BYTES_MAX = 4_000_000
@@ -82,7 +84,9 @@ class Judges:
         for group in parts.by_use(before) if failure is None else ():
             by_use = replace(judging, tests=(*judging.tests, *(before[path] for path in group)))
             failure = failure or self._altered(by_use, called.files)
-        return failure
+        checks = ExcusedChecks(plumbing, task.main, task.tree, self.issue, self._run)
+        ours = (c for c in changes if not matches_any(c.path, self.issue.may_change))
+        return failure or checks.failure(ours, parts, self.gates)
 
     def _altered(self, judging: Touched, called: Collection[str]) -> Failure | None:
         """Return what main's versions of these files have against the change, but for those that a gate makes."""

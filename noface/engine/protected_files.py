@@ -41,13 +41,12 @@ _TEXTS = (".py", ".rb", ".sh", ".bash", ".mk", ".json", ".toml", ".cfg", ".ini",
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """The files that gates reach, and the text of their commands with that of the scripts that these call.
+    """The files that gates reach.
 
     `started` are code of the tree that they start, as far as it may as well be the product: `python app.py`.
     """
 
     files: frozenset[str]
-    text: str
     started: frozenset[str] = frozenset()
 
 
@@ -61,10 +60,9 @@ def reached(plumbing: Plumbing, main: str, gates: tuple[GateSpec, ...]) -> Reach
     commands = "\n".join(gate.command for gate in gates)
     steering = (path for path in tree.paths if _steers(path, commands))
     paths = {*tree.files_named(commands), *steering, *modules_run(commands, tree.paths)}
-    fresh, texts = set(paths), [commands]
+    fresh = set(paths)
     for _ in range(_ROUNDS_MAX):
         scripts = _texts(plumbing, main, fresh)
-        texts += scripts.values()
         fresh = {name for path, text in scripts.items() for name in tree.files_named(text, _folders(path))}
         fresh |= {name for text in scripts.values() for name in modules_run(text, tree.paths)}
         fresh -= paths
@@ -73,7 +71,7 @@ def reached(plumbing: Plumbing, main: str, gates: tuple[GateSpec, ...]) -> Reach
         paths |= fresh
     started = frozenset(sources(paths, ()))
     files = frozenset(path for path in paths - started if not _steers(path, commands))
-    return Reached(files, "\n".join(texts), started)
+    return Reached(files, started)
 
 
 def _steers(path: str, commands: str) -> bool:

@@ -11,7 +11,6 @@ from noface.integrity.build_output import generated, is_generated, new_folders
 from noface.integrity.diff_gates import lowered_thresholds, may_hold_threshold
 from noface.integrity.diff_names import Unfit, UnfitRule
 from noface.integrity.diff_text import left_markers, tied_lines
-from noface.integrity.evasion import read_by, suppressions
 from noface.integrity.strength import AS_STRONG, Weaker
 from noface.integrity.tampering import BY_BODY, EMPTIED, FEWER_ASSERTIONS, changed_lines, shown, weakened_tests
 from noface.model.attempt import ABSENT, FileChange
@@ -56,10 +55,9 @@ class Diff:
     it; `sizes` has the bytes of binary files, `gates` what no longer is as the gates call it (see diff_gates),
     `mere_text` the files in which conflict markers are none, `repositories` the folders that the change makes into git
     repositories, `unfit` what could not be pushed (see diff_names), `workspaces` the folders of noface's in which the
-    work was done, `lifted` the files that judge and that the issue is about, `commands`
-    what the gates run with the scripts that they call, `on_main` main's paths, if any path is added, `weaker` what the
-    bodies of tests have lost, those of `lifted` files left out. `only_form`: all files are only laid out anew, and the
-    issue does not ask for that.
+    work was done, `lifted` the files that judge and that the issue is about, `on_main` main's paths, if
+    any path is added, `weaker` what the bodies of tests have lost, those of `lifted` files left out. `only_form`: all
+    files are only laid out anew, and the issue does not ask for that.
     """
 
     changes: tuple[FileChange, ...]
@@ -71,7 +69,6 @@ class Diff:
     mere_text: frozenset[str] = frozenset()
     repositories: tuple[str, ...] = ()
     lifted: frozenset[str] = frozenset()
-    commands: str = ""
     unfit: tuple[Unfit, ...] = ()
     workspaces: tuple[str, ...] = ()
     on_main: Collection[str] = ()
@@ -166,7 +163,7 @@ def _unfit(diff: Diff) -> Iterator[Failure]:
 
 def _tampering(diff: Diff) -> Failure | None:
     tests = weakened_tests(tuple(c for c in diff.changes if c.path not in diff.lifted), diff.patch, diff.weaker)
-    gates = (*_thresholds(diff), *diff.gates, *_suppressions(diff))
+    gates = (*_thresholds(diff), *diff.gates)
     found = (*tests.found, *gates)
     if not found:
         return None
@@ -178,11 +175,6 @@ def _tampering(diff: Diff) -> Failure | None:
     message, kind = f"{headline}: {'; '.join(found[:_SHOWN_MAX])}", FailureKind.GATE_TAMPERING
     failure = _failure(kind, rule, message, found, ";".join(found))
     return replace(failure, failing_tests=tests.taken) if rule in BY_BODY else failure
-
-
-def _suppressions(diff: Diff) -> tuple[str, ...]:
-    matches = suppressions(line for line in changed_lines(diff.patch) if line.path not in diff.lifted)
-    return tuple(each for each in matches if read_by(each, diff.commands))
 
 
 def _thresholds(diff: Diff) -> tuple[str, ...]:

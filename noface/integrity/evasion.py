@@ -7,9 +7,6 @@ table of the answers that the tests want.
 Shadows: a file takes the place of what a gate has from outside the tree, as `pytest.py` or `random.py` do. A name that
 resolved outside the tree on main may not resolve inside it.
 
-Suppressions: a linter or type checker passes over a whole file. Excuses of single lines count where main has none of
-that kind; neither counts where no gate runs a tool that reads such words.
-
 And for a gate that changes the files it checks: the option by which its tool only looks.
 """
 
@@ -19,7 +16,6 @@ from collections.abc import Collection, Iterable
 from functools import cache
 
 from noface.data import pattern, table
-from noface.integrity.build_output import is_generated
 from noface.integrity.judges import Part, part_of
 from noface.integrity.tampering import Line, is_code, is_test_file
 from noface.model.attempt import ABSENT, FileChange
@@ -137,40 +133,6 @@ def _holds_tests(folder: str, tree: Iterable[str]) -> bool:
     """Tell whether tests stand in a folder itself: its modules are imported by their bare names then."""
     start = f"{folder}/"
     return any(path.startswith(start) and "/" not in path[len(start) :] and is_test_file(path) for path in tree)
-
-
-def read_by(words: str, commands: str) -> bool:
-    """Tell whether `commands`, what the gates run with the scripts they call, may run a tool that reads such words."""
-    if pattern("integrity", "suppressions", "runs_others").search(commands):
-        return True
-    tools = [tools for known, tools in table("integrity")["suppressions"]["readers"] if re.search(known, words)]
-    return not tools or any(re.search(each, commands) for each in tools)
-
-
-def one_line(lines: Iterable[Line]) -> dict[str, str]:
-    """Return what excuses single lines from a check, more often than before: its words, and where it stands.
-
-    Who asks sees whether main uses the same words.
-    """
-    balance: dict[str, int] = {}
-    places: dict[str, str] = {}
-    for line in lines:
-        for match in pattern("integrity", "suppressions", "one_line").finditer(line.text):
-            balance[match[0]] = balance.get(match[0], 0) + (-1 if line.removed else 1)
-            if not line.removed:
-                places.setdefault(match[0], line.path)
-    return {words: places[words] for words, number in balance.items() if number > 0 and words in places}
-
-
-def suppressions(lines: Iterable[Line]) -> tuple[str, ...]:
-    """Return the lines that switch a check off for a whole file, as phrases; only more of them than before count."""
-    balance: dict[tuple[str, str], int] = {}
-    for line in lines:
-        if pattern("integrity", "suppressions", "whole_file").search(line.text) and not is_generated(line.path):
-            key = (line.path, " ".join(line.text.split()))
-            balance[key] = balance.get(key, 0) + (-1 if line.removed else 1)
-    more = (where for where, number in balance.items() if number > 0)
-    return tuple(f"{path}: `{text}` switches a check off for the whole file" for path, text in more)
 
 
 def only_checking(command: str) -> str:

@@ -306,6 +306,23 @@ def altered(paths: tuple[str, ...], found: Failure) -> Failure:
     )
 
 
+def excused(shown: tuple[str, ...], found: Failure) -> Failure:
+    """Return the failure of a change that a check accepts for its comments only; `shown` are these, with their places.
+
+    `found` is what the check finds without them.
+    """
+    return Failure(
+        FailureKind.GATE_TAMPERING,
+        f"green only with {_few(shown)}; without these words the gate {found.gate} finds: {found.message}",
+        rule=ALTERED,
+        location=shown[0].partition(" ")[0],
+        signature=f"excused:{','.join(sorted(shown)[:_SHOWN_MAX])}",
+        evidence=tuple(f"excuses: {each}" for each in shown[:_SHOWN_MAX]),
+        excerpt=found.excerpt,
+        gate=found.gate,
+    )
+
+
 def named_among(test: str, bodies: Collection[str]) -> bool:
     """Tell whether a test, by its id, is one of the bodies of a file, by file and name."""
     file, _, name = test.rpartition("::") if "::" in test else ("", "", test)

@@ -7,7 +7,7 @@ import pytest
 from support.cases import cases
 
 from noface.diagnosis.syntax import check
-from noface.integrity.evasion import one_line, only_checking, self_aware, shadowing, suppressions
+from noface.integrity.evasion import only_checking, self_aware, shadowing
 from noface.integrity.inner_tests import with_main_tests
 from noface.integrity.judges import Part, broken, lifted, part_of, sources, touched, with_main_judging
 from noface.integrity.named_files import called_programs
@@ -198,23 +198,6 @@ def test_an_equality_that_is_always_true_is_found():
     lines = added("a.py", "    def __eq__(self, other):", "        return True")
     assert list(self_aware(lines, ())) == ["a.py defines an equality that is always true"]
     assert not self_aware(added("a.py", "    def __eq__(self, other):", "        return self.x == other.x"), ())
-
-
-def test_a_file_or_a_line_that_is_excused_from_a_check_is_found():
-    assert suppressions(added("a.py", "# ruff: noqa")) == (
-        "a.py: `# ruff: noqa` switches a check off for the whole file",
-    )
-    assert suppressions(added("a.ts", "/* eslint-disable */", "// @ts-nocheck"))
-    moved = [
-        Line("a.py", removed=True, text="# mypy: ignore-errors", stretch=1),
-        *added("a.py", "# mypy: ignore-errors"),
-    ]
-    assert suppressions(moved) == ()
-    assert one_line(added("a.py", "x = 1  # noqa: E501")) == {"# noqa: E501": "a.py"}
-    assert one_line(added("a.js", "// eslint-disable-next-line no-eval")) == {
-        "// eslint-disable-next-line no-eval": "a.js"
-    }
-    assert one_line([Line("a.py", removed=True, text="y  # noqa", stretch=1), *added("a.py", "z  # noqa")]) == {}
 
 
 def test_the_canary_breaks_the_product_and_leaves_what_judges_and_builds():

@@ -1,0 +1,111 @@
+"""Finds the checks that a change excuses itself from: its comments are muted, and the checks run once more (law 11)."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from noface.git.objects import ObjectReader
+from noface.git.plumbing import Entry, Plumbing, store_text, tree_with
+from noface.integrity.asked_for import words_of
+from noface.integrity.excuses import TEXT_CHARS_MAX, Excuse, excuses, muted, near
+from noface.integrity.judges import Part
+from noface.integrity.tampering import excused
+from noface.model.attempt import FileChange
+from noface.model.failure import Failure
+from noface.model.gate import GateKind, GateSpec, worst
+from noface.model.issue import Issue
+
+if TYPE_CHECKING:
+    from noface.engine.gating import Gated
+
+_REGULAR = frozenset({"100644", "100755"})
+_FILES_MAX = 200
+_ASKED_MAX = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ExcusedChecks:
+    """What the product's part of a change, from `main` to `tree`, may be excused from by the words that it adds.
+
+    `run` runs gates on a tree of its own. An excuse that main has in the same words is the project's custom, and one
+    that the issue's text names is its work.
+    """
+
+    plumbing: Plumbing
+    main: str
+    tree: str
+    issue: Issue
+    run: Callable[[str, tuple[GateSpec, ...]], "Gated"]
+
+    def failure(
+        self, changes: Iterable[FileChange], part: Callable[[str], Part], gates: tuple[GateSpec, ...]
+    ) -> Failure | None:
+        """Return what the checks among `gates` find once nothing excuses the change; None if that is nothing."""
+        hard = (gate for gate in gates if gate.hard and not gate.accept)
+        checks = tuple(gate for gate in hard if gate.kind is not GateKind.TEST or measures(gate))
+        product = [c for c in changes if c.new_mode in _REGULAR and part(c.path) is not Part.TEST] if checks else []
+        texts, found = self._read(product[:_FILES_MAX])
+        if not found:
+            return None
+        red = self._red(texts, found, checks)
+        if red is not None and (others := self._unknown(found)) != found:
+            found = others
+            red = self._red(texts, found, checks) if found else None
+        if red is None:
+            return None
+        said = f"{red.location or ''}\n{red.excerpt}\n" + "\n".join(red.evidence)
+        return excused(tuple(each.shown for each in near(found, said)), red)
+
+    def _read(self, changes: Iterable[FileChange]) -> tuple[dict[FileChange, str], tuple[Excuse, ...]]:
+        texts: dict[FileChange, str] = {}
+        found: list[Excuse] = []
+        with self.plumbing.blobs() as blobs:
+            for change in changes:
+                text = _text(blobs, change.new_oid)
+                added = _added(_text(blobs, change.old_oid) if change.old_mode in _REGULAR else "", text)
+                if here := excuses(change.path, text, added):
+                    texts[change] = text
+                    found += here
+        return texts, tuple(found)
+
+    def _red(
+        self, texts: dict[FileChange, str], found: tuple[Excuse, ...], checks: tuple[GateSpec, ...]
+    ) -> Failure | None:
+        entries: dict[str, Entry | None] = {}
+        for change, text in texts.items():
+            here = [each for each in found if each.path == change.path]
+            if here:
+                entries[change.path] = (change.new_mode, store_text(self.plumbing, muted(text, here)))
+        gated = self.run(tree_with(self.plumbing, self.tree, entries), checks)
+        red = worst(tuple(result for result in gated.results if not result.passed and result.gate in checks))
+        return red.failure if red is not None and red.failure is not None and red.failure.charged else None
+
+    def _unknown(self, found: tuple[Excuse, ...]) -> tuple[Excuse, ...]:
+        """Leave out what main says in the same words, and what the issue names."""
+        kinds = dict.fromkeys(each.kind for each in found)
+        text = words_of(self.issue)
+        asked = [kind for kind in kinds if kind and kind not in text][:_ASKED_MAX]
+        new = {kind for kind in asked if not self.plumbing.naming(self.main, (kind,))}
+        return tuple(each for each in found if each.kind in new)
+
+
+def measures(gate: GateSpec) -> bool:
+    """Tell whether a test gate also measures coverage, which a comment can excuse code from."""
+    return gate.kind is GateKind.TEST and any(word in gate.command for word in ("cov", "nyc", "c8", "istanbul"))
+
+
+def _text(blobs: ObjectReader, oid: str) -> str:
+    data = blobs.read(oid, TEXT_CHARS_MAX) or b""
+    return "" if b"\0" in data else data.decode("utf-8", "surrogateescape")
+
+
+def _added(old: str, new: str) -> frozenset[int]:
+    """Return the numbers of the lines that stand more often in the new text, counted from 1."""
+    left = Counter(old.split("\n"))
+    added: set[int] = set()
+    for number, line in enumerate(new.split("\n"), 1):
+        left[line] -= 1
+        if left[line] < 0:
+            added.add(number)
+    return frozenset(added)

@@ -1,0 +1,80 @@
+"""What may excuse code from a check, and how it is muted."""
+
+from support.cases import cases
+
+from noface.integrity.excuses import excuses, muted, near
+
+
+def muted_text(path, text, added=range(1, 100)):
+    return muted(text, excuses(path, text, set(added)))
+
+
+@cases(
+    ("path", "text", "quiet"),
+    [
+        ("a.py", "x = 1  # NOQA\n", "x = 1  # AAAA\n"),
+        ("a.py", "x = '# noqa'  # type: ignore[arg-type]\n", "x = '# noqa'  # aaaa: aaaaaa[aaa-aaaa]\n"),
+        ("a.py", "# mypy: disable-error-code=operator\n", "# aaaa: aaaaaaa-aaaaa-aaaa=aaaaaaaa\n"),
+        ("a.py", "# pylint: disable-next=W0611\n", "# aaaaaa: aaaaaaa-aaaa=A0000\n"),
+        ("a.py", "# -*- coding: latin-1 -*-\n", "# -*- coding: latin-1 -*-\n"),
+        ("a.py", "#!/usr/bin/python\n", "#!/usr/bin/python\n"),
+        ("a.py", "@typing.no_type_check\ndef f(): pass\n", "#aaaaaaaaaaaaaaaaaaaa\ndef f(): pass\n"),
+        ("a.py", "if not TYPE_CHECKING:\n    pass\n", "if TYPE_CHECKING:\n    pass\n"),
+        ("a.js", "f() // eslint-disable-line no-eval -- why\n", "f() // aaaaaa-aaaaaaa-aaaa aa-aaaa -- aaa\n"),
+        ("a.js", "/* eslint rule: [0] */\n", "/* aaaaaa aaaa: [0] */\n"),
+        ("a.ts", "/* one\n   @ts-nocheck */\n", "/* aaa\n   @aa-aaaaaaa */\n"),
+        (
+            "a.js",
+            "/**\n * @param {string} a the name\n * text\n */\n",
+            "/**\n * @param {string} a the name\n * aaaa\n */\n",
+        ),
+        ("a.ts", '/// <reference types="node" />\n', '/// <reference types="node" />\n'),
+        ("a.rs", "#[expect(unused)]\nfn f() {}\n", "/*aaaaaaaaaaaaa*/\nfn f() {}\n"),
+        ("a.rs", "#![cfg_attr(all(), allow(warnings))]\n", "/*aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa*/\n"),
+        ("a.rs", "#[derive(Debug)]\nstruct A;\n", "#[derive(Debug)]\nstruct A;\n"),
+        (
+            "a.c",
+            '#pragma GCC diagnostic ignored "-Wall"\nint a;\n',
+            "/*aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa*/\nint a;\n",
+        ),
+        ("a.c", "#include <a.h>\n", "#include <a.h>\n"),
+        ("a.go", "//nolint:all\nvar a int\n", "//aaaaaa:aaa\nvar a int\n"),
+        ("a.go", "//go:embed x\nvar a string\n", "//go:embed x\nvar a string\n"),
+        ("A.java", '@SuppressWarnings("all")\nclass A {}\n', "/*aaaaaaaaaaaaaaaaaaaa*/\nclass A {}\n"),
+        ("a.sh", "# shellcheck disable=SC2086\necho $a\n", "# aaaaaaaaaa aaaaaaa=AA0000\necho $a\n"),
+        ("a.css", "/* stylelint-disable */\n", "/* aaaaaaaaa-aaaaaaa */\n"),
+        ("a.yml", "a: 1 # yamllint disable-line\n", "a: 1 # aaaaaaaa aaaaaaa-aaaa\n"),
+        ("a.unknown", "# noqa\n", "# noqa\n"),
+        ("a.py", "é = 1  # größe\n", "é = 1  # aaaaa\n"),
+        ("a.py", "x = 1  # noqa" + "a" * 6_000, "x = 1  # noqa" + "a" * 6_000),  # nobody has written it by hand
+    ],
+)
+def test_what_excuses_is_muted_in_any_words_and_in_place(path, text, quiet):
+    assert muted_text(path, text) == quiet
+
+
+def test_only_added_lines_are_muted():
+    text = "a = 1  # noqa\nb = 2  # noqa\n"
+    assert muted_text("a.py", text, {2}) == "a = 1  # noqa\nb = 2  # aaaa\n"
+    assert excuses("a.py", text, set()) == ()
+
+
+@cases(
+    ("text", "kind"),
+    [
+        ("# noqa: S603 - our own program", "# noqa: S603"),
+        ("// eslint-disable-next-line no-eval -- trusted", "// eslint-disable-next-line no-eval"),
+        ("# noqa: E501 # long", "# noqa: E501"),
+        ("/* c8 ignore next */", "/* c8 ignore next"),
+    ],
+)
+def test_an_excuse_without_its_reason_is_its_kind(text, kind):
+    path = "a.py" if text.startswith("#") else "a.js"
+    assert [each.kind for each in excuses(path, text, {1})] == [kind]
+
+
+def test_a_check_names_the_lines_that_were_excused():
+    found = excuses("a.py", "# one\n\n\nx = 1\n# two\n", {1, 5})
+    assert [each.text for each in near(found, "a.py:4:1: bad")] == ["# two"]
+    assert [each.text for each in near(found, "a.py: bad")] == ["# one", "# two"]
+    assert near(found, "b.py:1") == found
