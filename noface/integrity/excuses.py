@@ -13,7 +13,11 @@ from dataclasses import dataclass
 TEXT_CHARS_MAX = 1_000_000
 _LINE_CHARS_MAX = 5_000
 _SHOWN_MAX = 120
-_LETTER = re.compile(r"[a-z]"), re.compile(r"[A-Z]"), re.compile(r"[0-9]"), re.compile(r"[^\W\d_a-zA-Z]")
+_MUTED = re.compile(r"(?P<keep>https?://\S+|^\W{1,3}(?=\s|\w|$)|\s*(?:\*/|-->)$)|(?P<any>[\w:=@\[\](){}<>`])")
+"""An address stays, since linters let a line be long for one, and so do the marks around a comment.
+
+The rest must not look like code that somebody has commented out.
+"""
 _READ_BY_OTHERS = re.compile(
     r"^//go:(?!build\s+ignore)|^//\s*\+build|^//export\s|^#.*?coding[:=]|^///\s*<reference|^#!|webpack\w+:|^/[/*]#|__PURE__"
 )
@@ -120,9 +124,12 @@ def _mute(excuse: Excuse) -> str:
         begin, end = excuse.instead[:half], excuse.instead[half:]
         code = words.lstrip()
         words = words[: len(words) - len(code)] + begin + re.sub(r"[^\n]", "a", code)[len(begin + end) :] + end
-    for letters, instead in zip(_LETTER, "aA0a", strict=True):
-        words = letters.sub(instead, words)
-    return words
+    return _MUTED.sub(_muted_part, words)
+
+
+def _muted_part(match: re.Match[str]) -> str:
+    part = match["any"]
+    return match[0] if part is None else "A" if part.isupper() else "0" if part.isdigit() else "a"
 
 
 def near(found: Collection[Excuse], places: str) -> tuple[Excuse, ...]:
