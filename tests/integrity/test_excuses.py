@@ -50,7 +50,7 @@ def muted_text(path, text, added=range(1, 100)):
         ("a.css", "/* stylelint-disable */\n", "/* aaaaaaaaa-aaaaaaa */\n"),
         ("a.yml", "a: 1 # yamllint disable-line\n", "a: 1 # aaaaaaaa aaaaaaa-aaaa\n"),
         ("a.py", "# see https://example.org/a  # noqa\n", "# aaa https://example.org/a  # aaaa\n"),
-        ("a.py", "# total(1)[0] = {2}\n", "# aaaaa0aa0a a a0a\n"),  # no code that somebody has commented out
+        ("a.py", "# total(1)[0] = {2}\n", "# aaaaaa0aa0a a a0a\n"),  # no code that somebody has commented out
         ("a.unknown", "# noqa\n", "# noqa\n"),
         ("a.py", "é = 1  # größe\n", "é = 1  # aaaaa\n"),
         ("a.py", "x = 1  # noqa" + "a" * 6_000, "x = 1  # noqa" + "a" * 6_000),  # nobody has written it by hand
