@@ -12,21 +12,33 @@ After the gates are green on the change:
 Nothing runs again where nothing of that kind is touched and the ids are there.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from noface.data import pattern
 from noface.engine.attempt_environment import GateFacts, Scope
-from noface.engine.excused import ExcusedChecks
+from noface.engine.excused import ExcusedChecks, measures
 from noface.engine.gate_session import Task
 from noface.engine.gating import Gated, made_of, run_gates
 from noface.engine.parts import Parts
 from noface.engine.protected_files import reached
 from noface.git.objects import ObjectReader
-from noface.git.plumbing import Entry, entries_before, store_text, tree_with
+from noface.git.plumbing import Entry, Plumbing, entries_before, store_text, tree_with
 from noface.git.refs import RefUpdate, hold_ref
 from noface.integrity.diff import REWRITTEN
 from noface.integrity.inner_tests import with_main_tests
-from noface.integrity.inventory import Inventory, Shortfall, agreed, compared, each_once, kept, newly_skipped, without
+from noface.integrity.inventory import (
+    Inventory,
+    Outcome,
+    Shortfall,
+    agreed,
+    compared,
+    each_once,
+    kept,
+    newly_skipped,
+    without,
+)
 from noface.integrity.judges import Part, Touched, lifted, may_be_made, part_of, touched, with_main_judging
 from noface.integrity.tampering import (
     ALTERED,
@@ -34,12 +46,16 @@ from noface.integrity.tampering import (
     CONTRADICTED,
     EMPTIED,
     altered,
+    blind,
+    changed_lines,
     contradicted,
+    is_code,
     missing,
     named_among,
     renamed_tests,
     skipped,
 )
+from noface.integrity.turned import turned
 from noface.model.attempt import ABSENT, AttemptOrder, Judgement
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult, GateSpec
@@ -48,6 +64,8 @@ from noface.model.patterns import matches_any
 from noface.model.taxonomy import FailureKind
 
 _TEXT_BYTES_MAX = 4_000_000
+_LINE_CHARS_MAX = 2_000
+_TURNED_MAX = 500
 _REGULAR = frozenset({"100644", "100755"})
 
 
@@ -86,7 +104,7 @@ class Judges:
             failure = failure or self._altered(by_use, called.files)
         checks = ExcusedChecks(plumbing, task.main, task.tree, self.issue, self._run)
         ours = (c for c in changes if not matches_any(c.path, self.issue.may_change))
-        return failure or checks.failure(ours, parts, self.gates)
+        return failure or checks.failure(ours, parts, self.gates) or self._blind(judging)
 
     def _altered(self, judging: Touched, called: Collection[str]) -> Failure | None:
         """Return what main's versions of these files have against the change, but for those that a gate makes."""
@@ -168,6 +186,48 @@ class Judges:
             return True
         tree = tree_with(self.scope.env.plumbing, self.task.tree, others)
         return self._judged(tree, tuple(others), only_tests=False) is None
+
+    def _blind(self, judging: Touched) -> Failure | None:
+        """Return the failure of a change with which main's tests pass whatever they ask for, if it may do such a thing.
+
+        Main's tests with other values in their assertions run on the change, and on main where any passes.
+        """
+        plumbing, main = self.scope.env.plumbing, self._main_tree
+        gates = tuple(gate for gate in self._test_gates() if not measures(gate))
+        if not gates or not self._may_reach():
+            return None
+        turned = turned_tests(plumbing, self.task.main, self.parts)
+        hard = {**entries_before(judging.hard), **self._sections(judging), **self._inner_tests(judging)}
+        passed = self._passing(tree_with(plumbing, self.task.tree, {**hard, **turned}), gates) if turned else {}
+        if not any(passed.values()):
+            return None
+        on_main = self._passing(tree_with(plumbing, main, turned), gates)
+        for gate in gates:
+            now, before = passed.get(gate, Counter()), on_main.get(gate, Counter())
+            if tests := tuple(sorted(test for test, number in now.items() if number > before[test])):
+                return blind(gate, tuple(test for test in tests if test))
+        return None
+
+    def _may_reach(self) -> bool:
+        """Tell whether the product's changed lines may reach what judges them."""
+        plumbing, task, reaches = self.scope.env.plumbing, self.task, pattern("integrity", "sensitivity", "reaches")
+        patch = plumbing.diff(task.main, task.tree).patch.decode("utf-8", "replace")
+        added = (line for line in changed_lines(patch) if not line.removed and is_code(line.path))
+        return any(
+            reaches.search(line.text[:_LINE_CHARS_MAX]) for line in added if self.parts(line.path) is Part.PRODUCT
+        )
+
+    def _passing(self, tree: str, gates: tuple[GateSpec, ...]) -> dict[GateSpec, Counter[str]]:
+        """Return how many tests pass on a tree, by name without parameters; "" is the gate itself."""
+        gated = self._run(tree, tuple(replace(gate, again=0, retries=0) for gate in gates), steady=False)
+        found: dict[GateSpec, Counter[str]] = {}
+        for gate, result in zip(gates, gated.results[-len(gates) :], strict=False):
+            known = self._facts.inventories.get((tree, gate.command))
+            tests = known.tests if known is not None else ()
+            here = Counter(name.partition("[")[0] for name, outcome in tests if outcome is Outcome.PASSED)
+            here[""] = int(result.passed) + ((known.count if known is not None else None) or 0)
+            found[gate] = here
+        return found
 
     def fewer(self) -> tuple[str, ...] | None:
         """Return main's passing tests that the change itself skips, or that are gone where fewer pass there.
@@ -291,7 +351,9 @@ class Judges:
         self._facts.asked.add(key)
         return self._facts.inventories.get(key)
 
-    def _run(self, tree: str, gates: tuple[GateSpec, ...], *, on_main: bool = False, anew: bool = False) -> Gated:
+    def _run(
+        self, tree: str, gates: tuple[GateSpec, ...], *, on_main: bool = False, anew: bool = False, steady: bool = True
+    ) -> Gated:
         """Run gates, and the builds before them, on a tree that is not the task's own."""
         scope, task = self.scope, self.task
         builds = tuple(g for g in self.gates if g.kind is GateKind.BUILD and g.hard and g not in gates)
@@ -299,7 +361,7 @@ class Judges:
         if not on_main:
             scope.env.plumbing.refs.apply(RefUpdate(hold_ref(task.issue_id, f"gating-{task.name}"), tree))
         folder, commit = ("main", task.main) if on_main else ("judges", task.commit)
-        other = replace(task, tree=tree, commit=commit, logs=task.logs / folder)
+        other = replace(task, tree=tree, commit=commit, logs=task.logs / folder, steady=steady)
         tests = [gate for gate in gates if gate.kind is GateKind.TEST]
         unknown = any((tree, gate.command) not in self._facts.inventories for gate in tests)
         gated = run_gates(scope, other, (*builds, *gates), anew=anew or unknown)
@@ -340,6 +402,18 @@ class Judges:
 def _file_of(test: str) -> str:
     """Return the file that a test's id begins with; ids of some runners name none."""
     return test.partition("::")[0]
+
+
+def turned_tests(plumbing: Plumbing, main: str, parts: Callable[[str], Part]) -> dict[str, Entry | None]:
+    """Return main's tests with other values in what they assert; a file without any is left out."""
+    tests = tuple(path for path in plumbing.paths(main) if parts(path) is Part.TEST)
+    entries: dict[str, Entry | None] = {}
+    with plumbing.blobs() as blobs:
+        for path, (mode, oid) in plumbing.entries(main, tests[:_TURNED_MAX]).items():
+            text = turned(path, _text(blobs, oid)) if mode in _REGULAR else None
+            if text is not None:
+                entries[path] = (mode, store_text(plumbing, text))
+    return entries
 
 
 def _text(blobs: ObjectReader, oid: str) -> str:

@@ -1,7 +1,7 @@
 """Finds the ways around a check that stand in the change itself, beside its tests; reads the added lines and paths.
 
-Self-awareness: the product asks whether it is being tested, reaches into the tests, or bends what compares. Code under
-test shares its process with what tests it, so no report can tell an answer that it gives to tests alone. Not seen: a
+Self-awareness: the product asks whether it is being tested, or reaches into the tests. Code under test shares its
+process with what tests it, so no report can tell an answer that it gives to tests alone. Not seen: a
 table of the answers that the tests want.
 
 Shadows: a file takes the place of what a gate has from outside the tree, as `pytest.py` or `random.py` do. A name that
@@ -20,12 +20,6 @@ from noface.integrity.judges import Part, part_of
 from noface.integrity.tampering import Line, is_code, is_test_file
 from noface.model.attempt import ABSENT, FileChange
 
-_ALWAYS_EQUAL = re.compile(
-    r"\bdef __eq__\([^\n]*\n(?:\s*(?:\"\"\"[^\n]*\"\"\"|#[^\n]*)?\n)*\s*return (?:True|isinstance\([^\n]*\))\s*$"
-    r"|\bfn eq\([^)]*\)\s*->\s*bool\s*\{\s*true\s*\}|\bequals\([^)]*\)\s*\{\s*return true;"
-    r"|\boperator\s*==\s*\([^)]*\)[^{;]*\{\s*return true;",
-    re.MULTILINE,
-)
 # A word in two pieces, such as "MAKE" "LEVEL" or 'py' + 'test'.
 _SPLIT = re.compile(r"(?<=\w)([\"'])\s*[+.]?\s*\1(?=\w)")
 _COMMENT = re.compile(r"^\s*(#(?![\[!])|//|\*|/\*|--)")
@@ -56,8 +50,6 @@ def self_aware(lines: Iterable[Line], folders: Collection[str]) -> dict[str, str
             why, word = _why(text, folders, frames=frames)
             if why:
                 found[f"{path} {why}: `{' '.join(text.split())[:120]}`"] = word
-        if _ALWAYS_EQUAL.search("\n".join(fresh)):
-            found[f"{path} defines an equality that is always true"] = ""
     return found
 
 
@@ -68,10 +60,8 @@ def _why(line: str, folders: Collection[str], *, frames: bool) -> tuple[str, str
         return "asks whether it is being tested", asks[0]
     if (_aware("looks").search(text) or frames) and _aware("test_word").search(text):
         return "asks whether it is being tested", ""
-    if _aware("bends").search(text):
-        return "changes what the tests compare with", ""
     place = _aware("test_place").search(text)
-    if place is not None and place[1] in folders:
+    if place is not None and place[1] in folders and _aware("reads").search(text):
         return "reaches into the tests", place[0]
     return "", ""
 

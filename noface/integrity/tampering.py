@@ -276,13 +276,15 @@ MISSING = "tests-missing"
 """The rule of a change on which tests that pass on main are missing."""
 CONTRADICTED = "tests-contradicted"
 """The rule of a change that keeps all tests of main and alters what some of them ask for: its issue may want that."""
+BLIND = "judge-blind"
+"""The rule of a change with which main's tests pass whatever they ask for."""
 EMPTIED = "tests-emptied"
 """The rule of tests that are gone or have lost all or most of what they ask for, with nothing else against them."""
 FEWER_ASSERTIONS = "assertions-fewer"
 """The rule of tests of which none has lost most, with fewer assertions over all and nothing else against them."""
 BY_BODY = (EMPTIED, FEWER_ASSERTIONS)
 """The rules of what the bodies of main's tests have lost, whether or not main's versions of them pass."""
-BY_MAIN = (ALTERED, MISSING, CONTRADICTED)
+BY_MAIN = (ALTERED, MISSING, CONTRADICTED, BLIND)
 """The rules of what main's own tests and settings find in a change that is green with its own."""
 
 _SHOWN_MAX = 10
@@ -303,6 +305,21 @@ def altered(paths: tuple[str, ...], found: Failure) -> Failure:
         excerpt=found.excerpt,
         failing_tests=tests,
         gate=found.gate,
+    )
+
+
+def blind(gate: GateSpec, tests: tuple[str, ...]) -> Failure:
+    """Return the failure of a change with which tests of main pass whatever they ask for; none: all of the gate."""
+    what = f"{_few(tests)} pass{'es' if len(tests) == 1 else ''}" if tests else "it passes"
+    return Failure(
+        FailureKind.GATE_TAMPERING,
+        f"gate {gate.name} does not look any more: with other values in the assertions of main's tests {what} all the"
+        " same, and not so on main. Something of the change answers for the tests, or is equal to everything",
+        rule=BLIND,
+        signature=f"{BLIND}:{','.join(tests[:_SHOWN_MAX])}",
+        evidence=tuple(f"passes whatever it asks for: {test}" for test in tests[:_SHOWN_MAX]),
+        failing_tests=tests,
+        gate=gate.name,
     )
 
 

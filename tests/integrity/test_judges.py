@@ -164,11 +164,11 @@ def added(path, *texts):
         ("a.js", "  if (process.env.NODE_ENV === 'test') return 3;"),
         ("a.js", "  if (typeof describe === 'function') return 3;"),
         ("a.js", "  if (new Error().stack.includes('/test/')) return 3;"),
-        ("a.js", "assert.throws = () => {};"),
         ("src/a.rs", "    if cfg!(test) { return 3; }"),
         ("src/a.rs", "#[cfg(not(test))]"),
         ("a.go", "	if testing.Testing() { return 3 }"),
-        ("a.py", "unittest.TestCase.assertEqual = print"),
+        ("a.js", "  if (process.argv[1].includes('mocha')) return 3;"),
+        ("a.py", '    if sys._getframe(1).f_code.co_name.startswith("test"):'),
         ("a.py", "KNOWN = Path(__file__).parent / 'tests' / 'cases.csv'"),
     ],
 )
@@ -187,17 +187,17 @@ def test_a_line_of_the_product_that_knows_of_the_tests_is_found(path, text):
         ("src/a.rs", "#[cfg(test)]"),
         ("a.py", "# if 'pytest' in sys.modules: no"),
         ("a.py", "    assert expected == found"),
+        ("a.py", "spec_path = sys.argv[1]"),
+        ("a.py", "def speed_test(hosts, thread_count):"),
+        ("a.py", "trial.status = DONE"),
+        ("a.py", "TestResult.score = 3"),
+        ("a.py", '@app.route("/tests/")'),
+        ("setup.py", 'packages=find_packages(exclude=["tests"])'),
         ("README.md", "Set NODE_ENV=test before you run the tests."),
     ],
 )
 def test_ordinary_lines_are_not_taken_for_that(path, text):
     assert not self_aware(added(path, text), {"tests"})
-
-
-def test_an_equality_that_is_always_true_is_found():
-    lines = added("a.py", "    def __eq__(self, other):", "        return True")
-    assert list(self_aware(lines, ())) == ["a.py defines an equality that is always true"]
-    assert not self_aware(added("a.py", "    def __eq__(self, other):", "        return self.x == other.x"), ())
 
 
 def test_the_canary_breaks_the_product_and_leaves_what_judges_and_builds():

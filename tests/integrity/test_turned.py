@@ -1,0 +1,42 @@
+"""Tests that ask for other values, in any language, under their own names."""
+
+from support.cases import cases
+
+from noface.integrity.turned import turned
+
+
+@cases(
+    ("path", "text", "other"),
+    [
+        ("test_a.py", "def test_a():\n    assert half(6) == 3\n", "def test_a():\n    assert half(7) == 8\n"),
+        ("test_a.py", "    assert case['total'] == 3\n", "    assert case['total'] == 7\n"),
+        ("test_a.py", "    x = 3\n", None),  # asks for nothing
+        ("test_a.py", "    with self.assertRaises(ValueError):\n", "    with self.assertRaises(FloatingPointError):\n"),
+        ("test_a.py", "    assert f() is True\n", "    assert f() is False\n"),
+        ("test_a.py", "    assert f('a\\n') == 'b'\n", "    assert f('q\\n') == 'z'\n"),
+        ("test_a.py", "    assert f(\n        1,\n    )\n    y = 2\n", "    assert f(\n        7,\n    )\n    y = 2\n"),
+        ("test_a.py", '    """Half of 6 == 3."""\n', None),
+        (
+            "a.test.js",
+            "it('is 3', () => assert.equal(half(6), 3));\n",
+            "it('is 3', () => assert.equal(half(7), 8));\n",
+        ),
+        (
+            "a.test.ts",
+            "  expect(() => f('a')).toThrow(RangeError);\n",
+            "  expect(() => f('q')).toThrow(EvalError);\n",
+        ),
+        ("a.test.ts", "  expect(f()).toEqual({ row: 2 });\n", "  expect(f()).toEqual({ row: 7 });\n"),
+        ("a_test.go", '\tif got != "7" {\n', '\tif got != "3" {\n'),
+        ("tests/a.rs", '    assert_eq!(f("2d6+1"), 3);\n', '    assert_eq!(f("2d6+7"), 8);\n'),
+        ("tests/data/a.json", '{\n  "total": 50,\n}\n', '{\n  "total": 53,\n}\n'),
+        ("tests/data/a.txt", "one\n\n", "onq\n\n"),
+        ("tests/data/a.txt", "\n", None),
+    ],
+)
+def test_what_is_asked_for_is_another_value_each_time(path, text, other):
+    assert turned(path, text) == other
+
+
+def test_what_is_equal_in_a_test_is_not_so_any_more():
+    assert turned("test_a.py", "    assert f('same') == 'same'\n") == "    assert f('samq') == 'samz'\n"
