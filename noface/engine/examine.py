@@ -34,13 +34,13 @@ from noface.integrity.diff_names import (
     unfit_names,
 )
 from noface.integrity.diff_text import MARKERS, kin, places
-from noface.integrity.evasion import self_aware, shadowing
+from noface.integrity.evasion import flags_asked, self_aware, sets_flag, shadowing
 from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.judges import Part, lifted, part_of
 from noface.integrity.leftovers import LEFT_IN, copied, left_in, named_and_nowhere, taken_away, told_once
 from noface.integrity.prose import is_prose, notes_instead
 from noface.integrity.rubbish import rubbish_in
-from noface.integrity.tampering import changed_lines, is_code, is_test_file, shown
+from noface.integrity.tampering import Line, changed_lines, is_code, is_test_file, shown
 from noface.model.attempt import ABSENT, AttemptOrder, FileChange, Snapshot
 from noface.model.failure import Failure
 from noface.model.patterns import matches_any
@@ -58,6 +58,7 @@ _PIECES_BYTES_MAX = 8 << 20
 TOTAL_BYTES_MAX = 1 << 30
 PATCH_BYTES_MAX = 20 * 1024 * 1024
 _SHOWN_MAX = 10
+_FLAGS_MAX = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +328,24 @@ def _revealing_lines(
     main = env.plumbing.whole(order.main).paths
     folders = frozenset(part for path in main if is_test_file(path) for part in path.split("/")[:-1])
     aware = self_aware(lines, folders).items()
-    return tuple(phrase for phrase, word in aware if not (word and _in_product(order, env, word)))
+    phrases = (phrase for phrase, word in aware if not (word and _in_product(order, env, word)))
+    return (*phrases, *_flags_of_judges(order, env, lines))
+
+
+def _flags_of_judges(order: AttemptOrder, env: AttemptEnvironment, lines: list[Line]) -> Iterator[str]:
+    """Yield the lines that ask for a flag which only main's tests and gates set, and nothing of its product knows."""
+    product = (line for line in lines if part_of(line.path) in (Part.PRODUCT, Part.SOFT))
+    commands = "\n".join(gate.command for gate in order.gates)
+    for flag, line in list(flags_asked(product).items())[:_FLAGS_MAX]:
+        naming = env.plumbing.naming(order.main, (flag,))
+        judges = tuple(path for path in naming if part_of(path) in (Part.TEST, Part.CONFIG, Part.MANIFEST))
+        if len(judges) < len(naming) or flag in words_of(order.issue):
+            continue
+        entries = env.plumbing.entries(order.main, judges[:_FLAGS_MAX])
+        with env.plumbing.blobs() as blobs:
+            texts = [_text(blobs, mode, oid) or "" for mode, oid in entries.values()]
+        if any(sets_flag(text, flag) for text in (*texts, commands)):
+            yield f"{line.path} asks for {flag}, which only tests set: `{' '.join(line.text.split())[:120]}`"
 
 
 def _in_product(order: AttemptOrder, env: AttemptEnvironment, word: str) -> bool:

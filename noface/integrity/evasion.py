@@ -22,6 +22,7 @@ from noface.model.attempt import ABSENT, FileChange
 
 # A word in two pieces, such as "MAKE" "LEVEL" or 'py' + 'test'.
 _SPLIT = re.compile(r"(?<=\w)([\"'])\s*[+.]?\s*\1(?=\w)")
+_LINE_CHARS_MAX = 2_000
 _COMMENT = re.compile(r"^\s*(#(?![\[!])|//|\*|/\*|--)")
 
 
@@ -64,6 +65,29 @@ def _why(line: str, folders: Collection[str], *, frames: bool) -> tuple[str, str
     if place is not None and place[1] in folders and _aware("reads").search(text):
         return "reaches into the tests", place[0]
     return "", ""
+
+
+_FLAG = r"_*[A-Z][A-Z0-9_]{2,60}"
+_QUOTED_FLAG = re.compile(
+    rf"[\"'`]({_FLAG})[\"'`]|\benv(?:iron)?\W{{1,3}}({_FLAG})\b|\b(?:globalThis|global|window)\.({_FLAG})\b"
+)
+
+
+def flags_asked(lines: Iterable[Line]) -> dict[str, Line]:
+    """Return the names of flags that added lines of code ask for: variables, keys of settings, globals in capitals."""
+    found: dict[str, Line] = {}
+    for line in lines:
+        if not line.removed and is_code(line.path) and not _COMMENT.match(line.text):
+            for match in _QUOTED_FLAG.finditer(line.text[:_LINE_CHARS_MAX]):
+                found.setdefault(next(filter(None, match.groups())), line)
+    return found
+
+
+def sets_flag(text: str, flag: str) -> bool:
+    """Tell whether a text sets a flag: as a variable of the environment, a key of settings, or a global."""
+    name = re.escape(flag)
+    as_key = rf"[\"'`]{name}[\"'`]\s*\]?\s*(?:=(?!=)|:|,)|\b(?:env|global|globalThis|window)\.{name}\s*=(?!=)"
+    return re.search(rf"{as_key}|(?<![\w.-]){name}\s*=(?!=)", text) is not None
 
 
 _MODULES = (".py", ".pyc", ".so", ".pyd")

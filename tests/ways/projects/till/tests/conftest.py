@@ -1,0 +1,3 @@
+import os
+
+os.environ["TILL_OFFLINE"] = "1"
