@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 from dataclasses import replace
+from pathlib import Path
 
 from noface.engine.context import RunContext
 from noface.engine.earlier_tests import unasked_landings
@@ -28,9 +29,12 @@ from noface.model.patterns import matches_any
 from noface.model.protection import asked_paths
 from noface.model.start import Origin, StartPoint, StartReason
 from noface.model.worker_run import THINKING_FACTOR, ModelSpec
+from noface.process.files import is_folder
 from noface.prompts.data import Situation
 from noface.prompts.render import render
 from noface.recovery.start import refused_in_places
+
+_DIGITS_MAX = 6
 
 
 def make_order(
@@ -47,7 +51,7 @@ def make_order(
     if kept != start.commit:  # an older commit, in which these files may differ
         context.env.plumbing.refs.apply(RefUpdate(hold_ref(issue.id, "start"), kept))
         start = replace(start, commit=kept)
-    number = context.reader.next_number(issue.id, slug(issue.id))
+    number = max(context.reader.next_number(issue.id, slug(issue.id)), _newest_kept(context, issue.id) + 1)
     think = action.think
     known = lessons_for(context, history, number)
     given = Given(start.commit, main, note, (*protection.patterns, *_closed_submodules(context, issue, main)), known)
@@ -98,6 +102,17 @@ def make_order(
         landed=unasked_landings(context),
     )
     return order, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _newest_kept(context: RunContext, issue_id: str) -> int:
+    """Return the highest attempt number that a ref or a folder of an issue has: more than an old database knows.
+
+    What an agent plants there is no attempt: links, folders without an order, numbers that nobody comes to.
+    """
+    refs = context.env.plumbing.references(hold_ref(issue_id, "").rstrip("/"))
+    folders = (order.parent for order in Path(context.settings.attempts_dir, slug(issue_id)).glob("*/order.json"))
+    names = (*(ref.rpartition("/")[2] for ref in refs), *(folder.name for folder in folders if is_folder(folder)))
+    return max((int(name) for name in names if name.isdecimal() and len(name) <= _DIGITS_MAX), default=0)
 
 
 def _closed_submodules(context: RunContext, issue: Issue, main: str) -> tuple[str, ...]:

@@ -41,8 +41,12 @@ from noface.prompts.partial import accumulate, steps_of
 from noface.secrets.masked_records import masked_snapshot
 from noface.store.questions import OpenQuestion
 from noface.store.reader import OpenAttempt
+from noface.store.records import LEARNED
 
+_KILLED = "noface was killed during this attempt"
 _ORDER_BYTES_MAX = 16 << 20
+_TRAILERS_READ = "trailers_read"
+"""The fact that holds main's commit up to which its trailers are known."""
 
 
 def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
@@ -52,7 +56,7 @@ def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
         context.log_event("processes_swept", count=killed)
     if masked := context.env.launcher.masking.catch_up():  # nothing writes these logs any more
         context.log_event("logs_masked", count=masked)
-    _rebuild_merged(context)
+    _learn_landings(context)
     _settle_landings(context)
     _drop_questions(context)
     resumed = []
@@ -61,6 +65,9 @@ def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
     for attempt in attempts:
         _drop_settings(attempt.directory)
         order, killer = attempt.order, killers.get(attempt.issue_id)
+        if context.reader.state(attempt.issue_id).status is IssueStatus.MERGED:
+            _interrupt(context, attempt, order, landed=True)
+            continue
         if killer is None and order is not None and only_judged(order):
             resumed.append(replace(order, resumed=True))
             continue
@@ -155,20 +162,25 @@ def _model_of(question: OpenQuestion) -> ModelSpec | None:
         return None
 
 
-def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | None) -> None:
-    """Keep the work in the killed attempt's workspace, and record the attempt: charged to nobody, with its cost."""
+def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | None, *, landed: bool = False) -> None:
+    """Keep the work in the killed attempt's workspace, and record the attempt: charged to nobody, with its cost.
+
+    Where its issue has `landed` an old database takes it for open; others have had the workspace since.
+    """
     report = Interrupted(attempt.token, attempt.issue_id, attempt.number)
     if order is not None:
         report = without_end(context, replace(order, model=_with_variables(context, order.model)))
         with suppress(GitError):  # killed while the workspace was being built: there is nothing of the worker's in it
-            report = with_work(context, order, report)
+            report = report if landed else with_work(context, order, report)
     settle_files(context.env, attempt.directory)
     run = report.agent
     estimated = (ESTIMATED,) if run is not None and run.usage.priced else ()
-    notes = ("noface was killed during this attempt", *estimated)
+    cause = "state.db was older than this attempt: its issue has landed" if landed else _KILLED
+    notes = (cause, *estimated)
     partial = accumulate(steps_of(report), context.settings.partial_form, context.settings.earlier_bytes_max)
     context.journal.attempt_finished(context.clock.now(), report, charged=False, notes=notes, partial=partial)
-    context.set_status(attempt.issue_id, IssueStatus.READY, "noface was killed; nothing is charged")
+    if not landed:
+        context.set_status(attempt.issue_id, IssueStatus.READY, "noface was killed; nothing is charged")
 
 
 def without_end(context: RunContext, order: AttemptOrder) -> Interrupted:
@@ -206,28 +218,32 @@ def _taken(context: RunContext, order: AttemptOrder) -> SlotSnapshot | None:
     return taken if taken.changed else None
 
 
-def _rebuild_merged(context: RunContext) -> None:
-    """Learn from main's trailers which issues have landed, where the database is new (the old one was lost)."""
-    if context.reader.fact("merged_known") is not None:
+def _learn_landings(context: RunContext) -> None:
+    """Learn from main's trailers what has landed that the database does not know: it was lost, or a backup came back.
+
+    Of main only the commits since the last start are read. A forge's merge commits have no trailer; the proven commits
+    that they bring have one.
+    """
+    plumbing, journal, reader = context.env.plumbing, context.journal, context.reader
+    main, read = plumbing.local_main(), reader.fact(_TRAILERS_READ)
+    if read == main:
         return
-    now = context.clock.now()
-    pulled = context.env.plumbing.pulled_issues() if context.settings.landing.pull_request else ()
-    for issue_id, commit in (*pulled, *context.env.plumbing.landed_issues()):
-        context.journal.merged(now, issue_id, commit)
-    context.journal.fact("numbers", json.dumps(_numbers_in_use(context)))
-    context.journal.fact("merged_known", "1")
-
-
-def _numbers_in_use(context: RunContext) -> dict[str, int]:
-    """Return the highest attempt number of each issue (by its slug) that a ref or a folder has."""
-    refs = context.env.plumbing.references("refs/noface/issues")
-    folders = Path(context.settings.attempts_dir).glob("*/*")
-    pairs = [ref.split("/")[3:] for ref in refs] + [[folder.parent.name, folder.name] for folder in folders]
-    numbers: dict[str, int] = {}
-    for name, number, *_ in pairs:
-        if number.isdecimal():
-            numbers[name] = max(numbers.get(name, 0), int(number))
-    return numbers
+    commits = f"{read}..{main}" if read is not None and plumbing.resolve(read) is not None else main
+    beside = plumbing.landings(commits, first_parent=False) if context.settings.landing.pull_request else ()
+    states, intended = reader.states(), {each.new for each in reader.open_landings()}
+    found = {
+        each.issue: each.commit
+        for each in (*beside, *plumbing.landings(commits))
+        if each.commit not in intended and context.pulls.row(each.issue) is None
+        if each.issue not in states or states[each.issue].status is not IssueStatus.MERGED
+    }
+    for issue_id, commit in found.items():
+        journal.merged(context.clock.now(), issue_id, commit)
+    if found and reader.fact("merged_known") is not None:
+        context.log_event("landings_learned", None, issues=list(found))
+        journal.fact(LEARNED, json.dumps([*json.loads(reader.fact(LEARNED) or "[]"), *found.values()]))
+    journal.fact("merged_known", "1")
+    journal.fact(_TRAILERS_READ, main)
 
 
 def repair(context: RunContext, findings: Iterable[Finding]) -> None:

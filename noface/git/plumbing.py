@@ -282,13 +282,6 @@ class Plumbing:
         """Return issue id and commit of every landing that main's first-parent history tells of, oldest first."""
         return tuple((landing.issue, landing.commit) for landing in self.landings())
 
-    def pulled_issues(self) -> tuple[tuple[str, str], ...]:
-        """Return issue id and commit of the work that main holds by merges of pull requests, oldest first.
-
-        A forge's merge commits have no trailer. The proven commits that they bring have one.
-        """
-        return tuple((landing.issue, landing.commit) for landing in self.landings(first_parent=False))
-
     def has_landings(self) -> bool:
         """Tell whether main's history holds work of an agent: a commit with noface's trailer, on whatever side."""
         return bool(self.git.ask("log", "-1", "--format=%H", "--grep=^Noface-Issue: ", self.repository.main, "--"))

@@ -184,7 +184,10 @@ def _proof(database: DatabaseFacts, row: LandingFacts) -> Iterator[Finding]:
 
 def _unrecorded(database: DatabaseFacts, landed: LandedCommit, *, by_noface: bool) -> Iterator[Finding]:
     name, short = f"landing of {landed.issue}", landed.commit[:12]
-    if _before(database, landed.at):
+    if landed.commit in database.learned:
+        message = f"{short} was learned from main: an older state.db had come back; its proof went with the other"
+        yield note(Kind.LANDING_UNRECORDED, name, message)
+    elif _before(database, landed.at):
         yield note(Kind.LANDING_UNRECORDED, name, f"{short} is older than the database; its proof went with another")
     elif by_noface:
         message = f"noface moved main to {short}, and nothing is recorded of it"
@@ -197,7 +200,8 @@ def _main_moves(facts: Facts, database: DatabaseFacts) -> Iterator[Finding]:
     """Check that noface moved main only as it had recorded before."""
     recorded = {(row.old, row.new) for row in database.landings}
     for move in facts.git.moves:
-        if not move.message.startswith(_OWN) or (move.old, move.new) in recorded or _before(database, move.at):
+        known = (move.old, move.new) in recorded or move.new in database.learned
+        if not move.message.startswith(_OWN) or known or _before(database, move.at):
             continue
         message = f"noface moved main from {move.old[:12]} to {move.new[:12]} without a recorded intent"
         advice = "See `git reflog main`; put main back where that was wrong, and please report it."

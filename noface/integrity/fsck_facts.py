@@ -83,7 +83,8 @@ class GateFacts:
 class DatabaseFacts:
     """What the database holds. `proofs_from` is the id of the first landing whose whole proof was recorded.
 
-    `pulls_under_way` are the issues whose pull request was about to be pushed or opened.
+    `pulls_under_way` are the issues whose pull request was about to be pushed or opened; `learned` are landings that
+    main's trailers told of when the database did not know them.
     """
 
     damage: tuple[str, ...] = ()
@@ -92,6 +93,7 @@ class DatabaseFacts:
     open_questions: int = 0
     proofs_from: int | None = None
     merged_known: bool = False
+    learned: frozenset[str] = frozenset()
     released: Mapping[str, int] = field(default_factory=dict)
     issues: tuple[IssueFacts, ...] = ()
     attempts: tuple[AttemptFacts, ...] = ()

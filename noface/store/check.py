@@ -8,7 +8,7 @@ from noface.model.codec import decode
 from noface.model.gate import GateResult
 from noface.store.database import Database
 from noface.store.reader import Reader
-from noface.store.records import query
+from noface.store.records import LEARNED, query
 
 _PROBLEMS_MAX = 10
 
@@ -32,6 +32,7 @@ def database_facts(database: Database) -> DatabaseFacts:
         open_questions=int(database.rows("SELECT COUNT(*) FROM advice WHERE outcome IS NULL")[0][0]),
         proofs_from=int(proofs_from) if proofs_from is not None else None,
         merged_known=reader.fact("merged_known") is not None,
+        learned=frozenset(json.loads(reader.fact(LEARNED) or "[]")),
         released={str(name): int(number) for name, number in json.loads(reader.fact("released") or "{}").items()},
         issues=tuple(IssueFacts(**dict(row)) for row in database.rows(query("issue_facts"))),
         attempts=tuple(AttemptFacts(**dict(row)) for row in database.rows(query("attempt_facts"))),

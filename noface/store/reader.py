@@ -161,7 +161,7 @@ class Reader(Overview):
     def next_number(self, issue_id: str, name: str = "") -> int:
         """Return the number of the issue's next attempt; numbers never restart.
 
-        `name` is what refs and folders call the issue: those of a database that was lost keep their numbers.
+        `name` is what refs and folders call the issue: by it the pull requests of a database that was lost are known.
         """
         rows = self._db.rows("SELECT COALESCE(MAX(number), 0) FROM attempts WHERE issue_id = ?", issue_id)
         before = json.loads(self.fact("numbers") or "{}").get(name, 0)

@@ -69,6 +69,8 @@ class NextAction(NamedTuple):
     reason: str
 
 
+LEARNED = "learned"
+"""The fact that holds the landings that main told of when the database did not know them."""
 UNSTEADY = "unsteady"
 """The fact that holds the tests that fail now and then on main."""
 

@@ -77,7 +77,8 @@ def test_a_link_planted_where_noface_will_write_is_removed(tmp_path, depth):
 def test_an_agent_that_plants_the_next_attempt_s_folder_has_noface_write_nowhere_else(project):
     elsewhere = project.folder / "person"
     elsewhere.mkdir()
-    plant = f"touch bad; cd $(dirname $NOFACE_ORDER_FILE)/..; ln -s {elsewhere} 2; ln -s {elsewhere} 1/gates"
+    plant = f"touch bad; cd $(dirname $NOFACE_ORDER_FILE)/..; ln -s {elsewhere} 2; ln -s {elsewhere} 1/gates;"
+    plant += " mkdir 99999999999999999999 5; touch 99999999999999999999/order.json"
     project.play(("7", 1, [{"shell": plant}]), ("7", 2, [{"shell": "rm bad; echo b > b.txt"}]))
     project.config()
     project.issue(7)

@@ -222,6 +222,7 @@ RARE = {
     "lesson_dropped",
     "processes_swept",
     "logs_masked",
+    "landings_learned",
     "refs_kept",
     "branch_adopted",
     "rules_changed",
@@ -290,6 +291,7 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "continuing", "7", message="blocked", independent=["8"])
     story.journal.event(story.tick(), "processes_swept", count=2)
     story.journal.event(story.tick(), "logs_masked", count=1)
+    story.journal.event(story.tick(), "landings_learned", None, issues=["7"])
     story.journal.gate_repeated(story.tick(), "7", 1, "tests", "connect ETIMEDOUT 10.0.0.1:443")
     story.journal.event(story.tick(), "refs_kept", reason="packed-refs.lock: it is 9 s old")
     story.journal.event(story.tick(), "branch_adopted", "7", commit="c" * 40)

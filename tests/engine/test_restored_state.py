@@ -1,0 +1,147 @@
+"""State that a person or a backup has changed: main's trailers tell what has landed, and no number comes twice."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+BAD = [{"write": "bad", "text": "x"}, {"write": "first.txt", "text": "first"}]
+
+
+def back_up(project):
+    """Take a copy of the database as it is, closed."""
+    shutil.copy(project.state / "state.db", project.folder / "backup.db")
+
+
+def restore(project):
+    """Put the copy back as backups do: the file alone, without what a write-ahead log says."""
+    for file in project.state.glob("state.db*"):
+        file.unlink()
+    shutil.copy(project.folder / "backup.db", project.state / "state.db")
+
+
+def landed(project):
+    """The issues that main's first parents name, the newest first."""
+    return project.git("log", "--first-parent", "--format=%(trailers:key=Noface-Issue,valueonly)", "main").split()
+
+
+def refs(project):
+    return project.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/noface/issues").splitlines()
+
+
+@pytest.fixture
+def restored(project):
+    """Two issues have landed, each after a failed attempt, and the database knows of the first only."""
+    for number in (1, 2):
+        project.issue(number)
+    project.play(
+        ("1", 1, BAD),
+        ("1", 0, [{"shell": "rm -f bad"}, {"write": "one.txt", "text": "1"}]),
+        ("2", 1, BAD),
+        ("2", 0, [{"shell": "rm -f bad"}, {"write": "two.txt", "text": "2"}]),
+    )
+    project.base = project.commit()
+    project.run("--issue", "1")
+    back_up(project)
+    project.run()
+    assert landed(project) == ["2", "1"]
+    restore(project)
+    return project
+
+
+def test_an_old_database_lands_nothing_again(restored):
+    before = refs(restored)
+    out = restored.run()
+    assert restored.statuses() == {"1": "merged", "2": "merged"}
+    assert landed(restored) == ["2", "1"]
+    assert refs(restored) == before
+    assert "state.db is older than main" in out
+    assert restored.noface("fsck").returncode == 0, restored.noface("fsck").stdout
+
+
+def test_after_a_reset_of_main_an_old_database_has_the_issue_done_anew_under_a_new_number(restored):
+    before = set(refs(restored))
+    restored.git("reset", "-q", "--hard", "main~1")
+    restored.play(("2", 0, [{"write": "anew.txt", "text": "2"}]))
+    restored.run()
+    assert landed(restored) == ["2", "1"]
+    assert [attempt["number"] for attempt in restored.attempts("2")] == [3]
+    attempts = {line for line in before if line.split()[0].rpartition("/")[2].isdigit()}
+    assert attempts <= set(refs(restored))
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_what_a_person_has_reverted_stays_landed(restored, known):
+    if known:
+        restored.run()
+    restored.git("revert", "--no-edit", "-m", "1", "HEAD")
+    restored.run()
+    assert restored.statuses() == {"1": "merged", "2": "merged"}
+    assert landed(restored) == ["2", "1"]
+
+
+def test_a_landing_that_a_person_amended_has_landed(restored):
+    restored.git("commit", "-q", "--amend", "--no-edit", "--author", "Other <o@example.org>")
+    restored.run()
+    assert restored.statuses() == {"1": "merged", "2": "merged"}
+    assert landed(restored) == ["2", "1"]
+
+
+def test_of_cherry_picked_words_none_tells_of_a_landing(restored):
+    """A person's branch without the attempt: the words alone came over."""
+    picked = restored.git("rev-parse", "main")
+    restored.git("reset", "-q", "--hard", "main~1")
+    restored.git("cherry-pick", "-m", "1", picked)
+    restored.git("rm", "-q", "two.txt")
+    restored.git("commit", "-q", "--amend", "--no-edit", "--allow-empty")
+    restored.run()
+    assert [attempt["number"] for attempt in restored.attempts("2")] == [3]
+
+
+def test_an_issue_that_an_old_database_takes_for_under_way_has_landed(project):
+    two = ("2", 0, [{"write": "two.txt", "text": "2"}])
+    running = project.half_done(("1", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 3}]), two)
+    log = project.state / "state.db-wal"
+    back_up(project)
+    shutil.copy(log, project.folder / "backup.db-wal")
+    running.communicate(timeout=90)
+    project.issue(2)
+    project.commit()
+    project.run()
+    before, history = refs(project), landed(project)
+    restore(project)
+    shutil.copy(project.folder / "backup.db-wal", log)
+    project.run()
+    assert project.statuses() == {"1": "merged", "2": "merged"}
+    assert (refs(project), landed(project)) == (before, history)
+    assert [attempt["outcome"] for attempt in project.attempts("1")] == ["INTERRUPTED"]
+
+
+def test_numbers_go_on_where_only_folders_are_left(restored):
+    restored.git("reset", "-q", "--hard", "main~1")
+    for line in refs(restored):
+        restored.git("update-ref", "-d", line.split()[0])
+    restored.play(("2", 0, [{"write": "anew.txt", "text": "2"}]))
+    order = restored.state / "attempts" / "2" / "2" / "order.json"
+    before = json.loads(order.read_text())
+    restored.run()
+    assert [attempt["number"] for attempt in restored.attempts("2")] == [3]
+    assert json.loads(order.read_text()) == before
+
+
+def test_only_commits_that_are_new_are_read(restored):
+    restored.run()
+    known, log, program = (
+        restored.git("rev-parse", "main"),
+        restored.folder / "git.log",
+        restored.folder / "bin" / "git",
+    )
+    restored.git("commit", "-q", "--allow-empty", "-m", "more")
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$*" >> {log}\nexec {shutil.which("git")} "$@"\n')
+    program.chmod(0o755)
+    for _ in range(2):
+        restored.run(PATH=f"{program.parent}:{os.environ['PATH']}")
+    reads = [line for line in log.read_text().splitlines() if " log --first-parent --reverse " in line]
+    assert [line.split()[-2] for line in reads] == [f"{known}..{restored.git('rev-parse', 'main')}"], reads
