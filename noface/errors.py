@@ -39,6 +39,10 @@ class LockedError(UsageError):
     """Another noface holds this repository."""
 
 
+class LockLostError(NofaceError):
+    """What this noface had locked is not what keeps others out any more; it has stopped."""
+
+
 class BaselineRedError(NofaceError):
     """A hard gate fails on main before any work was done (kind BASELINE_RED)."""
 

@@ -80,7 +80,7 @@ def run_project(
     _make_workspaces(slots_dir(config, repository))
     hide_memory()
     with ExitStack() as stack:
-        stack.enter_context(RepositoryLock(repository.state_dir / "lock"))
+        lock = stack.enter_context(RepositoryLock(repository.state_dir / "lock"))
         repository.state_dir.chmod(0o700)  # agents write there what they read, with permissions of their own
         hit("lock_taken")
         cancel = Canceller()
@@ -100,7 +100,7 @@ def run_project(
         purse = Purse(Spending(database), Budget("run", chosen.cost_usd_max, chosen.tokens_max))
         view = stack.enter_context(announcer(as_json=as_json, reader=Reader(database), purse=purse))
         context = make_context(repository, config, tracker, chosen, database, view.announce, stack, clock, connections)
-        context.remote_issues = issues
+        context.lock, context.remote_issues = lock, issues
         with _signals(context, cancel):
             ended = run_session(context, cancel)
         view.finish(ended.exit_code, ended.why)

@@ -35,6 +35,7 @@ from noface.process.clock import Clock
 from noface.process.environment import passed_digest, programs_digest
 from noface.process.failpoints import hit
 from noface.process.files import write_atomic
+from noface.process.process_tree import STARTED_BY, mark_of
 from noface.process.reads import Reads
 from noface.process.supervise import Canceller, Launcher
 from noface.secrets.masking import Masker
@@ -243,7 +244,7 @@ class AttemptEnvironment:
 
     def markers(self, token: str) -> tuple[tuple[str, str], ...]:
         """Return the environment variables by which leftover processes are recognised."""
-        return (("NOFACE_STATE", self.state_marker), ("NOFACE_TOKEN", token))
+        return (("NOFACE_STATE", self.state_marker), ("NOFACE_TOKEN", token), (STARTED_BY, mark_of(os.getpid())))
 
     def key(self, tree: str, gate: GateSpec) -> str:
         """Return the memo key of a gate on a tree here."""

@@ -20,7 +20,7 @@ from noface.model.taxonomy import IssueStatus
 from noface.model.worker_run import ModelSpec
 from noface.process.clock import Clock
 from noface.process.command import Canceller
-from noface.process.lock import boot_id
+from noface.process.lock import RepositoryLock, boot_id
 from noface.prompts.data import EarlierForm
 from noface.recovery.policy import Policy
 from noface.recovery.schedule import Breaker, BreakerRules, tripped
@@ -129,6 +129,7 @@ class RunContext(Planning):
     """
 
     run_id: str
+    lock: RepositoryLock | None = None
     tracker: Tracker
     journal: Journal
     env: AttemptEnvironment
@@ -152,6 +153,11 @@ class RunContext(Planning):
     boot: str = field(default_factory=boot_id)
     away_since: dict[str, float] = field(default_factory=dict)
     sudden_ends: dict[str, tuple[SuddenEnd, ...]] = field(default_factory=dict)
+
+    def keep_hold(self) -> None:
+        """Raise LockLostError where another noface may be at work here: then nothing is landed, started or recorded."""
+        if self.lock is not None:
+            self.lock.check()
 
     def scope(self, cancel: Canceller) -> Scope:
         """Return what a job's thread works with, ended by `cancel`."""

@@ -62,7 +62,7 @@ from noface.engine.readiness import checkout_findings
 from noface.engine.recover import as_configured, recover, with_work, without_end
 from noface.engine.red_main import RedMain
 from noface.engine.tracker_sync import BEGINNING_S, TrackerSync
-from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError
+from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError, LockLostError
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
 from noface.model.budget import EndedFor
 from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, OUT_OF_REACH, Failure
@@ -110,8 +110,8 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
     used_before = context.reader.last_run() is not None
     journal.run_started(clock.now(), os.getpid())
     hit("run_started")
-    resumed = recover(context)
     try:
+        resumed = recover(context)
         settle_following(context)
         announce_new_rules(context, used_before=used_before)
         decided = take_ground(context, cancel)
@@ -152,7 +152,8 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
             _ask_people(context)
     except BaseException as error:
         code = EXIT_INTERRUPTED if isinstance(error, KeyboardInterrupt) else getattr(error, "exit_code", EXIT_FAILURE)
-        journal.run_ended(clock.now(), code, str(error).splitlines()[0] if str(error) else "interrupted")
+        if not isinstance(error, LockLostError):  # then the database may be another's
+            journal.run_ended(clock.now(), code, str(error).splitlines()[0] if str(error) else "interrupted")
         raise
     remember_room(context.env.slots_dir, journal)
     journal.run_ended(clock.now(), result_of_run.exit_code, result_of_run.why)
@@ -278,6 +279,7 @@ class Engine:
             self._judge_resumed()
             self._settle_unfinished()
             while True:
+                context.keep_hold()
                 self._follow_pulls()
                 self._ground.step(begin=self._drain_until is None)
                 self._claims.step()

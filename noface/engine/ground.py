@@ -80,6 +80,7 @@ def follow(context: RunContext, decided: Course) -> None:
     remote, plumbing = context.remote, context.env.plumbing
     if not decided.follows or remote is None:
         return
+    context.keep_hold()
     old, new = plumbing.local_main(), plumbing.main()
     context.journal.fact(_FOLLOWING, f"{old} {new}")
     hit("follow_recorded")

@@ -325,6 +325,7 @@ class MergeQueue:
 
     def _land(self, entry: QueueEntry, proof: Proof) -> None:
         context = self._context
+        context.keep_hold()
         if self.publisher is not None:
             self._remove(entry)
             self.publisher.add(entry, proof)

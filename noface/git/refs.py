@@ -6,9 +6,7 @@ A git process outlives a SIGKILL of noface: it may still be writing files when t
 a locked file, so `exclusive_lock` ends only with the last of them; whoever comes next waits for that.
 """
 
-import fcntl
 import hashlib
-import os
 import re
 import time
 from collections.abc import Iterator
@@ -18,6 +16,7 @@ from pathlib import Path
 
 from noface.errors import GitError, RefLockedError
 from noface.git.command import GitProcess
+from noface.process.lock import FileLock
 
 ZERO = "0" * 40
 _LOCK = re.compile(r"Unable to create '(?P<path>[^'\n]{1,4096}\.lock)': File exists")
@@ -155,24 +154,15 @@ def exclusive_lock(path: Path, seconds_max: float = WAIT_SECONDS_MAX) -> Iterato
 
     Raises GitError where another process still has it after `seconds_max` seconds.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    deadline = time.monotonic() + seconds_max
+    lock, deadline = FileLock(path), time.monotonic() + seconds_max
     try:
-        while not _locked(descriptor):
+        while not lock.take():
             if time.monotonic() > deadline:
                 raise GitError(
                     f"a git command of an earlier noface is still running and holds {path}.",
                     f"Find its process with `fuser {path}`; wait for it or end it.",
                 )
             time.sleep(_LOOK_AGAIN_SECONDS)
-        yield descriptor
+        yield lock.descriptor
     finally:
-        os.close(descriptor)
-
-
-def _locked(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+        lock.release()

@@ -1,4 +1,8 @@
-"""One noface per repository (law 5): a lock of the operating system's, which dies with its holder."""
+"""Locks of the operating system's, which die with their holder; and the one of them by which one noface works (law 5).
+
+A person, or what cleans folders up, can remove a locked file or put another in its place: then whoever comes next locks
+that one. So a lock counts only while its path leads to what was locked.
+"""
 
 import contextlib
 import fcntl
@@ -12,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from noface.errors import LockedError, UsageError
+from noface.errors import LockedError, LockLostError, UsageError
 from noface.process.files import read_regular
 
 HOLDER_BYTES_MAX = 4096
@@ -33,16 +37,61 @@ class Holder:
         return self.host == socket.gethostname() and runs(self.pid)
 
 
+class FileLock:
+    """A lock on the file at `path`, which is made with `mode` where it is missing, or on the folder there.
+
+    Its descriptor is close-on-exec, so no child keeps the lock alive unless it is given that.
+    """
+
+    def __init__(self, path: Path, mode: int = 0o600, *, folder: bool = False) -> None:
+        self._path = path
+        self._flags = os.O_CLOEXEC | (os.O_RDONLY | os.O_DIRECTORY if folder else os.O_RDWR | os.O_CREAT)
+        self._flags |= 0 if folder else os.O_NOFOLLOW
+        self._mode = mode
+        self.descriptor = -1
+
+    def take(self, *, wait: bool = False) -> bool:
+        """Take the lock; False where another has it, for whom it may `wait`. Raises OSError where there can be none."""
+        while True:
+            descriptor = os.open(self._path, self._flags, self._mode)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            except BlockingIOError:
+                os.close(descriptor)
+                return False
+            except BaseException:
+                os.close(descriptor)
+                raise
+            self.descriptor = descriptor
+            if self.is_held():
+                return True
+            self.release()  # it was removed between the two: what is there now is another's to take as well
+
+    def is_held(self) -> bool:
+        """Tell whether the path leads to what was locked."""
+        try:
+            return self.descriptor >= 0 and os.path.samestat(os.fstat(self.descriptor), self._path.stat())
+        except OSError:
+            return False
+
+    def release(self) -> None:
+        """Give the lock back. Repeatable."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
+
 class RepositoryLock:
     """Held from `acquire` to `release`, or for a `with` block.
 
-    The file stays where it is: deleting it would let a second noface lock a new file of the same name. Its
-    descriptor is close-on-exec, so no child keeps the lock alive.
+    The file stays where it is. Whoever removes it, or the state folder around it, lets nobody in: the folder of git's
+    refs beside that is locked as well, as far as the file system can.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._descriptor: int | None = None
+        self._file = FileLock(path, 0o644)
+        self._refs = FileLock(path.parent.parent / "refs", folder=True)
 
     def __enter__(self) -> Self:
         self.acquire()
@@ -58,36 +107,42 @@ class RepositoryLock:
         """
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            taken = self._file.take()
         except OSError as problem:
             raise UsageError(
                 f"cannot open the lock {self._path}: {problem.strerror}",
-                "noface must be able to write to the repository's git folder",
+                "noface must be able to write to the repository's git folder, on a file system that has locks",
             ) from problem
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
-            raise _locked(self._path) from None
-        except OSError as problem:
-            os.close(descriptor)
-            raise UsageError(
-                f"cannot lock {self._path}: {problem.strerror}",
-                "this file system has no locks; move the repository to a local disk",
-            ) from problem
-        self._descriptor = descriptor
+        if not taken:
+            raise _locked(self._path)
+        with contextlib.suppress(OSError):  # a network's file system may lock no folder, a test have none
+            if not self._refs.take():
+                self._file.release()
+                raise LockedError(
+                    f"another noface works on this repository, though its lock {self._path} was removed",
+                    f"it stops when it notices; `fuser -v {self._path.parent.parent}/refs` shows which process it is",
+                )
         holder = {"pid": os.getpid(), "started": time.time(), "host": socket.gethostname()}
         # Only for the other's message: a full disk must not keep noface from what it does about full disks.
         with contextlib.suppress(OSError):
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, json.dumps(holder).encode(), 0)
+            os.ftruncate(self._file.descriptor, 0)
+            os.pwrite(self._file.descriptor, json.dumps(holder).encode(), 0)
+
+    def check(self) -> None:
+        """Raise LockLostError where this is no longer what keeps others out."""
+        if not self._file.is_held() or (self._refs.descriptor >= 0 and not self._refs.is_held()):
+            raise LockLostError(
+                f"the lock {self._path} was removed or replaced while noface was at work: another noface could work on"
+                " this repository as well. This one has stopped, and lands nothing more",
+                "Was the git folder cleaned, or put back from a backup? Run again: what is not recorded is done anew.",
+            )
 
     def release(self) -> None:
         """Give the lock back. Repeatable."""
-        if self._descriptor is not None:
-            os.ftruncate(self._descriptor, 0)
-            os.close(self._descriptor)
-            self._descriptor = None
+        if self._file.descriptor >= 0:
+            os.ftruncate(self._file.descriptor, 0)
+        self._refs.release()
+        self._file.release()
 
 
 def holder_of(path: Path) -> str:

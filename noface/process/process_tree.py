@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from noface.errors import NofaceError
+from noface.errors import LockedError, NofaceError
 
 FREEZE_PASSES_MAX = 100
 SET_CHILD_SUBREAPER = 36
@@ -21,6 +21,8 @@ PATIENCE_S = 10.0
 LOOK_AGAIN_S = 0.02
 IDLE_CPU_S = 0.2
 COMMAND_BYTES_MAX = 1000
+STARTED_BY = "NOFACE_STARTED_BY"
+"""The variable that tells a process which noface it belongs to, by `mark_of`."""
 BOXING = "bwrap"
 """The name of the program that makes a sandbox, as the system knows its processes."""
 
@@ -162,11 +164,17 @@ def sweep(marker_name: str, marker_value: str, patience_s: float = PATIENCE_S) -
     """Kill every process of this user with NAME=VALUE in its environment until none is left; return how many it were.
 
     Spares this process and those it descends from. A process started meanwhile is found by the next look, so one
-    look is never enough. Raises NofaceError where some are still there after `patience_s` seconds.
+    look is never enough. Raises NofaceError where some are still there after `patience_s` seconds, LockedError where
+    their STARTED_BY names another that lives: then nothing is ended.
     """
     killed: set[tuple[int, float]] = set()
     deadline = time.monotonic() + patience_s
     while carrying := _carrying(marker_name, marker_value):
+        if (alive := next((pid for each in carrying if (pid := _starter(each))), 0)) != 0:
+            raise LockedError(
+                f"noface with pid {alive} is at work on this repository, though its lock was removed or replaced",
+                f"it stops when it notices; run again then, or end it with `kill -INT {alive}`",
+            )
         if time.monotonic() > deadline:
             pids = ", ".join(str(process.pid) for process in carrying)
             raise NofaceError(
@@ -201,6 +209,26 @@ def _carries(process: Any, name: str, value: str) -> bool:
     except (psutil.Error, OSError):
         # Gone, a zombie, or none of ours.
         return False
+
+
+def mark_of(pid: int) -> str:
+    """Return what names a process as long as this machine runs, also where its pid is used again; "" without /proc."""
+    try:
+        return f"{pid}:{int(Path(f'/proc/{pid}/stat').read_bytes().rpartition(b')')[2].split()[19])}"
+    except (OSError, ValueError, IndexError):
+        return ""
+
+
+def _starter(process: Any) -> int:
+    """Return the pid of the noface that had a process started, 0 where that is this one, is gone or is not known."""
+    import psutil
+
+    try:
+        mark = str(process.environ().get(STARTED_BY, ""))
+    except (psutil.Error, OSError):
+        return 0
+    pid = int(mark.partition(":")[0] or 0) if mark.partition(":")[0].isdecimal() else 0
+    return pid if pid not in (0, os.getpid()) and mark_of(pid) == mark else 0
 
 
 def _kill(process: Any) -> bool:

@@ -5,7 +5,6 @@ regular file is ever opened, links are not followed, and a new file appears with
 """
 
 import errno
-import fcntl
 import os
 import stat
 import zlib
@@ -16,6 +15,7 @@ from typing import NamedTuple
 
 from noface.data.trackers import TrackerSettings
 from noface.errors import NofaceError, UsageError
+from noface.process.lock import FileLock
 
 
 class IssueFile(NamedTuple):
@@ -125,12 +125,12 @@ def create_file(folder: Path, choose_name: Callable[[list[str]], str], content: 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Hold the folder's lock, which ends with this process at the latest and leaves no file behind."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    lock = FileLock(folder, folder=True)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        lock.take(wait=True)
         yield
     finally:
-        os.close(handle)
+        lock.release()
 
 
 def _write_whole(folder: Path, name: str, content: bytes) -> None:

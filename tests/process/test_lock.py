@@ -5,11 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from noface.errors import EXIT_USAGE, LockedError, UsageError
-from noface.process.lock import RepositoryLock
+from noface.errors import EXIT_USAGE, LockedError, LockLostError, UsageError
+from noface.process.lock import FileLock, RepositoryLock
 
 HOLD = """
 import sys, time
@@ -108,3 +110,46 @@ def test_lock_that_cannot_be_made_is_a_usage_error(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="cannot open the lock"):
         RepositoryLock(tmp_path / "file" / "lock").acquire()
+
+
+@pytest.fixture
+def in_git(tmp_path):
+    """A lock as it lies in a git folder, with git's refs beside it."""
+    (tmp_path / "refs").mkdir()
+    return tmp_path / "noface" / "lock"
+
+
+def test_a_lock_file_that_is_removed_lets_nobody_in_and_its_holder_knows(in_git):
+    with RepositoryLock(in_git) as lock:
+        lock.check()
+        in_git.unlink()
+        with pytest.raises(LockLostError, match="was removed or replaced"):
+            lock.check()
+        with pytest.raises(LockedError, match=r"though its lock .* was removed"):
+            RepositoryLock(in_git).acquire()
+    with RepositoryLock(in_git) as lock:
+        lock.check()
+
+
+@pytest.mark.parametrize("name", ["noface", "refs"])
+def test_a_folder_that_is_put_in_the_place_of_the_locked_one_is_noticed(in_git, name):
+    with RepositoryLock(in_git) as lock:
+        place = in_git.parent.parent / name
+        place.rename(place.with_name("old"))
+        place.mkdir()
+        with pytest.raises(LockLostError):
+            lock.check()
+
+
+def test_who_waited_for_a_file_that_was_removed_meanwhile_locks_the_new_one(tmp_path):
+    path = tmp_path / "guard"
+    first, second, third = (FileLock(path) for _ in range(3))
+    assert first.take()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(second.take, wait=True)
+        time.sleep(0.2)
+        path.unlink()
+        first.release()
+        assert waiting.result(timeout=10)
+    assert second.is_held()
+    assert not third.take()

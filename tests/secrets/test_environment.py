@@ -235,4 +235,5 @@ env_pass = ["PASSED_*"]
     assert {name for name in worker if name.startswith("NOFACE_")} == {
         "NOFACE_PROMPT_FILE", "NOFACE_ORDER_FILE", "NOFACE_ISSUE_ID", "NOFACE_ATTEMPT", "NOFACE_MODEL",
         "NOFACE_RUN_ID", "NOFACE_ROLE", "NOFACE_THINK", "NOFACE_STATE", "NOFACE_TOKEN", "NOFACE_COMMAND",
+        "NOFACE_STARTED_BY",
     }  # fmt: skip
