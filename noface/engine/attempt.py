@@ -44,7 +44,7 @@ from noface.model.scratch import ASIDE
 from noface.model.taxonomy import PASSED
 from noface.model.worker_run import AgentRun, EndedBy, UnreadableReport, Usage, WorkerReport
 from noface.process.failpoints import hit
-from noface.process.files import read_regular, real_folder
+from noface.process.files import Standing, read_regular, real_folder
 from noface.prompts.answers.report import find_report, unreadable
 from noface.secrets.masked_records import masked_failure, masked_report, masked_snapshot
 
@@ -155,11 +155,12 @@ def _do_work(order: AttemptOrder, scope: Scope) -> tuple[Work, Change] | Failure
     hit("workspace_built")
     scope.progress(issue.id, number, "agent", f"{order.model.name} is working")
     hit("agent_started")
+    folder = Standing(slot.path)
     agent = run_worker(order, scope, slot, place)
     _restore_folder(Path(order.directory))
     hit("agent_exited")
     scope.progress(issue.id, number, "snapshot", "taking a snapshot")
-    taken = _held_snapshot(order, env, slot)
+    taken = _held_snapshot(order, env, slot, replaced=not folder.stands())
     report, invalid = find_report(agent.answer)
     broken = unreadable(agent.answer, invalid) if invalid is not None else None
     return _recorded(order, env, agent, taken, report, broken)
@@ -216,7 +217,7 @@ def keep_patches(
     return patch, masked
 
 
-def _held_snapshot(order: AttemptOrder, env: AttemptEnvironment, slot: Slot) -> SlotSnapshot:
+def _held_snapshot(order: AttemptOrder, env: AttemptEnvironment, slot: Slot, *, replaced: bool) -> SlotSnapshot:
     """Take a snapshot of the slot, from the files anew where its objects were pruned before their ref held them."""
     before: list[int] = []
 
@@ -233,6 +234,7 @@ def _held_snapshot(order: AttemptOrder, env: AttemptEnvironment, slot: Slot) -> 
             protection=order.protection,
             limits=limits_for(env, order),
             since=began(order),
+            replaced=replaced,
         )
         hit("snapshot_taken")
         return hold_aside(env, order, taken)

@@ -32,7 +32,7 @@ from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
 from noface.process.command import OnOutput
 from noface.process.failpoints import hit
-from noface.process.files import read_bounded, real_folder
+from noface.process.files import Standing, read_bounded, real_folder
 from noface.process.reads import forget_reads, notes_reads, reads_since
 from noface.secrets.masked_records import masked_gate
 
@@ -156,7 +156,8 @@ class GateSession:
     `files` and `kept` are what the next gate may rely on, beside the kept paths and in them; `left` is what the last
     gate left. `repeated` counts the runs again for causes that pass. While it is `alone`, no other gate runs beside its
     own, if it comes to that within `patience_s`; `beside` are those that ran beside the last, and `met` counts those
-    that failed in company only. `lost`: somebody removed the folder while the last gate ran, so that says nothing.
+    that failed in company only. `lost`: somebody removed the folder, or what lay in it, while the last gate ran, which
+    says nothing then.
     """
 
     scope: Scope
@@ -172,7 +173,8 @@ class GateSession:
     beside: tuple[str, ...] = ()
     met: int = 0
     lost: bool = False
-    _folder: tuple[int, int] | None = None
+    _folder: Standing | None = None
+    _keeps: tuple[str, ...] = ()
 
     @property
     def env(self) -> AttemptEnvironment:
@@ -241,10 +243,9 @@ class GateSession:
         if reports is not None:
             self._keep_inventory(gate, reports, place)
         result = self._checked_count(gate, self._blamed(gate, result))
-        self.lost = self._folder_now() != self._folder
-        if self.lost:
-            ensure_folder(self.slot)
+        ensure_folder(self.slot)
         self.left = files_in(self.slot)
+        self.lost = self._is_lost(failed=not result.passed)
         self.traces = self._traces(gate)
         if self.traces.written and (result.failure is None or result.failure.rule == DIFFERS):
             result = replace(result, failure=self._changed_files(gate, passed=result.failure is None))
@@ -401,17 +402,21 @@ class GateSession:
 
     def _remember(self) -> None:
         give_git(self.slot, self.task.issue_id or "main", self.task.commit)
-        self._folder = self._folder_now()
+        self._folder = Standing(self.slot.path)
         self.files = self.left = files_in(self.slot)
         self.kept = self._kept_now()
+        self._keeps = tuple(path for path in self.slot.keep if os.path.lexists(self.slot.path / path))
 
-    def _folder_now(self) -> tuple[int, int] | None:
-        """Return what tells the folder from another that is put in its place, None if there is none."""
-        try:
-            found = self.slot.path.lstat()
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
+    @property
+    def replaced(self) -> bool:
+        """True where the folder is not the one that was made ready."""
+        return self._folder is None or not self._folder.stands()
+
+    def _is_lost(self, *, failed: bool) -> bool:
+        """Tell whether the folder, its git or kept paths are gone, or files of the tree under a gate that `failed`."""
+        there = all(os.path.lexists(self.slot.path / path) for path in (".git/HEAD", *self._keeps))
+        missing = failed and self._tracked(frozenset(self.files.keys() - self.left.keys()))
+        return self.replaced or not there or bool(missing)
 
     def _kept_now(self) -> str:
         return kept_digest(self.slot.path / path for path in self.slot.keep)

@@ -161,6 +161,7 @@ def _alone(
     return replace(again, failure=replace(again.failure, evidence=(*again.failure.evidence, alone)))
 
 
+_CLEARED_MAX = 2
 REPEAT_PAUSES_S = (1.0, 10.0)
 
 
@@ -205,13 +206,17 @@ def _killed(result: GateResult) -> FinalError | None:
 def _undisturbed(session: GateSession, gate: GateSpec, before: tuple[GateSpec, ...]) -> GateResult | None:
     """Run a gate; once more if files of the tree were written meanwhile, unless its run on main writes them, too.
 
-    Somebody else may have worked in the slot, or cleared the folder away: then the result is about what was there for a
-    moment. A gate that does it again does it by itself.
+    Somebody else may have worked in the slot, or cleared it away: then the result is about what was there for a moment.
+    A gate that does it each time does it by itself.
     """
     env, task = session.env, session.task
-    result = session.run(gate, "")
-    if result is not None and session.lost:
-        result = _once_more(session, gate, before, "made-anew", result)
+    result, by_itself = session.run(gate, ""), gate.command in env.gate_facts.rewriting
+    for again in range(1, _CLEARED_MAX + 1):
+        if result is None or not session.lost or (by_itself and not session.replaced):
+            break
+        result = _once_more(session, gate, before, f"made-anew-{again}", result)
+        if again == _CLEARED_MAX and session.lost:
+            env.gate_facts.rewriting.add(gate.command)
     if result is None or session.traces.fixed:
         return result
     failure, traces = result.failure, session.traces

@@ -56,7 +56,7 @@ _NOT_THE_GATES = (
 )
 """After these failures an attempt that finds the work done and changes nothing may be right: the gates decide."""
 _WHY_CHARS_MAX = 120
-_GONE = "its workspace was removed while it was at work (by what clears caches?), so nothing of its work is left"
+_GONE = "its workspace was removed while it was at work (by what clears caches?), so what it did is not all there"
 
 
 def judge(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Judgement:
@@ -168,8 +168,6 @@ def proof_of(env: AttemptEnvironment, task: Task, gated: Gated) -> Proof:
 
 def _unchanged(order: AttemptOrder, work: Work) -> Failure:
     agent, snapshot = work.agent, work.snapshot
-    if snapshot.lost and (agent.error is None or not agent.error.category.external):
-        return Failure(FailureKind.AGENT_CRASH, _GONE, rule="workspace-gone", signature="workspace-gone", charged=False)
     status = work.report.status if work.report is not None else ReportStatus.DONE
     if snapshot.elsewhere and agent.error is None and status is not ReportStatus.BLOCKED:
         return _worked_elsewhere(order, snapshot.elsewhere, agent.last_words)
@@ -226,6 +224,8 @@ def _before_gates(
     error, snapshot = work.agent.error, work.snapshot
     if error is not None and (full := worker_without_room(env, error)) is not None:
         return full
+    if snapshot.lost and (error is None or not error.category.external):
+        return Failure(FailureKind.AGENT_CRASH, _GONE, rule="workspace-gone", signature="workspace-gone", charged=False)
     missed = work.agent.out_of_reach if nothing is not None else None
     if missed is not None and (error is not None or (nothing is not None and _says_nothing(nothing, work))):
         return missed

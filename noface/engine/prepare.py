@@ -98,13 +98,22 @@ _FIRST_LOOK_S = 5.0
 
 
 def prepare(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None:
-    """Check `commit` out in the slot and set it up; return why that failed, if it did."""
+    """Check `commit` out in the slot and set it up; return why that failed, if it did.
+
+    Where the folder went away meanwhile it is made once more: who clears caches is to blame, and no change.
+    """
+    failure = _prepare(scope, slot, commit, token)
+    cleared = failure is not None and failure.rule == SETUP_FAILED and not os.path.lexists(slot.path / ".git" / "HEAD")
+    return _prepare(scope, slot, commit, token) if cleared and not scope.cancel.cancelled else failure
+
+
+def _prepare(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None:
     env = scope.env
     _clear_beside(slot)
     if (missing := _check_out(env, slot, commit)) is not None:  # it may have to empty the slot, with the stamp
         return missing
     stamp = _stamp(env, commit)
-    if not env.setup.command or _read(slot.setup_stamp) == stamp:
+    if not env.setup.command or _is_set_up(slot, stamp):
         return None
     slot.setup_stamp.unlink(missing_ok=True)
     _unlink_kept(slot)
@@ -113,8 +122,18 @@ def prepare(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None
         copied = _made_here(scope, slot, commit, token)
     if isinstance(copied, Failure):
         return copied
-    write_atomic(slot.setup_stamp, stamp)
+    made = (path for path in slot.keep if os.path.lexists(slot.path / path))
+    write_atomic(slot.setup_stamp, "\n".join((stamp, *made)))
     return None
+
+
+def _is_set_up(slot: Slot, stamp: str) -> bool:
+    """Tell whether setup ran in a slot for the inputs of a stamp, and all kept paths that it made are still there.
+
+    Who clears caches removes them, and the stamp lies elsewhere.
+    """
+    then, *made = (_read(slot.setup_stamp) or "").split("\n")
+    return then == stamp and all(os.path.lexists(slot.path / path) for path in made)
 
 
 def _made_here(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | Copied:
@@ -133,7 +152,7 @@ def _copied(scope: Scope, slot: Slot, stamp: str, token: str) -> Failure | Copie
     with _granted(scope) as granted:
         if not granted:
             return Copied.NOT
-        if _read(source.setup_stamp) != stamp or not _kept_untouched(source):
+        if not _is_set_up(source, stamp) or not _kept_untouched(source):
             main = env.plumbing.main()
             if _stamp(env, main) != stamp:
                 return Copied.NOT
@@ -189,7 +208,7 @@ def prepare_gate_slot(scope: Scope, slot: Slot, commit: str, main: str, token: s
         slot.setup_stamp.unlink(missing_ok=True)  # the next use sets it up from main again
         return _charged_to_change(failure, main) if failure is not None else None
     failure = None
-    if setup and _read(slot.setup_stamp) != _stamp(env, main):
+    if setup and not _is_set_up(slot, _stamp(env, main)):
         forget_setup(slot)
         failure = _prepare_and_note(scope, slot, main, token)
     if failure is None:

@@ -82,15 +82,17 @@ def take(
     protection: Protection,
     limits: SlotLimits,
     since: float = 0.0,
+    replaced: bool = False,
 ) -> SlotSnapshot:
     """Commit the slot's files on top of `start`, without rubbish. Of ignored files those newer than `since` are told.
 
     `main` is what protected paths are restored from and the diff is taken against; what was undone comes back as a
-    patch. The caller has ended every process of the attempt. Raises GitError where git itself fails.
+    patch. `replaced`: the folder is not the one the worker began in. The caller has ended every process of the attempt.
+    Raises GitError where git itself fails.
     """
     branches = _other_branches(slot.path, start)  # before the scan removes what lies in their place
     with in_use(slot) as git:
-        lost = _is_lost(slot, plumbing, start)
+        lost = _is_lost(slot, plumbing, start, replaced=replaced)
         notes = [] if ensure_folder(slot) else ["the workspace folder itself was removed or replaced"]
         inner = submodules_in(slot, git, start)
         stand = {one.path: stands_at(slot.path / one.path) for one in inner}
@@ -225,15 +227,17 @@ class _Extent:
     gone: bool
 
 
-def _is_lost(slot: Slot, plumbing: Plumbing, start: str) -> bool:
-    """Tell whether the workspace went away under its worker: its git and every file that it began with are gone.
+def _is_lost(slot: Slot, plumbing: Plumbing, start: str, *, replaced: bool) -> bool:
+    """Tell whether the workspace went away under its worker: files that it began with are gone with the folder itself.
 
-    Who clears a cache folder takes both. A worker that deletes all files leaves the git, or is mistaken for nobody.
+    Or most of them with the folder's git: who clears a cache folder takes both. A worker that deletes all files leaves
+    the git, or is mistaken for nobody.
     """
-    if os.path.lexists(slot.path / ".git"):
+    if not replaced and os.path.lexists(slot.path / ".git" / "HEAD"):
         return False
     began = plumbing.paths(start)
-    return bool(began) and not any(os.path.lexists(slot.path / path) for path in began)
+    gone = sum(not os.path.lexists(slot.path / path) for path in began)
+    return gone > (0 if replaced else len(began) // 2)
 
 
 def _add_safely(slot: Slot, git: Git, out: Paths, extent: _Extent, start: str) -> tuple[list[str], int]:

@@ -38,6 +38,27 @@ def write_atomic(path: Path, data: str | bytes, *, durable: bool = True) -> None
         _sync_directory(path.parent)
 
 
+class Standing:
+    """A folder as it is now, kept open, so that no other takes its number: tells whether its path still leads there."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor = -1
+        with suppress(OSError):
+            self._descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+    def stands(self) -> bool:
+        """Tell whether nobody has removed or replaced the folder."""
+        try:
+            return self._descriptor >= 0 and os.path.samestat(os.fstat(self._descriptor), self._path.lstat())
+        except OSError:
+            return False
+
+    def __del__(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+
+
 def real_folder(path: Path, root: Path) -> Path:
     """Make `path` and all above it below `root` ordinary folders, whatever a program put there; return `path`.
 

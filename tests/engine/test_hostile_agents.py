@@ -50,7 +50,7 @@ FILES = {
     " rm -rf $records; ln -s $PRECIOUS $records",
     "swaps-its-logs": "echo 1 > swaps-its-logs.txt; cd $(dirname $NOFACE_ORDER_FILE); rm agent.log agent.err;"
     " mkfifo agent.log agent.err; echo unseen",
-    "moves-away": "echo 1 > moves-away.txt; here=$PWD; cd /; mv $here $here.away; mkdir $here; echo 1 > $here/bad",
+    "moves-away": "echo 1 > moves-away.txt; here=$PWD; cd /; mv $here $here.$NOFACE_ATTEMPT; mkdir $here; echo 1 > $here/bad",
     "sparse": "echo 1 > sparse.txt; truncate -s 3G sparse.bin",
     "floods": "echo 1 > floods.txt; yes",
     "crowds": f"echo changed >> a.txt; mkdir d; cd d; {sys.executable} -c 'for n in range(100000): open(str(n), \"x\").close()'",
@@ -61,7 +61,7 @@ HOSTILE = {**GITS, **PROCESSES, **FILES}
 DEFEATED = {
     "kills-its-group": ("AGENT_CRASH", "the worker died of SIGKILL"),
     "nests": ("NO_DIFF", "the change lies in nested, a repository of its own: work in the checkout itself"),
-    "moves-away": ("RUNTIME_ERROR", "gate check: exit code 1"),
+    "moves-away": ("AGENT_CRASH", "its workspace was removed while it was at work"),
     "sparse": ("LINT_FAILURE", "files above [limits] max_file_mb were left: sparse.bin"),
     "floods": ("RESOURCE_EXHAUSTED", "more output than [limits] log_mb allows"),
     "crowds": ("LINT_FAILURE", "100000 new files were left"),

@@ -1,6 +1,9 @@
 """What goes away, or is ended, under a worker or a gate by somebody else is charged to nobody and tells nothing."""
 
+import os
 import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +21,85 @@ def test_a_workspace_that_was_removed_is_no_deletion_of_the_workers(project):
     assert (first["outcome"], first["charged"], second["outcome"]) == ("AGENT_CRASH", False, "PASSED")
     assert "its workspace was removed while it was at work" in first["failure"]["message"]
     assert project.git("ls-tree", "--name-only", "main", "a.txt", "c.txt").split() == ["a.txt", "c.txt"]
+
+
+def workspace(project):
+    return next((project.folder / "slots").glob("*/agent-*/*/.git")).parent
+
+
+def make_again(project):
+    """Remove the folder, and put another in its place in which the worker goes on."""
+    folder = workspace(project)
+    folder.rename(project.folder / "old")
+    folder.mkdir()
+
+
+def all_files(project):
+    """Remove every file and leave the folders, as cleaners of caches by size do."""
+    for folder, _, names in os.walk(workspace(project)):
+        for name in names:
+            Path(folder, name).unlink()
+
+
+def half_way(project):
+    """Remove the folder's git and most files: what clears it was ended, or is still at it."""
+    folder = workspace(project)
+    for name in (".git", "issues", "a.txt"):
+        subprocess.run(["rm", "-rf", str(folder / name)], check=True)
+
+
+@pytest.mark.parametrize("lose", [make_again, all_files, half_way])
+def test_what_is_left_of_a_workspace_that_somebody_cleared_is_not_judged(project, lose):
+    """The worker writes its last file after that: by itself it would pass every gate."""
+    go_on = project.folder / "go-on"
+    last = f"until test -e {go_on}; do sleep 0.05; done; cd {project.folder}/slots/*/agent-*/*/ && echo c > c.txt"
+    project.play(
+        ("1", 1, [{"write": "b.txt", "text": "b"}, {"shell": last}]),
+        ("1", 2, [{"write": "b.txt", "text": "b"}, {"write": "c.txt", "text": "c"}]),
+    )
+    project.config(gate="test ! -e bad")
+    project.issue(1)
+    project.commit()
+    running = project.start("run")
+    project.in_slots("b.txt")
+    lose(project)
+    go_on.touch()
+    out, _ = running.communicate(timeout=90)
+    assert running.returncode == 0, out
+    first, second = project.attempts("1")
+    assert (first["outcome"], first["charged"], second["outcome"]) == ("AGENT_CRASH", False, "PASSED"), out
+    assert project.git("ls-tree", "--name-only", "main", "a.txt", "b.txt", "c.txt").split() == [
+        "a.txt",
+        "b.txt",
+        "c.txt",
+    ]
+
+
+@pytest.mark.parametrize("removes", ["rm -rf *", "rm -rf a.txt issues noface.toml"])
+def test_a_worker_that_removes_all_files_has_done_that_itself(project, removes):
+    project.play(
+        ("1", 1, [{"shell": removes}, {"write": "b.txt", "text": "b"}]), ("1", 2, [{"write": "c.txt", "text": "c"}])
+    )
+    project.issue(1)
+    project.commit()
+    project.noface("run")
+    first = project.attempts("1")[0]
+    assert (first["outcome"] != "AGENT_CRASH", first["charged"]) == (True, True)
+
+
+def test_a_workspace_that_was_cleared_between_two_runs_is_set_up_anew(project):
+    setup = '[project]\nsetup = "mkdir -p deps && echo lib > deps/lib"\nkeep = ["deps"]\n'
+    project.write(".gitignore", "deps/\n")
+    project.play(("*", 0, [{"shell": "test -e deps/lib && cp issues/$(ls issues | tail -1) b.txt"}]))
+    project.config(setup, gate="test ! -e bad && test -e deps/lib")
+    project.issue(1)
+    project.commit()
+    project.run()
+    shutil.rmtree(project.folder / "slots")
+    project.issue(2)
+    project.commit()
+    project.run()
+    assert [attempt["outcome"] for attempt in project.attempts("2")] == ["PASSED"]
 
 
 def test_nor_is_one_that_went_with_a_killed_noface(project):
@@ -43,11 +125,14 @@ def test_a_gate_that_somebody_kills_once_is_run_again_for_nothing(project, kind)
     assert "SIGKILL" in out
 
 
-@pytest.mark.parametrize("ends", ["exit 0", "test -e a.txt"])
-def test_a_gate_whose_folder_was_cleared_away_is_run_again_in_a_new_one(project, ends):
+@pytest.mark.parametrize("ends", ["exit 0", "test -e a.txt", "exit 1"])
+@pytest.mark.parametrize("what", ["*/*", "*/gate-*/*/*", "*/gate-*/*/.git", "*/gate-*/*/deps"])
+def test_a_gate_whose_folder_was_cleared_away_is_run_again_in_a_new_one(project, ends, what):
     once = project.folder / "once"
-    clears = f"rm -rf {project.folder}/slots/*/*"
-    project.config(gate=f"test ! -e b.txt || test -e {once} || {{ touch {once}; {clears}; {ends}; }}")
+    clears = f"rm -rf {project.folder}/slots/{what}"
+    setup = '[project]\nsetup = "mkdir -p deps && echo lib > deps/lib"\nkeep = ["deps"]\n'
+    project.write(".gitignore", "deps/\n")
+    project.config(setup, gate=f"test ! -e b.txt || test -e {once} || {{ touch {once}; {clears}; {ends}; }}")
     project.issue(1)
     project.commit()
     out = project.run()
