@@ -40,7 +40,7 @@ class LockedError(UsageError):
 
 
 class LockLostError(NofaceError):
-    """What this noface had locked is not what keeps others out any more; it has stopped."""
+    """What this noface had locked, or keeps its state in, was removed or replaced; it has stopped."""
 
 
 class BaselineRedError(NofaceError):

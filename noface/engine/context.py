@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from noface.engine.attempt_environment import AttemptEnvironment, MainGateSeen, Scope, SetupSeen
 from noface.engine.gating import Known
 from noface.engine.tracker_calls import RemoteIssues
+from noface.errors import LockLostError
 from noface.forge.base import Forge
 from noface.git.remote import Remote
 from noface.knowledge.hints import SEARCHED_CHARS_MAX, Found, HintRule, Search
@@ -155,9 +156,14 @@ class RunContext(Planning):
     sudden_ends: dict[str, tuple[SuddenEnd, ...]] = field(default_factory=dict)
 
     def keep_hold(self) -> None:
-        """Raise LockLostError where another noface may be at work here: then nothing is landed, started or recorded."""
+        """Raise LockLostError where lock or database are not those of this run any more; nothing is done after that."""
         if self.lock is not None:
             self.lock.check()
+        if not self.reader.in_place():
+            raise LockLostError(
+                "state.db was removed or replaced while noface was at work: what it records would be lost. It stopped",
+                "Run again: what main holds has landed, and the work of every attempt is kept.",
+            )
 
     def scope(self, cancel: Canceller) -> Scope:
         """Return what a job's thread works with, ended by `cancel`."""

@@ -32,8 +32,9 @@ from noface.model.actions import (
     WaitUntil,
     model_of,
 )
-from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, NotStarted
+from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, NotStarted, PastAttempt
 from noface.model.budget import ESTIMATED, Overrun
+from noface.model.failure import Failure
 from noface.model.gate import Proof
 from noface.model.history import History, Topic, Tried
 from noface.model.issue import Issue, IssueState
@@ -191,6 +192,10 @@ def apply_action(
     """Record a decision and carry it out. Where the scratch branch is a person's by now, the issue waits instead."""
     issue, last = past.issue, past.attempts[-1] if past.attempts else None
     number, now = last.number if last else None, context.clock.now()
+    if last is not None and isinstance(action, Land) and _is_gone(context, last):
+        context.journal.attempt_overruled(now, issue.id, last.number, _WORK_GONE)
+        context.set_status(issue.id, IssueStatus.READY, _WORK_GONE.message)
+        return
     why = move_branch(context, issue, past.attempts)
     if why is not None and not (why.place and isinstance(action, Land)):
         context.journal.action(now, issue.id, number, Block(FailureKind.MERGE_CONFLICT, why.reason))
@@ -230,6 +235,20 @@ def apply_action(
             context.set_status(issue.id, IssueStatus.READY, action.reason)
         case _:
             context.set_status(issue.id, IssueStatus.READY, action.reason)
+
+
+_WORK_GONE = Failure(
+    FailureKind.AGENT_CRASH,
+    "its work is not in the repository any more (refs of noface's were removed, or objects); it is done again",
+    rule="work-gone",
+    signature="work-gone",
+    charged=False,
+)
+
+
+def _is_gone(context: RunContext, attempt: PastAttempt) -> bool:
+    """Tell whether the repository does not hold an attempt's commit: a person, or a copy of it, has left that out."""
+    return attempt.candidate is not None and context.env.plumbing.resolve(attempt.candidate) is None
 
 
 def _tell_rest(context: RunContext, parked: str) -> None:

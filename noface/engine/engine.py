@@ -153,6 +153,7 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
     except BaseException as error:
         code = EXIT_INTERRUPTED if isinstance(error, KeyboardInterrupt) else getattr(error, "exit_code", EXIT_FAILURE)
         if not isinstance(error, LockLostError):  # then the database may be another's
+            context.keep_hold()  # if that is lost, it is why
             journal.run_ended(clock.now(), code, str(error).splitlines()[0] if str(error) else "interrupted")
         raise
     remember_room(context.env.slots_dir, journal)
@@ -369,6 +370,7 @@ class Engine:
         return isinstance(message, Stop)
 
     def _job_ended(self, job: Job[Any]) -> None:
+        self._context.keep_hold()
         self._jobs.ended(job)
         if job.kind in (JobKind.ATTEMPT, JobKind.QUESTION):
             self._limits.ended(job.issue_id)

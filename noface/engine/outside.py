@@ -259,8 +259,9 @@ def move_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]
     scratch = scratch_of(context, issue)
     if (theirs := _persons_commit(context, scratch, past)) is not None:
         return theirs
-    kept = tuple(kept_since(scratch, past))
-    best = best_left(kept, broken_files(context.env.plumbing, kept))
+    plumbing = context.env.plumbing
+    kept = tuple(a for a in kept_since(scratch, past) if plumbing.resolve(a.candidate or "") is not None)
+    best = best_left(kept, broken_files(plumbing, kept))
     if best is None or best.candidate is None or best.candidate == scratch.at == scratch.left:
         return None
     ref = scratch_branch(issue.id)

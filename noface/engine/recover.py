@@ -165,13 +165,13 @@ def _model_of(question: OpenQuestion) -> ModelSpec | None:
 def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | None, *, landed: bool = False) -> None:
     """Keep the work in the killed attempt's workspace, and record the attempt: charged to nobody, with its cost.
 
-    Where its issue has `landed` an old database takes it for open; others have had the workspace since.
+    Where its issue has `landed`, or others have had the workspace since, an old database takes it for open.
     """
     report = Interrupted(attempt.token, attempt.issue_id, attempt.number)
     if order is not None:
         report = without_end(context, replace(order, model=_with_variables(context, order.model)))
         with suppress(GitError):  # killed while the workspace was being built: there is nothing of the worker's in it
-            report = report if landed else with_work(context, order, report)
+            report = report if landed or _is_outlived(context, order) else with_work(context, order, report)
     settle_files(context.env, attempt.directory)
     run = report.agent
     estimated = (ESTIMATED,) if run is not None and run.usage.priced else ()
@@ -181,6 +181,13 @@ def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | 
     context.journal.attempt_finished(context.clock.now(), report, charged=False, notes=notes, partial=partial)
     if not landed:
         context.set_status(attempt.issue_id, IssueStatus.READY, "noface was killed; nothing is charged")
+
+
+def _is_outlived(context: RunContext, order: AttemptOrder) -> bool:
+    """Tell whether an attempt began after this one of which an old database knows nothing."""
+    known, own = context.reader.directories(), began(order)
+    orders = (path for path in Path(context.settings.attempts_dir).glob("*/*/order.json") if path.stat().st_mtime > own)
+    return any(path.parent.name.isdecimal() and str(path.parent) not in known for path in orders)
 
 
 def without_end(context: RunContext, order: AttemptOrder) -> Interrupted:

@@ -134,7 +134,8 @@ class RepositoryLock:
             raise LockLostError(
                 f"the lock {self._path} was removed or replaced while noface was at work: another noface could work on"
                 " this repository as well. This one has stopped, and lands nothing more",
-                "Was the git folder cleaned, or put back from a backup? Run again: what is not recorded is done anew.",
+                "Was the git folder cleaned, moved, or put back from a backup? Run again: what is not recorded is done"
+                " anew.",
             )
 
     def release(self) -> None:

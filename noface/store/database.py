@@ -20,8 +20,9 @@ _SCRIPTS = {0: ("schema.sql",)} | {version: _MIGRATIONS[version - 1 :] for versi
 _BUSY_SECONDS = 10.0
 _HEADER = b"SQLite format 3\0"
 _MEND = (
-    "See that the disk has room and nothing else holds state.db open. If it is damaged, restore it from a backup or "
-    "move it away: merged work is known from main's history, attempts stay below refs/noface."
+    "See that the disk has room and nothing else holds state.db open. If it is damaged, restore it from a backup (with "
+    "no state.db-wal of another time beside it) or move it away: merged work is known from main's history, attempts "
+    "stay below refs/noface."
 )
 
 
@@ -31,6 +32,7 @@ class Database:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._lock = threading.RLock()
+        self._place: tuple[Path, os.stat_result] | None = None
         self._depth = 0
         self._calls: list[Callable[[], None]] = []
 
@@ -55,6 +57,7 @@ class Database:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             database._migrate(path)
+            database._place = path, path.stat()
         except BaseException as error:
             database.close()
             if isinstance(error, sqlite3.Error) and _is_read_only(path):
@@ -111,6 +114,16 @@ class Database:
                 calls, self._calls = self._calls, []
                 for call in calls:
                     call()
+
+    def in_place(self) -> bool:
+        """Tell whether the file is still where it was opened: another there gets nothing of what is written here."""
+        if self._place is None:
+            return True
+        path, opened = self._place
+        try:
+            return os.path.samestat(opened, path.stat())
+        except OSError:
+            return False
 
     def after_commit(self, call: Callable[[], None]) -> None:
         """Do `call` when the present transaction is on disk, never if it is undone; at once outside of one."""

@@ -80,6 +80,10 @@ class Reader(Overview):
         super().__init__(database.rows)
         self._db = database
 
+    def in_place(self) -> bool:
+        """Tell whether what is read and written is what the next run will find."""
+        return self._db.in_place()
+
     def given_branch(self, issue_id: str) -> bool:
         """Tell whether a person has let noface have what they committed to the issue's scratch branch."""
         return bool(self.fact(f"branch_given:{issue_id}"))
@@ -166,6 +170,10 @@ class Reader(Overview):
         rows = self._db.rows("SELECT COALESCE(MAX(number), 0) FROM attempts WHERE issue_id = ?", issue_id)
         before = json.loads(self.fact("numbers") or "{}").get(name, 0)
         return max(int(rows[0][0]), int(before)) + 1
+
+    def directories(self) -> frozenset[str]:
+        """Return the folders of all attempts."""
+        return frozenset(str(row[0]) for row in self._db.rows("SELECT directory FROM attempts"))
 
     def open_attempts(self) -> tuple[OpenAttempt, ...]:
         """Return the attempts without an outcome."""

@@ -118,6 +118,35 @@ def test_an_issue_that_an_old_database_takes_for_under_way_has_landed(project):
     assert [attempt["outcome"] for attempt in project.attempts("1")] == ["INTERRUPTED"]
 
 
+def test_nothing_is_taken_from_a_workspace_that_others_have_had_since(project):
+    """The database of a killed run comes back, after one that went on from there with another issue."""
+    running = project.half_done(
+        ("1", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]), ("2", 0, [{"write": "two.txt", "text": "2"}])
+    )
+    running.kill()
+    running.communicate()
+    names = ("state.db", "state.db-wal")
+    for name in names:
+        shutil.copy(project.state / name, project.folder / name)
+    issue = project.path / "issues" / "1-x.md"
+    text = issue.read_text()
+    issue.unlink()
+    project.issue(2)
+    project.commit()
+    project.run()
+    before = project.git("rev-parse", "refs/noface/issues/1/1")
+    for file in project.state.glob("state.db*"):
+        file.unlink()
+    for name in names:
+        shutil.copy(project.folder / name, project.state / name)
+    issue.write_text(text)
+    project.commit()
+    project.play(("1", 0, [{"write": "one.txt", "text": "1"}]))
+    project.run()
+    assert project.git("rev-parse", "refs/noface/issues/1/1") == before
+    assert project.statuses() == {"1": "merged", "2": "merged"}
+
+
 def test_numbers_go_on_where_only_folders_are_left(restored):
     restored.git("reset", "-q", "--hard", "main~1")
     for line in refs(restored):
@@ -128,6 +157,51 @@ def test_numbers_go_on_where_only_folders_are_left(restored):
     restored.run()
     assert [attempt["number"] for attempt in restored.attempts("2")] == [3]
     assert json.loads(order.read_text()) == before
+
+
+@pytest.mark.parametrize("passed", [True, False])
+def test_work_that_the_repository_does_not_hold_any_more_is_done_again(project, passed):
+    """Refs of noface's were removed, or the state came into another clone."""
+    project.config('[approval]\npaths = ["**"]\n' if passed else "")
+    good = [{"shell": "rm -f bad"}, {"write": "b.txt", "text": "b"}]
+    project.play(("1", 1, good if passed else BAD), ("1", 0, good))
+    project.issue(1, max_attempts=2 if passed else 1)
+    project.commit()
+    project.run(code=3)
+    for line in project.git("for-each-ref", "--format=%(refname)", "refs/noface", "refs/heads/noface").splitlines():
+        project.git("update-ref", "-d", line)
+    project.git("gc", "-q", "--prune=now")
+    if passed:
+        project.noface("approve", "1")
+        project.run(code=3)
+        project.noface("approve", "1")
+    else:
+        project.noface("retry", "1")
+    project.run()
+    assert project.statuses() == {"1": "merged"}
+    assert [attempt["charged"] for attempt in project.attempts("1")] == [not passed, True]
+
+
+def test_a_database_that_is_replaced_during_a_run_ends_it_and_nothing_lands_again(project):
+    project.issue(1)
+    project.play(
+        ("2", 1, [{"write": "half.txt", "text": "h"}, {"sleep": 2}]), ("*", 0, [{"write": "b.txt", "text": "b"}])
+    )
+    project.commit()
+    project.run()
+    back_up(project)
+    project.issue(2)
+    project.commit()
+    running = project.start("run")
+    project.in_slots("half.txt")
+    restore(project)
+    out, _ = running.communicate(timeout=60)
+    assert (running.returncode, "state.db was removed or replaced" in " ".join(out.split())) == (1, True), out
+    project.play(("2", 0, [{"write": "two.txt", "text": "2"}]))
+    project.run()
+    assert project.statuses() == {"1": "merged", "2": "merged"}
+    assert landed(project) == ["2", "1"]
+    assert [attempt["number"] for attempt in project.attempts("2")] == [2]
 
 
 def test_only_commits_that_are_new_are_read(restored):

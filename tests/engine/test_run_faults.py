@@ -147,7 +147,8 @@ def test_a_database_that_cannot_be_used_stops_every_command_and_is_left_as_it_is
 
 
 def test_a_database_that_is_deleted_during_a_run_costs_nothing_that_landed(project):
-    project.play(("1", 1, [{"write": "half.txt", "text": "h"}, {"shell": f"rm {project.state}/state.db*"}]), WHOLE)
+    removes = [{"write": "half.txt", "text": "h"}, {"shell": f"rm {project.state}/state.db*"}]
+    project.play(("1", 1, removes), ("2", 0, [{"write": "two.txt", "text": "2"}]), WHOLE)
     project.issue(1)
     project.issue(2)
     project.commit()
