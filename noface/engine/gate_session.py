@@ -327,7 +327,13 @@ class GateSession:
         box = None
         if gate.boxed:
             box, variables = gate_box(
-                env, self.slot, variables, network=gate.network, leaky=gate.leaky, reports=reports
+                env,
+                self.slot,
+                variables,
+                network=gate.network,
+                leaky=gate.leaky,
+                reports=reports,
+                command="" if gate.accept else gate.command,
             )
         logs = real_folder(task.logs / folder, env.plumbing.repository.state_dir)
         for log in log_names(gate):

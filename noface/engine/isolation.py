@@ -16,6 +16,7 @@ from noface.agents.base import SESSION, Place, place_in
 from noface.engine.attempt_environment import LANDING_SLOT, AttemptEnvironment
 from noface.engine.copied_setup import GATE_CACHES, MADE, SETUP_CACHES, start_caches
 from noface.gates.inventory import WRITTEN
+from noface.git.apart import apart
 from noface.git.removal import remove
 from noface.git.repository import Repository
 from noface.git.submodules import submodules
@@ -24,8 +25,9 @@ from noface.model.access import Permissions, Settings
 from noface.model.worker_run import ModelSpec
 from noface.process.environment import Variables, boxed, gate_environment, package_folders, without_places
 from noface.process.files import is_folder, read_regular
+from noface.process.home_places import below, led_out, programs_in, started_by
 from noface.process.sandbox import Box
-from noface.process.sandbox_home import AgentHome, Home, HomeRule, below, home_rules, known_places
+from noface.process.sandbox_home import AgentHome, Home, HomeRule, home_rules, known_places
 
 _POINTER_BYTES_MAX = 8192
 
@@ -100,10 +102,6 @@ def _is_module(entry: Path) -> bool:
 
 _NO_RULES: Mapping[str, HomeRule] = {}
 _ANOTHERS_SLOTS = re.compile(r".+-[0-9a-f]{10}")
-_ENV_DEPTH_MAX = 3
-_ENV_FOLDERS_MAX = 2000
-_NOT_SEARCHED = frozenset(("node_modules", "vendor", "target", "dist", "build", "venv"))
-_TEMPLATES = ("example", "sample", "template", "dist", "schema", "defaults")
 
 
 def agent_box(
@@ -127,10 +125,11 @@ def agent_box(
             rules |= each.rules(os.path.relpath(folder, person), personal=personal)
         elif os.path.isdir(folder):
             fresh, session = _fresh(place.workspace, f"home-{number}"), f"{place.directory}/home-{number}"
-            outside.append(Home(folder, fresh, rules=each.rules("", personal=personal), session=session, closed=True))
+            outside.append(Home(folder, fresh, rules=each.rules("", personal=personal), session=session))
     reads_only = model.permissions is Permissions.READ_ONLY
     caches = f"{'asked' if reads_only else 'model'}-{model.name}"
-    own = _composed(env, place.workspace, person, caches, rules, f"{place.directory}/home")
+    programs = (*programs_in(model.command, person), *started_by(model.command, person))
+    own = _composed(env, place.workspace, inside, caches, programs, rules, f"{place.directory}/home")
     workspace, beyond = (place.workspace,), env.sandbox.write if model.permissions is Permissions.FULL else ()
     box = Box(
         program=env.sandbox.bubblewrap,
@@ -138,7 +137,7 @@ def agent_box(
         tmp=_fresh(place.workspace, "tmp"),
         writable=(*(() if reads_only else workspace), place.directory, *beyond),
         visible=(*_visible(env, inside, agent.program(model)), *_given(place), *(workspace if reads_only else ())),
-        hidden=_hidden(env, person),
+        hidden=(*_hidden(env, person), *_apart(env)),
         network=model.network,
     )
     return box, tuple(inside.items())
@@ -159,12 +158,14 @@ def gate_box(
     setup: bool = False,
     leaky: bool = False,
     reports: Path | None = None,
+    command: str = "",
 ) -> tuple[Box | None, Variables]:
     """Return the box of a gate and its environment there, or of `[project] setup`.
 
     A gate must judge the workspace: of the person's checkouts it sees only virtual environments whose programs are on
-    PATH. Setup and a `leaky` gate see them whole. `reports` is the folder for its test runners' reports. The gates and
-    workers of a slot share what setup leaves in the home.
+    PATH. Setup and a `leaky` gate see them. `reports` is the folder for its test runners' reports, `command` what a
+    person has written: the programs that it names are shown. The gates and workers of a slot share what setup leaves in
+    the home.
     """
     if not env.sandbox.bubblewrap:
         return None, variables
@@ -173,11 +174,11 @@ def gate_box(
     caches = GATE_CACHES if slot.name.startswith("gate-") else SETUP_CACHES
     box = Box(
         program=env.sandbox.bubblewrap,
-        homes=_composed(env, str(slot.path), home_of(inside), caches, setup=setup),
+        homes=_composed(env, str(slot.path), inside, caches, programs_in(command, home_of(inside)), setup=setup),
         tmp=_fresh(str(slot.path), "tmp"),
         writable=(str(slot.path), *env.sandbox.write, *((str(reports / WRITTEN),) if reports is not None else ())),
         visible=(*_visible(env, inside, checkout=not away), *((str(reports),) if reports is not None else ())),
-        hidden=(*_hidden(env, home_of(inside)), *away),
+        hidden=(*_hidden(env, home_of(inside)), *(away or _apart(env))),
         network=network,
     )
     return box, tuple(inside.items())
@@ -225,32 +226,39 @@ def _filled(word: str, values: dict[str, str]) -> str:
 def _composed(
     env: AttemptEnvironment,
     workspace: str,
-    path: str,
+    inside: dict[str, str],
     caches: str,
+    programs: tuple[str, ...],
     rules: Mapping[str, HomeRule] = _NO_RULES,
     session: str = "",
     *,
     setup: bool = False,
 ) -> tuple[Home, ...]:
-    """Return the home of a box, none where the home is the root folder.
+    """Return the home of a box, none where the home is the root folder; and the user's own, where HOME names another.
 
     Its caches belong to the workspace: nobody else writes there while the box lives.
     """
+    path, own = home_of(inside), own_home()
+    homes = []
+    roots = all_checkouts(env.plumbing.repository)
+    if own not in (path, "/") and not below(own, (path,)) and is_folder(own):
+        theirs = home_rules(own, inside, (), roots)
+        lent = {place: rule for place, rule in theirs.items() if rule is not HomeRule.PRIVATE} | _shown(env, own)
+        homes.append(Home(own, _fresh(workspace, "home-own"), rules=lent))
     if path == "/":
-        return ()
+        return tuple(homes)
     made = f"{workspace}.{MADE}"
     if env.setup.command:
         start_caches(env, workspace, caches)
-    return (
-        Home(
-            path=path,
-            fresh=_fresh(workspace, MADE if setup else "home"),
-            caches=f"{workspace}.caches-{caches}",
-            rules=home_rules(known_places(), path) | dict(rules) | _shown(env, path),
-            made=made if env.setup.command and not setup and is_folder(made) else "",
-            session=session,
-        ),
+    home = Home(
+        path=path,
+        fresh=_fresh(workspace, MADE if setup else "home"),
+        caches=f"{workspace}.caches-{caches}",
+        rules=home_rules(path, inside, programs, roots) | dict(rules) | _shown(env, path),
+        made=made if env.setup.command and not setup and is_folder(made) else "",
+        session=session,
     )
+    return (*homes, home)
 
 
 def _shown(env: AttemptEnvironment, home: str) -> dict[str, HomeRule]:
@@ -271,44 +279,36 @@ def _visible(
     env: AttemptEnvironment, variables: dict[str, str], program: str = "", *, checkout: bool = True
 ) -> tuple[str, ...]:
     """Return the paths that a box needs out of private or hidden folders; `program` is the agent's."""
-    repository = env.plumbing.repository
+    repository, home = env.plumbing.repository, home_of(variables)
     folders = [*variables.get("PATH", "").split(":"), os.path.dirname(program)]
     programs = [prefix_of(folder) for folder in folders if folder.startswith("/")]
     python = (sys.prefix, sys.base_prefix, str(Path(noface.__file__).parent))
-    outside = tuple(path for path in env.sandbox.show if not below(path, (home_of(variables),)))
-    private = known_places().private_folders
-    root = (str(repository.root),) if checkout else ()
-    needed = [path for path in (*root, home_of(variables), *programs, *python) if below(path, private)]
-    inner = () if checkout else environments(variables, (str(repository.root),))
+    private, homes, roots = known_places().private_folders, (home, own_home()), all_checkouts(repository)
+    outside = (path for path in env.sandbox.show if not below(path, homes) or below(path, roots))
+    root = (str(repository.root),) if checkout and not below(home, (str(repository.root),)) else ()
+    needed = [path for path in (*root, home, *programs, *python) if below(path, private)]
+    at_home = [path for path in (*root, *python) if below(path, homes) and (path in root or not below(path, roots))]
+    inner = [*environments(variables, (str(repository.root),)), *(_kept(env) if checkout else ())]
     objects = (str(one.objects) for one in submodules(repository, env.plumbing.main()) if one.whole)
-    return (*needed, *inner, str(repository.objects), *objects, *outside)
+    return (*needed, *at_home, *inner, str(repository.objects), *objects, *outside)
+
+
+def _kept(env: AttemptEnvironment) -> list[str]:
+    """Return the kept paths in the person's checkout: git ignores them, and they hold what setup makes."""
+    root = str(env.plumbing.repository.root)
+    return [f"{root}/{path.strip('/')}" for path in env.setup.keep]
 
 
 def _hidden(env: AttemptEnvironment, home: str) -> tuple[str, ...]:
-    """Return what no box shows: git dir and state, all slots, `.env` files of checkouts, `[sandbox] hide`."""
+    """Return what no box shows: git dir and state, all slots, what secret links lead to, `[sandbox] hide`."""
     repository = env.plumbing.repository
     slots = [str(env.slots_dir)]
     if env.slots_dir.parent.is_dir():
         slots += [str(other) for other in env.slots_dir.parent.iterdir() if _ANOTHERS_SLOTS.fullmatch(other.name)]
-    settings = [path for root in all_checkouts(repository) for path in _environment_files(root)]
-    secret = (f"{home}/{path}" for path in known_places().secret_paths if not path.startswith("/"))
-    linked = (path for path in secret if os.path.islink(path))  # their targets are secret as well
-    return (str(repository.common_dir), *slots, *settings, *linked, *_other_home(home), *env.sandbox.hide)
+    linked = (path for each in dict.fromkeys((home, own_home())) for path in led_out(each))
+    return (str(repository.common_dir), *slots, *linked, *env.sandbox.hide)
 
 
-def _environment_files(root: str) -> list[str]:
-    """Return the `.env` files near the top of a checkout, without templates."""
-    paths = []
-    for count, (folder, names, files) in enumerate(os.walk(root)):
-        deep = folder.count("/") - root.count("/") >= _ENV_DEPTH_MAX or count > _ENV_FOLDERS_MAX
-        names[:] = [] if deep else [name for name in names if name not in _NOT_SEARCHED and not name.startswith(".")]
-        paths += [f"{folder}/{name}" for name in files if name.startswith(".env") and not name.endswith(_TEMPLATES)]
-    return paths
-
-
-def _other_home(home: str) -> tuple[str, ...]:
-    """Return the secret places of the user's own home, where HOME names another (sudo, services)."""
-    own = own_home()
-    if own in (home, "/"):
-        return ()
-    return tuple(f"{own}/{path}" for path in known_places().secret_paths if not path.startswith("/"))
+def _apart(env: AttemptEnvironment) -> tuple[str, ...]:
+    """Return what of the person's checkouts is no part of the project."""
+    return tuple(path for root in all_checkouts(env.plumbing.repository) if Path(root).is_dir() for path in apart(root))

@@ -19,7 +19,7 @@ from noface.engine.attempt_environment import LANDING_SLOT, Scope, Setup
 from noface.engine.context import RunContext
 from noface.engine.gating import main_task, run_gates
 from noface.engine.isolation import checkouts, environments, gate_variables, home_of
-from noface.engine.out_of_reach import closed_places
+from noface.engine.out_of_reach import closed_places, unseen_places
 from noface.engine.prepare import forget_setup, prepare
 from noface.git.plumbing import store_text, tree_with
 from noface.git.refs import ZERO, RefUpdate
@@ -159,21 +159,23 @@ class Lack:
     """What a gate needs to be green on main: variables that it does not get, or to run outside the sandbox, or both.
 
     `tried`: it is green with them; else they are all that it may lack, and nothing was run. `closed` are the folders
-    that it could not write in the sandbox.
+    that it could not write in the sandbox, `unseen` the places of the home that it did not see there.
     """
 
     variables: tuple[str, ...] = ()
     sandbox: bool = False
     tried: bool = True
     closed: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
 
     def remedy(self, *, setup: bool = False) -> str:
         """Say which keys give it what it lacks; those of setup stand in [project]."""
         prefix, table = ("setup_", "[project]") if setup else ("", "its [[gates]] entry")
         named = ", ".join(f'"{name}"' for name in self.variables[:_NAMES_SHOWN_MAX])
         environment = f"add {prefix}env_pass = [{named}] to {table}" if named else ""
-        places = ", ".join(f'"{place}"' for place in self.closed)
-        keys = f"write = [{places}]" if places else 'show = ["…"] or write = ["…"]'
+        named_places = {"write": self.closed, "show": self.unseen}
+        lists = {key: ", ".join(f'"{place}"' for place in places) for key, places in named_places.items() if places}
+        keys = " and ".join(f"{key} = [{each}]" for key, each in lists.items()) or 'show = ["…"] or write = ["…"]'
         outside = f'set {keys} in [sandbox], or {prefix}sandbox = "none" in {table}'
         joined = ", and " if self.tried else ", or "
         return joined.join(part for part in (environment, outside if self.sandbox else "") if part)
@@ -195,7 +197,8 @@ def lacks(context: RunContext, red: list[GateResult], cancel: Canceller) -> dict
             r.gate.name: Lack(_named(context, r.gate.command, kept[r.gate.name]), boxed and r.gate.boxed, tried=False)
             for r in red
         }
-        return {name: lack for name, lack in possible.items() if lack.variables or lack.sandbox}
+        possible = {name: lack for name, lack in possible.items() if lack.variables or lack.sandbox}
+        return {r.gate.name: _named_too(possible[r.gate.name], r) for r in red if r.gate.name in possible}
 
     outside = _green(context, cancel, "outside", lambda gate: replace(gate, boxed=False, env_pass=_ALL)) & suspects
     if not outside:
@@ -216,7 +219,14 @@ def lacks(context: RunContext, red: list[GateResult], cancel: Canceller) -> dict
             variables = () if enough else _named(context, gate.command, kept[gate.name]) or kept[gate.name]
             if variables or sandbox:  # else it is green in the same surroundings as well, now and then
                 lacking[gate.name] = Lack(variables, sandbox)
-    return lacking
+    return {r.gate.name: _named_too(lacking[r.gate.name], r) for r in red if r.gate.name in lacking}
+
+
+def _named_too(lack: Lack, red: GateResult) -> Lack:
+    """Return what a gate lacks with the places that its output says it does not see."""
+    if not lack.sandbox or red.failure is None:
+        return lack
+    return replace(lack, unseen=unseen_places(red.failure, dict(gate_environment(red.gate.env_pass))))
 
 
 def reach_out(context: RunContext, red: list[GateResult], cancel: Canceller) -> set[str]:
@@ -245,12 +255,13 @@ def setup_lacks(context: RunContext, failure: Failure, cancel: Canceller) -> Lac
     setup = context.env.setup
     kept = kept_from_gates(os.environ, setup.env_pass)
     boxed = setup.boxed and _boxes(context)
+    places = dict(gate_environment(setup.env_pass))
     if _holds_agents_code(context):
         possible = Lack(_named(context, setup.command, kept), boxed, tried=False)
+        possible = replace(possible, unseen=unseen_places(failure, places) if boxed else ())
         return possible if possible.variables or possible.sandbox else None
     if not (boxed or kept) or not _sets_up(context, cancel, replace(setup, boxed=False, env_pass=_ALL)):
         return None
-    places = dict(gate_environment(setup.env_pass))
     if boxed and (closed := closed_places(failure, places)):
         return Lack((), sandbox=True, closed=closed)
     if boxed and _sets_up(context, cancel, setup):  # by what it has written outside, which it cannot in the sandbox
@@ -258,7 +269,8 @@ def setup_lacks(context: RunContext, failure: Failure, cancel: Canceller) -> Lac
     alone = boxed and _sets_up(context, cancel, replace(setup, boxed=False))
     inside = not boxed or _sets_up(context, cancel, replace(setup, env_pass=_ALL))
     variables = () if alone and not inside else _named(context, setup.command, kept) or kept
-    return Lack(variables, sandbox=not inside) if variables or not inside else None
+    unseen = unseen_places(failure, places) if not inside else ()
+    return Lack(variables, sandbox=not inside, unseen=unseen) if variables or not inside else None
 
 
 def _boxes(context: RunContext) -> bool:

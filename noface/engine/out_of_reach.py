@@ -18,7 +18,8 @@ from noface.model.failure import OUT_OF_REACH, Failure
 from noface.model.taxonomy import FailureKind
 from noface.process.command import Command
 from noface.process.files import kind_at, read_bounded, read_regular
-from noface.process.sandbox_home import below, known_places
+from noface.process.home_places import below, is_closed, of_many
+from noface.process.sandbox_home import known_places
 from noface.process.supervise import Launcher
 
 _MISSES = re.compile(
@@ -198,16 +199,37 @@ def _inside(launcher: Launcher, command: Command, places: list[str]) -> list[int
 def _to_show(launcher: Launcher, command: Command, place: str, home: str) -> str:
     """Return the outermost folder above a hidden place that is hidden as a whole and is no place of many things."""
     folders = [str(parent) for parent in Path(place).parents if below(str(parent), (home,)) and str(parent) != home]
-    listed = {f"{home}/{path}" for path in (*known_places().secret_paths, *known_places().caches_private)}
-    own = [folder for folder in folders if not any(below(path, (folder,)) for path in listed)]
-    own = own or folders[:1] or [str(Path(place).parent)]
+    own = _own_folders(place, home) or folders[:1] or [str(Path(place).parent)]
     hidden = [folder for folder, level in zip(own, _inside(launcher, command, own), strict=False) if level == _NOTHING]
     return hidden[-1] if hidden else place
 
 
+def _own_folders(place: str, home: str) -> list[str]:
+    """Return the folders above a place of the home, the innermost first, that are no place of many things.
+
+    A tool has a folder with a dot for itself. Of other folders nobody knows what else lies there, nor beside what only
+    the person may read.
+    """
+    many = [f"{home}/{path}" for path in (*known_places().caches_private, *known_places().agents, *of_many())]
+    folders = [str(parent) for parent in Path(place).parents if below(str(parent), (home,)) and str(parent) != home]
+    own = [folder for folder in folders if not any(below(path, (folder,)) for path in many)]
+    if own and is_closed(place) and not is_closed(own[-1]):
+        return [place]
+    return own if own and os.path.relpath(place, home).startswith(".") else own[:1]
+
+
+def unseen_places(error: Failure, variables: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what to show a failed command of the home: its output misses it, and the person has it."""
+    home, path = variables.get("HOME", ""), variables.get("PATH", os.defpath)
+    missed = missed_places("\n".join((*error.evidence, error.message, error.excerpt)), home, path)
+    there = [place for place, read_only in missed.items() if not read_only and _there(place, read_only=False)]
+    at_home = [place for place in there if below(place, (home,)) and place != home]
+    return tuple(dict.fromkeys((_own_folders(place, home) or [place])[-1] for place in at_home))[:_NAMED_MAX]
+
+
 def _failure(place: str, key: str, named: str, error: Failure, home: str) -> Failure:
     does = "hides" if key == "show" else "lets nobody write"
-    secret = below(named, [path if path.startswith("/") else f"{home}/{path}" for path in known_places().secret_paths])
+    secret = is_closed(named) or below(named, [f"{home}/{path}" for path in known_places().agents])
     look = "; keys or logins may lie there: look first" if secret else ""
     said = f'the agent needs {place}, which the sandbox {does}: set [sandbox] {key} = ["{named}"]{look}'
     return _misses(said, place, error)

@@ -333,7 +333,9 @@ def _set_up_once(scope: Scope, slot: Slot, commit: str, token: str) -> Failure |
     log = slot.private_git_dir / "setup.log"
     log.unlink(missing_ok=True)
     outside = gate_variables(env, env.setup.env_pass, token)
-    box, variables = gate_box(env, slot, outside, setup=True) if env.setup.boxed else (None, outside)
+    box, variables = None, outside
+    if env.setup.boxed:
+        box, variables = gate_box(env, slot, outside, setup=True, command=env.setup.command)
     if box is None:
         variables = with_private_config(variables, slot.private_git_dir, env.plumbing.repository.identity, slot.path)
     scope.send(SetupSeen(SetupState.BEGINS, env.setup.command))

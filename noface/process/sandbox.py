@@ -1,14 +1,11 @@
 """A box around one command: which files it sees and may write, and whether it reaches the network.
 
-Bubblewrap (0.8.0 and later) makes it, from user namespaces: the machine read-only; /tmp and /run private; in the
-person's home neither keys nor logins; nothing writable but what is named. All capabilities are dropped, no program
-gains rights by being run, and whatever the command leaves behind ends with it (a PID namespace of its own).
+Bubblewrap (0.8.0 and later) makes it, from user namespaces: the machine read-only; /tmp and /run private; of the
+person's home what rules name (sandbox_home); nothing writable but what is named. All capabilities are dropped, no
+program gains rights by being run, and whatever the command leaves behind ends with it (a PID namespace of its own).
 
-The home is put together from the person's: each entry read-only, those that hold secrets left out, caches noface's own,
-and below all that a folder that starts empty, so that programs can write what they like there and nobody keeps it.
-
-What a box does not stop: it can read whatever is no known secret place, and with the network on it reaches what listens
-on this machine. It is no virtual machine: a hole in the kernel is a way out.
+What a box does not stop: outside the home it can read whatever the person can, and with the network on it reaches what
+listens on this machine. It is no virtual machine: a hole in the kernel is a way out.
 """
 
 import os
@@ -19,11 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noface.process.files import is_folder, kind_at
+from noface.process.home_places import below
 from noface.process.sandbox_home import (
     Home,
-    HomeRule,
     Mount,
-    below,
     cache_of,
     hide,
     home_mounts,
@@ -39,7 +35,6 @@ _FLAGS = (
 _MACHINE = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
 _PROBE_S_MAX = 10.0
 _ON_DISK = ("/tmp", "/var/tmp")  # noqa: S108 - what programs write there may not fit into memory
-_NOT_THE_PERSONS = (HomeRule.HIDDEN, HomeRule.PRIVATE)
 _SOCKETS = "/proc/net/unix"
 _SOCKET_FIELDS = 8
 
@@ -81,15 +76,14 @@ class Box:
             if is_folder(folder):
                 yield ("--bind", self.tmp, folder) if folder in _ON_DISK else ("--tmpfs", folder)
         yield from (_read(path) for path in places.private_needed if os.path.exists(path))
-        yield from (hide(path) for path in places.secret_paths if path.startswith("/") and os.path.lexists(path))
+        yield from (hide(path) for path in places.machine_hidden if os.path.lexists(path))
         at_home = tuple(home.path for home in self.homes)
         outside = [path for path in self.visible if not below(path, at_home)]
         yield from (_read(path) for path in _outermost(outside) if os.path.exists(path))
         for home in self.homes:
-            yield from home_mounts(home)
-        rules = [(home, path) for home in self.homes for path, rule in home.rules.items() if rule in _NOT_THE_PERSONS]
-        absent = [f"{home.path}/{path}" for home, path in rules]
-        yield from (_read(path) for path in self.visible if below(path, absent) and os.path.exists(path))
+            yield from home_mounts(home, (*self.visible, *self.writable))
+        inside = [path for path in self.visible if below(path, at_home) and path not in at_home]
+        yield from (_read(path) for path in _outermost(inside) if os.path.exists(path))
         hidden = [place for path in self.hidden if (place := _real(path))]
         yield from (hide(path) for path in _outermost(hidden) if not self._away(path))
         yield from (hide(path) for path in _listening() if not self._away(path) and not below(path, hidden))
@@ -100,12 +94,9 @@ class Box:
         """Tell whether a path of the machine is not there in the box anyway, so that nothing can be put over it."""
         if below(path, known_places().private_folders) and not below(path, self.visible):
             return True
-        for home in self.homes:
-            if below(path, (home.path,)):
-                inner = os.path.relpath(path, home.path)
-                gone = [place for place, rule in home.rules.items() if rule in _NOT_THE_PERSONS]
-                composed = os.path.dirname(inner) in {"", *_ancestors(home.rules)}
-                return below(inner, gone) or (composed and kind_at(path) == stat.S_IFSOCK) or home.closed
+        there = [place for home in self.homes for place in home.shown()]
+        if below(path, (home.path for home in self.homes)):
+            return not below(path, (*there, *self.visible))
         return False
 
     def _prepare(self, mount: Mount) -> None:
@@ -125,10 +116,6 @@ def _real(path: str) -> str:
     """Return the place behind a path, "" if there is none: nothing can be put over a link that leads nowhere."""
     place = os.path.realpath(path)
     return place if os.path.exists(place) else ""
-
-
-def _ancestors(paths: Iterable[str]) -> set[str]:
-    return {str(parent) for path in paths for parent in Path(path).parents} - {"."}
 
 
 def _listening() -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""The home of a box, put together from the person's, entry by entry.
+"""The home of a box: of the person's what rules name, and no more.
 
-What has no rule is there to be read. What holds secrets is not there, caches are noface's own, and below all that lies
-a folder that starts empty, so that programs can write what they like and nobody keeps it.
+Toolchains can be read, caches are noface's own, settings are written anew from what of them is harmless, and below all
+that lies a folder that starts empty, so that programs can write what they like and nobody keeps it.
 
 An agent may have written in three of the places that this is made of: the caches, what setup left in a home before, and
 the workspace. Of these nothing is taken for the person's, no link in them is followed, and where something is mounted
@@ -9,11 +9,10 @@ in a cache the place is made by directory descriptors first. The caches of a box
 """
 
 import os
-import re
 import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -21,12 +20,9 @@ from typing import Any, Self
 
 from noface.data import table
 from noface.process.files import is_folder
+from noface.process.home_places import below, needed
+from noface.process.home_settings import rebuilt, rebuilt_paths
 
-_CREDENTIALS = re.compile(
-    rb"_auth\b|auth_?token|passw(?:or)?d|secret|api_?key|extraheader|[a-z+]{1,20}://[^\s/:@]{0,200}:[^\s/@]{1,500}@",
-    re.IGNORECASE,
-)
-_SETTINGS_BYTES_MAX = 1 << 20
 COPY_BYTES_MAX = 64 << 20
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -37,7 +33,10 @@ Mount = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The lists of sandbox_places.toml, by table and key; paths of homes have no leading slash."""
+    """The lists of sandbox_places.toml, by table and key; paths of homes have no leading slash.
+
+    `agents` are the homes and logins of the agents in agents.toml.
+    """
 
     private_folders: tuple[str, ...]
     private_needed: tuple[str, ...]
@@ -46,17 +45,18 @@ class Places:
     caches_private: tuple[str, ...]
     caches_copied: tuple[str, ...]
     caches_read: tuple[str, ...]
-    secret_paths: tuple[str, ...]
-    secret_settings: tuple[str, ...]
+    machine_hidden: tuple[str, ...]
+    agents: tuple[str, ...]
 
 
 @cache
 def known_places() -> Places:
-    """Return what sandbox_places.toml says; the homes and logins of the agents in agents.toml are secret as well."""
+    """Return what sandbox_places.toml says."""
     data = table("sandbox_places")
-    lists = {f"{part}_{name}": tuple(paths) for part, names in data.items() for name, paths in names.items()}
-    agents = (path for entry in table("agents").values() for path in agent_places(entry))
-    return Places(**lists | {"secret_paths": tuple(sorted({*lists["secret_paths"], *agents}))})
+    parts = ("private", "kernel", "caches", "machine")
+    lists = {f"{part}_{name}": tuple(paths) for part in parts for name, paths in data[part].items()}
+    agents = {path for entry in table("agents").values() for path in agent_places(entry)}
+    return Places(**lists, agents=tuple(sorted(agents)))
 
 
 def agent_places(entry: Mapping[str, Any]) -> Iterator[str]:
@@ -68,17 +68,8 @@ def agent_places(entry: Mapping[str, Any]) -> Iterator[str]:
     yield from (path for name in login.get("files", ()) if not below(path := folder + name, homes))
 
 
-def holds_credentials(path: str) -> bool:
-    """Tell whether a file of settings, such as ~/.npmrc, holds what looks like a password or token."""
-    try:
-        with open(path, "rb") as file:
-            return _CREDENTIALS.search(file.read(_SETTINGS_BYTES_MAX)) is not None
-    except OSError:
-        return False
-
-
 class HomeRule(StrEnum):
-    """What a box makes of a place in the person's home; without a rule it is there, read-only."""
+    """What a box makes of a place in the person's home; without a rule it is not there."""
 
     PRIVATE = "private"
     """noface's own in its place, kept from run to run"""
@@ -89,12 +80,15 @@ class HomeRule(StrEnum):
     SESSION = "session"
     """a folder of the attempt's, kept with it"""
     READ = "read"
-    """read-only, also where it lies in a private or secret place"""
+    """read-only, also where it lies in a private or hidden place"""
+    REBUILT = "rebuilt"
+    """settings, of which the harmless keys are there"""
     HIDDEN = "hidden"
-    """not there"""
+    """not there, also where it lies in a place that can be read, and not even as setup has left it"""
 
 
 _TAKEN_AWAY = (HomeRule.HIDDEN, HomeRule.PRIVATE)
+_PERSONS = (HomeRule.READ, HomeRule.SHARED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +137,7 @@ class Home:
     """The home of a box: the person's at `path`, its rules by relative path.
 
     `fresh` is the empty folder that lies below everything, `caches` what holds the private places, `session` what holds
-    the attempt's own. `made` is a home that `[project] setup` has left: its entries are there where the person has none
-    and no rule speaks. `closed`: only what rules name is there.
+    the attempt's own. `made` is a home that `[project] setup` has left: its entries are there where no rule speaks.
     """
 
     path: str
@@ -153,28 +146,33 @@ class Home:
     rules: Mapping[str, HomeRule] = field(default_factory=dict)
     made: str = ""
     session: str = ""
-    closed: bool = False
+
+    def shown(self) -> list[str]:
+        """Return the person's places that are there, as absolute paths."""
+        return [f"{self.path}/{path}" for path, rule in self.rules.items() if rule in _PERSONS]
 
 
-def home_rules(places: Places, home: str) -> dict[str, HomeRule]:
-    """Return the rules that hold in every home, for the one at `home`."""
-    rules = {path: HomeRule.HIDDEN for path in places.secret_paths if not path.startswith("/")}
-    rules |= {path: HomeRule.HIDDEN for path in places.secret_settings if holds_credentials(f"{home}/{path}")}
-    rules |= dict.fromkeys(places.caches_private, HomeRule.PRIVATE) | dict.fromkeys(
-        places.caches_copied, HomeRule.COPIED
-    )
+def home_rules(
+    home: str, variables: Mapping[str, str], programs: Iterable[str] = (), apart: tuple[str, ...] = ()
+) -> dict[str, HomeRule]:
+    """Return the rules that hold in the home at `home` for whom has these variables; see home_places.needed."""
+    places, found = known_places(), needed(home, variables, programs, apart)
+    rules = dict.fromkeys(places.agents, HomeRule.HIDDEN) | dict.fromkeys(found.hidden, HomeRule.HIDDEN)
+    rules |= {path: HomeRule.REBUILT for path in rebuilt_paths() if os.path.isfile(f"{home}/{path}")}
+    rules |= dict.fromkeys(found.shown, HomeRule.READ)
+    rules |= dict.fromkeys(places.caches_private, HomeRule.PRIVATE)
+    rules |= dict.fromkeys(places.caches_copied, HomeRule.COPIED)
     return rules | dict.fromkeys(places.caches_read, HomeRule.READ)
 
 
-def below(path: str, folders: Iterable[str]) -> bool:
-    """Tell whether a path is one of the folders or lies in one."""
-    return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in folders)
+def home_mounts(home: Home, beyond: Iterable[str] = ()) -> Iterator[Mount]:
+    """Yield the mounts that make the home. Makes the folders of noface's that they need.
 
-
-def home_mounts(home: Home) -> Iterator[Mount]:
-    """Yield the mounts that make the home. Makes the folders of noface's that they need."""
+    At the absolute paths `beyond` something else is mounted later: of what setup has left nothing may lie in its way.
+    """
+    taken = [os.path.relpath(path, home.path) for path in beyond if below(path, (home.path,)) and path != home.path]
     yield "--bind", home.fresh, home.path
-    yield from _named(home, "") if home.closed else _composed(home, "")
+    yield from _composed(replace(home, rules=dict.fromkeys(taken, HomeRule.HIDDEN) | dict(home.rules)), "")
 
 
 def cache_of(home: Home, path: str) -> tuple[str, str] | None:
@@ -238,9 +236,8 @@ def _composed(home: Home, folder: str) -> Iterator[Mount]:
     """Yield the mounts of a folder of the home that has rules below it, entry by entry."""
     prefix = f"{folder}/" if folder else ""
     named = {path[len(prefix) :].partition("/")[0] for path in home.rules if path.startswith(prefix)}
-    theirs = _listed(f"{home.path}/{folder}")
     made = _listed(f"{home.made}/{folder}") if home.made and _reached(home.made, folder) else set()
-    for name in sorted(named | theirs | made):
+    for name in sorted(named | made):
         yield from _placed(home, prefix + name)
 
 
@@ -257,13 +254,15 @@ def _placed(home: Home, path: str) -> Iterator[Mount]:
             yield "--bind", _made(f"{home.session}/{path}"), target
         case HomeRule.COPIED:
             _copy(source, f"{home.fresh}/{path}")
+        case HomeRule.REBUILT:
+            _write(f"{home.fresh}/{path}", rebuilt(source, path))
         case HomeRule.READ if os.path.exists(source):
             yield "--ro-bind", source, target
             yield from _masked(home, path)
         case None if divided:
             yield from _folder(home, path)
         case None:
-            yield from _as_it_is(home, path)
+            yield from _left(home, path)
         case _:
             pass  # hidden, or the person has nothing there
     if rule in _TAKEN_AWAY and divided:
@@ -288,18 +287,21 @@ def _named(home: Home, folder: str) -> Iterator[Mount]:
 
 
 def _masked(home: Home, path: str) -> Iterator[Mount]:
-    """Hide what is secret in a place that can be read."""
+    """Hide what is not to be seen in a place that can be read, and put the caches in it in their place."""
     for other, rule in home.rules.items():
         place = f"{home.path}/{other}"
-        if rule is HomeRule.HIDDEN and other.startswith(f"{path}/") and os.path.lexists(place):
-            yield hide(place)
+        if other.startswith(f"{path}/") and os.path.exists(place):
+            if rule is HomeRule.HIDDEN:
+                yield hide(place)
+            elif rule is HomeRule.PRIVATE:
+                yield "--bind", _cache(home, other), place
 
 
-def _as_it_is(home: Home, path: str) -> Iterator[Mount]:
-    """Yield what the person has at a place, else what setup has left there. Sockets and FIFOs lead out of the box."""
-    source, target = f"{home.path}/{path}", f"{home.path}/{path}"
-    if not os.path.lexists(source) and home.made and _reached(home.made, os.path.dirname(path)):
-        source = f"{home.made}/{path}"
+def _left(home: Home, path: str) -> Iterator[Mount]:
+    """Yield what setup has left at a place. Sockets and FIFOs lead out of the box."""
+    source, target = f"{home.made}/{path}", f"{home.path}/{path}"
+    if not (home.made and _reached(home.made, os.path.dirname(path))):
+        return
     if os.path.islink(source):
         yield "--symlink", os.readlink(source), target
     elif os.path.isdir(source) or os.path.isfile(source):
@@ -343,5 +345,9 @@ def _copy(source: str, target: str) -> None:
         if not stat.S_ISREG(status.st_mode) or status.st_size > COPY_BYTES_MAX:
             return
         content = file.read(COPY_BYTES_MAX)
+    _write(target, content)
+
+
+def _write(target: str, content: bytes) -> None:
     Path(target).parent.mkdir(parents=True, exist_ok=True)
     Path(target).write_bytes(content)

@@ -12,7 +12,7 @@ import pytest
 
 from noface.engine.out_of_reach import missed_places
 from noface.process.sandbox import Box, find_bubblewrap
-from noface.process.sandbox_home import Home, home_rules, known_places
+from noface.process.sandbox_home import Home, home_rules
 from noface.process.supervise import Command, Ladder, Launcher
 
 BUBBLEWRAP = find_bubblewrap(shutil.which("bwrap"))
@@ -368,7 +368,7 @@ def boxed(tmp_path):
     def boxed(script, *, program="bash", cancel=None, limit=1 << 20):
         for name in ("home", "fresh", "caches", "tmp", "work"):
             (tmp_path / name).mkdir(exist_ok=True)
-        rules = home_rules(known_places(), str(tmp_path / "home"))
+        rules = home_rules(str(tmp_path / "home"), {})
         home = Home(*(str(tmp_path / name) for name in ("home", "fresh", "caches")), rules)
         work = str(tmp_path / "work")
         box = Box(BUBBLEWRAP.program, (home,), str(tmp_path / "tmp"), writable=(work,))
@@ -413,8 +413,8 @@ def test_a_program_that_the_box_hides_is_told_with_the_key_that_shows_it(boxed, 
 
 def test_a_box_that_cannot_be_made_is_told_with_the_reason(boxed, tmp_path):
     (tmp_path / "home").mkdir()
-    (tmp_path / "home/odd").write_text("x")
-    (tmp_path / "fresh/odd/in-the-way").mkdir(parents=True)
+    (tmp_path / "home/.gitignore").write_text("x")
+    (tmp_path / "fresh/.gitignore/in-the-way").mkdir(parents=True)
     ended = boxed("true")
     assert ended.exit_code is None
     assert ended.error.startswith("the sandbox could not be made: ")
@@ -426,8 +426,8 @@ def test_the_kernels_settings_cannot_be_written(boxed, tmp_path):
 
 
 def test_a_socket_in_the_home_cannot_be_reached(boxed, tmp_path):
-    (tmp_path / "home/tool/run").mkdir(parents=True)
-    place = tmp_path / "home/tool/run/s"
+    (tmp_path / "home/.asdf/run").mkdir(parents=True)
+    place = tmp_path / "home/.asdf/run/s"
     with socket.socket(socket.AF_UNIX) as listening:
         descriptor = os.open(place.parent, os.O_RDONLY)
         listening.bind(f"/proc/self/fd/{descriptor}/s")  # a path may be too long for a socket

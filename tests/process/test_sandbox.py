@@ -15,7 +15,6 @@ from noface.process.sandbox_home import (
     agent_places,
     below,
     home_rules,
-    known_places,
     make_mount_point,
 )
 
@@ -56,20 +55,14 @@ def made(tmp_path):
     return made
 
 
-def test_what_has_no_rule_is_there_to_be_read(made):
-    mounts = made(("notes.txt", "src/a.py"), {})
-    assert mounts["notes.txt"][0] == mounts["src"][0] == "--ro-bind"
-
-
-def test_a_secret_is_not_there_and_its_neighbours_are(made):
-    mounts = made((".config/gh/hosts.yml", ".config/git/config", ".ssh/id"), home_rules(known_places(), "/nowhere"))
-    assert ".ssh" not in mounts
-    assert ".config/gh" not in mounts
-    assert mounts[".config/git/config"][0] == "--ro-bind"
+def test_what_has_no_rule_is_not_there(made):
+    mounts = made(("notes.txt", "src/a.py", "src/b.py"), {"src/a.py": HomeRule.READ})
+    assert mounts["src/a.py"][0] == "--ro-bind"
+    assert not {"notes.txt", "src", "src/b.py"} & mounts.keys()
 
 
 def test_a_cache_is_noface_s_own_and_what_is_known_to_be_large_is_the_persons(made, tmp_path):
-    mounts = made((".cache/pip/x", ".cache/ms-playwright/chromium"), home_rules(known_places(), "/nowhere"))
+    mounts = made((".cache/pip/x", ".cache/ms-playwright/chromium"), home_rules("/nowhere", {}))
     assert mounts[".cache"] == ("--bind", str(tmp_path / "caches/.cache"))
     assert mounts[".cache/ms-playwright"][0] == "--ro-bind"
     assert ".cache/pip" not in mounts
@@ -77,30 +70,31 @@ def test_a_cache_is_noface_s_own_and_what_is_known_to_be_large_is_the_persons(ma
 
 def test_files_that_programs_lock_are_copies(made, tmp_path):
     mounts = made(
-        (".cargo/.package-cache", ".cargo/config.toml", ".cargo/credentials.toml"),
-        home_rules(known_places(), "/nowhere"),
+        (".cargo/.package-cache", ".cargo/bin/cargo", ".cargo/credentials.toml"),
+        home_rules("/nowhere", {}) | {".cargo/bin": HomeRule.READ},
     )
     assert ".cargo/.package-cache" not in mounts
     assert (tmp_path / "fresh/.cargo/.package-cache").read_text() == ".cargo/.package-cache"
-    assert mounts[".cargo/config.toml"][0] == "--ro-bind"
+    assert mounts[".cargo/bin"][0] == "--ro-bind"
     assert ".cargo/credentials.toml" not in mounts
     assert mounts[".cargo/registry"][0] == "--bind"
 
 
-def test_links_stay_links_and_sockets_are_left_out(made, tmp_path):
-    (tmp_path / "home").mkdir()
+def test_of_what_setup_has_left_links_stay_links_and_sockets_are_left_out(made, tmp_path):
+    left = tmp_path / "made"
+    left.mkdir()
+    (left / "link").symlink_to("real.txt")
+    (left / "away").symlink_to("/etc")
     with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(
-            f"/proc/self/fd/{os.open(tmp_path / 'home', os.O_RDONLY)}/agent.sock"
-        )  # its name may be too long
-        mounts = made(("real.txt",), {}, links={"link": "real.txt", "away": "/etc"})
+        listening.bind(f"/proc/self/fd/{os.open(left, os.O_RDONLY)}/agent.sock")  # its name may be too long
+        mounts = made((), {}, made=str(left))
     assert mounts["link"] == ("--symlink", "real.txt")
     assert mounts["away"] == ("--symlink", "/etc")
     assert "agent.sock" not in mounts
 
 
 def test_an_agents_folder_has_its_settings_to_read_its_login_to_write_and_nothing_else(made, tmp_path):
-    rules = home_rules(known_places(), "/nowhere")
+    rules = home_rules("/nowhere", {})
     files = (
         ".claude/settings.json",
         ".claude/.credentials.json",
@@ -121,7 +115,7 @@ def test_the_folder_that_a_variable_names_stands_for_the_agents_own(made, tmp_pa
     env = {"CODEX_HOME": str(tmp_path / "home/work/codex")}
     mounts = made(
         ("work/codex/auth.json", ".codex/auth.json"),
-        home_rules(known_places(), "/nowhere"),
+        home_rules("/nowhere", {}),
         AGENTS["codex"].homes,
         env=env,
     )
@@ -130,17 +124,22 @@ def test_the_folder_that_a_variable_names_stands_for_the_agents_own(made, tmp_pa
     assert AgentHome(".x", "X_HOME").place("/home/ada", {"X_HOME": "/data/x"}) == "/data/x"
 
 
-def test_what_setup_has_made_is_there_but_never_in_place_of_the_persons(made, tmp_path):
-    (tmp_path / "made").mkdir()
-    for name in (".tool", "notes.txt"):
+def test_what_setup_has_made_is_there_but_never_in_place_of_what_a_rule_shows_or_of_a_place_for_more(made, tmp_path):
+    for name in (".tool/x", "notes.txt", "shown.txt", "repo/a", "repo/inner/b"):
+        (tmp_path / "made" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "made" / name).write_text("of setup")
-    mounts = made(("notes.txt",), {}, made=str(tmp_path / "made"))
-    assert mounts[".tool"] == ("--ro-bind", str(tmp_path / "made/.tool"))
-    assert mounts["notes.txt"][1] == str(tmp_path / "home/notes.txt")
+    (tmp_path / "home/repo/inner").mkdir(parents=True)
+    rules, left = {"shown.txt": HomeRule.READ}, str(tmp_path / "made")
+    mounts = made(("notes.txt", "shown.txt"), rules, made=left, visible=(str(tmp_path / "home/repo/inner"),))
+    assert mounts[".tool"] == ("--ro-bind", f"{left}/.tool")
+    assert mounts["notes.txt"][1] == f"{left}/notes.txt"
+    assert mounts["shown.txt"][1] == str(tmp_path / "home/shown.txt")
+    assert "repo" not in mounts
+    assert mounts["repo/inner"][1] == str(tmp_path / "home/repo/inner")
 
 
 def test_shown_places_are_read_also_below_a_secret_one(made, tmp_path):
-    rules = home_rules(known_places(), "/nowhere") | {".ssh/config": HomeRule.READ}
+    rules = home_rules("/nowhere", {}) | {".ssh/config": HomeRule.READ}
     mounts = made((".ssh/config", ".ssh/id"), rules)
     assert mounts[".ssh/config"][0] == "--ro-bind"
     assert ".ssh/id" not in mounts
@@ -148,7 +147,7 @@ def test_shown_places_are_read_also_below_a_secret_one(made, tmp_path):
 
 @pytest.mark.parametrize("name", [name for name in AGENTS if table("agents")[name].get("homes")])
 def test_what_an_agent_keeps_in_the_home_is_hidden_from_gates_and_from_other_agents(name):
-    rules = home_rules(known_places(), "/nowhere")
+    rules = home_rules("/nowhere", {})
     for home in AGENTS[name].homes:
         assert rules.get(home.path) is HomeRule.HIDDEN, home.path
     hidden = [path for path, rule in rules.items() if rule is HomeRule.HIDDEN]
@@ -166,16 +165,11 @@ def test_the_login_of_an_agent_without_a_home_is_secret_and_in_its_own_home_noth
 
 
 def test_the_lists_are_sorted_and_name_each_place_once():
-    places = known_places()
-    lists = (
-        places.caches_private,
-        places.caches_copied,
-        places.caches_read,
-        tuple(table("sandbox_places")["secret"]["paths"]),
-        places.secret_settings,
-        places.private_needed,
-    )
-    for listed in lists:
+    data = table("sandbox_places")
+    caches, home = data["caches"], data["home"]
+    rebuilt = [entry["keys"] for entry in data["rebuilt"].values()]
+    names = ("toolchains", "many", "programs", "marks", "layout", "settings", "whole")
+    for listed in (*caches.values(), *(home[name] for name in names), *rebuilt, data["private"]["needed"]):
         assert list(listed) == sorted(set(listed))
         assert not any(path.endswith("/") or "~" in path for path in listed)
 
@@ -205,7 +199,7 @@ def test_of_what_setup_left_nothing_stands_in_for_what_a_rule_names(made, tmp_pa
     (left / ".config").symlink_to("/etc")
     (left / ".tool").symlink_to("/etc/passwd")
     homes = AGENTS["claude"].homes + AGENTS["codex"].homes
-    mounts = made((), home_rules(known_places(), "/nowhere"), homes, made=str(left))
+    mounts = made((), home_rules("/nowhere", {}), homes, made=str(left))
     assert not any(path.startswith((".claude/settings", ".codex/auth", ".config/")) for path in mounts)
     assert not any(
         source.startswith(("/etc", f"{left}/.c")) for option, source in mounts.values() if option != "--symlink"
@@ -239,17 +233,9 @@ def test_a_copy_is_made_of_regular_files_only(made, tmp_path):
     assert not (tmp_path / "fresh/state").exists()
 
 
-def test_settings_are_there_unless_they_hold_credentials(made, tmp_path):
-    home = tmp_path / "home"
-    home.mkdir()
-    (home / ".npmrc").write_text("//registry.example.org/:_authToken=abc\n")
-    (home / ".gitconfig").write_text("[user]\n\tname = Ada\n")
-    mounts = made((), home_rules(known_places(), str(home)))
-    assert ".npmrc" not in mounts
-    assert mounts[".gitconfig"][0] == "--ro-bind"
-
-
 def test_a_secret_in_a_place_that_can_be_read_is_covered(made):
-    mounts = made((".cache/huggingface/token", ".cache/huggingface/hub/x"), home_rules(known_places(), "/nowhere"))
-    assert mounts[".cache/huggingface"][0] == "--ro-bind"
-    assert mounts[".cache/huggingface/token"] == ("--ro-bind", "/dev/null")
+    rules = {"tools": HomeRule.READ, "tools/token": HomeRule.HIDDEN, "tools/store": HomeRule.PRIVATE}
+    mounts = made(("tools/token", "tools/x", "tools/store/y"), rules)
+    assert mounts["tools"][0] == "--ro-bind"
+    assert mounts["tools/token"] == ("--ro-bind", "/dev/null")
+    assert mounts["tools/store"][0] == "--bind"  # a cache is written to there as well

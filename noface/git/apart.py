@@ -1,0 +1,60 @@
+"""What lies in a person's checkout and is no part of the project: files that git ignores, and others of the person's.
+
+Keys of frameworks, variables of tools and settings of one machine are ignored so that they do not get into the
+repository. They are not to be read by what an agent does, either.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from noface.errors import GitError
+from noface.git.command import Git
+from noface.process.home_places import is_environment_file, only_the_persons
+
+_PLACES_MAX = 400
+_DEPTH_MAX = 4
+
+
+def apart(root: str) -> tuple[str, ...]:
+    """Return the absolute paths in a checkout that git ignores, and of new files `.env` and what only the person reads.
+
+    Submodules and repositories in it are looked through as well. Of one where git does not tell it, or tells too many,
+    it is the whole.
+    """
+    return tuple(_apart(root, _DEPTH_MAX))
+
+
+def _apart(root: str, depth: int) -> Iterator[str]:
+    git = Git.user(root)
+    try:
+        ignored = git.answer("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory").parts
+        new = git.answer("ls-files", "-z", "--others", "--exclude-standard").parts
+    except GitError:
+        yield root
+        return
+    inner = [f"{root}/{path.rstrip('/')}" for path in (*new, *_submodules(git, root))]
+    repositories = [path for path in inner if os.path.lexists(f"{path}/.git")]
+    found = [f"{root}/{path.rstrip('/')}" for path in ignored]
+    found += [f"{root}/{path}" for path in new if not path.endswith("/") and _is_the_persons(root, path)]
+    if len(found) > _PLACES_MAX or (repositories and not depth):
+        yield root
+        return
+    yield from found
+    for path in repositories:
+        yield from _apart(path, depth - 1)
+
+
+def _submodules(git: Git, root: str) -> list[str]:
+    """Return where submodules may lie, as the checkout says."""
+    if not Path(root, ".gitmodules").is_file():
+        return []
+    told = git.run("config", "-z", "--file", ".gitmodules", "--get-regexp", r"^submodule\..*\.path$").parts
+    return [entry.partition("\n")[2] for entry in told]
+
+
+def _is_the_persons(root: str, path: str) -> bool:
+    try:
+        return is_environment_file(os.path.basename(path)) or only_the_persons(os.lstat(f"{root}/{path}"))
+    except OSError:
+        return False

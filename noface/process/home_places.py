@@ -1,0 +1,302 @@
+"""What of a person's home a project needs: the toolchains that lie there.
+
+These are the folders of managers that are known to keep nothing else (sandbox_places.toml), and what PATH, variables
+and programs lead to: through links and first lines of scripts, to the installation that a program belongs to. A list of
+what is harmless may lack something, and then a gate or an agent says what it misses; a list of secrets may not.
+
+In what is shown, files are left out that hold what looks like a secret, that are called `.env`, or that only the person
+may read while most beside them may be read by others.
+"""
+
+import os
+import re
+import stat
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from noface.data import table
+from noface.process.home_settings import holds_credentials
+
+_SHEBANG_BYTES = 256
+_SCRIPT_BYTES_MAX = 1 << 16
+_ENTRIES_MAX = 3000
+_SCANNED_MAX = 4000
+_REMEMBERED_S = 60
+_DEPTH_MAX = 3
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_TEMPLATES = ("example", "sample", "template", "dist", "schema", "defaults")
+_PATH = re.compile(r"(?<![\w./~-])(?:~|\$HOME|\$\{HOME\})?/[^\s'\"`;|&<>()]{1,4000}")
+_PROGRAM_WORDS = 2
+_AT_HOME = re.compile(r"^(?:~|\$HOME|\$\{HOME\})")
+_NO_TOOLCHAINS = ("HOME", "PWD", "OLDPWD", "PATH", "SHELL", "TMPDIR", "TMP", "TEMP")
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """Places of a home, as relative paths: what is `shown` of it, and in that what is `hidden` all the same."""
+
+    shown: tuple[str, ...]
+    hidden: tuple[str, ...]
+
+
+def below(path: str, folders: Iterable[str]) -> bool:
+    """Tell whether a path is one of the folders or lies in one."""
+    return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in folders)
+
+
+def is_environment_file(name: str) -> bool:
+    """Tell whether a file is called as those are that hold a project's secrets, and is no template of one."""
+    return name.startswith(".env") and not name.endswith(_TEMPLATES)
+
+
+def only_the_persons(status: os.stat_result) -> bool:
+    """Tell whether nobody but its owner may use a file or folder."""
+    return not status.st_mode & _OTHERS
+
+
+def of_many() -> tuple[str, ...]:
+    """Return the folders of a home that hold many things, as relative paths."""
+    return tuple(table("sandbox_places")["home"]["many"])
+
+
+def programs_in(command: str, home: str) -> tuple[str, ...]:
+    """Return the programs below `home` that a command line names by their absolute paths."""
+    places = (_AT_HOME.sub(lambda _: home, match[0]) for match in _PATH.finditer(command))
+    return tuple(dict.fromkeys(place for place in places if below(place, (home,)) and os.access(place, os.X_OK)))
+
+
+def started_by(command: str, home: str) -> tuple[str, ...]:
+    """Return what is below `home` of the program and the script with which a command line begins."""
+    words = [_AT_HOME.sub(lambda _: home, word) for word in command.split()[:_PROGRAM_WORDS]]
+    return tuple(word for word in words if below(word, (home,)) and _is_open(word))
+
+
+def needed(
+    home: str, variables: Mapping[str, str], programs: Iterable[str] = (), apart: tuple[str, ...] = ()
+) -> Needed:
+    """Return what of `home` whoever has these variables and starts these programs needs; nothing of what is `apart`.
+
+    It is looked for anew after a minute: each gate asks, and what is installed meanwhile lies mostly in what is shown.
+    """
+    values = (
+        value.split(":") for name, value in variables.items() if name not in _NO_TOOLCHAINS and name[:4] != "XDG_"
+    )
+    named = sorted({part for parts in values for part in parts if below(part, (home,))})
+    asked = (home, variables.get("PATH", ""), tuple(named), tuple(programs), apart)
+    return _needed(*asked, int(time.monotonic() / _REMEMBERED_S))
+
+
+@lru_cache(maxsize=32)
+def _needed(
+    home: str, path: str, named: tuple[str, ...], programs: tuple[str, ...], apart: tuple[str, ...], minute: int
+) -> Needed:
+    del minute
+    known: dict[str, Any] = table("sandbox_places")["home"]
+    search = _Search(home, known, apart)
+    for place in known["toolchains"]:
+        search.show(f"{home}/{place}")
+    for folder in path.split(":"):
+        if folder.startswith("/"):
+            search.folder(folder)
+    for program in programs:
+        search.program(os.path.normpath(program), named=True)
+    for value in named:
+        search.named(value)
+    whole = [f"{home}/{name}" for name in known["whole"]]
+    shown = [*_outermost(search.found), *(file for file in whole if _is_open(file) and not holds_credentials(file))]
+    hidden = [file for place in search.found for file in _kept_back(place, known["settings"], known["programs"])]
+    inner = (tuple(dict.fromkeys(os.path.relpath(place, home) for place in each)) for each in (shown, hidden))
+    return Needed(*inner)
+
+
+def led_out(home: str) -> tuple[str, ...]:
+    """Return the places elsewhere to which links of a home lead that is not shown, where only the person may use them.
+
+    Whoever keeps `~/.aws` in a folder beside the home has it hidden there too.
+    """
+    known: dict[str, Any] = table("sandbox_places")["home"]
+    found = []
+    for folder in ("", *known["many"]):
+        for entry in _entries(os.path.join(home, folder)):
+            if entry.is_symlink() and not below(os.path.relpath(entry.path, home), known["toolchains"]):
+                place = os.path.realpath(entry.path)
+                if not below(place, (home,)) and not below(home, (place,)) and is_closed(place):
+                    found.append(place)
+    return tuple(dict.fromkeys(found))
+
+
+def is_closed(place: str) -> bool:
+    """Tell whether something is only the person's: a file, a folder, or what lies directly in that."""
+    try:
+        status = os.lstat(place)
+        if not (stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)):
+            return False
+        inner = [entry.stat(follow_symlinks=False) for entry in _entries(place) if not entry.is_symlink()]
+    except OSError:
+        return False
+    return any(only_the_persons(each) for each in (status, *inner))
+
+
+@dataclass(slots=True)
+class _Search:
+    """Follows programs to their installations in a home."""
+
+    home: str
+    known: Mapping[str, Any]
+    apart: tuple[str, ...]
+    found: dict[str, None] = field(default_factory=dict)
+    seen: set[str] = field(default_factory=set)
+
+    def show(self, place: str) -> None:
+        """Take a place, and what stands behind it, as far as it lies in the home."""
+        for path in dict.fromkeys((place, os.path.realpath(place))):
+            if self._inside(path) and os.path.exists(path):
+                self.found.setdefault(path)
+
+    def folder(self, folder: str) -> None:
+        """Take a folder of programs, and what its entries lead to."""
+        folder = os.path.normpath(folder)
+        if folder in self.seen:
+            return
+        self.seen.add(folder)
+        within = self._inside(folder)
+        if within:
+            self._installation(folder)
+        for entry in _entries(folder):
+            if entry.is_symlink() or below(folder, (self.home,)):
+                self.program(entry.path)
+
+    def program(self, path: str, *, named: bool = False) -> None:
+        """Take what a program in a folder leads to; one that is `named` also if it is no link."""
+        real = os.path.realpath(path)
+        if not os.path.isfile(real):
+            return
+        for each in dict.fromkeys((path, real) if named else (real,) if real != path else ()):
+            if self._inside(each) and each not in self.seen and not below(each, self.found):
+                self._installation(os.path.dirname(each), each)
+            self.seen.add(each)
+        if below(path, (self.home,)) or below(real, (self.home,)):
+            interpreter = os.path.normpath(_interpreter(real))
+            if below(interpreter, (self.home,)) and interpreter not in self.seen:
+                self.program(interpreter, named=True)
+
+    def named(self, value: str) -> None:
+        """Take a place that a variable names: an installation, or a file without secrets that others may read too."""
+        if not self._inside(value := os.path.normpath(value)):
+            return
+        if os.path.isdir(value):
+            if not self._holds_more(value):
+                self.show(value)
+        elif _is_open(value) and not holds_credentials(value):
+            self.show(value)
+
+    def _inside(self, path: str) -> bool:
+        """Tell whether a place lies in the home, and in nothing that is apart, nor holds such a thing."""
+        return below(path, (self.home,)) and path != self.home and not below(path, self.apart)
+
+    def _holds_more(self, folder: str) -> bool:
+        """Tell whether a folder may hold much besides an installation: it is the home of a tool, or of many."""
+        inner = os.path.relpath(folder, self.home)
+        return inner in self.known["many"] or (inner.startswith(".") and "/" not in inner)
+
+    def _installation(self, folder: str, program: str = "") -> None:
+        """Take the installation that a folder of programs belongs to.
+
+        Where that cannot be told it is the folder, or of one in which nobody looks for programs the `program` alone.
+        """
+        path = Path(folder)
+        parent = str(path.parent)
+        if "node_modules" in path.parts:
+            self.show(str(Path(*path.parts[: path.parts.index("node_modules") + 1])))
+        elif os.path.exists(f"{parent}/pyvenv.cfg"):
+            self.show(parent)
+            self.folder(f"{parent}/bin")
+        elif path.name in self.known["programs"]:
+            self.show(folder)
+            if parent != self.home and any(os.path.isdir(f"{parent}/{mark}") for mark in self.known["marks"]):
+                if not self._holds_more(parent):
+                    self.show(parent)
+                elif os.path.relpath(parent, self.home) not in self.known["many"]:
+                    for name in self.known["layout"]:
+                        self.show(f"{parent}/{name}")
+        elif program and (parent == self.home or self._holds_more(folder)):
+            self.show(program)
+        elif not self._holds_more(folder):
+            self.show(folder)
+
+
+def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            for count, entry in enumerate(entries):
+                if count < _ENTRIES_MAX:
+                    yield entry
+    except OSError:
+        return
+
+
+def _interpreter(script: str) -> str:
+    """Return the program that the first line of a script names, "" where there is none."""
+    try:
+        with open(script, "rb") as file:
+            line = file.read(_SHEBANG_BYTES).partition(b"\n")[0]
+    except OSError:
+        return ""
+    words = os.fsdecode(line).removeprefix("#!").split() if line.startswith(b"#!") else []
+    return words[0] if words and words[0].startswith("/") else ""
+
+
+def _is_open(path: str) -> bool:
+    """Tell whether a path is a regular file that others may read too."""
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return False
+    return stat.S_ISREG(status.st_mode) and not only_the_persons(status)
+
+
+def _outermost(paths: Iterable[str]) -> list[str]:
+    kept: list[str] = []
+    for path in sorted(paths):
+        if not below(path, kept):
+            kept.append(path)
+    return kept
+
+
+def _kept_back(place: str, settings: Iterable[str], programs: Iterable[str]) -> list[str]:
+    """Return the files near the top of a place that is shown which are not to be seen all the same."""
+    told = frozenset(settings)
+    closed: list[str] = []
+    hidden: list[str] = []
+    files = 0
+    folders = deque([(place, 0)] if os.path.isdir(place) and not os.path.islink(place) else [])
+    while folders and files < _SCANNED_MAX:
+        folder, depth = folders.popleft()  # the nearest first
+        scripts = Path(folder).name in programs
+        for entry in _entries(folder):
+            if entry.is_dir(follow_symlinks=False):
+                if depth < _DEPTH_MAX:
+                    folders.append((entry.path, depth + 1))
+            elif entry.is_file(follow_symlinks=False):
+                files += 1
+                status = entry.stat(follow_symlinks=False)
+                if only_the_persons(status):
+                    closed.append(entry.path)
+                if (
+                    is_environment_file(entry.name)
+                    or (entry.name in told and holds_credentials(entry.path))
+                    or (scripts and _sets_secret(entry.path, status))
+                ):
+                    hidden.append(entry.path)
+    return list(dict.fromkeys((*hidden, *(closed if 2 * len(closed) <= files else ()))))
+
+
+def _sets_secret(script: str, status: os.stat_result) -> bool:
+    """Tell whether a program is a short script that sets a variable which is called as secrets are."""
+    short = status.st_size < _SCRIPT_BYTES_MAX
+    return short and bool(_interpreter(script)) and holds_credentials(script, script=True)

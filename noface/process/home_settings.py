@@ -1,0 +1,137 @@
+"""A person's settings, written anew for a box: of each file the keys that are known to be harmless.
+
+Tokens stand in settings of every kind, under names that nobody can list. So the keys that are kept are listed
+(sandbox_places.toml), and addresses lose their logins. An address stays without its login, because a private index that
+is left out would be taken for the public one, where anybody may offer a package of the same name.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+
+from noface.data import table
+from noface.process.files import read_regular
+from noface.secrets.shapes import keys_in
+
+SETTINGS_BYTES_MAX = 1 << 20
+_CREDENTIALS = re.compile(
+    r"_auth\b|auth_?token|access_?token|passw(?:or)?d|secret|api_?key|extraheader"
+    r"|[a-z+]{1,20}://[^\s/:@]{0,200}:[^\s/@]{1,500}@",
+    re.IGNORECASE,
+)
+_ASSIGNED = re.compile(
+    r"(?:token|secret|passw(?:or)?d|api_?key)\w{0,40}[\"']?\s{0,4}[=:]\s{0,4}[\"']?[\w./+~-]{8,}", re.IGNORECASE
+)
+_HEADER = re.compile(r"\s*\[+(?P<name>[^\]]*)\]+\s*(?:[#;].*)?")
+_KEY = re.compile(r"\s*(?P<key>[\w@/.'\"-](?:[\w@/.:'\"-]{0,200}[\w@/.'\"-])?)(?:\s*=|:(?=\s|$)|\s+(?=\"))")
+_LOGIN = re.compile(r"(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]{0,20}://)[^\s/\"'@]{1,500}(?:@[^\s/\"'@]{1,500})*@")
+_ADDRESS = re.compile(r"[a-zA-Z]://[^\s\"']{1,2000}")
+_PART = re.compile(r"[A-Za-z0-9_~-]{16,}")
+_INCLUDED = re.compile(r"\s*path\s*=\s*\"?(?P<path>[^\"\n]+?)\"?\s*$", re.IGNORECASE)
+_INCLUDES_MAX = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How a file of settings is read, and which of its keys are kept."""
+
+    keys: tuple[str, ...]
+    sections: bool
+    toml: bool
+
+    def keeps(self, section: str, key: str) -> bool:
+        name = f"{section}.{key}".lower() if self.sections else key.lower()
+        return any(fnmatchcase(name, pattern) for pattern in self.keys)
+
+
+@cache
+def _forms() -> dict[str, _Form]:
+    entries = table("sandbox_places")["rebuilt"].values()
+    return {
+        path: _Form(tuple(entry["keys"]), entry.get("sections", False), entry.get("toml", False))
+        for entry in entries
+        for path in entry["paths"]
+    }
+
+
+def rebuilt_paths() -> tuple[str, ...]:
+    """Return the settings of a home that are rebuilt, as relative paths."""
+    return tuple(_forms())
+
+
+def rebuilt(source: str, path: str) -> bytes:
+    """Return what a box has of the file `source`, which in its home lies at `path`; nothing where it cannot be read."""
+    form = _forms()[path]
+    text = "\n".join(_kept(source, form, _INCLUDES_MAX))
+    if form.toml:
+        try:
+            tomllib.loads(text)
+        except tomllib.TOMLDecodeError:
+            return b""
+    return f"{text}\n".encode() if text else b""
+
+
+def holds_credentials(path: str, *, script: bool = False) -> bool:
+    """Tell whether a file, such as ~/.m2/settings.xml, holds what looks like a password or token; a `script` sets one.
+
+    Nobody knows what a file holds that cannot be read.
+    """
+    data = _read(path)
+    if data is None:
+        return True
+    text = data.decode("utf-8", "replace")
+    return (_ASSIGNED if script else _CREDENTIALS).search(text) is not None or bool(keys_in(text))
+
+
+def _read(path: str) -> bytes | None:
+    """Return what a file holds; settings are often links to a repository of the person's."""
+    return read_regular(Path(os.path.realpath(path)), SETTINGS_BYTES_MAX)
+
+
+def _kept(source: str, form: _Form, includes: int) -> Iterator[str]:
+    """Yield the lines that stay, a section's head with the first of them."""
+    section, head, taken, continued = "", "", False, False
+    for line in (_read(source) or b"").decode("utf-8", "replace").splitlines():
+        header = _HEADER.fullmatch(line) if form.sections and not continued else None
+        if header:
+            section, head, taken = ".".join(re.sub(r"[\"']", "", header["name"]).split()), line, False
+            continue
+        if not line.strip() or line.lstrip()[0] in "#;":
+            continue
+        inner = continued or (not form.sections and line[0].isspace())
+        continued = line.endswith("\\")
+        key = None if inner else _KEY.match(line)
+        if key:
+            taken = form.keeps(section, key["key"].strip("\"'"))
+        kept = _harmless(line) if taken else ""
+        if taken and not form.toml and section.lower() == "include":
+            yield from _included(kept, source, form, includes)
+        elif kept:
+            if head:
+                yield head
+            head = ""
+            yield kept
+        elif key:
+            taken = False
+
+
+def _included(line: str, source: str, form: _Form, includes: int) -> Iterator[str]:
+    """Yield what another file of git's has, which this line names."""
+    named = _INCLUDED.match(line)
+    if named and includes:
+        path = os.path.join(os.path.dirname(source), os.path.expanduser(named["path"]))
+        yield from _kept(path, form, includes - 1)
+
+
+def _harmless(line: str) -> str:
+    """Return a line without the logins of its addresses, "" where it still holds what looks like a secret."""
+    line = _LOGIN.sub(lambda match: match["scheme"], line)
+    if _CREDENTIALS.search(line) or keys_in(line):
+        return ""
+    parts = (part[0] for address in _ADDRESS.finditer(line) for part in _PART.finditer(address[0]))
+    return "" if any(re.search(r"\d", part) and re.search(r"[A-Za-z]", part) for part in parts) else line
