@@ -15,6 +15,7 @@ from noface.cli.wiring import bubblewrap_for, gate_specs, passed_patterns, sandb
 from noface.config.sections import Config
 from noface.data.trackers import TRACKERS
 from noface.engine.attempt_environment import fingerprint
+from noface.engine.isolation import home_of
 from noface.engine.isolation_checks import isolated
 from noface.errors import NofaceError, UsageError
 from noface.git.command import Git
@@ -22,7 +23,10 @@ from noface.git.repository import Repository, check_version
 from noface.model.finding import Finding
 from noface.model.gate import GateKind
 from noface.model.taxonomy import IssueStatus
+from noface.process.environment import gate_environment
 from noface.process.files import bytes_in
+from noface.process.home_places import needed
+from noface.process.home_settings import rebuilt_paths
 from noface.process.installation import installation
 from noface.process.sandbox import find_bubblewrap
 from noface.process.supervise import Containment, Launcher
@@ -109,12 +113,24 @@ def _sandbox(config: Config | None) -> Check:
                 return Check("sandbox", State.BAD, error.message, error.hint, error.exit_code)
         return Check("sandbox", State.NOTE, f"none: {bubblewrap.problem}; {_RIGHTS}", bubblewrap.remedy)
     program = f"bubblewrap {bubblewrap.version} ({bubblewrap.program})"
-    text = f"{program}: writes only to the workspace, hides known places of logins"
-    return Check("sandbox", State.OK, f"{text}; reading other files and an allowed network are not stopped")
+    shown = needed(home := home_of(dict(os.environ)), dict(gate_environment())).shown
+    text = f"{program}: writes only to the workspace; of your home it shows {_listed(shown, home)}"
+    more = "outside your home what you can read, and an allowed network, are not stopped"
+    return Check("sandbox", State.OK, f"{text}; {more}")
+
+
+def _listed(shown: tuple[str, ...], home: str) -> str:
+    """Name toolchains and settings of the home that boxes show."""
+    rebuilt = [path for path in rebuilt_paths() if Path(home, path).is_file()]
+    named = ", ".join(f"~/{path}" for path in shown[:_PLACES_MAX]) or "no toolchain"
+    more = f" and {len(shown) - _PLACES_MAX} more" if len(shown) > _PLACES_MAX else ""
+    settings = f"; harmless keys of {', '.join(f'~/{path}' for path in rebuilt)}" if rebuilt else ""
+    return f"{named}{more} (PATH and known toolchains){settings}; [sandbox] show names more"
 
 
 _RIGHTS = "agents and gates can read and write whatever you can"
 _SHOWN_MAX = 120
+_PLACES_MAX = 12
 
 
 def _sqlite() -> Check:

@@ -1,6 +1,7 @@
 """What `config check`, `doctor` and `run --dry-run` find before a run: each check once, and in the same words."""
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from noface.config.idle_settings import idle_settings
 from noface.config.remote_rules import PULL_REQUEST, remote_notes
 from noface.config.sections import Config
 from noface.data.trackers import TRACKERS
+from noface.engine.isolation import home_of
 from noface.engine.readiness import (
     box_findings,
     checkout_findings,
@@ -34,6 +36,7 @@ from noface.model.access import RoleAccess
 from noface.model.backlog import without_unknown_models
 from noface.model.finding import Finding, refused
 from noface.model.issue import Backlog, IssueFault
+from noface.process.home_places import below, is_closed
 from noface.process.memory import memory_problem
 from noface.trackers.base import open_tracker
 
@@ -75,10 +78,26 @@ def idle_findings(config: Config) -> Iterator[Finding]:
         boxes = bubblewrap is not None and bubblewrap.works
     yield from idle_settings(config, boxed=boxes)
     yield from remote_notes(config)
+    yield from shown_findings(config.sandbox.show) if boxes else ()
     if config.limits.memory_max is not None and (lacking := memory_problem(config.limits.memory_max)):
         yield Finding("[limits] memory_max", lacking, _MEMORY_FIX, EXIT_DONE)
 
 
+def shown_findings(paths: Iterable[str]) -> Iterator[Finding]:
+    """Yield what is wrong with places that `[sandbox] show` names, or worth knowing of them."""
+    home = home_of(dict(os.environ))
+    for path in paths:
+        place = os.path.realpath(Path(path).expanduser())
+        if not Path(place).exists():
+            yield Finding(_SHOW, f"{path} is not there", "Correct the path, or remove it.", EXIT_DONE)
+        elif below(home, (place,)):
+            what = f"{path} is your whole home, which stays hidden" if place == home else f"{path} holds your home"
+            yield Finding(_SHOW, f"{what}; of that the places count that are named", "Name what is missed.", EXIT_DONE)
+        elif is_closed(place):
+            yield Finding(_SHOW, f"{path} holds what only you may read; agents and gates read it too", "", EXIT_DONE)
+
+
+_SHOW = "[sandbox] show"
 _MEMORY_FIX = "Where systemd runs for you: systemd-run --user --scope noface run"
 
 

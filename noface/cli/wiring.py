@@ -166,6 +166,7 @@ def sandbox_rules(config: Config, bubblewrap: Bubblewrap | None) -> SandboxRules
     """Return `[sandbox]` for this machine."""
     chosen = config.sandbox
     show, write, hide = (_real_paths(paths) for paths in (chosen.show, chosen.write, chosen.hide))
+    show = tuple(dict.fromkeys((*(str(Path(path).expanduser()).rstrip("/") for path in chosen.show), *show)))
     wrap = tuple(chosen.wrap)
     if bubblewrap is None:
         return SandboxRules(show=show, write=write, hide=hide, wrap=wrap)

@@ -131,13 +131,18 @@ def agent_box(
     programs = (*programs_in(model.command, person), *started_by(model.command, person))
     own = _composed(env, place.workspace, inside, caches, programs, rules, f"{place.directory}/home")
     workspace, beyond = (place.workspace,), env.sandbox.write if model.permissions is Permissions.FULL else ()
+    hidden = (*_hidden(env, person), *_apart(env))
     box = Box(
         program=env.sandbox.bubblewrap,
         homes=(*own, *outside),
         tmp=_fresh(place.workspace, "tmp"),
         writable=(*(() if reads_only else workspace), place.directory, *beyond),
-        visible=(*_visible(env, inside, agent.program(model)), *_given(place), *(workspace if reads_only else ())),
-        hidden=(*_hidden(env, person), *_apart(env)),
+        visible=(
+            *_visible(env, inside, hidden, agent.program(model)),
+            *_given(place),
+            *(workspace if reads_only else ()),
+        ),
+        hidden=hidden,
         network=model.network,
     )
     return box, tuple(inside.items())
@@ -171,14 +176,15 @@ def gate_box(
         return None, variables
     inside = dict(boxed(variables))
     away = () if setup or leaky else checkouts(env.plumbing.repository, home_of(inside))
+    hidden = (*_hidden(env, home_of(inside)), *(away or _apart(env)))
     caches = GATE_CACHES if slot.name.startswith("gate-") else SETUP_CACHES
     box = Box(
         program=env.sandbox.bubblewrap,
         homes=_composed(env, str(slot.path), inside, caches, programs_in(command, home_of(inside)), setup=setup),
         tmp=_fresh(str(slot.path), "tmp"),
         writable=(str(slot.path), *env.sandbox.write, *((str(reports / WRITTEN),) if reports is not None else ())),
-        visible=(*_visible(env, inside, checkout=not away), *((str(reports),) if reports is not None else ())),
-        hidden=(*_hidden(env, home_of(inside)), *(away or _apart(env))),
+        visible=(*_visible(env, inside, hidden), *((str(reports),) if reports is not None else ())),
+        hidden=hidden,
         network=network,
     )
     return box, tuple(inside.items())
@@ -276,10 +282,14 @@ def _fresh(workspace: str, kind: str) -> str:
 
 
 def _visible(
-    env: AttemptEnvironment, variables: dict[str, str], program: str = "", *, checkout: bool = True
+    env: AttemptEnvironment, variables: dict[str, str], hidden: tuple[str, ...], program: str = ""
 ) -> tuple[str, ...]:
-    """Return the paths that a box needs out of private or hidden folders; `program` is the agent's."""
+    """Return the paths that a box needs out of private or hidden folders; `program` is the agent's.
+
+    The checkout is one of them unless it is `hidden` itself.
+    """
     repository, home = env.plumbing.repository, home_of(variables)
+    checkout = not below(str(repository.root), hidden)
     folders = [*variables.get("PATH", "").split(":"), os.path.dirname(program)]
     programs = [prefix_of(folder) for folder in folders if folder.startswith("/")]
     python = (sys.prefix, sys.base_prefix, str(Path(noface.__file__).parent))

@@ -213,7 +213,7 @@ def _own_folders(place: str, home: str) -> list[str]:
     many = [f"{home}/{path}" for path in (*known_places().caches_private, *known_places().agents, *of_many())]
     folders = [str(parent) for parent in Path(place).parents if below(str(parent), (home,)) and str(parent) != home]
     own = [folder for folder in folders if not any(below(path, (folder,)) for path in many)]
-    if own and is_closed(place) and not is_closed(own[-1]):
+    if own and is_closed(place):
         return [place]
     return own if own and os.path.relpath(place, home).startswith(".") else own[:1]
 

@@ -400,6 +400,26 @@ def test_a_sandbox_that_cannot_be_made_is_told_with_what_bubblewrap_says(doctor)
     assert "docs/sandbox.md" in sandbox["fix"]
 
 
+def test_what_the_sandbox_shows_of_the_home_is_told_and_what_is_odd_in_show(doctor):
+    doctor.agents()
+    doctor.program("bwrap", version="bubblewrap 0.8.0")
+    home = doctor.project.folder
+    for path, mode in ((".pyenv/bin/python", 0o755), (".npmrc", 0o644), (".ssh/id", 0o600)):
+        (home / path).parent.mkdir(parents=True, exist_ok=True)
+        (home / path).write_text("x")
+        (home / path).chmod(mode)
+    doctor.configure(CONFIG + f'\n[sandbox]\nshow = ["~/.gone", "~/.ssh", "{home}", "~/.pyenv"]\n')
+    told = doctor.told(**LOGGED_IN)
+    text = named(told["machine"], "sandbox")["text"]
+    assert "~/.pyenv, ~/bin (PATH and known toolchains); harmless keys of ~/.npmrc; [sandbox] show" in text
+    found = [each["text"] for each in told["project"] if "[sandbox] show" in each["text"]]
+    assert [text.removeprefix("[sandbox] show: ") for text in found] == [
+        "~/.gone is not there",
+        "~/.ssh holds what only you may read; agents and gates read it too",
+        f"{home} is your whole home, which stays hidden; of that the places count that are named",
+    ]
+
+
 def test_a_sandbox_that_is_wanted_and_cannot_be_had_is_one_line_and_no_crash(doctor):
     doctor.agents()
     doctor.configure(CONFIG + '\n[sandbox]\nkind = "bubblewrap"\n')

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from noface.engine.out_of_reach import missed_places
+from noface.engine.out_of_reach import missed_places, unseen_places
+from noface.model.failure import Failure
+from noface.model.taxonomy import FailureKind
 from noface.process.sandbox import Box, find_bubblewrap
 from noface.process.sandbox_home import Home, home_rules
 from noface.process.supervise import Command, Ladder, Launcher
@@ -27,8 +29,13 @@ def home(project):
         ".aws/credentials": "PRIVATE-AWS",
         ".claude/.credentials.json": "PRIVATE-CLAUDE",
         ".npmrc": "registry=https://example.org",
-        ".gitconfig": "[user]\n\tname = Ada\n\temail = ada@example.org\n",
-        ".bashrc": "# mine\n",
+        ".gitconfig": "[user]\n\tname = Ada\n\temail = ada@example.org\n[github]\n\ttoken = PRIVATE-GIT\n",
+        ".bashrc": "# mine\nexport GITHUB_TOKEN=PRIVATE-RC\n",
+        ".config/pip/pip.conf": "[global]\nindex-url = https://ada:PRIVATE-PIP@example.org/\n",
+        ".cloudflared/cert.pem": "PRIVATE-TUNNEL",
+        "snap/firefox/common/.mozilla/firefox/p/logins.json": "PRIVATE-SNAP",
+        "repo/config/master.key": "PRIVATE-KEY",
+        "repo/a/b/c/d/terraform.tfvars": 'password = "PRIVATE-TF"',
         "tools/hello": "#!/bin/sh\necho hello\n",
         "precious.txt": "mine\n",
         ".cache/pip/x": "cached",
@@ -38,7 +45,7 @@ def home(project):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     (project.folder / "tools/hello").chmod(0o755)
-    project.write(".gitignore", ".env\n")
+    project.write(".gitignore", ".env\nmaster.key\n*.tfvars\n")
     return project.folder
 
 
@@ -80,7 +87,7 @@ def test_a_worker_writes_to_its_workspace_and_to_nothing_else(project, home):
     assert "wrote /etc" not in text
     assert "wrote /usr" not in text
     assert (home / "precious.txt").read_text() == "mine\n"
-    assert (home / ".bashrc").read_text() == "# mine\n"
+    assert (home / ".bashrc").read_text() == "# mine\nexport GITHUB_TOKEN=PRIVATE-RC\n"
     assert "Mallory" not in (home / ".gitconfig").read_text()
     assert (home / ".ssh/id_ed25519").read_text() == "PRIVATE-SSH"
     assert not (home / ".profile").exists()
@@ -119,11 +126,12 @@ def test_a_worker_sees_the_home_but_no_secret_no_state_and_no_other_slot(project
     script = f"""
     cat {home}/.ssh/id_ed25519 {home}/.aws/credentials {home}/.claude/.credentials.json {project.path}/.env
     ls -A {project.path}/.git {home}/slots/*; {home}/tools/hello; cat {home}/.npmrc {project.path}/a.txt
-    git log --oneline | head -3; echo HOME=$HOME TMPDIR=$TMPDIR"""
+    git log --oneline | head -3; echo HOME=$HOME TMPDIR=$TMPDIR; git config user.name; grep -rs 'PRI[V]ATE' {home}"""
     text = told(project, script)
     assert "PRIVATE" not in text
     assert "hello" in text
     assert "registry=" in text
+    assert "Ada" in text
     assert "exampleone" in text.replace("\n", "").replace(".org", "")
     assert "first" in text or "work" in text  # its own git works
     assert "state.db" not in text
@@ -137,7 +145,7 @@ def test_a_gate_sees_no_login_at_all_and_gets_only_what_is_named_of_the_environm
     extra = ""
     text = told(
         project,
-        f"env; cat {home}/.claude/.credentials.json; echo x > {home}/precious.txt; true",
+        f"env; cat {home}/.claude/.credentials.json; echo x > {home}/precious.txt; grep -rs 'PRI[V]ATE' {home}; true",
         gate=True,
         extra=extra,
     )
@@ -276,8 +284,7 @@ def test_a_gate_that_is_green_only_outside_is_named_with_the_key_to_set(project,
     project.commit()
     shown = project.run(code=3)
     assert "only outside the sandbox" in shown
-    assert "show = " in shown
-    assert 'sandbox = "none"' in shown
+    assert f'set show = ["{home}/.ssh"] in [sandbox], or sandbox = "none"' in shown
     assert project.statuses()["1"] == "ready"
 
 
@@ -449,6 +456,19 @@ def test_an_environment_file_that_is_a_dangling_link_ends_nothing(project):
     assert "PRIVATE" not in text
 
 
+@pytest.mark.parametrize("line", ['hide = ["~/repo"]', 'show = ["~/repo/config/master.key"]'])
+def test_of_the_checkout_hide_takes_all_and_show_gives_what_git_ignores(project, home, line):
+    text = told(project, "cat ~/repo/config/master.key ~/repo/a.txt", settings=line)
+    assert ("PRIVATE-KEY" in text, "No such file" in text) == (line.startswith("show"), line.startswith("hide"))
+
+
+def test_a_link_that_show_names_is_there_with_what_it_leads_to(project, home):
+    (home / "dotfiles").mkdir()
+    (home / "dotfiles/tool").write_text("shown all the same")
+    (home / ".tool").symlink_to(home / "dotfiles/tool")
+    assert "shown all the same" in told(project, "cat ~/.tool", settings='show = ["~/.tool"]')
+
+
 def test_a_missing_home_shows_no_secret_of_the_users_own(project, home):
     project.env["HOME"] = str(project.folder / "nothing")
     own = Path(pwd.getpwuid(os.geteuid()).pw_dir)
@@ -602,6 +622,24 @@ def test_what_an_agent_misses_in_the_sandbox_is_asked_once_and_charged_to_nobody
 def test_the_place_that_an_error_misses_is_read_from_it(line, place, read_only):
     found = missed_places(f"first\n{line.format(home='/home/ada')}\nlast", "/home/ada", "/bin")
     assert found[place if place.startswith("/") else f"/home/ada/{place}"] is read_only
+
+
+@pytest.mark.parametrize(
+    ("place", "mode", "shown"),
+    [
+        (".tool/etc/config", 0o644, ".tool"),  # a folder with a dot is one tool's
+        (".tool/key", 0o600, ".tool/key"),
+        (".config/tool/config", 0o644, ".config/tool"),
+        ("work/lib/data", 0o644, "work/lib"),  # what else lies in ~/work nobody knows
+        ("data", 0o644, "data"),
+    ],
+)
+def test_what_a_gate_does_not_see_of_the_home_is_named_as_narrowly_as_it_can_be_told(tmp_path, place, mode, shown):
+    (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / place).write_text("x")
+    (tmp_path / place).chmod(mode)
+    failure = Failure(FailureKind.TEST_FAILURE, f"cannot open {tmp_path}/{place}: No such file or directory", rule="x")
+    assert unseen_places(failure, {"HOME": str(tmp_path), "PATH": "/bin"}) == (str(tmp_path / shown),)
 
 
 @pytest.mark.parametrize("line", ["see /home/ada/.nvm/README", "not found: x", "https://a.example/b not found", "0/1"])
