@@ -10,7 +10,7 @@ from pathlib import Path
 
 from noface.errors import GitError
 from noface.git.command import Git
-from noface.process.home_places import is_environment_file, only_the_persons
+from noface.process.home_places import is_closed, is_environment_file, only_the_persons
 
 _PLACES_MAX = 400
 _DEPTH_MAX = 4
@@ -35,13 +35,15 @@ def _apart(root: str, depth: int) -> Iterator[str]:
         return
     inner = [f"{root}/{path.rstrip('/')}" for path in (*new, *_submodules(git, root))]
     repositories = [path for path in inner if os.path.lexists(f"{path}/.git")]
-    found = [f"{root}/{path.rstrip('/')}" for path in ignored]
+    found = [place for path in ignored if _is_its_own(place := f"{root}/{path.rstrip('/')}")]
     found += [f"{root}/{path}" for path in new if not path.endswith("/") and _is_the_persons(root, path)]
     if len(found) > _PLACES_MAX or (repositories and not depth):
         yield root
         return
     yield from found
     for path in repositories:
+        if Path(path, ".git").is_dir():
+            yield f"{path}/.git"
         yield from _apart(path, depth - 1)
 
 
@@ -51,6 +53,12 @@ def _submodules(git: Git, root: str) -> list[str]:
         return []
     told = git.run("config", "-z", "--file", ".gitmodules", "--get-regexp", r"^submodule\..*\.path$").parts
     return [entry.partition("\n")[2] for entry in told]
+
+
+def _is_its_own(place: str) -> bool:
+    """Tell whether hiding a place hides nothing else: links lead to packages and caches, and only some to secrets."""
+    named = is_environment_file(os.path.basename(place))
+    return not os.path.islink(place) or named or is_closed(os.path.realpath(place))
 
 
 def _is_the_persons(root: str, path: str) -> bool:

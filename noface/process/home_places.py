@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from noface.data import table
-from noface.process.home_settings import holds_credentials
+from noface.process.home_settings import holds_credentials, rebuilt, rebuilt_paths
 
 _SHEBANG_BYTES = 256
 _SCRIPT_BYTES_MAX = 1 << 16
@@ -66,13 +66,18 @@ def of_many() -> tuple[str, ...]:
 
 def programs_in(command: str, home: str) -> tuple[str, ...]:
     """Return the programs below `home` that a command line names by their absolute paths."""
-    places = (_AT_HOME.sub(lambda _: home, match[0]) for match in _PATH.finditer(command))
-    return tuple(dict.fromkeys(place for place in places if below(place, (home,)) and os.access(place, os.X_OK)))
+    return tuple(dict.fromkeys(place for place in _paths_in(command, home) if os.access(place, os.X_OK)))
+
+
+def _paths_in(text: str, home: str) -> list[str]:
+    places = (_as_in(home, _AT_HOME.sub(lambda _: home, match[0])) for match in _PATH.finditer(text))
+    return [place for place in places if below(place, (home,))]
 
 
 def started_by(command: str, home: str) -> tuple[str, ...]:
     """Return what is below `home` of the program and the script with which a command line begins."""
-    words = [_AT_HOME.sub(lambda _: home, word) for word in command.split()[:_PROGRAM_WORDS]]
+    starts = [_AT_HOME.sub(lambda _: home, word) for word in command.split()[:_PROGRAM_WORDS]]
+    words = [_as_in(home, word) for word in starts if word.startswith("/")]
     return tuple(word for word in words if below(word, (home,)) and _is_open(word))
 
 
@@ -83,12 +88,16 @@ def needed(
 
     It is looked for anew after a minute: each gate asks, and what is installed meanwhile lies mostly in what is shown.
     """
-    values = (
-        value.split(":") for name, value in variables.items() if name not in _NO_TOOLCHAINS and name[:4] != "XDG_"
-    )
-    named = sorted({part for parts in values for part in parts if below(part, (home,))})
+    values = (value for name, value in variables.items() if name not in _NO_TOOLCHAINS and not name.startswith("XDG_"))
+    places = {_as_in(home, part) for value in values for part in value.split(":") if part.startswith("/")}
+    named = sorted(place for place in places if below(place, (home,)))
     asked = (home, variables.get("PATH", ""), tuple(named), tuple(programs), apart)
     return _needed(*asked, int(time.monotonic() / _REMEMBERED_S))
+
+
+def _as_in(home: str, place: str) -> str:
+    """Return a place by its path in the home, if it lies there: the home itself may be named by a link."""
+    return place if below(place, (home,)) else os.path.realpath(place)
 
 
 @lru_cache(maxsize=32)
@@ -105,7 +114,8 @@ def _needed(
             search.folder(folder)
     for program in programs:
         search.program(os.path.normpath(program), named=True)
-    for value in named:
+    texts = (rebuilt(f"{home}/{name}", name).decode("utf-8", "replace") for name in rebuilt_paths())
+    for value in (*named, *(place for text in texts for place in _paths_in(text, home))):
         search.named(value)
     whole = [f"{home}/{name}" for name in known["whole"]]
     shown = [*_outermost(search.found), *(file for file in whole if _is_open(file) and not holds_credentials(file))]
@@ -164,9 +174,12 @@ class _Search:
         if folder in self.seen:
             return
         self.seen.add(folder)
-        within = self._inside(folder)
-        if within:
+        if self._inside(folder):
             self._installation(folder)
+        elif (
+            below(real := os.path.realpath(folder), (self.home,)) and real != folder
+        ):  # the home may be named by a link
+            self.folder(real)
         for entry in _entries(folder):
             if entry.is_symlink() or below(folder, (self.home,)):
                 self.program(entry.path)
@@ -186,8 +199,12 @@ class _Search:
                 self.program(interpreter, named=True)
 
     def named(self, value: str) -> None:
-        """Take a place that a variable names: an installation, or a file without secrets that others may read too."""
-        if not self._inside(value := os.path.normpath(value)):
+        """Take a place that variables or settings name: an installation, or a file for others too and without secrets.
+
+        A cache is noface's own, whatever names it.
+        """
+        private = (f"{self.home}/{path}" for path in table("sandbox_places")["caches"]["private"])
+        if not self._inside(value := os.path.normpath(value)) or below(value, private):
             return
         if os.path.isdir(value):
             if not self._holds_more(value):
@@ -196,7 +213,7 @@ class _Search:
             self.show(value)
 
     def _inside(self, path: str) -> bool:
-        """Tell whether a place lies in the home, and in nothing that is apart, nor holds such a thing."""
+        """Tell whether a place lies in the home, and in nothing that is apart."""
         return below(path, (self.home,)) and path != self.home and not below(path, self.apart)
 
     def _holds_more(self, folder: str) -> bool:

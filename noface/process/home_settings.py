@@ -20,7 +20,7 @@ from noface.secrets.shapes import keys_in
 
 SETTINGS_BYTES_MAX = 1 << 20
 _CREDENTIALS = re.compile(
-    r"_auth\b|auth_?token|access_?token|passw(?:or)?d|secret|api_?key|extraheader"
+    r"_auth\b|auth_?token|access_?token|oauth|passw(?:or)?d|passphrase|secret|api_?key|private_?key|extraheader"
     r"|[a-z+]{1,20}://[^\s/:@]{0,200}:[^\s/@]{1,500}@",
     re.IGNORECASE,
 )
@@ -85,7 +85,7 @@ def holds_credentials(path: str, *, script: bool = False) -> bool:
     if data is None:
         return True
     text = data.decode("utf-8", "replace")
-    return (_ASSIGNED if script else _CREDENTIALS).search(text) is not None or bool(keys_in(text))
+    return bool(_ASSIGNED.search(text) or keys_in(text) or (not script and _CREDENTIALS.search(text)))
 
 
 def _read(path: str) -> bytes | None:

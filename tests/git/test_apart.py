@@ -32,9 +32,11 @@ def test_ignored_files_are_apart_wherever_they_lie_and_so_are_new_ones_of_the_pe
     ):
         _write(tmp_path, path)
     _write(tmp_path, "mine.txt", mode=0o600)
+    (tmp_path / "packages.key").symlink_to("/usr/lib")  # hiding it would hide these from all programs
+    (tmp_path / "mine.key").symlink_to(tmp_path / "mine.txt")
     found = {str(Path(path).relative_to(tmp_path)) for path in apart(str(tmp_path))}
     assert found == {
-        "config/master.key", "a/b/c/d/e/terraform.tfvars", "build", ".hidden/.env", "a/b/c/d/.env", "mine.txt", "nested/.env",
+        "config/master.key", "a/b/c/d/e/terraform.tfvars", "build", ".hidden/.env", "a/b/c/d/.env", "mine.txt", "mine.key", "nested/.env", "nested/.git",
     }  # fmt: skip
 
 

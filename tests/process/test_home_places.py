@@ -132,21 +132,35 @@ def test_of_an_ordinary_developers_home_no_secret_can_be_read_and_every_toolchai
         (".held/y", False),  # nor is a tool's own folder known
         ("certs/ca.pem", True),
         ("certs/mine.pem", False),
+        ("certs/npm.pem", True),  # settings that are shown name it
+        ("caches/.cache/pip/x", True),
+        (".cache/pip/x", False),  # a cache is noface's own
+        ("cargo/credentials.toml", False),
         ("agents/run.py", True),
     ],
 )
 def test_what_leads_to_a_place_decides_whether_it_is_shown(home, path, shown):
-    for each in ("repo/bin/x", "named/lib/y", ".held/y", "certs/ca.pem", "certs/mine.pem", "agents/run.py"):
+    made = ("repo/bin/x", "named/lib/y", ".held/y", "agents/run.py", "cargo/env", "cargo/credentials.toml")
+    caches, certificates = (".cache/pip/x", "caches/.cache/pip/x"), ("certs/ca.pem", "certs/mine.pem", "certs/npm.pem")
+    for each in (*made, *caches, *certificates):
         (home / each).parent.mkdir(parents=True, exist_ok=True)
-        (home / each).write_text("x")
+        (home / each).write_text("token = 'abcdefgh1'" if "credentials" in each else "x")
+    (home / ".npmrc").write_text("cafile=~/certs/npm.pem\n")
     (home / "certs/mine.pem").chmod(0o600)
     names = {"NAMED_HOME": "named", "HELD_HOME": ".held", "SSL_CERT_FILE": "certs/ca.pem", "MY_KEY": "certs/mine.pem"}
+    names |= {"PIP_CACHE_DIR": ".cache/pip", "OTHER_CACHE": "caches/.cache/pip", "CARGO_HOME": "cargo"}
     variables = {name: f"{home}/{place}" for name, place in names.items()}
     variables["PATH"] = f"{_path(home)}:{home}/repo/bin"
     programs = started_by("python ~/agents/run.py {prompt}", str(home))
     found = needed(str(home), variables, programs, (f"{home}/repo",))
     above = {path, *map(str, Path(path).parents)}
     assert (bool(above & set(found.shown)) and path not in found.hidden) is shown
+
+
+def test_a_home_that_is_named_by_a_link_is_searched_all_the_same(home, tmp_path):
+    (tmp_path / "named").symlink_to(home)
+    found = needed(str(home), {"PATH": f"{tmp_path}/named/opt/tool/bin", "JAVA_HOME": f"{tmp_path}/named/apps"})
+    assert {"opt/tool", "apps"} <= set(found.shown)
 
 
 def test_where_most_is_only_the_persons_the_mode_tells_nothing(home):
