@@ -169,6 +169,8 @@ def make_context(
     bubblewrap = bubblewrap_for(config)
     env = attempt_environment(config, repository, launcher, memo, bubblewrap)
     env = env if clock is None else replace(env, clock=clock)
+    if connections.remote is not None:
+        connections.remote.vet = env.plumbing.refs.vet
     stack.callback(env.plumbing.close)
     inbox: queue.SimpleQueue[object] = queue.SimpleQueue()
     reader = Reader(database)

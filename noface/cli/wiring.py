@@ -4,6 +4,7 @@ import hashlib
 import os
 import shutil
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -12,6 +13,7 @@ from noface.config.sections import MB, Config
 from noface.data.trackers import TRACKERS
 from noface.engine.attempt_environment import AttemptEnvironment, SandboxRules, Setup
 from noface.engine.context import RunSettings
+from noface.engine.held_secrets import why_held_back
 from noface.engine.prompt_context import load_templates
 from noface.engine.readiness import startable
 from noface.engine.tracker_calls import RemoteIssues
@@ -207,7 +209,7 @@ def attempt_environment(
     """Return what attempts work with. `bubblewrap` comes from `bubblewrap_for`."""
     from noface.agents.registry import AGENTS
 
-    return AttemptEnvironment(
+    env = AttemptEnvironment(
         plumbing=Plumbing(repository),
         launcher=launcher,
         clock=Clock(),
@@ -233,3 +235,5 @@ def attempt_environment(
         gate_rules=project_rules(config.gate_rules),
         steadiness=SteadinessRules(config.run.unsteady_runs, config.run.unsteady_forgotten_after),
     )
+    env.plumbing.refs.vet = partial(why_held_back, env)
+    return env

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from noface.engine.attempt_environment import AttemptEnvironment, Scope, attempt_message, put
 from noface.engine.examine import PATCH_BYTES_MAX, Change, masked_patch, own_values
-from noface.engine.held_secrets import clean, without_added_secrets
+from noface.engine.held_secrets import clean, history_failure, without_added_secrets
 from noface.engine.judge import judge
 from noface.engine.prepare import prepare, setup_differs
 from noface.engine.sessions import run_worker, settle, write_order
@@ -261,7 +261,7 @@ def hold_aside(env: AttemptEnvironment, order: AttemptOrder, taken: SlotSnapshot
     aside, plumbing = taken.snapshot.aside, env.plumbing
     if aside is None:
         return taken
-    tree = without_added_secrets(env, order.main, plumbing.tree(aside))
+    tree = without_added_secrets(env, order.main, plumbing.tree(aside)).tree
     if tree != plumbing.tree(aside):
         aside = plumbing.commit_tree(tree, (order.start,), "What is no part of an attempt's change\n")
     plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, f"{ASIDE}{order.number}"), aside))
@@ -286,7 +286,8 @@ def _finished(order: AttemptOrder, env: AttemptEnvironment, work: Work, judged: 
         report = replace(report, failure=judged.failure, proof=judged.proof, doubts=judged.doubts)
     report = replace(report, patch_hash=work.patch_hash, worker=work.report)
     held = hold_outcome(order, env, snapshot, report.outcome)
-    finished = replace(report, snapshot=held)
+    notes = (*notes, *(note for note in held.notes if note not in notes))
+    finished = replace(report, snapshot=held, notes=notes)
     if isinstance(finished, Judged) and finished.proof is not None:
         finished = replace(finished, proof=replace(finished.proof, candidate=held.candidate))
     finished = masked_report(finished, env.masker)
@@ -299,17 +300,19 @@ def _finished(order: AttemptOrder, env: AttemptEnvironment, work: Work, judged: 
 def hold_outcome(order: AttemptOrder, env: AttemptEnvironment, snapshot: Snapshot, outcome: str) -> Snapshot:
     """Commit a snapshot with the outcome of its attempt; return it as the attempt's ref holds it.
 
-    What did not pass is held without its secrets.
+    It is held without secrets: those it has itself, and those in the history that it began on.
     """
     plumbing, message = env.plumbing, attempt_message(order, outcome)
-    kept = snapshot if outcome == PASSED else clean(env, order.main, snapshot)
+    kept = clean(env, order.main, snapshot, proven=outcome == PASSED)
+    start = order.start if history_failure(env, order.start) is None else order.main
 
     def commits() -> tuple[str, str]:
-        commit = plumbing.commit_tree(kept.tree, (order.start,), message)
+        commit = plumbing.commit_tree(kept.tree, (start,), message)
         if kept.candidate_tree == kept.tree:
             return commit, commit
         return commit, plumbing.commit_tree(kept.candidate_tree, (commit,), message)
 
     ref = hold_ref(order.issue.id, str(order.number))
     commit, candidate = make_and_hold(plumbing, ref, order.start, commits, lambda made: made[1])
+    history_failure(env, candidate)  # here, in a thread, so that the loop need not read it
     return replace(kept, commit=commit, candidate=candidate)

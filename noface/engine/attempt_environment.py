@@ -191,7 +191,8 @@ class AttemptEnvironment:
 
     `gate_facts` and `without_schema` (models whose agent refused a schema) are filled by all threads. `passed` are the
     patterns of all gates' `env_pass`, `gate_rules` the project's own rules for what gates print. Who holds `setting_up`
-    is at work in the slot of setup.
+    is at work in the slot of setup. `histories` remembers which commits' histories hold secrets, and `looked_through`
+    which files (path and object) hold none, by where main stood.
     """
 
     plumbing: Plumbing
@@ -212,6 +213,8 @@ class AttemptEnvironment:
     gate_rules: ProjectRules | None = None
     steadiness: SteadinessRules = field(default_factory=SteadinessRules)
     setting_up: Lock = field(default_factory=Lock)
+    histories: dict[tuple[str, frozenset[str]], Failure | None] = field(default_factory=dict)
+    looked_through: set[tuple[str, str, frozenset[str]]] = field(default_factory=set)
 
     @property
     def masker(self) -> Masker:

@@ -89,11 +89,13 @@ def secrets_in_bytes(
     whole: bool,
     test_keys: tuple[str, ...] = (),
     bytes_max: int = TOTAL_BYTES_MAX,
+    bases: tuple[str, ...] = (),
 ) -> tuple[AddedSecret, ...] | Failure:
     """Return the secrets in files that the patch does not show; the failure for more than can be read.
 
     `whole`: the patch against `main` is not cut, so only files without lines are read. `test_keys` are globs of
-    the files that may hold keys, `bytes_max` bounds what is read in all. Raises GitError where git ends early.
+    the files that may hold keys, `bytes_max` bounds what is read in all. What `bases` hold is no news
+    either. Raises GitError where git ends early.
     """
     unseen = tuple(
         change
@@ -113,7 +115,8 @@ def secrets_in_bytes(
             added = _added(masker, blobs, change)
             if matches_any(change.path, test_keys):
                 added = replace(added, keys={})
-            names = added.names(masker, occurring(plumbing, main, (*added.forms, *added.keys)))
+            known = (occurring(plumbing, base, (*added.forms, *added.keys)) for base in (main, *bases))
+            names = added.names(masker, frozenset().union(*known)) if added != _NOTHING else frozenset()
             if names and on_main is None:
                 on_main = plumbing.objects(main)
             if on_main is None or change.new_oid not in on_main:
@@ -126,7 +129,7 @@ def _added(masker: Masker, blobs: ObjectReader, change: FileChange) -> _Held:
     held = _held(masker, blobs, change.new_oid)
     if held != _NOTHING and change.old_mode != ABSENT:
         held = held.without(_held(masker, blobs, change.old_oid))
-    return replace(held, forms=held.forms | masker.telling(name))
+    return replace(held, forms=held.forms | masker.telling(name), keys={**held.keys, **_keys(name, more=False)})
 
 
 _NOTHING = _Held(frozenset(), frozenset(), {})

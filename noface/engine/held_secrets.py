@@ -1,36 +1,163 @@
-"""Keeps secrets out of the commits that hold what did not land (law 2, I12): a push of all refs carries those."""
+"""Keeps secrets out of the commits that hold work, and those that hold one off branches and on this machine (I12).
 
-from dataclasses import replace
+What an attempt left is kept below `refs/noface/` (law 2) with marks in place of the secrets that it adds; a file that
+cannot be marked is left as on main. No branch and no push gets a commit that has a secret, in itself or in an ancestor
+that main has not: `why_held_back` is asked where a branch is moved and where git pushes (refs.py, landing.py,
+remote.py). Work whose history holds one goes on without that history.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from noface.engine.attempt_environment import AttemptEnvironment
-from noface.engine.examine import PATCH_BYTES_MAX, Change, added_secrets, masked_patch, own_values
-from noface.gates.secrets import without_secrets
-from noface.git.plumbing import Entry, store_text, tree_with
+from noface.engine.examine import (
+    PATCH_BYTES_MAX,
+    Change,
+    added_secrets,
+    masked_patch,
+    own_values,
+    secrets_in_bytes,
+)
+from noface.gates.secrets import AddedSecret, keys_of, secret_failure, without_secrets
+from noface.git.plumbing import Entry, Plumbing, entries_before, make_and_hold, occurring, store_text, tree_with
 from noface.integrity.tampering import shown
-from noface.model.attempt import FileChange, Snapshot
+from noface.model.attempt import FileChange, Snapshot, met_note
 from noface.model.failure import Failure
 
 _BYTES_MAX = 64 << 20
+_HISTORIES_MAX = 4_096
+_MESSAGE = "the message of a commit"
 
 
-def without_added_secrets(env: AttemptEnvironment, main: str, tree: str) -> str:
+def why_held_back(env: AttemptEnvironment, commit: str) -> str:
+    """Say why a commit may stand on no branch and not leave this machine, "" where it may."""
+    failure = history_failure(env, commit)
+    return f"with it would go what must not leave this machine: {failure.message}" if failure is not None else ""
+
+
+def history_failure(env: AttemptEnvironment, commit: str) -> Failure | None:
+    """Return the failure for secrets that a commit, or an ancestor of it that no main has, brings.
+
+    Only what those commits bring is read, and once. A secret that main holds, or held where the work began, is no news.
+    """
+    mains = env.plumbing.mains()
+    if (commit, mains) not in env.histories:
+        if len(env.histories) >= _HISTORIES_MAX:
+            env.histories.clear()
+            env.looked_through.clear()
+        env.histories[commit, mains] = _look_through(env, commit, mains)
+    return env.histories[commit, mains]
+
+
+def _look_through(env: AttemptEnvironment, commit: str, mains: frozenset[str]) -> Failure | None:
+    plumbing, masker, seen = env.plumbing, env.masker, env.looked_through
+    new = plumbing.new_history(commit)
+    changes = tuple(each for each in new.changes if (each.path, each.new_oid, mains) not in seen)
+    main, *bases = dict.fromkeys((*sorted(mains), *new.bases))
+    allowed, others = env.diff_limits.test_keys, tuple(bases)
+    found = secrets_in_bytes(plumbing, masker, main, changes, whole=False, test_keys=allowed, bases=others)
+    if isinstance(found, Failure):
+        return found
+    said = {key.told_by: key.name for key in keys_of(new.said.decode("utf-8", "surrogateescape"))}
+    said |= {form: name for form in masker.telling(new.said) for name in masker.names_of((form,))}
+    known = frozenset[str]().union(*(occurring(plumbing, base, said) for base in (main, *bases)))
+    found += tuple(AddedSecret(_MESSAGE, name, "") for told_by, name in said.items() if told_by not in known)
+    if not found:
+        seen.update((each.path, each.new_oid, mains) for each in changes)
+    return secret_failure(found) if found else None
+
+
+def without_history(env: AttemptEnvironment, ref: str, main: str, commit: str, tree: str) -> str | Failure:
+    """Return a commit that brings `tree` to main: `commit`, or where its history holds a secret one without a history.
+
+    `ref` holds that. The failure is for secrets that the tree has itself.
+    """
+    if history_failure(env, commit) is None:
+        return commit
+    alone = put_on(env.plumbing, ref, main, tree, commit)
+    return history_failure(env, alone) or alone
+
+
+def fit_to_show(env: AttemptEnvironment, ref: str, commit: str, shown: str | None) -> str:
+    """Return a commit that may stand on a branch: `commit`, or its work without secrets, which `ref` holds then.
+
+    It is what is `shown` there already where that says the same.
+    """
+    if history_failure(env, commit) is None:
+        return commit
+    plumbing = env.plumbing
+    base = plumbing.git.ask("merge-base", plumbing.main(), commit)
+    tree = without_added_secrets(env, base, plumbing.tree(commit)).tree
+    if shown is not None and plumbing.tree(shown) == tree and history_failure(env, shown) is None:
+        return shown
+    return put_on(plumbing, ref, base, tree, commit)
+
+
+def put_on(plumbing: Plumbing, ref: str, base: str, tree: str, commit: str) -> str:
+    """Return a commit on `base` with a tree and with the message of `commit`, held by `ref`."""
+    message = plumbing.git.ask("log", "-1", "--format=%B", commit)  # its trailers name issue and attempt
+    return make_and_hold(plumbing, ref, base, lambda: plumbing.commit_tree(tree, (base,), message), str)
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """A tree without the secrets that another adds to main, and which those were."""
+
+    tree: str
+    met: tuple[AddedSecret, ...] = ()
+
+
+def without_added_secrets(env: AttemptEnvironment, main: str, tree: str) -> Cleaned:
     """Return a tree like `tree` with marks for the secrets that it adds to `main`; the tree itself where it adds none.
 
-    What is too much to be looked through stays as it is.
+    A file that holds one all the same (in UTF-16, too large to be written anew) is as on main. What is too much to be
+    looked through stays as it is.
     """
+    met = _added(env, main, tree)
+    if met:
+        tree = _put(env, tree, env.plumbing.changes(main, tree), met, _masked)
+        changes, allowed = env.plumbing.changes(main, tree), env.diff_limits.test_keys
+        left = secrets_in_bytes(env.plumbing, env.masker, main, changes, whole=False, test_keys=allowed)
+        tree = tree if isinstance(left, Failure) else _put(env, tree, changes, left, _as_on_main)
+    return Cleaned(tree, met)
+
+
+def _added(env: AttemptEnvironment, main: str, tree: str) -> tuple[AddedSecret, ...]:
     diff = env.plumbing.diff(main, tree)
     patch = diff.patch[:PATCH_BYTES_MAX]
     own = own_values(env, main, Snapshot(tree, tree, tree, tree, diff.changes), patch)
     masked = masked_patch(env, main, patch, own)
     change = Change(diff.changes, patch, masked, by_worker=True, cut=len(patch) < len(diff.patch))
     found = added_secrets(env, main, change)
-    places = set() if isinstance(found, Failure) else {secret.path for secret in found}
+    return () if isinstance(found, Failure) else found
+
+
+_Replaced = Callable[[AttemptEnvironment, FileChange, str], dict[str, Entry | None]]
+
+
+def _put(
+    env: AttemptEnvironment,
+    tree: str,
+    changes: tuple[FileChange, ...],
+    found: tuple[AddedSecret, ...],
+    replaced: _Replaced,
+) -> str:
+    """Return a tree in which the files that hold what was found are replaced."""
     entries: dict[str, Entry | None] = {}
-    for file in diff.changes if places else ():
+    for file, path in _holding(env, changes, found):
+        entries |= replaced(env, file, path)
+    return tree_with(env.plumbing, tree, entries) if entries else tree
+
+
+def _holding(
+    env: AttemptEnvironment, changes: tuple[FileChange, ...], found: tuple[AddedSecret, ...]
+) -> Iterator[tuple[FileChange, str]]:
+    """Yield the files that hold what was found, each with its path without secrets."""
+    places = {secret.path for secret in found}
+    for file in changes:
         marked = without_secrets(file.path.encode("utf-8", "surrogateescape"), env.masker).decode("utf-8", "replace")
         if places & {file.path, shown(file.path), env.masker.values(file.path), marked}:
-            entries |= _masked(env, file, marked if marked in places else file.path)
-    return tree_with(env.plumbing, tree, entries) if entries else tree
+            yield file, marked if marked in places else file.path
 
 
 def _masked(env: AttemptEnvironment, file: FileChange, path: str) -> dict[str, Entry | None]:
@@ -38,16 +165,25 @@ def _masked(env: AttemptEnvironment, file: FileChange, path: str) -> dict[str, E
     with env.plumbing.blobs() as blobs:
         data = blobs.read(file.new_oid, _BYTES_MAX)
     if data is None:
-        return {}
+        return _as_on_main(env, file, path)
     return {file.path: None, path: (file.new_mode, store_text(env.plumbing, without_secrets(data, env.masker)))}
 
 
-def clean(env: AttemptEnvironment, main: str, snapshot: Snapshot) -> Snapshot:
-    """Return a snapshot whose trees add no secret; its commits have yet to be made."""
-    tree = without_added_secrets(env, main, snapshot.tree)
-    same = snapshot.candidate_tree == snapshot.tree
-    return replace(
-        snapshot,
-        tree=tree,
-        candidate_tree=tree if same else without_added_secrets(env, main, snapshot.candidate_tree),
-    )
+def _as_on_main(_env: AttemptEnvironment, file: FileChange, _path: str) -> dict[str, Entry | None]:
+    return entries_before((file,))
+
+
+def clean(env: AttemptEnvironment, main: str, snapshot: Snapshot, *, proven: bool) -> Snapshot:
+    """Return a snapshot whose trees add no secret, and a note where one did; its commits have yet to be made.
+
+    What is `proven` adds none, but for what was put back in protected files.
+    """
+    if proven and snapshot.candidate_tree == snapshot.tree:
+        return snapshot
+    whole = without_added_secrets(env, main, snapshot.tree)
+    rest = Cleaned(snapshot.candidate_tree) if proven else whole
+    if not proven and snapshot.candidate_tree != snapshot.tree:
+        rest = without_added_secrets(env, main, snapshot.candidate_tree)
+    met = whole.met or rest.met
+    notes = (met_note(f"{secret.type} in {secret.path}" for secret in met),) if met else ()
+    return replace(snapshot, tree=whole.tree, candidate_tree=rest.tree, notes=(*snapshot.notes, *notes))

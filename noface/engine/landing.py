@@ -16,6 +16,7 @@ from noface.engine.changed_tests import let_for
 from noface.engine.context import RunContext
 from noface.engine.gating import Task, main_is_red, run_gates
 from noface.engine.ground import fetch_again
+from noface.engine.held_secrets import why_held_back, without_history
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.judge import conflict, gates_failure, missing_gates, proof_of
 from noface.engine.judges import CutShort, Judges
@@ -137,10 +138,13 @@ def prove(
     merge = brought.merge
     if merge.tree is None:
         return conflict(merge.conflicts)
+    fit = without_history(scope.env, hold_ref(issue.id, "merge"), main, brought.commit, merge.tree)
+    if isinstance(fit, Failure):
+        return fit
     hit("merge_built")
     logs = Path(attempt_directory(context.settings.attempts_dir, issue.id, entry.number)) / "landing"
     token, known = f"landing-{issue.id}", context.known
-    task = Task(issue.id, entry.number, token, LANDING_SLOT, merge.tree, brought.commit, main, logs, known)
+    task = Task(issue.id, entry.number, token, LANDING_SLOT, merge.tree, fit, main, logs, known)
     gated = run_gates(scope, task, gates)
     if gated is None:
         return None
@@ -221,9 +225,11 @@ class MergeQueue:
         """Queue a passed attempt; an entry of the same issue is replaced. What has worked alone lands first."""
         self._entries = [e for e in self._entries if e.issue.id != entry.issue.id]
         alone = entry.issue.id in self._context.reader.lost_to_main()
-        plumbing = self._context.env.plumbing
-        if entry.proof is not None and taken_back(plumbing, self._context.reader.mains(), plumbing.main()):
-            entry.proof = None  # it may have brought back what a person took away, of which its attempt knew nothing
+        env, mains = self._context.env, self._context.reader.mains()
+        # It may have brought back what a person took away, of which its attempt knew nothing; or it is held back.
+        lost = entry.proof is not None and taken_back(env.plumbing, mains, env.plumbing.main())
+        if lost or (entry.proof is not None and why_held_back(env, entry.proof.candidate)):
+            entry.proof = None
         self._entries.insert(0 if alone else len(self._entries), entry)
 
     def drop(self, issue_id: str) -> None:
@@ -296,7 +302,9 @@ class MergeQueue:
             case Proof() as proof:
                 entry.proof = proof
                 if proof.candidate != entry.candidate:
-                    self._context.log_event("history_left_out", entry.issue.id, number=entry.number, main=proof.main)
+                    held = why_held_back(self._context.env, entry.candidate)
+                    name = "secret_left_out" if held else "history_left_out"
+                    self._context.log_event(name, entry.issue.id, number=entry.number, main=proof.main)
             case Failure() as failure if any(each is entry for each in self._entries):
                 self._remove(entry)
                 return [Rejected(entry, failure)]

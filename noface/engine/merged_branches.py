@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from noface.git.plumbing import Plumbing
 from noface.git.refs import ZERO, RefUpdate, slug
 from noface.git.worktrees import worktrees
+from noface.model.scratch import LEFT, PERSON
 from noface.store.reader import Reader
 
 _HEADS, _REFS, _FETCHED = "refs/heads/noface", "refs/noface", "refs/noface/remote"
@@ -71,7 +72,9 @@ def scratch_branches(
 ) -> Iterator[ScratchBranch]:
     """Yield all branches below noface/; `force` lets those of unmerged issues go, too."""
     trees = worktrees(plumbing.repository)
-    holds = {oid for ref, oid in plumbing.references(_REFS).items() if ref.rpartition("/")[2].isdigit()}
+    names = [(ref.rpartition("/")[2], oid) for ref, oid in plumbing.references(_REFS).items()]
+    given = {oid for name, oid in names if name.startswith(PERSON)}
+    holds = {oid for name, oid in names if name.isdigit() or (name == LEFT and oid not in given)}
     for ref, oid in plumbing.references(_HEADS).items():
         name = ref.removeprefix("refs/heads/")
         issue = known.slugs.get(name.removeprefix("noface/"), "")

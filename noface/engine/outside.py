@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from noface.engine.context import RunContext
 from noface.engine.going_on import as_ordered, broken_files, masked_text
+from noface.engine.held_secrets import fit_to_show, why_held_back
 from noface.errors import GitError
 from noface.git.refs import ZERO, RefUpdate, hold_ref, scratch_branch
 from noface.git.survey import Outside, differences, main_moved, outside_state, standing
@@ -238,7 +239,8 @@ def _pull_taken(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]
         RefUpdate(hold_ref(issue.id, LEFT), commit),
     ]
     ref = scratch_branch(issue.id)
-    if not holding(plumbing.repository, ref) and _persons_commit(context, scratch, past) is None:
+    held_back = bool(why_held_back(context.env, commit))
+    if not held_back and not holding(plumbing.repository, ref) and _persons_commit(context, scratch, past) is None:
         updates.append(RefUpdate(ref, commit, scratch.at or ZERO))
     plumbing.refs.apply(*updates)
     context.pulls.adopted(context.clock.now(), issue.id, commit)
@@ -264,13 +266,16 @@ def move_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]
     best = best_left(kept, broken_files(plumbing, kept))
     if best is None or best.candidate is None or best.candidate == scratch.at == scratch.left:
         return None
+    shown = fit_to_show(context.env, hold_ref(issue.id, "shown"), best.candidate, scratch.at)
+    if shown == scratch.at == scratch.left:
+        return None
     ref = scratch_branch(issue.id)
-    places = holding(context.env.plumbing.repository, ref) if scratch.at not in (None, best.candidate) else ()
+    places = holding(context.env.plumbing.repository, ref) if scratch.at not in (None, shown) else ()
     if places:
         return BranchTaken(scratch.name, place=str(places[0].path))
-    left = RefUpdate(hold_ref(issue.id, LEFT), best.candidate)
+    left = RefUpdate(hold_ref(issue.id, LEFT), shown)
     try:
-        context.env.plumbing.refs.apply(RefUpdate(ref, best.candidate, scratch.at or ZERO), left)
+        context.env.plumbing.refs.apply(RefUpdate(ref, shown, scratch.at or ZERO), left)
     except GitError:
         now = context.env.plumbing.resolve(ref)
         if now in (scratch.at, None):

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from noface.engine.attempt_environment import landing_message
 from noface.engine.context import RunContext
+from noface.engine.held_secrets import why_held_back
 from noface.git.plumbing import make_and_hold
 from noface.git.refs import hold_ref
 from noface.git.taken_back import began_on
@@ -26,7 +27,9 @@ def proven_commit(context: RunContext, issue: Issue, number: int, proof: Proof, 
     """
     plumbing = context.env.plumbing
     # The history of a branch that began on what a person took back from main is left behind: the push replaces it.
-    if tip and began_on(plumbing, context.reader.mains(), tip, proof.main) is None:
+    # So is one that holds a secret.
+    lost = bool(tip) and began_on(plumbing, context.reader.mains(), tip, proof.main) is not None
+    if tip and not lost and not why_held_back(context.env, tip):
         parents = (tip,) if plumbing.is_ancestor(proof.main, tip) else (tip, proof.main)
     else:
         parents = (proof.main,) if context.settings.squash else (proof.main, proof.candidate)

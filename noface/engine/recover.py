@@ -30,7 +30,7 @@ from noface.git.refs import ZERO, RefUpdate
 from noface.git.removal import remove
 from noface.git.snapshot import SlotSnapshot, take
 from noface.integrity.fsck_facts import Finding, Repair, RepairKind
-from noface.model.attempt import AttemptOrder, Interrupted
+from noface.model.attempt import AttemptOrder, Interrupted, met
 from noface.model.budget import ESTIMATED
 from noface.model.taxonomy import INTERRUPTED, IssueStatus
 from noface.model.worker_run import ModelSpec, Usage
@@ -175,8 +175,9 @@ def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | 
     settle_files(context.env, attempt.directory)
     run = report.agent
     estimated = (ESTIMATED,) if run is not None and run.usage.priced else ()
+    left = report.snapshot.notes if report.snapshot is not None else ()
     cause = "state.db was older than this attempt: its issue has landed" if landed else _KILLED
-    notes = (cause, *estimated)
+    notes = (cause, *filter(None, (met(left),)), *estimated)
     partial = accumulate(steps_of(report), context.settings.partial_form, context.settings.earlier_bytes_max)
     context.journal.attempt_finished(context.clock.now(), report, charged=False, notes=notes, partial=partial)
     if not landed:

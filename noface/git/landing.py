@@ -111,6 +111,8 @@ def _advance_patiently(plan: Advance) -> MoveResult:
 def _advance(plan: Advance) -> MoveResult:
     plumbing, repository = plan.plumbing, plan.plumbing.repository
     follow_switches(plumbing, plan.descriptor)
+    if why := plumbing.refs.vet(plan.new):
+        return Blocked(f"{repository.main_name} is not moved: {why}")
     trees = holding(repository, repository.main)
     if not trees:
         return _swap(plan)

@@ -8,6 +8,7 @@ import re
 import tempfile
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Self
 
@@ -133,6 +134,33 @@ def parse_diff(output: bytes) -> TreeDiff:
         for (old_mode, new_mode, old_oid, new_oid, letter, *_), path in raw
     )
     return TreeDiff(changes, output[position + 1 :])
+
+
+def parse_history(output: bytes) -> tuple[FileChange, ...]:
+    """Read what `diff-tree --stdin -c --raw -z` prints: commits' names, and `:modes oids letters NUL path NUL` a file.
+
+    Of a merge the first parent's side counts as the old one; each change is told once.
+    """
+    parts = output.split(b"\0")
+    found = {}
+    for meta, path in pairwise(parts):
+        if meta.startswith(b":"):
+            sides = len(meta) - len(meta.lstrip(b":"))
+            fields = meta[sides:].decode().split(" ")
+            modes, oids, letters = fields[: sides + 1], fields[sides + 1 : -1], fields[-1]
+            found[path, oids[0], oids[-1]] = FileChange(
+                _path(path), letters[0], modes[0], modes[-1], oids[0], oids[-1], None, None
+            )
+    return tuple(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class NewHistory:
+    """What commits bring that main has not: their changes, the commits of main they began on, and their messages."""
+
+    changes: tuple[FileChange, ...]
+    bases: tuple[str, ...]
+    said: bytes
 
 
 def _count(text: bytes) -> int | None:

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from noface.errors import GitError, RefLockedError, UsageError
 from noface.git.command import Git, failed
-from noface.git.objects import ObjectReader, TreeDiff, parse_diff
+from noface.git.objects import NewHistory, ObjectReader, TreeDiff, parse_diff, parse_history
 from noface.git.private_git_dir import make_private_git_dir
-from noface.git.refs import RefUpdate, RefWriter
+from noface.git.refs import FETCHED, RefUpdate, RefWriter
 from noface.git.repository import Repository
 from noface.integrity.fsck_facts import LandedCommit
 from noface.integrity.landed import Claimed, landing_in
@@ -183,6 +183,23 @@ class Plumbing:
         names = (f":(top,literal){place}" for place in places)
         asked = ("grep", "-z", "-l", "-I", "-E", "--all-match", *wanted, tree, "--", *names)
         return tuple(name.removeprefix(f"{tree}:") for name in self.git.answer(*asked, codes=(0, 1)).parts)
+
+    def new_history(self, commit: str) -> NewHistory:
+        """Return what a commit and those of its ancestors have brought that no main has, neither here nor fetched.
+
+        A merge brings what it has from none of its parents.
+        """
+        names = self.git.ask("rev-list", "--boundary", commit, *(f"^{main}" for main in sorted(self.mains()))).split()
+        new, bases = [name for name in names if name[0] != "-"], [name[1:] for name in names if name[0] == "-"]
+        feed = "".join(f"{name}\n" for name in new)
+        args = ("--stdin", "--root", "-r", "-c", "--raw", "-z", "--no-renames", "--no-ext-diff")
+        changes = parse_history(self.git.answer("diff-tree", *args, stdin=feed).stdout)
+        said = self.git.answer("log", "--no-walk=unsorted", "--format=%B", "--stdin", stdin=feed).stdout
+        return NewHistory(changes, tuple(bases), said if new else b"")
+
+    def mains(self) -> frozenset[str]:
+        """Return the commits that main stands at: here, where work starts from, and on remotes, as far as fetched."""
+        return frozenset((self.main(), self.local_main(), *self.references(FETCHED).values()))
 
     def whole(self, tree: str) -> Tree:
         """Return all paths of a tree, and where its links lead to."""

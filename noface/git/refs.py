@@ -9,7 +9,7 @@ a locked file, so `exclusive_lock` ends only with the last of them; whoever come
 import hashlib
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,19 @@ from noface.git.command import GitProcess
 from noface.process.lock import FileLock
 
 ZERO = "0" * 40
+HEADS = "refs/heads/"
+FETCHED = "refs/noface/remote/"
+"""Below it stands what was last fetched of the remote's main."""
+Vet = Callable[[str], str]
+"""Tells why a commit may stand on no branch and not leave this machine (I12), "" where it may."""
+
+
+def unseen(_: str) -> str:
+    """Let any commit pass: no agent has worked here."""
+    return ""
+
+
+_SCRATCH = f"{HEADS}noface/"
 _LOCK = re.compile(r"Unable to create '(?P<path>[^'\n]{1,4096}\.lock)': File exists")
 
 
@@ -54,14 +67,19 @@ class RefWriter(GitProcess):
     """Applies sets of ref updates, each atomically. Safe to share between threads."""
 
     _command = ("update-ref", "--stdin")
+    vet: Vet = staticmethod(unseen)
 
     def apply(self, *updates: RefUpdate) -> None:
         """Apply all updates in one transaction, or none of them.
 
-        Raises GitError where a ref is not at its `old` value or cannot be locked.
+        Raises GitError where a ref is not at its `old` value or cannot be locked, or a scratch branch would hold a
+        secret.
         """
         if not updates:
             return
+        for update in updates:
+            if update.new != ZERO and update.ref.startswith(_SCRATCH) and (why := self.vet(update.new)):
+                raise GitError(f"{update.ref.removeprefix(HEADS)} is not moved: {why}")
         lines = ["start"]
         for update in updates:
             zeros = "0" * len(update.new)

@@ -27,6 +27,7 @@ from urllib.parse import urlsplit
 
 from noface.errors import RemoteError, UsageError
 from noface.git.command import Git, Output, end_process
+from noface.git.refs import FETCHED, HEADS, Vet, unseen
 from noface.git.remote_causes import Reason, RemoteCause, reason_of, server_words, without_credentials
 from noface.git.repository import Repository
 
@@ -34,8 +35,6 @@ LOOK_SECONDS_MAX = 30.0
 """How long a remote may take to say what it holds."""
 TRANSFER_SECONDS_MAX = 900.0
 """How long a fetch or a push may take."""
-FETCHED = "refs/noface/remote/"
-"""Below it stands what was last fetched of the remote's main."""
 
 Token = Callable[[str], str | None]
 """Returns the token for a host, None where there is none; asked only once the person's credentials were refused."""
@@ -156,6 +155,7 @@ class Remote:
         self._token = token
         self._header: tuple[tuple[str, str], ...] = ()
         self._fetching = threading.RLock()
+        self.vet: Vet = unseen
 
     @property
     def shown(self) -> str:
@@ -229,9 +229,15 @@ class Remote:
         dry_run: bool = False,
         seconds_max: float = TRANSFER_SECONDS_MAX,
     ) -> tuple[PushResult, ...]:
-        """Push several refs by one connection, each on its own account; the results are in their order."""
+        """Push several refs by one connection, each on its own account; the results are in their order.
+
+        No branch gets a commit that may not leave this machine: that is a RemoteError as well.
+        """
         if not pushes:
             return ()
+        for each in pushes:
+            if each.commit and each.ref.startswith(HEADS) and (why := self.vet(each.commit)):
+                raise RemoteError(f"{each.ref.removeprefix(HEADS)} is not pushed: {why}")
         options = ("--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--no-signed")
         leases = tuple(f"--force-with-lease={each.ref}:{each.expected}" for each in pushes)
         specs = tuple(f"{each.commit}:{each.ref}" for each in pushes)

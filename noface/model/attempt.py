@@ -4,6 +4,7 @@ Times are epoch seconds, durations seconds, money US dollars. Commits and trees 
 inside a repository are relative, with forward slashes.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from noface.model.budget import Allowance
@@ -11,6 +12,7 @@ from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateResult, GateSpec, Proof
 from noface.model.issue import Issue
 from noface.model.protection import Protection
+from noface.model.quoting import some
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
 from noface.model.worker_run import AgentRun, ModelSpec, Resumed, Session, UnreadableReport, WorkerReport
 
@@ -283,6 +285,7 @@ class PastAttempt:
     resumed: Resumed | None = None
     said: str = ""
     main: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def failure_of(attempt: PastAttempt) -> Failure:
@@ -312,6 +315,21 @@ def changed_tests_note(why: str) -> str:
 def changed_tests(notes: tuple[str, ...]) -> str:
     """Return what the notes of an attempt say of changed tests, "" if main's tests accept it."""
     return next((note for note in notes if note.startswith(_CHANGED_TESTS)), "")
+
+
+_MET = "a key was met"
+_MET_MAX = 5
+
+
+def met_note(named: Iterable[str]) -> str:
+    """Return the note of an attempt that left secrets; its commits are without them."""
+    places = some(tuple(dict.fromkeys(named)), _MET_MAX)
+    return f"{_MET}: {places}; what is kept of the work is without it"
+
+
+def met(notes: tuple[str, ...]) -> str:
+    """Return what the notes of an attempt say of secrets that it left, "" if it left none."""
+    return next((note for note in notes if note.startswith(_MET)), "")
 
 
 def told_at_landing(notes: tuple[str, ...]) -> str:

@@ -17,7 +17,7 @@ from noface.integrity.judges import Part, part_of
 from noface.integrity.not_taken import NO_PART
 from noface.integrity.tampering import BY_BODY, BY_MAIN
 from noface.model.actions import ApprovalKind, Block, RequestApproval, approval_kind, followed_by
-from noface.model.attempt import PastAttempt
+from noface.model.attempt import PastAttempt, met
 from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
@@ -65,6 +65,19 @@ def blocked_question(issue: Issue, kind: FailureKind, history: History) -> str:
     message = quoted(failure.message, _QUOTED_CHARS_MAX) if failure is not None else ""
     model = last.model if last is not None else "the model"
     return kind.info.question.format(id=issue.id, model=model, said=message).strip()
+
+
+def _of_keys(history: History) -> str:
+    """Return what a person should know of keys that attempts have left, "" for nothing.
+
+    Nothing that is kept or sent has them; who ran the agent may have seen them.
+    """
+    told = [(attempt.number, said) for attempt in history.attempts if (said := met(attempt.notes))]
+    if not told:
+        return ""
+    number, said = told[-1]
+    named = quoted(said.partition(": ")[2].rpartition("; ")[0], _QUOTED_CHARS_MAX)
+    return f" In attempt {number} a key was met: {named}. What is kept is without it; renew it if it opens anything."
 
 
 def approval_question(issue: Issue, action: RequestApproval, history: History) -> str:
@@ -188,7 +201,7 @@ def block_document(
     """Return what `noface blocked --json` shows of a blocked issue; `branch` is where its best work stands."""
     options = options_of_blocked(issue, action, history, branch, configured)
     first = action.kind.info.first_step
-    question = blocked_question(issue, action.kind, history)
+    question = blocked_question(issue, action.kind, history) + _of_keys(history)
     account = _account(history, configured)
     task = {}
     if action.limit:
@@ -243,7 +256,7 @@ def approval_document(
     return {
         "kind": action.kind.value if action.kind is not None else PASSED,
         "summary": f"{who} for your approval: {short(action.reason, _REASON_CHARS_MAX)}",
-        "question": approval_question(issue, action, history),
+        "question": approval_question(issue, action, history) + _of_keys(history),
         **_account(history, configured),
         **_next(issue, first, options_of_approval(issue, wants, branch, _judging(last)), branch),
         "wants": wants.value,
