@@ -118,7 +118,7 @@ class CodexReader(JsonReader):
     def refused(self, stderr: str) -> Iterable[str]:
         """Return the commands and edits that its own policy or sandbox refused: only its log tells of them."""
         for told in _REFUSED.finditer(stderr):
-            yield re.sub(r'\\+"', '"', told["command"] or told["edit"] or told["file"])
+            yield re.sub(r'(?<!\\)\\++"', '"', told["command"] or told["edit"] or told["file"])
 
     def used(self) -> Usage:
         """Return what the turn used; until it says so, what Codex's log of the thread says.

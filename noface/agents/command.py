@@ -49,7 +49,9 @@ from noface.process.sandbox_home import AgentHome
 
 _FINAL_LINES = 4
 """So many lines of standard error may belong to the final error, as npm tells where its log is."""
-_NO_SCRIPT = re.compile(r"(?:\S*python[\w.]*: can't open file |Can't open perl script |\S*ruby[\w.]*: No such file or)")
+_NO_SCRIPT = re.compile(
+    r"\S{0,300}python[\w.]{0,20}: can't open file |Can't open perl script |\S{0,300}ruby[\w.]{0,20}: No such file or"
+)
 """What an interpreter says that does not find the script it is to run, and nothing else: no worker began."""
 _NAME = "command"
 _OF_PROVIDERS = frozenset(
@@ -57,7 +59,7 @@ _OF_PROVIDERS = frozenset(
     for rule in ("auth", "billing", "budget", "context", "network", "not-found", "overloaded", "rate-limit", "refused")
 )
 """The rules of errors that are a provider's own in words alone; the others need a stream that tells what is one."""
-_HTTP_ERROR = re.compile(r"[\w.]*HTTP\w*Error\b")
+_HTTP_ERROR = re.compile(r"[\w.]{0,100}HTTP\w{0,100}Error\b")
 """A library's words of an answer, which may be one to the work's own request."""
 _SHELL_WORDS = frozenset((
     "!", ".", ":", "alias", "builtin", "case", "cd", "command", "coproc", "declare", "enable", "eval", "exec", "exit",

@@ -58,7 +58,9 @@ _SECTION = re.compile(r"(System|User|Tool|Exit):$|mini-swe-agent \(step (\d+), \
 _RULE = re.compile(r"─{20,}$")
 _SAVED = "Saved trajectory to "
 _STATUS = re.compile(r"[A-Z]\w+(?:Exceeded|Error)")
-_EXCEPTION = re.compile(r"(?:\w+\.)*(\w+(?:Error|Exception|Exceeded\w*|Timeout)): (.*)", re.DOTALL)
+_EXCEPTION = re.compile(
+    r"(?:\w{1,100}\.){0,20}(\w{1,100}(?:Error|Exception|Exceeded\w{0,40}|Timeout)): (.*)", re.DOTALL
+)
 _LENGTH = "(finish_reason=length)"
 _TELLING = ("length", "content_filter", "refusal")
 """Reasons for which an answer ended that tell why no command was in it."""

@@ -29,7 +29,7 @@ from noface.model.worker_run import ModelSpec
 Json = dict[str, Any]
 
 _SETTINGS_BYTES_MAX = 8 << 20
-_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _TRAILING_COMMA = re.compile(r'"(?:\\.|[^"\\])*"|,(?=\s*[}\]])')
 _RELATIVE_FILE = re.compile(r"\{file:(?![/~])")
 

@@ -109,9 +109,32 @@ _PER_RULE_MAX = 40
 _HEADING_MAX = 200
 
 
+_LONG = 400
+_WORK_MAX = 400_000_000
+"""So much may the rules cost over long lines of one log, a line its length squared: a hundred tries of the longest."""
+
+
+class _Lines:
+    """The lines of a log as rules read them. Of long ones only the beginning, once they have cost too much.
+
+    A pattern may need time that grows as the square of a line; a log that is made of such lines would hold all else up.
+    """
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._left = _WORK_MAX
+
+    def get(self, number: int) -> str:
+        line = self._log.get(number)
+        if len(line) > _LONG:
+            self._left -= len(line) ** 2
+        return line if self._left >= 0 else line[:_LONG]
+
+
 def scan(rules: tuple[Rule, ...], log: Log, context: Context, owned: frozenset[int]) -> list[Finding]:
     """Return every rule's findings on lines that no reader owns, at most a few dozen a rule."""
     findings: list[Finding] = []
+    lines = _Lines(log)
     for rule in rules:
         if (rule.tools and not context.tools & set(rule.tools)) or (rule.code and context.exit_code not in rule.code):
             continue
@@ -119,7 +142,7 @@ def scan(rules: tuple[Rule, ...], log: Log, context: Context, owned: frozenset[i
         for number in _candidates(rule, log):
             if number in owned:
                 continue
-            match = rule.regex.search(log.get(number))
+            match = rule.regex.search(lines.get(number))
             if not match or _is_quoted(match, rule):
                 continue
             findings.append(_rule_finding(rule, match, number, log, context))
@@ -215,12 +238,14 @@ def _unique(names: list[str]) -> tuple[str, ...]:
 
 def _by_rules(rules: tuple[NameRule, ...], log: Log, owned: frozenset[int]) -> dict[int, str]:
     names: dict[int, str] = {}
+    lines = _Lines(log)
     for rule in rules:
         for literal in rule.needs:
             if not log.may_hold(literal):
                 continue
             for number in log.lines_with(literal):
-                match = rule.regex.match(log.get(number)) if number not in owned and number not in names else None
+                free = number not in owned and number not in names
+                match = rule.regex.match(lines.get(number)) if free else None
                 if match and rule.below:
                     framed = match.string.startswith("---")
                     if not framed or log.get(number + 2) == match.string:

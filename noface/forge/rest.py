@@ -68,7 +68,7 @@ MISSING = (MOVED, 404, 410)
 """What RefusedError says of things that are not in the repository (any more): moved, unknown or hidden, deleted."""
 _GRAPHQL = "graphql"
 _REPOSITORY = re.compile(r"(/repos/[^/]+/[^/]+|/repositories/\d+)(/|\Z)")
-_NEXT = re.compile(r'<(?P<url>[^>]*)>\s*;[^,<]*\brel="?next\b')
+_NEXT = re.compile(r'<(?P<url>[^<>]*)>\s*;[^,<]*\brel="?next\b')
 
 
 class RefusedError(ForgeError):

@@ -13,7 +13,7 @@ ONLY_VARIABLE = "NOFACE_ONLY_TESTS"
 """What noface's reporters in pytest and unittest are told the tests by: a JSON list of ids."""
 TESTS_MAX = 50
 _SHELL = re.compile(r"[;&|<>`\n()]|\$\(")
-_AND = re.compile(r"\s+&&\s+")
+_AND = re.compile(r"(?<!\s)\s++&&\s+")
 
 
 def runs_alone(command: str, runners: Collection[str]) -> bool:

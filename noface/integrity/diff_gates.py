@@ -21,7 +21,7 @@ from noface.integrity.diff_make import Makefile, read_makefile
 from noface.integrity.tampering import Line
 
 _CALLS_PACKAGE = re.compile(
-    r"\b(?:npm|pnpm|yarn|bun)\s+(?:(?:--?[\w-]+(?:=\S+)?|-C\s+\S+|workspaces?\s+foreach\s+\S*)\s+)*(?:run(?:-script)?\s+)?"
+    r"\b(?:npm|pnpm|yarn|bun)\s+(?:(?:--?[\w-]++(?:=\S++)?|-C\s++\S++|workspaces?\s++foreach\s++\S++)\s++)*+(?:run(?:-script)?\s+)?"
     r"(?P<script>[\w:.@/-]+)"
 )
 _CALLS_MAKE = re.compile(r"\bg?make\b(?P<words>[^;&|\n]*)")
@@ -293,7 +293,7 @@ _NUMBER = r"[\"'\s:=>(]*(?P<value>-?\d+(?:\.\d+)?)"
 _LEAST = re.compile(
     r"(?P<key>fail[_-]under(?:[_-](?:line|branch))?|cov-fail-under|minimum_coverage(?:_by_file)?|min[_-]?coverage"
     r"|coverage[_-]?threshold|minimum(?=\s*=\s*0?\.\d)|min-?score|fail-on-score|min-?msi|mutation-?score-?threshold"
-    r"|COVEREDRATIO.*?<minimum)" + _NUMBER,
+    r"|COVEREDRATIO.{0,200}?<minimum)" + _NUMBER,
     re.IGNORECASE,
 )
 _JEST = re.compile(r"[\"']?\b(?P<key>branches|functions|lines|statements)\b[\"']?\s*:\s*(?P<value>-?\d+(?:\.\d+)?)")

@@ -97,12 +97,13 @@ def _rust(text: str) -> _Documentation:
 
 
 _MODULE = re.compile(
-    r"^[ \t]*#\[cfg\((?:test|all\(test[^\]]*)\)\][^\n]*\n(?:[ \t]*#\[[^\n]*\n)*[ \t]*mod\s+(?P<name>\w+)\s*\{",
+    r"^[ \t]*#\[cfg\((?:test|all\(test[^\]\n]*)\)\][^\n]*\n(?:[ \t]*#\[[^\n]*\n){0,20}[ \t]*mod\s+(?P<name>\w+)\s*\{",
     re.MULTILINE,
 )
 # What may hold braces that open nothing: strings, raw strings, characters, comments.
 _OPAQUE = re.compile(
-    r'//[^\n]*|/\*.*?\*/|r(?P<hashes>#*)".*?"(?P=hashes)|"(?:\\.|[^"\\])*"|\'(?:\\.[^\']*|[^\'\\])\'|[{}]', re.DOTALL
+    r'//[^\n]*|/\*.*?(?:\*/|\Z)|r(?P<hashes>#*)".*?(?:"(?P=hashes)|\Z)|"(?:\\.|[^"\\])*+"?|\'(?:\\.[^\']*|[^\'\\])\'|[{}]',
+    re.DOTALL,
 )
 _C = (".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".m")
 # The condition holds a word of its own for tests; `NTEST` or `LATEST` is none.

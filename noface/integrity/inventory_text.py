@@ -210,7 +210,7 @@ def _go_events(out: list[str]) -> Iterable[tuple[str, Outcome]]:
 
 
 _CTEST = re.compile(
-    r"^\s*\d+/\d+ Test +#\d+: (?P<name>.+?) \.{2,}[. ]*(?P<end>Passed|\*\*\*\S.*?|Not Run.*?)\s*(?:[\d.]+ sec.*)?$"
+    r"^\s*\d+/\d+ Test +#\d+: (?P<name>.+?) \.{2,}+[. ]*+(?P<end>Passed|\*\*\*\S.*?|Not Run.*?)\s*(?:[\d.]+ sec.*)?$"
 )
 _CTEST_SUMMARY = re.compile(r"^\d+% tests passed, \d+ tests? failed out of (?P<total>\d+)")
 

@@ -18,7 +18,7 @@ from noface.integrity.rubbish import above
 from noface.model.patterns import matches_any
 
 _NAME = re.compile(r"[^\W\d][\w:-]{3,}")
-_PLACE = re.compile(r"(?:/\.\.\.|(?::\d+)+|\[.*\])$")
+_PLACE = re.compile(r"(?:/\.\.\.|(?::\d{1,9}){1,4}|\[.{0,300}\])$")
 _GLOB = re.compile(r"[*?]")
 _SEPARATORS = re.compile(r"[\s|,~#^$()]+")
 _DEFINES = (

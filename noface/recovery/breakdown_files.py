@@ -33,8 +33,8 @@ _TEST_NAMES = (
     re.compile(r"(?P<of>[A-Za-z]\w*?)Tests?"),
 )
 _IMPORT = re.compile(
-    r"^\s*(?:from|import|export|use|mod|include|require\w*|#\s*include|@import|package|using|source|extern)\b.*"
-    r"|^.*\b(?:require|import)\s*\(.*",
+    r"^[^\S\n]*+(?:from|import|export|use|mod|include|require\w*|#\s*include|@import|package|using|source|extern)\b.*"
+    r"|^.{0,300}\b(?:require|import)\s{0,20}\(.*",
     re.MULTILINE,
 )
 _IMPORT_CHARS_MAX = 300

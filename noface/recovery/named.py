@@ -14,11 +14,11 @@ from noface.model.issue import Issue
 
 _TEXT_CHARS_MAX = 40_000
 _STATEMENTS_MAX = 100
-_FENCE = re.compile(r"^ {0,3}(```+|~~~+).*?^ {0,3}\1[`~]*\s*$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^ {0,3}+(`{3,}+|~{3,}+).*?(?:^ {0,3}+\1[`~]*+[ \t\r]*+$|\Z)", re.MULTILINE | re.DOTALL)
 _ENTRY = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[(?P<box>[ xX])\]\s+)?(?P<text>\S.*)$")
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s|[=-]{3,}\s*$|<!--)")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[^a-z])")
-_NAME = re.compile(r"[\w./:-]*\w")
+_NAME = re.compile(r"[./:-]{0,9}\w++(?:[./:-]{1,9}\w++)*+")
 _SPECIAL = re.compile(r"\w[./_:-]\w|\d|[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
 _CODE = re.compile(r"`([^`\n]{1,200})`")
 _PATHS = "diff --git "

@@ -85,7 +85,7 @@ def _same(word: str, path: str) -> bool:
 def _tokens(line: str) -> list[str]:
     """Return what a line names: what it quotes, what looks like a path, and the word after its colon."""
     found = [match for groups in _MISSING["token"].findall(line) for match in groups if match]
-    return [_clean(re.sub(r"(?::\d+)*:?$", "", token.strip("'\"`‘’“”.,;:()"))) for token in found]
+    return [_clean(re.sub(r"(?::\d{1,9}){0,4}:?$", "", token.strip("'\"`‘’“”.,;:()"))) for token in found]
 
 
 def _is_asked_for(token: str, asked: frozenset[str]) -> bool:

@@ -1,0 +1,102 @@
+"""No text that somebody else wrote holds the process: each regular expression takes a time that grows as its text does.
+
+A pattern that needs longer holds up all threads at once, so Ctrl-C, limits and other issues wait for it; that it runs in
+a thread helps nobody. So all are tried, wherever they stand, with the texts that cost them most: a new one is, too.
+"""
+
+import re
+from time import process_time
+
+import pytest
+from support.slow_text import ORDER_MAX, all_patterns, attacks, order, uses
+
+from noface.diagnosis.text import LINE_MAX
+
+NOT_OF_AGENTS = (
+    "detection.",
+    "config.",
+    "cli.",
+    "ui.",
+    "demo.",
+    "selftest.",
+    "table ci",
+    "table starts",
+    "git.repository:",
+)
+"""Read main's files, settings, commands and versions: what a person has committed or typed."""
+IN_LINES = ("rule ", "diagnosis.readers.", "diagnosis.role.", "diagnosis.decide", "diagnosis.context")
+"""Read lines of a log, of which none is longer than LINE_MAX (diagnosis/text.py)."""
+OF_PATHS = (
+    *(
+        "integrity.diff_text._DATA",
+        "integrity.diff_text:",
+        "diagnosis.syntax._PATHS",
+        "recovery.breakdown_files._TEST_NAMES",
+    ),
+    *("table integrity.pieces.", "table integrity.prose.", "table runners."),
+)
+"""Read paths and options, of which no system takes one longer than 4,096."""
+PATH_MAX = 4_096
+_WORST = 100
+"""So many times as long as a plain quadratic one may a pattern take over the longest text that it gets."""
+PARTS = 8
+
+
+def _kind(name):
+    kinds = {NOT_OF_AGENTS: 0, IN_LINES: LINE_MAX, OF_PATHS: PATH_MAX}
+    return next((bound for names, bound in kinds.items() if name.startswith(names)), None)
+
+
+@pytest.fixture(scope="module")
+def patterns():
+    """Each pattern once, with the strictest of its places."""
+    found = {}
+    for name, pattern, anchored in all_patterns():
+        key, bound = (pattern.pattern, pattern.flags, anchored), _kind(name)
+        if key not in found or bound is None:
+            found[key] = name, pattern, anchored, bound
+    return list(found.values())
+
+
+def test_the_patterns_of_every_room_are_seen(patterns):
+    rooms = {name.split(".")[0].split(" ")[0] for name, *_ in patterns}
+    assert rooms >= {"agents", "diagnosis", "forge", "gates", "git", "integrity", "process", "prompts", "recovery"}
+    assert rooms >= {"secrets", "trackers", "rule", "shape", "table"}
+    assert order(uses(re.compile("a*b"), anchored=False), "", "a") > ORDER_MAX
+    assert order(uses(re.compile("a*+c"), anchored=True), "", "a") < ORDER_MAX
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_what_reads_texts_of_any_length_is_linear(patterns, part):
+    slow = {}
+    for name, pattern, anchored, bound in patterns[part::PARTS]:
+        run = uses(pattern, anchored=anchored)
+        for attack in attacks(pattern) if bound is None else ():
+            if (grows := order(run, *attack)) > ORDER_MAX:
+                slow[name] = f"grows as n ** {grows:.1f} over {attack}: {pattern.pattern[:200]}"
+                break
+    assert not slow
+
+
+def _cost(run, text):
+    costs = []
+    for _ in range(3):
+        began = process_time()
+        run(text)
+        costs.append(process_time() - began)
+    return min(costs)
+
+
+def test_what_reads_lines_and_paths_is_no_worse_than_quadratic_over_the_longest(patterns):
+    slow = {}
+    plain = {size: _cost(uses(re.compile("a*b"), anchored=False), "a" * size) for size in (LINE_MAX, PATH_MAX)}
+    for name, pattern, anchored, bound in patterns:
+        run = uses(pattern, anchored=anchored)
+        for before, unit in attacks(pattern) if bound else ():
+            text = (before + unit * (bound // len(unit)))[:bound] + "\x01"
+            began = process_time()
+            run(text)
+            if process_time() - began > _WORST * plain[bound] and _cost(run, text) > _WORST * plain[bound]:
+                slow[name] = f"over {(before, unit)}: {pattern.pattern[:200]}"
+                break
+    assert not slow
