@@ -146,12 +146,14 @@ def asserting(line: str) -> bool:
 def bodies(path: str, text: str) -> dict[_Key, Body]:
     """Return the bodies of a test file by path, what they stand in, name, and a number if that is not enough."""
     found: dict[_Key, Body] = {}
+    alike = Counter[_Key]()
     for writing in _written(text, _inside(path, text)):
         below = writing.lines[0][1] if writing.lines else ""
         name = below.strip("\"'`,") if writing.name.endswith("(") else writing.name
         key: _Key = (path, writing.place, name)
-        while key in found:
-            key = (*key, "again")
+        alike[key] += 1
+        if alike[key] > 1:
+            key = (*key, str(alike[key]))
         found[key] = Body(path, name, writing.test, tuple(each for _, each in writing.head), tuple(writing.lines))
     return found
 
@@ -159,10 +161,12 @@ def bodies(path: str, text: str) -> dict[_Key, Body]:
 def _inside(path: str, text: str) -> set[int]:
     """Return the numbers of the lines that begin within a string: their indentation says nothing."""
     found: set[int] = set()
+    first = seen = 0
     for match in (_TICKED if path.endswith(_TICKS) else _WIDE).finditer(text):
         if more := match[0].count("\n"):
-            first = text.count("\n", 0, match.start())
-            found |= set(range(first + 1, first + more + 1))
+            first += text.count("\n", seen, match.start())
+            seen = match.start()
+            found.update(range(first + 1, first + more + 1))
     return found
 
 

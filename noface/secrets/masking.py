@@ -192,7 +192,11 @@ class Masker:
 
     def _joined(self, text: str) -> str:
         """Return text without the values that stand in it in several pieces."""
-        data = text.encode("utf-8", "surrogateescape")
+        try:
+            data = text.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:  # JSON may name halves of characters that stand for no byte; no file takes them
+            data = text.encode("utf-8", "replace")
+            text = data.decode("utf-8")
         marks = self.pieces_in_place(data)
         if not marks:
             return text

@@ -569,3 +569,9 @@ def test_a_file_of_a_run_that_ended_is_closed_and_holds_no_key(tmp_path, at):
     assert key.encode() not in file.read_bytes() + linked.read_bytes()
     assert elsewhere.read_text() == key  # the person's
     assert [path.stat().st_mode & 0o777 for path in (file, linked, folder)] == [0o600, 0o600, 0o700]
+
+
+def test_half_of_a_character_that_json_may_name_is_no_text_and_is_replaced():
+    masker = Masker((Secret("MY_TOKEN", "k7Rz2LxJ4m6Vn3pB8qWs"),))
+    assert masker.text("a\ud800b k7Rz2LxJ4m6Vn3pB8qWs") == "a?b ***MY_TOKEN***"
+    assert masker.text("a\udc80b") == "a\udc80b"  # a byte that is no UTF-8

@@ -35,7 +35,7 @@ UNITS = (
 _CHARS = "a0 /\"'<([{-_.:=#@\n\tA~+,;!x\\*$%&|?^`)]}>"
 _LOOKS_LIKE_ONE = re.compile(r"\\[bswdSWD]|\(\?[:=!<i]|\.\*|\[\^|[)\].][*+?]")
 _LONG = 100
-_SIZE_MIN, _SIZE_MAX = 300, 9_600
+SIZES = 300, 9_600
 _STUCK_S = 1.0
 _MEASURED_S = 0.004
 ORDER_MAX = 1.5
@@ -133,7 +133,15 @@ class StuckError(Exception):
     """A text that is short took so long that its growth need not be looked at."""
 
 
-def order(run: Callable[[str], object], before: str, unit: str) -> float:
+def order(
+    run: Callable[[str], object],
+    before: str,
+    unit: str,
+    *,
+    sizes: tuple[int, int] = SIZES,
+    measured_s: float = _MEASURED_S,
+    stuck_s: float = _STUCK_S,
+) -> float:
     """Return with which power of its length the cost of a text grows; 1 where that is too little to be measured.
 
     A text is doubled until its cost can be measured: what is linear stays below that, and is never compared.
@@ -142,21 +150,21 @@ def order(run: Callable[[str], object], before: str, unit: str) -> float:
     def stuck(*_: object) -> None:
         raise StuckError
 
-    former, last, size = signal.signal(signal.SIGALRM, stuck), 0.0, _SIZE_MIN
+    former, last, size = signal.signal(signal.SIGALRM, stuck), 0.0, sizes[0]
     try:
-        while size <= _SIZE_MAX:
+        while size <= sizes[1]:
             text = before + unit * max(1, size // len(unit)) + "\x01"
             costs = []
-            signal.setitimer(signal.ITIMER_REAL, _STUCK_S)
+            signal.setitimer(signal.ITIMER_REAL, stuck_s)
             for _ in range(3):
                 began = process_time()
                 run(text)
                 costs.append(process_time() - began)
-                if costs[-1] < _MEASURED_S:
+                if costs[-1] < measured_s:
                     break
             signal.setitimer(signal.ITIMER_REAL, 0)
-            if min(costs) >= _MEASURED_S:
-                return math.log2(min(costs) / last) if last else math.inf
+            if last and min(costs) >= measured_s:
+                return math.log2(min(costs) / last)
             last, size = min(costs), size * 2
     except StuckError:
         return math.inf

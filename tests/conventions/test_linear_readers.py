@@ -1,0 +1,131 @@
+"""Whoever reads what an agent, a gate or a stranger wrote takes a time that grows as the text does.
+
+Beside the expressions (test_linear_patterns.py) there are loops: over lines, brackets, levels, tokens. Each reader gets
+long lines of one kind, deep nesting, no line ends, NUL, halves of surrogates, a minified program.
+"""
+
+import pytest
+from support.slow_text import UNITS, order
+
+from noface.agents.registry import AGENTS
+from noface.diagnosis import syntax
+from noface.diagnosis.evidence import GateEvidence
+from noface.diagnosis.gate import classify
+from noface.gates.report import parse_report
+from noface.gates.secrets import keys_of, marked, scan, without_secrets
+from noface.integrity import strength
+from noface.integrity.diff import Diff, DiffLimits, examine, suspects
+from noface.integrity.evasion import one_line, self_aware, suppressions
+from noface.integrity.form import same_but_for_comments, same_but_for_form
+from noface.integrity.inventory_text import counted_tests, named_tests
+from noface.integrity.tampering import changed_lines, renamed_tests, weakened_tests
+from noface.model.attempt import FileChange
+from noface.model.quoting import one_line as in_one_line
+from noface.model.quoting import printable_lines, short
+from noface.prompts import json_scan
+from noface.prompts.answers.report import find_report
+from noface.recovery.named import not_held
+from noface.secrets.masking import Masker
+from noface.secrets.rules import Secret
+from noface.secrets.shapes import keys_in_place, without_keys
+from noface.trackers.github_body import read_body
+from noface.trackers.issue_file import read_issue
+from noface.ui.text import clean, clean_block
+
+SIZES = 3_125, 100_000
+MEASURED_S = 0.02
+STUCK_S = 20.0
+GROWS_MAX = 1.7
+"""More than for a pattern: a reader's own tables and a machine that others use as well make it uneven."""
+MASKER = Masker((Secret("MY_TOKEN", "k7Rz2LxJ4m6Vn3pB8qWs9dFg0hJk1Lz"),))
+TEXTS = (
+    *(("", unit) for unit in UNITS),
+    *(("x = ", unit) for unit in ("[", "(", "{'a':", "not ", "-", "a.b(", '"\\"')),
+    *(('{"type": "result", "result": "', unit) for unit in ("a", "\\n", "\\ud800", "{", '\\"')),
+    *(("+++\n", unit) for unit in ("a = [", "[a.", "a.", '"""')),
+    *(("<testsuite>", unit) for unit in ("<testcase>", "&amp;", "<!--", "<a b='")),
+    *(("", unit) for unit in ("-----BEGIN RSA PRIVATE KEY-----", "PRIVATE KEY", "AKIA", "ghp_", "eyJ", "sk-", "=> ")),
+    *(
+        ("", unit)
+        for unit in ("ok 1 - a\n", "not ok 1\n", "def test_a():\n    assert x\n", "function(a){return b};", "\ud800")
+    ),
+    *(
+        ("", unit)
+        for unit in ("Error: ", "error: a.py:1:1 ", "expected a got b ", "FAILED a::b - ", "1 failed, ", "...", "k7Rz")
+    ),
+)
+
+
+def _patch(text: str, name: str = "a.py") -> str:
+    lines = text.split("\n")
+    head = f"diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n@@ -1,1 +1,{len(lines)} @@\n-old\n"
+    return head + "\n".join(f"+{line}" for line in lines) + "\n"
+
+
+def _examined(text: str, name: str) -> object:
+    change = FileChange(name, "M", "100644", "100644", "1" * 40, "2" * 40, 1, 1)
+    return examine(Diff(changes=(change,), patch=_patch(text, name)), DiffLimits())
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+READERS = {
+    "gate's output": lambda text: classify(GateEvidence("pytest", 1, text, "")),
+    "gate's other output": lambda text: classify(GateEvidence("make", 1, "", text)),
+    "report": lambda text: parse_report(_bytes(text)),
+    "names of tests": lambda text: (named_tests(text), counted_tests(text, "", "go test")),
+    "keys": keys_of,
+    "keys in place": lambda text: keys_in_place(_bytes(text)),
+    "keys of text": without_keys,
+    "keys of a patch": lambda text: (scan(_patch(text)), marked(_patch(text))),
+    "contents": lambda text: without_secrets(_bytes(text), MASKER),
+    "mask of text": MASKER.text,
+    "mask of a patch": lambda text: MASKER.patch(_bytes(_patch(text)), "[{type}]"),
+    "values": lambda text: (MASKER.telling(_bytes(text)), MASKER.in_pieces(_bytes(text))),
+    "lines": lambda text: list(changed_lines(_patch(text))),
+    "rules of a diff": lambda text: _examined(text, "shop/cart.py"),
+    "rules of a test": lambda text: _examined(text, "tests/test_cart.py"),
+    "rules of a bundle": lambda text: _examined(text, "web/app.min.js"),
+    "suspects": lambda text: suspects(_patch(text)),
+    "weakened": lambda text: (weakened_tests((), _patch(text)), renamed_tests(_patch(text))),
+    "bodies": lambda text: (strength.bodies("tests/test_a.py", text), strength.bodies("a.test.js", text)),
+    "evasion": lambda text: self_aware(list(changed_lines(_patch(text))), ()),
+    "suppressions": lambda text: suppressions(list(changed_lines(_patch(text)))),
+    "one line": lambda text: one_line(list(changed_lines(_patch(text)))),
+    "form": lambda text: [same_but_for_form(f"a.{end}", _bytes(text), b"x") for end in ("py", "js", "json", "toml")],
+    "comments": lambda text: [same_but_for_comments(f"a.{end}", _bytes(text), b"x") for end in ("py", "js", "rs")],
+    "syntax": lambda text: [
+        syntax.check(f"a.{end}", lang, _bytes(text)) for end, lang in (("json", "json"), ("toml", "toml"))
+    ],
+    "JSON in an answer": json_scan.scan,
+    "report of a worker": find_report,
+    "file of an issue": lambda text: read_issue("issues", "1-a.md", _bytes(text)),
+    "body of an issue": lambda text: read_body(text, "acme/shop"),
+    "names": lambda text: not_held((text,), ""),
+    "terminal": lambda text: (clean(text), clean_block(text)),
+    "quotes": lambda text: (printable_lines(text), short(text, 100), in_one_line(text, 100)),
+}
+
+
+def _streamed(agent):
+    def run(text):
+        reader = agent.reader()
+        reader.feed(_bytes(text) + b"\n")
+        reader.verdict(1, text)
+
+    return run
+
+
+READERS |= {f"stream of {name}": _streamed(agent) for name, agent in AGENTS.items()}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_reader_takes_a_time_that_grows_as_the_text_does(name):
+    slow = {}
+    for before, unit in TEXTS:
+        grows = order(READERS[name], before, unit, sizes=SIZES, measured_s=MEASURED_S, stuck_s=STUCK_S)
+        if grows > GROWS_MAX:
+            slow[before, unit] = grows
+    assert not slow
