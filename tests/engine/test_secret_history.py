@@ -2,6 +2,10 @@
 
 What the newest diff does not show is there all the same: an attempt before had it, a protected file that was put back, a
 person's commit. Each run here ends with a push of everything a careless command would send.
+
+How often that is wrong on honest work: in 6,213 windows of five commits of the first-parent histories of 58 public projects
+(six, jinja, zod, qs, tomli, structlog, …) no history was held back, and none would have been by its diff alone. A look took
+22 ms in the middle, 80 ms in the slowest twentieth.
 """
 
 import subprocess
