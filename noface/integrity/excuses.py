@@ -9,20 +9,23 @@ directives of Go, types of JSDoc, declared encodings.
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 TEXT_CHARS_MAX = 1_000_000
 _LINE_CHARS_MAX = 5_000
 _SHOWN_MAX = 120
-_MUTED = re.compile(r"(?P<keep>https?://\S+|^\W{1,3}(?=\s|\w|$)|\s*(?:\*/|-->)$)|(?P<any>[\w:=@\[\](){}<>`])")
+_MUTED = re.compile(
+    r"(?P<keep>https?://\S+|^\W{1,3}(?=\s|\w|$)|(?:(?<!\s)\s++)?(?:\*/|-->)$)|(?P<any>[\w:=@\[\](){}<>`])"
+)
 """An address stays, since linters let a line be long for one, and so do the marks around a comment.
 
 The rest must not look like code that somebody has commented out.
 """
 _READ_BY_OTHERS = re.compile(
-    r"^//go:(?!build\s+ignore)|^//\s*\+build|^//export\s|^#.*?coding[:=]|^///\s*<reference|^#!|webpack\w+:|^/[/*]#|__PURE__"
+    r"^//go:(?!build\s+ignore)|^//\s*\+build|^//export\s|^#.*?coding[:=]|^///\s*<reference|^#!|webpack\w{1,40}:|^/[/*]#|__PURE__"
 )
-_TYPE_OF_JSDOC = re.compile(r"^[\s/*]*@\w+\s*\{.*$", re.MULTILINE)
-_RUST_LINTS = re.compile(r"#!?\[\s*(?:cfg_attr\b[^\]]*?\b)?(?:allow|expect|warn)\s*\([^\]]*\]")
+_TYPE_OF_JSDOC = re.compile(r"^(?:[^\S\n]|[/*])*+@\w{1,40}\s{0,20}\{.*$", re.MULTILINE)
+_RUST_LINTS = re.compile(r"#!?\[\s*+(?:cfg_attr\b(?:[^\]#]|#(?!!?\[))*?\b)?(?:allow|expect|warn)\s*+\([^\]]*+(?:\]|\Z)")
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma\b.*$", re.MULTILINE)
 _ANNOTATION = re.compile(
     r"@(?:\w+[.:])*Suppress\w*(?:\([^()\n]*\))?|\[(?:\w+:\s*)?(?:\w+\.)*SuppressMessage\([^()\n]*\)\]"
@@ -35,7 +38,7 @@ _IN_CODE = (
     ((".py", ".pyi"), _UNTYPED, "#"),
 )
 """What the languages themselves have to switch warnings off, and the comment that takes its place when it is muted."""
-_SEPARATOR = re.compile(r"\s+(?:--?|#|//|;|\()\s*|\s*\*/\s*$|\s*-->\s*$")
+_SEPARATOR = re.compile(r"(?<!\s)\s++(?:--?|#|//|;|\()\s*|(?:(?<!\s)\s++)?(?:\*/|-->)\s*+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +70,15 @@ def excuses(path: str, text: str, added: Collection[int]) -> tuple[Excuse, ...]:
     lines = text.split("\n")
     if any(len(line) > _LINE_CHARS_MAX for line in lines):
         return ()  # nobody has written it by hand
-    found = [*_comments(path, text, lines), *_in_code(path, text)]
+    found = [*_comments(path, lines), *_in_code(path, text)]
     return tuple(each for each in found if each.line in added)
 
 
-def _comments(path: str, text: str, lines: list[str]) -> Iterator[Excuse]:
-    """Yield each line of each comment."""
+def _comments(path: str, lines: list[str]) -> Iterator[Excuse]:
+    """Yield each line of each comment.
+
+    Of blank lines in a row the lexer sees one: some lexers look at each from all before it.
+    """
     from pygments.lexers import get_lexer_for_filename
     from pygments.token import Comment, is_token_subtype
     from pygments.util import ClassNotFound
@@ -81,9 +87,10 @@ def _comments(path: str, text: str, lines: list[str]) -> Iterator[Excuse]:
         lexer = get_lexer_for_filename(path)
     except ClassNotFound:
         return
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line) + 1)
+    kept = [at for at, line in enumerate(lines) if line.strip() or at == 0 or lines[at - 1].strip()]
+    text = "\n".join(lines[at] for at in kept)
+    places = [0, *accumulate(len(line) + 1 for line in lines)]
+    starts = [0, *accumulate(len(lines[at]) + 1 for at in kept)]
     number, code = 0, (Comment.Preproc, Comment.PreprocFile, Comment.Hashbang)
     for start, kind, value in lexer.get_tokens_unprocessed(text):
         if not is_token_subtype(kind, Comment) or any(is_token_subtype(kind, each) for each in code):
@@ -93,26 +100,30 @@ def _comments(path: str, text: str, lines: list[str]) -> Iterator[Excuse]:
         types = [match.span() for match in _TYPE_OF_JSDOC.finditer(value)] if value.startswith("/**") else []
         at = start
         for part in value.split("\n"):
-            while number + 1 < len(lines) and starts[number + 1] <= at:
+            while number + 1 < len(kept) and starts[number + 1] <= at:
                 number += 1
+            place = places[kept[number]] + at - starts[number]
             inside = at - start
             if part.strip() and not any(begin <= inside + len(part) and inside <= end for begin, end in types):
-                yield Excuse(path, number + 1, at, at + len(part), part)
+                yield Excuse(path, kept[number] + 1, place, place + len(part), part)
             at += len(part) + 1
 
 
 def _in_code(path: str, text: str) -> Iterator[Excuse]:
     for endings, pattern, instead in _IN_CODE:
+        line, seen = 1, 0
         for match in pattern.finditer(text) if path.endswith(endings) else ():
-            line = text.count("\n", 0, match.start()) + 1
+            line, seen = line + text.count("\n", seen, match.start()), match.start()
             yield Excuse(path, line, match.start(), match.end(), match[0], instead)
 
 
 def muted(text: str, found: Collection[Excuse]) -> str:
     """Return the text without the words of what was found in it, and with as many characters in each line."""
+    left = list(text)
     for each in sorted(found, key=lambda one: one.start, reverse=True):
-        text = text[: each.start] + _mute(each) + text[each.end :]
-    return text
+        words = _mute(each)
+        left[each.start : each.end] = words or [""] * (each.end - each.start)
+    return "".join(left)
 
 
 def _mute(excuse: Excuse) -> str:

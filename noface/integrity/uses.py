@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
-_SPECIFIER = re.compile(r"""(?:\bfrom|\bimport|\brequire|\bmock)\s*\(?\s*["'`]([^"'`\n]{1,300})["'`]""")
+_SPECIFIER = re.compile(r"""(?:\bfrom|\bimport|\brequire|\bmock)\s*+\(?\s*+["'`]([^"'`\n]{1,300})["'`]""")
 _FOLDERS_OF_MODULES = ("", "src", "lib", "python")
 _ENTRIES_OF_PACKAGES = ("main", "module", "browser", "bin", "exports", "types", "typings")
 

@@ -15,7 +15,8 @@ from noface.gates.report import parse_report
 from noface.gates.secrets import keys_of, marked, scan, without_secrets
 from noface.integrity import strength
 from noface.integrity.diff import Diff, DiffLimits, examine, suspects
-from noface.integrity.evasion import one_line, self_aware, suppressions
+from noface.integrity.evasion import self_aware
+from noface.integrity.excuses import excuses, muted
 from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.inventory_text import counted_tests, named_tests
 from noface.integrity.tampering import changed_lines, renamed_tests, weakened_tests
@@ -92,8 +93,9 @@ READERS = {
     "weakened": lambda text: (weakened_tests((), _patch(text)), renamed_tests(_patch(text))),
     "bodies": lambda text: (strength.bodies("tests/test_a.py", text), strength.bodies("a.test.js", text)),
     "evasion": lambda text: self_aware(list(changed_lines(_patch(text))), ()),
-    "suppressions": lambda text: suppressions(list(changed_lines(_patch(text)))),
-    "one line": lambda text: one_line(list(changed_lines(_patch(text)))),
+    "excuses": lambda text: [
+        muted(text, excuses(name, text, range(text.count("\n") + 2))) for name in ("a.py", "a.js", "a.rs")
+    ],
     "form": lambda text: [same_but_for_form(f"a.{end}", _bytes(text), b"x") for end in ("py", "js", "json", "toml")],
     "comments": lambda text: [same_but_for_comments(f"a.{end}", _bytes(text), b"x") for end in ("py", "js", "rs")],
     "syntax": lambda text: [
