@@ -22,8 +22,10 @@ NOT_OF_AGENTS = (
     "table ci",
     "table starts",
     "git.repository:",
+    "process.home_settings",
+    "table sandbox_places",
 )
-"""Read main's files, settings, commands and versions: what a person has committed or typed."""
+"""Read main's files, settings, commands and versions: what a person has committed, typed, or has in their home."""
 IN_LINES = ("rule ", "diagnosis.readers.", "diagnosis.role.", "diagnosis.decide", "diagnosis.context")
 """Read lines of a log, of which none is longer than LINE_MAX (diagnosis/text.py)."""
 OF_PATHS = (
@@ -87,6 +89,7 @@ def _cost(run, text):
     return min(costs)
 
 
+@pytest.mark.thorough
 def test_what_reads_lines_and_paths_is_no_worse_than_quadratic_over_the_longest(patterns):
     slow = {}
     plain = {size: _cost(uses(re.compile("a*b"), anchored=False), "a" * size) for size in (LINE_MAX, PATH_MAX)}

@@ -123,7 +123,11 @@ def _streamed(agent):
 READERS |= {f"stream of {name}": _streamed(agent) for name, agent in AGENTS.items()}
 
 
-@pytest.mark.parametrize("name", READERS)
+QUICK = ("keys", "report", "suspects", "terminal", "JSON in an answer", "mask of text")
+ALL = [name if name in QUICK else pytest.param(name, marks=pytest.mark.thorough) for name in READERS]
+
+
+@pytest.mark.parametrize("name", ALL)
 def test_a_reader_takes_a_time_that_grows_as_the_text_does(name):
     slow = {}
     for before, unit in TEXTS:
