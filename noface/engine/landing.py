@@ -302,9 +302,11 @@ class MergeQueue:
             case Proof() as proof:
                 entry.proof = proof
                 if proof.candidate != entry.candidate:
-                    held = why_held_back(self._context.env, entry.candidate)
-                    name = "secret_left_out" if held else "history_left_out"
-                    self._context.log_event(name, entry.issue.id, number=entry.number, main=proof.main)
+                    context, number = self._context, entry.number
+                    if why_held_back(context.env, entry.candidate):
+                        context.log_event("secret_left_out", entry.issue.id, number=number, main=proof.main)
+                    else:
+                        context.log_event("history_left_out", entry.issue.id, number=number, main=proof.main)
             case Failure() as failure if any(each is entry for each in self._entries):
                 self._remove(entry)
                 return [Rejected(entry, failure)]
