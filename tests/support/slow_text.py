@@ -38,6 +38,8 @@ _LONG = 100
 SIZES = 300, 9_600
 _STUCK_S = 1.0
 _MEASURED_S = 0.004
+_CONFIRMED = 3
+"""A growth counts that so many doublings in a row have shown: others work on the machine as well."""
 ORDER_MAX = 1.5
 """The cost of n characters grows as n ** order: 1 is linear, 2 quadratic; in between lies what measuring is off by."""
 
@@ -150,6 +152,7 @@ def order(
     def stuck(*_: object) -> None:
         raise StuckError
 
+    grown: list[float] = []
     former, last, size = signal.signal(signal.SIGALRM, stuck), 0.0, sizes[0]
     try:
         while size <= sizes[1]:
@@ -164,14 +167,16 @@ def order(
                     break
             signal.setitimer(signal.ITIMER_REAL, 0)
             if last and min(costs) >= measured_s:
-                return math.log2(min(costs) / last)
+                grown.append(math.log2(min(costs) / last))
+                if grown[-1] <= ORDER_MAX or len(grown) == _CONFIRMED:
+                    return min(grown)
             last, size = min(costs), size * 2
     except StuckError:
         return math.inf
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, former)
-    return 1.0
+    return min(grown, default=1.0)
 
 
 # Which patterns there are, and how they are used
