@@ -110,7 +110,8 @@ def _newest_kept(context: RunContext, issue_id: str) -> int:
     What an agent plants there is no attempt: links, folders without an order, numbers that nobody comes to.
     """
     refs = context.env.plumbing.references(hold_ref(issue_id, "").rstrip("/"))
-    folders = (order.parent for order in Path(context.settings.attempts_dir, slug(issue_id)).glob("*/order.json"))
+    orders = Path(context.settings.attempts_dir, slug(issue_id)).glob("*/order.json")
+    folders = (order.parent for order in orders if order.is_file() and not order.is_symlink())
     names = (*(ref.rpartition("/")[2] for ref in refs), *(folder.name for folder in folders if is_folder(folder)))
     return max((int(name) for name in names if name.isdecimal() and len(name) <= _DIGITS_MAX), default=0)
 
