@@ -47,7 +47,7 @@ class Parts:
         if path in self.listed or not is_code(path):
             return Part.TEST if path in self.listed else named
         if named in (Part.TEST, Part.CONFIG):
-            return Part.PRODUCT if path not in self.reached.files and self._by_product(path) else named
+            return Part.PRODUCT if path not in self.reached.files and self._surely_by_product(path) else named
         return Part.CONFIG if named is Part.PRODUCT and self._starts(path) else named
 
     def by_use(self, paths: Iterable[str]) -> tuple[tuple[str, ...], ...]:
@@ -122,6 +122,10 @@ class Parts:
         if files is None:
             return None
         return frozenset(f for f in files if names_file(self._text(f), path) or names_folder(self._text(f), path))
+
+    def _surely_by_product(self, path: str) -> bool:
+        users = (user for user in self._users_of(path) or () if self._is_product(user))
+        return any(uses_code(user, self._text(user), path, surely=True) for user in users)
 
     def _by_product(self, path: str) -> bool:
         return any(self._is_product(user) for user in self._users_of(path) or ())

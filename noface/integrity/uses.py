@@ -35,9 +35,12 @@ def _is_folder_itself(path: str) -> bool:
     return posixpath.basename(path).partition(".")[0] in ("index", "__init__", "__main__", "mod", "lib")
 
 
-def uses_code(path: str, text: str, target: str) -> bool:
-    """Tell whether the code at `path` uses that at `target`. In a language without rules here a name is enough."""
-    if path == target:
+def uses_code(path: str, text: str, target: str, *, surely: bool = False) -> bool:
+    """Tell whether the code at `path` uses that at `target`. In a language without rules here a name may be enough.
+
+    It is not where that has to be sure: then the file is named whole, or the folder imported. Nothing uses Go's tests.
+    """
+    if path == target or target.endswith("_test.go"):
         return False
     if path.endswith((".py", ".pyi")) and target.endswith((".py", ".pyi")):
         return any(_is_module(path, name, target) for name in _imported(text))
@@ -45,8 +48,9 @@ def uses_code(path: str, text: str, target: str) -> bool:
         return any(_is_specified(path, each, target) for each in _SPECIFIER.findall(text))
     if path.endswith(".go") and target.endswith(".go"):
         folder = posixpath.dirname(target)
-        return posixpath.dirname(path) == folder or re.search(rf'/{re.escape(folder)}"', text) is not None
-    if posixpath.splitext(path)[1] == posixpath.splitext(target)[1]:
+        beside = posixpath.dirname(path) == folder and not surely
+        return beside or (folder != "" and re.search(rf'/{re.escape(folder)}"', text) is not None)
+    if not surely and posixpath.splitext(path)[1] == posixpath.splitext(target)[1]:
         return re.search(rf"(?<!\w){re.escape(word_of(target))}(?!\w)", text) is not None
     return names_file(text, target)
 

@@ -41,6 +41,10 @@ FILES = {
     "web/lib/check.js": "function same(a, b) { if (a !== b) throw new Error(a) }\n",
     "web/test/a.test.js": "const { same } = require('../lib/check')\nconst face = require('../src/avatar')\n",
     "jest.config.js": "module.exports = {}\n",
+    "match/match.go": "package match\n",
+    "match/match_test.go": "package match\n",
+    "crate/src/lib.rs": "mod range;\n",
+    "crate/tests/range.rs": "use crate::range;\n",
 }
 GATES = tuple(
     GateSpec(name, command, GateKind.TEST)
@@ -78,6 +82,8 @@ def parts(tmp_path_factory):
         ("README.md", Part.TEST),
         ("tests/helper.py", Part.TEST),
         ("jest.config.js", Part.CONFIG),
+        ("match/match_test.go", Part.TEST),
+        ("crate/tests/range.rs", Part.TEST),
     ],
 )
 def test_who_uses_a_file_tells_what_it_is(parts, path, part):

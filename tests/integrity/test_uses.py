@@ -42,6 +42,23 @@ def test_code_uses_code_as_its_imports_say(path, text, target, used):
 
 
 @cases(
+    ("path", "text", "target", "sure"),
+    [
+        ("shop/core.py", "import shop.snapshots.store", "shop/snapshots/store.py", True),
+        ("match/match.go", "package match", "match/match_test.go", False),
+        ("cmd/main.go", 'import "example.org/x/testing"', "testing/check.go", True),
+        ("match/match.go", "package match", "match/testing.go", False),
+        ("src/lib.rs", "mod range;", "tests/range.rs", False),
+        ("bin/total.sh", "total=3", "tests/total.sh", False),
+        ("bin/total.sh", ". ../tests/total.sh", "tests/total.sh", True),
+        ("src/Cart.java", "new CartTest()", "src/test/CartTest.java", False),
+    ],
+)
+def test_what_is_called_a_test_is_the_product_only_where_that_is_sure(path, text, target, sure):
+    assert uses_code(path, text, target, surely=True) is sure
+
+
+@cases(
     ("text", "target", "file", "folder"),
     [
         ('open(HERE / "rates.json")', "shop/data/rates.json", True, False),
