@@ -5,7 +5,7 @@ long lines of one kind, deep nesting, no line ends, NUL, halves of surrogates, a
 """
 
 import pytest
-from support.slow_text import UNITS, order
+from support.slow_text import UNITS, grows_too_fast
 
 from noface.agents.registry import AGENTS
 from noface.diagnosis import syntax
@@ -131,7 +131,7 @@ ALL = [name if name in QUICK else pytest.param(name, marks=pytest.mark.thorough)
 def test_a_reader_takes_a_time_that_grows_as_the_text_does(name):
     slow = {}
     for before, unit in TEXTS:
-        grows = order(READERS[name], before, unit, sizes=SIZES, measured_s=MEASURED_S, stuck_s=STUCK_S)
-        if grows > GROWS_MAX:
+        how = {"sizes": SIZES, "measured_s": MEASURED_S, "stuck_s": STUCK_S}
+        if grows := grows_too_fast(READERS[name], before, unit, GROWS_MAX, **how):
             slow[before, unit] = grows
     assert not slow
