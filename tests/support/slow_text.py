@@ -35,12 +35,12 @@ UNITS = (
 _CHARS = "a0 /\"'<([{-_.:=#@\n\tA~+,;!x\\*$%&|?^`)]}>"
 _LOOKS_LIKE_ONE = re.compile(r"\\[bswdSWD]|\(\?[:=!<i]|\.\*|\[\^|[)\].][*+?]")
 _LONG = 100
-SIZES = 300, 9_600
+SIZES = 300, 19_200
 _STUCK_S = 1.0
 _MEASURED_S = 0.004
-_CONFIRMED, _REPEATS = 3, 6
-"""A growth counts that so many doublings in a row have shown: others work on the machine as well."""
-ORDER_MAX = 1.5
+_CONFIRMED, _REPEATS = 3, 4
+"""The last of so many doublings counts, of which measuring is least off; and it counts if each of so many times shows it."""
+ORDER_MAX = 1.75
 """The cost of n characters grows as n ** order: 1 is linear, 2 quadratic; in between lies what measuring is off by."""
 
 
@@ -169,15 +169,15 @@ def order(
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             if last and min(costs) >= measured_s:
                 grown.append(math.log2(min(costs) / last))
-                if grown[-1] <= ORDER_MAX or len(grown) == _CONFIRMED:
-                    return min(grown)
+                if len(grown) == _CONFIRMED:
+                    break
             last, size = min(costs), size * 2
     except StuckError:
         return math.inf
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, former)
-    return min(grown, default=1.0)
+    return grown[-1] if grown else 1.0
 
 
 def grows_too_fast(run: Callable[[str], object], before: str, unit: str, most: float = ORDER_MAX, **how: Any) -> float:
