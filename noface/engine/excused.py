@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import Entry, Plumbing, store_text, tree_with
 from noface.integrity.asked_for import words_of
-from noface.integrity.excuses import TEXT_CHARS_MAX, Excuse, excuses, muted, near
+from noface.integrity.excuses import Excuse, excuses, muted, near
 from noface.integrity.judges import Part
+from noface.integrity.lexing import TEXT_CHARS_MAX
 from noface.integrity.tampering import excused
 from noface.model.attempt import FileChange
 from noface.model.failure import Failure
@@ -98,8 +99,8 @@ def measures(gate: GateSpec) -> bool:
 
 
 def _text(blobs: ObjectReader, oid: str) -> str:
-    data = blobs.read(oid, TEXT_CHARS_MAX) or b""
-    return "" if b"\0" in data else data.decode("utf-8", "surrogateescape")
+    text = blobs.text(oid, TEXT_CHARS_MAX, "surrogateescape")
+    return "" if "\0" in text else text
 
 
 def _added(old: str, new: str) -> frozenset[int]:

@@ -9,22 +9,28 @@ directives of Go, types of JSDoc, declared encodings.
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 
-TEXT_CHARS_MAX = 1_000_000
-_LINE_CHARS_MAX = 5_000
+from noface.integrity.lexing import Piece, is_by_hand, pieces, replaced
+
 _SHOWN_MAX = 120
 _MUTED = re.compile(
-    r"(?P<keep>https?://\S+|^\W{1,3}(?=\s|\w|$)|(?:(?<!\s)\s++)?(?:\*/|-->)$)|(?P<any>[\w:=@\[\](){}<>`])"
+    r"(?P<keep>https?://\S+|coding[:=][ \t]*[-\w.]+|^\W{1,3}(?=\s|\w|$)|(?:(?<!\s)\s++)?(?:\*/|-->)$)"
+    r"|(?P<any>[\w:=@\[\](){}<>`])"
 )
-"""An address stays, since linters let a line be long for one, and so do the marks around a comment.
+"""An address stays, since linters let a line be long for one, and so do an encoding and the marks around a comment.
 
 The rest must not look like code that somebody has commented out.
 """
-_READ_BY_OTHERS = re.compile(
-    r"^//go:(?!build\s+ignore)|^//\s*\+build|^//export\s|^#.*?coding[:=]|^///\s*<reference|^#!|webpack\w{1,40}:|^/[/*]#|__PURE__"
+_READ_BY_OTHERS = (
+    ((".go",), re.compile(r"//go:(?!build\s+ignore)|//\s*\+build\s|//export\s")),
+    ((".ts", ".tsx", ".mts", ".cts"), re.compile(r"///\s*<reference\s")),
+    (
+        (".js", ".jsx", ".mjs", ".cjs"),
+        re.compile(r"/\*\s*(?:webpack\w{1,40}:|[#@]__PURE__\s*\*/$)|//# source\w{0,10}URL="),
+    ),
 )
-_TYPE_OF_JSDOC = re.compile(r"^(?:[^\S\n]|[/*])*+@\w{1,40}\s{0,20}\{.*$", re.MULTILINE)
+"""Comments that compilers and bundlers read, of the languages that these belong to."""
+_TYPE_OF_JSDOC = re.compile(r"[\s/*]*+@\w{1,40}\s{0,20}\{")
 _RUST_LINTS = re.compile(r"#!?\[\s*+(?:cfg_attr\b(?:[^\]#]|#(?!!?\[))*?\b)?(?:allow|expect|warn)\s*+\([^\]]*+(?:\]|\Z)")
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma\b.*$", re.MULTILINE)
 _ANNOTATION = re.compile(
@@ -65,48 +71,26 @@ class Excuse:
 
 def excuses(path: str, text: str, added: Collection[int]) -> tuple[Excuse, ...]:
     """Return what of the lines `added`, counted from 1, may excuse code; nothing in a language without a lexer."""
-    if len(text) > TEXT_CHARS_MAX or not added:
+    if not added or not is_by_hand(text):
         return ()
-    lines = text.split("\n")
-    if any(len(line) > _LINE_CHARS_MAX for line in lines):
-        return ()  # nobody has written it by hand
-    found = [*_comments(path, lines), *_in_code(path, text)]
+    found = [*_comments(path, text), *_in_code(path, text)]
     return tuple(each for each in found if each.line in added)
 
 
-def _comments(path: str, lines: list[str]) -> Iterator[Excuse]:
-    """Yield each line of each comment.
+def _comments(path: str, text: str) -> Iterator[Excuse]:
+    """Yield each line of each comment."""
+    from pygments.token import Comment
 
-    Of blank lines in a row the lexer sees one: some lexers look at each from all before it.
-    """
-    from pygments.lexers import get_lexer_for_filename
-    from pygments.token import Comment, is_token_subtype
-    from pygments.util import ClassNotFound
+    for piece in pieces(path, text):
+        if not piece.is_a(Comment) or piece.is_a(Comment.Preproc, Comment.PreprocFile, Comment.Hashbang):
+            continue
+        read = any(pattern.match(piece.text) for ends, pattern in _READ_BY_OTHERS if path.endswith(ends))
+        if not read and not _is_type_of_jsdoc(piece):
+            yield Excuse(path, piece.line, piece.start, piece.start + len(piece.text), piece.text)
 
-    try:
-        lexer = get_lexer_for_filename(path)
-    except ClassNotFound:
-        return
-    kept = [at for at, line in enumerate(lines) if line.strip() or at == 0 or lines[at - 1].strip()]
-    text = "\n".join(lines[at] for at in kept)
-    places = [0, *accumulate(len(line) + 1 for line in lines)]
-    starts = [0, *accumulate(len(lines[at]) + 1 for at in kept)]
-    number, code = 0, (Comment.Preproc, Comment.PreprocFile, Comment.Hashbang)
-    for start, kind, value in lexer.get_tokens_unprocessed(text):
-        if not is_token_subtype(kind, Comment) or any(is_token_subtype(kind, each) for each in code):
-            continue
-        if _READ_BY_OTHERS.search(value):
-            continue
-        types = [match.span() for match in _TYPE_OF_JSDOC.finditer(value)] if value.startswith("/**") else []
-        at = start
-        for part in value.split("\n"):
-            while number + 1 < len(kept) and starts[number + 1] <= at:
-                number += 1
-            place = places[kept[number]] + at - starts[number]
-            inside = at - start
-            if part.strip() and not any(begin <= inside + len(part) and inside <= end for begin, end in types):
-                yield Excuse(path, kept[number] + 1, place, place + len(part), part)
-            at += len(part) + 1
+
+def _is_type_of_jsdoc(piece: Piece) -> bool:
+    return piece.token.startswith("/**") and _TYPE_OF_JSDOC.match(piece.text) is not None
 
 
 def _in_code(path: str, text: str) -> Iterator[Excuse]:
@@ -119,11 +103,7 @@ def _in_code(path: str, text: str) -> Iterator[Excuse]:
 
 def muted(text: str, found: Collection[Excuse]) -> str:
     """Return the text without the words of what was found in it, and with as many characters in each line."""
-    left = list(text)
-    for each in sorted(found, key=lambda one: one.start, reverse=True):
-        words = _mute(each)
-        left[each.start : each.end] = words or [""] * (each.end - each.start)
-    return "".join(left)
+    return replaced(text, {(each.start, each.end): _mute(each) for each in found})
 
 
 def _mute(excuse: Excuse) -> str:

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 
 from noface.data import pattern
+from noface.integrity.lexing import Piece, is_by_hand, pieces, replaced
 from noface.integrity.tampering import is_code
 
-_CHARS_MAX = 1_000_000
 _LINE_CHARS_MAX = 2_000
 _LINES_OF_ASSERTION_MAX = 30
 _TURNED = {"True": "False", "False": "True", "true": "false", "false": "true"}
@@ -34,37 +34,34 @@ def turned(path: str, text: str) -> str | None:
 
     Each value becomes one of its own, so that what is equal in a test is not so any more. The names of tests stay.
     """
-    if len(text) > _CHARS_MAX:
+    if not is_by_hand(text):
         return None
     if not is_code(path):
         return _turned_data(text)
-    asked, name = _asked(text), pattern("integrity", "tests", "case_name")
-    names = tuple(_spans(name, text))
-    parts: list[str] = []
-    number, at, turn, before = 1, 0, 0, ("", "")
-    for kind, value in _tokens(path, text):
-        is_name = any(start < at + len(value) and at < end for start, end in names) if kind else False
+    asked, names = _asked(text), tuple(_names(text))
+    by: dict[tuple[int, int], str] = {}
+    before = ("", "")
+    for piece in pieces(path, text):
+        end = piece.start + len(piece.text)
+        is_name = any(start < end and piece.start < stop for start, stop in names)
         key = before[1] == "[" and (before[0][-1:].isalnum() or before[0] in ("]", ")"))
-        other = _other(path, kind, value, turn) if kind and number in asked and not is_name and not key else value
-        parts.append(other)
-        turn += other != value
-        number += value.count("\n")
-        at += len(value)
-        before = (before[1], value) if value.strip().strip(_QUOTES) else before
-    now = "".join(parts)
-    return now if now != text else None
+        if piece.line in asked and not is_name and not key:
+            other = _other(path, piece, len(by))
+            by |= {(piece.start, end): other} if other != piece.text else {}
+        before = (before[1], piece.text) if piece.text.strip().strip(_QUOTES) else before
+    return replaced(text, by) if by else None
 
 
 def _turned_data(text: str) -> str | None:
     """Return data with another last letter or digit in each line, which leaves most forms of it readable."""
     lines = text.split("\n")
-    now = [_other("", "text", line, number) for number, line in enumerate(lines)]
+    now = [_another_end(line, number) for number, line in enumerate(lines)]
     return "\n".join(now) if now != lines else None
 
 
-def _spans(name: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+def _names(text: str) -> Iterator[tuple[int, int]]:
     """Yield where the names of tests stand, as places in the text."""
-    at = 0
+    name, at = pattern("integrity", "tests", "case_name"), 0
     for line in text.split("\n"):
         if len(line) <= _LINE_CHARS_MAX and (match := name.search(line)) is not None:
             groups = (match.span(number) for number in range(1, match.re.groups + 1) if match[number])
@@ -72,30 +69,21 @@ def _spans(name: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
         at += len(line) + 1
 
 
-def _tokens(path: str, text: str) -> Iterator[tuple[str, str]]:
-    """Yield what a language's lexer sees, with what it is as far as it can be turned; without a lexer all as one."""
-    from pygments.lexers import get_lexer_for_filename
-    from pygments.token import Keyword, Name, Number, String, is_token_subtype
-    from pygments.util import ClassNotFound
+def _other(path: str, piece: Piece, turn: int) -> str:
+    """Return what stands in the place of a value, the same for what is none."""
+    from pygments.token import Keyword, Name, Number, String
 
-    kinds = ((Number, "number"), (String.Doc, ""), (String.Escape, ""), (String.Affix, ""), (String, "string"))
-    try:
-        lexer = get_lexer_for_filename(path)
-    except ClassNotFound:
-        yield "", text
-        return
-    for _, token, value in lexer.get_tokens_unprocessed(text):
-        kind = next((name for of, name in kinds if is_token_subtype(token, of)), "")
-        if is_token_subtype(token, Keyword) or is_token_subtype(token, Name):
-            kind = "constant" if value in _TURNED else "error" if _ERROR.fullmatch(value) else ""
-        yield "number" if value.isdigit() else kind, value
+    value = piece.text
+    if value.isdigit() or piece.is_a(Number):
+        return _another_end(value, turn)
+    if piece.is_a(Keyword, Name):
+        names = (name for endings, name in _OTHER_ERROR if path.endswith(endings) and _ERROR.fullmatch(value))
+        return _TURNED.get(value) or next(names, value)
+    is_text = piece.is_a(String) and not piece.is_a(String.Doc, String.Escape, String.Affix)
+    return _another_end(value, turn) if is_text else value
 
 
-def _other(path: str, kind: str, value: str, turn: int) -> str:
-    if kind == "constant":
-        return _TURNED[value]
-    if kind == "error":
-        return next((name for endings, name in _OTHER_ERROR if path.endswith(endings) and name != value), value)
+def _another_end(value: str, turn: int) -> str:
     return _LAST.sub(lambda match: _another(match[0], turn), value, count=1)
 
 

@@ -20,6 +20,7 @@ from noface.integrity.excuses import excuses, muted
 from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.inventory_text import counted_tests, named_tests
 from noface.integrity.tampering import changed_lines, renamed_tests, weakened_tests
+from noface.integrity.turned import turned
 from noface.model.attempt import FileChange
 from noface.model.quoting import one_line as in_one_line
 from noface.model.quoting import printable_lines, short
@@ -96,6 +97,7 @@ READERS = {
     "excuses": lambda text: [
         muted(text, excuses(name, text, range(text.count("\n") + 2))) for name in ("a.py", "a.js", "a.rs")
     ],
+    "turned": lambda text: [turned(name, text) for name in ("test_a.py", "a.test.js", "tests/data/a.txt")],
     "form": lambda text: [same_but_for_form(f"a.{end}", _bytes(text), b"x") for end in ("py", "js", "json", "toml")],
     "comments": lambda text: [same_but_for_comments(f"a.{end}", _bytes(text), b"x") for end in ("py", "js", "rs")],
     "syntax": lambda text: [

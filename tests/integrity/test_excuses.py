@@ -51,6 +51,12 @@ def muted_text(path, text, added=range(1, 100)):
         ("a.yml", "a: 1 # yamllint disable-line\n", "a: 1 # aaaaaaaa aaaaaaa-aaaa\n"),
         ("a.py", "# see https://example.org/a  # noqa\n", "# aaa https://example.org/a  # aaaa\n"),
         ("a.py", "# total(1)[0] = {2}\n", "# aaaaaa0aa0a a a0a\n"),  # no code that somebody has commented out
+        ("a.py", "# noqa coding: utf-8 E501\n", "# aaaa coding: utf-8 A000\n"),
+        ("a.py", "x = 1  #! # noqa\n", "x = 1  #! # aaaa\n"),
+        ("a.js", "f() // eslint-disable-line -- __PURE__\n", "f() // aaaaaa-aaaaaaa-aaaa -- aaAAAAaa\n"),
+        ("a.js", "/* @__PURE__ */ f()\n", "/* @__PURE__ */ f()\n"),
+        ("a.js", "import(/* webpackChunkName: 'a' */ './a')\n", "import(/* webpackChunkName: 'a' */ './a')\n"),
+        ("a.cc", "//export NOLINT\nint a;\n", "//aaaaaa AAAAAA\nint a;\n"),
         ("a.unknown", "# noqa\n", "# noqa\n"),
         ("a.py", "é = 1  # größe\n", "é = 1  # aaaaa\n"),
         ("a.py", "x = 1  # noqa" + "a" * 6_000, "x = 1  # noqa" + "a" * 6_000),  # nobody has written it by hand
