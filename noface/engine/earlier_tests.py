@@ -22,8 +22,8 @@ def weaker_tests(plumbing: Plumbing, blobs: ObjectReader, order: AttemptOrder, t
     tests = tuple(test for test in tests if test.added is not None)  # no binaries, which no text tells of
     if all(test.old_mode == ABSENT for test in tests):
         return Weaker()
-    main = {t.path: _text(blobs, t.old_oid) for t in tests if t.old_mode != ABSENT}
-    now = {t.path: _text(blobs, t.new_oid) for t in tests if t.new_mode != ABSENT}
+    main = {t.path: blobs.text(t.old_oid, _TEXT_BYTES_MAX) for t in tests if t.old_mode != ABSENT}
+    now = {t.path: blobs.text(t.new_oid, _TEXT_BYTES_MAX) for t in tests if t.new_mode != ABSENT}
     bodies, after = all_bodies(main), all_bodies(now)
     found = of_bodies(bodies, after)
     if found.lost or not order.landed:
@@ -58,11 +58,7 @@ def bodies_since(plumbing: Plumbing, old: str, new: str) -> tuple[str, ...]:
 
 
 def _texts(plumbing: Plumbing, blobs: ObjectReader, commit: str, paths: tuple[str, ...]) -> dict[str, str]:
-    return {path: _text(blobs, oid) for path, (_, oid) in plumbing.entries(commit, paths).items()}
-
-
-def _text(blobs: ObjectReader, oid: str) -> str:
-    return (blobs.read(oid, _TEXT_BYTES_MAX) or b"").decode("utf-8", "replace")
+    return {path: blobs.text(oid, _TEXT_BYTES_MAX) for path, (_, oid) in plumbing.entries(commit, paths).items()}
 
 
 def unasked_landings(context: RunContext) -> tuple[tuple[str, str], ...]:

@@ -338,11 +338,11 @@ def _revealing_lines(
 def _flags_of_judges(order: AttemptOrder, env: AttemptEnvironment, lines: list[Line]) -> Iterator[str]:
     """Yield the lines that ask for a flag which only main's tests and gates set, and nothing of its product knows."""
     product = (line for line in lines if part_of(line.path) in (Part.PRODUCT, Part.SOFT))
-    commands = "\n".join(gate.command for gate in order.gates)
+    commands, issue = "\n".join(gate.command for gate in order.gates), words_of(order.issue)
     for flag, line in list(flags_asked(product).items())[:_FLAGS_MAX]:
         naming = env.plumbing.naming(order.main, (flag,))
         judges = tuple(path for path in naming if part_of(path) in (Part.TEST, Part.CONFIG, Part.MANIFEST))
-        if len(judges) < len(naming) or flag in words_of(order.issue):
+        if len(judges) < len(naming) or flag in issue:
             continue
         entries = env.plumbing.entries(order.main, judges[:_FLAGS_MAX])
         with env.plumbing.blobs() as blobs:

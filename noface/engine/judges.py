@@ -7,30 +7,30 @@ After the gates are green on the change:
    change adds stay out of this run, so that they cannot help it.
 2. Each test that passes on main must be there by its id, and pass. noface asks the test runners for the ids.
 3. Files that may judge and may as well be the product (build files, settings) are main's in another run, where ids do
-   not show what the tests do.
+   not show what the tests do; so are those that only judges use (`parts.py`), each group in a run of its own.
+4. The checks run once more without what the change is excused by (`excused.py`), and main's tests with other values in
+   what they assert, if the change may keep them from looking (`sensitivity.py`).
 
 Nothing runs again where nothing of that kind is touched and the ids are there.
 """
 
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from noface.data import pattern
 from noface.engine.attempt_environment import GateFacts, Scope
-from noface.engine.excused import ExcusedChecks, measures
+from noface.engine.excused import ExcusedChecks
 from noface.engine.gate_session import Task
 from noface.engine.gating import Gated, made_of, run_gates
 from noface.engine.parts import Parts
 from noface.engine.protected_files import reached
+from noface.engine.sensitivity import Sensitivity
 from noface.git.objects import ObjectReader
-from noface.git.plumbing import Entry, Plumbing, entries_before, store_text, tree_with
+from noface.git.plumbing import Entry, entries_before, store_text, tree_with
 from noface.git.refs import RefUpdate, hold_ref
 from noface.integrity.diff import REWRITTEN
 from noface.integrity.inner_tests import with_main_tests
 from noface.integrity.inventory import (
     Inventory,
-    Outcome,
     Shortfall,
     agreed,
     compared,
@@ -46,16 +46,12 @@ from noface.integrity.tampering import (
     CONTRADICTED,
     EMPTIED,
     altered,
-    blind,
-    changed_lines,
     contradicted,
-    is_code,
     missing,
     named_among,
     renamed_tests,
     skipped,
 )
-from noface.integrity.turned import turned
 from noface.model.attempt import ABSENT, AttemptOrder, Judgement
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult, GateSpec
@@ -64,8 +60,6 @@ from noface.model.patterns import matches_any
 from noface.model.taxonomy import FailureKind
 
 _TEXT_BYTES_MAX = 4_000_000
-_LINE_CHARS_MAX = 2_000
-_TURNED_MAX = 500
 _REGULAR = frozenset({"100644", "100755"})
 
 
@@ -104,7 +98,10 @@ class Judges:
             failure = failure or self._altered(by_use, called.files)
         checks = ExcusedChecks(plumbing, task.main, task.tree, self.issue, self._run)
         ours = (c for c in changes if not matches_any(c.path, self.issue.may_change))
-        return failure or checks.failure(ours, parts, self.gates) or self._blind(judging)
+        failure = failure or checks.failure(ours, parts, self.gates)
+        return failure or Sensitivity(plumbing, task, parts, self._facts, self._run).failure(
+            self._mains(judging), tuple(self._test_gates())
+        )
 
     def _altered(self, judging: Touched, called: Collection[str]) -> Failure | None:
         """Return what main's versions of these files have against the change, but for those that a gate makes."""
@@ -137,7 +134,7 @@ class Judges:
         """Return what main's versions of these files have against the change."""
         plumbing, task = self.scope.env.plumbing, self.task
         changes = plumbing.changes(task.main, task.tree)
-        hard = {**entries_before(judging.hard), **self._sections(judging), **self._inner_tests(judging)}
+        hard = self._mains(judging)
         tree = tree_with(plumbing, task.tree, hard) if hard else task.tree
         only_tests = not judging.config and not judging.manifests
         failure = self._judged(tree, tuple(hard), only_tests=only_tests) if tree != task.tree else None
@@ -150,6 +147,10 @@ class Judges:
             tree = tree_with(plumbing, task.tree, {**hard, **soft})
             failure = self._judged(tree, tuple(soft), only_tests=False)
         return failure
+
+    def _mains(self, judging: Touched) -> dict[str, Entry | None]:
+        """Return main's versions of what judges, of a file that also does something else as far as it judges."""
+        return {**entries_before(judging.hard), **self._sections(judging), **self._inner_tests(judging)}
 
     def _only_contradicted(self, judging: Touched, hard: Mapping[str, Entry | None], tree: str) -> bool:
         """Tell whether all that speaks against the change is that tests it keeps ask for something else than main's.
@@ -186,48 +187,6 @@ class Judges:
             return True
         tree = tree_with(self.scope.env.plumbing, self.task.tree, others)
         return self._judged(tree, tuple(others), only_tests=False) is None
-
-    def _blind(self, judging: Touched) -> Failure | None:
-        """Return the failure of a change with which main's tests pass whatever they ask for, if it may do such a thing.
-
-        Main's tests with other values in their assertions run on the change, and on main where any passes.
-        """
-        plumbing, main = self.scope.env.plumbing, self._main_tree
-        gates = tuple(gate for gate in self._test_gates() if not measures(gate))
-        if not gates or not self._may_reach():
-            return None
-        turned = turned_tests(plumbing, self.task.main, self.parts)
-        hard = {**entries_before(judging.hard), **self._sections(judging), **self._inner_tests(judging)}
-        passed = self._passing(tree_with(plumbing, self.task.tree, {**hard, **turned}), gates) if turned else {}
-        if not any(passed.values()):
-            return None
-        on_main = self._passing(tree_with(plumbing, main, turned), gates)
-        for gate in gates:
-            now, before = passed.get(gate, Counter()), on_main.get(gate, Counter())
-            if tests := tuple(sorted(test for test, number in now.items() if number > before[test])):
-                return blind(gate, tuple(test for test in tests if test))
-        return None
-
-    def _may_reach(self) -> bool:
-        """Tell whether the product's changed lines may reach what judges them."""
-        plumbing, task, reaches = self.scope.env.plumbing, self.task, pattern("integrity", "sensitivity", "reaches")
-        patch = plumbing.diff(task.main, task.tree).patch.decode("utf-8", "replace")
-        added = (line for line in changed_lines(patch) if not line.removed and is_code(line.path))
-        return any(
-            reaches.search(line.text[:_LINE_CHARS_MAX]) for line in added if self.parts(line.path) is Part.PRODUCT
-        )
-
-    def _passing(self, tree: str, gates: tuple[GateSpec, ...]) -> dict[GateSpec, Counter[str]]:
-        """Return how many tests pass on a tree, by name without parameters; "" is the gate itself."""
-        gated = self._run(tree, tuple(replace(gate, again=0, retries=0) for gate in gates), steady=False)
-        found: dict[GateSpec, Counter[str]] = {}
-        for gate, result in zip(gates, gated.results[-len(gates) :], strict=False):
-            known = self._facts.inventories.get((tree, gate.command))
-            tests = known.tests if known is not None else ()
-            here = Counter(name.partition("[")[0] for name, outcome in tests if outcome is Outcome.PASSED)
-            here[""] = int(result.passed) + ((known.count if known is not None else None) or 0)
-            found[gate] = here
-        return found
 
     def fewer(self) -> tuple[str, ...] | None:
         """Return main's passing tests that the change itself skips, or that are gone where fewer pass there.
@@ -404,20 +363,8 @@ def _file_of(test: str) -> str:
     return test.partition("::")[0]
 
 
-def turned_tests(plumbing: Plumbing, main: str, parts: Callable[[str], Part]) -> dict[str, Entry | None]:
-    """Return main's tests with other values in what they assert; a file without any is left out."""
-    tests = tuple(path for path in plumbing.paths(main) if parts(path) is Part.TEST)
-    entries: dict[str, Entry | None] = {}
-    with plumbing.blobs() as blobs:
-        for path, (mode, oid) in plumbing.entries(main, tests[:_TURNED_MAX]).items():
-            text = turned(path, _text(blobs, oid)) if mode in _REGULAR else None
-            if text is not None:
-                entries[path] = (mode, store_text(plumbing, text))
-    return entries
-
-
 def _text(blobs: ObjectReader, oid: str) -> str:
-    return (blobs.read(oid, _TEXT_BYTES_MAX) or b"").decode("utf-8", "replace")
+    return blobs.text(oid, _TEXT_BYTES_MAX)
 
 
 def gates_decide(early: Failure, order: AttemptOrder) -> bool:

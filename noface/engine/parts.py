@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from noface.engine.protected_files import Reached
 from noface.git.plumbing import Plumbing
-from noface.integrity.judges import MANIFESTS, Part, builds, is_hidden, part_of, sources
+from noface.integrity.judges import Part, builds, is_hidden, part_of, sources
 from noface.integrity.tampering import asserts, has_functions, is_code
 from noface.integrity.uses import entries_of, names_file, names_folder, uses_code, word_of
 from noface.process.reads import Reads
@@ -33,12 +33,18 @@ class Parts:
     reached: Reached
     reads: Mapping[str, Reads] = field(default_factory=dict)
     listed: Collection[str] = ()
+    _known: dict[str, Part] = field(default_factory=dict)
     _users: dict[str, frozenset[str] | None] = field(default_factory=dict)
     _texts: dict[str, str] = field(default_factory=dict)
     _entries: frozenset[str] | None = None
 
     def __call__(self, path: str) -> Part:
         """Return what a file is to the gates."""
+        if path not in self._known:
+            self._known[path] = self._looked_up(path)
+        return self._known[path]
+
+    def _looked_up(self, path: str) -> Part:
         named = part_of(path, self.reached.files)
         if named is Part.MANIFEST or is_hidden(path) or path not in self.plumbing.whole(self.main).paths:
             return named
@@ -64,7 +70,7 @@ class Parts:
         code = tuple(path for path in changed if is_code(path))
         groups = self._helpers(code)
         if data and set(data) != set(changed):
-            return ((data), *(tuple(sorted((*data, *group))) for group in groups))
+            return (data, *(tuple(sorted((*data, *group))) for group in groups))
         return groups
 
     def _helpers(self, changed: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
@@ -99,9 +105,8 @@ class Parts:
 
     def _is_data(self, path: str) -> bool:
         mode, _ = self.plumbing.entries(self.main, (path,)).get(path, ("", ""))
-        named = part_of(path, self.reached.files)
         plain = mode == _PLAIN and "." in posixpath.basename(path)
-        return plain and not is_code(path) and not sources((path,), ()) and not (named is Part.SOFT and _builds(path))
+        return plain and not is_code(path) and not sources((path,), ()) and not builds(path)
 
     def _unread(self, path: str) -> bool:
         """Tell whether no gate has read a file on main; False where that is unknown."""
@@ -148,11 +153,8 @@ class Parts:
             return False
         tree = self.plumbing.whole(self.main).paths
         product = (other for other in tree if is_code(other) and other != path and self._is_product(other))
-        return any(self._is_judged(path, other) for other in product)
-
-    def _is_judged(self, judge: str, other: str) -> bool:
-        text = self._text(judge)
-        return uses_code(judge, text, other) or names_file(text, other)
+        text = self._text(path)
+        return any(uses_code(path, text, other) or names_file(text, other) for other in product)
 
     def _only_judges(self, path: str, depth: int) -> bool:
         users = self._users_of(path)
@@ -170,22 +172,16 @@ class Parts:
         return self._users[path]
 
     def _code_with(self, words: tuple[str, ...]) -> tuple[str, ...] | None:
-        files = tuple(path for path in self.plumbing.naming(self.main, words) if is_code(path) or _builds(path))
+        files = tuple(path for path in self.plumbing.naming(self.main, words) if is_code(path) or builds(path))
         return files if len(files) <= _USERS_MAX else None
 
     def _text(self, path: str) -> str:
         if path not in self._texts:
             found = self.plumbing.entries(self.main, (path,))
             with self.plumbing.blobs() as blobs:
-                data = blobs.read(found[path][1], _TEXT_BYTES_MAX) if path in found else b""
-            self._texts[path] = (data or b"").decode("utf-8", "replace")
+                self._texts[path] = blobs.text(found[path][1], _TEXT_BYTES_MAX) if path in found else ""
         return self._texts[path]
 
 
 def _folder(path: str) -> str:
     return posixpath.dirname(path)
-
-
-def _builds(path: str) -> bool:
-    """Tell whether a file that is no code may name what the product is built from, or be built from."""
-    return posixpath.basename(path) not in MANIFESTS and builds(path)

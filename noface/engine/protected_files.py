@@ -92,7 +92,7 @@ def _read_all(plumbing: Plumbing, main: str, paths: tuple[str, ...]) -> Iterator
     entries = plumbing.entries(main, paths)
     with plumbing.blobs() as blobs:
         for path, (_, oid) in entries.items():
-            yield path, (blobs.read(oid, _READ_BYTES_MAX) or b"").decode("utf-8", "replace")
+            yield path, blobs.text(oid, _READ_BYTES_MAX)
 
 
 def _scripts(text: str) -> str:

@@ -51,6 +51,10 @@ class ObjectReader(GitProcess):
         size = self.size(oid)
         return None if size is None or size > bytes_max else b"".join(self.chunks(oid, max(size, 1)))
 
+    def text(self, oid: str, bytes_max: int, errors: str = "replace") -> str:
+        """Return a blob as text, "" if there is no such blob or it is larger."""
+        return (self.read(oid, bytes_max) or b"").decode("utf-8", errors)
+
     def chunks(self, oid: str, bytes_each: int) -> Iterator[bytes]:
         """Yield a blob's bytes in pieces of at most `bytes_each`; nothing if there is no such blob.
 

@@ -1,0 +1,98 @@
+"""Finds the changes with which main's tests pass whatever they ask for (law 11).
+
+Main's tests with other values in what they assert run on the change, and on main where any of them passes. Only a
+change whose lines may reach what judges it is asked: an equality, what another module holds, the end of the process.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from noface.data import pattern
+from noface.engine.attempt_environment import GateFacts
+from noface.engine.excused import measures
+from noface.engine.gate_session import Task
+from noface.engine.gating import Gated
+from noface.engine.parts import Parts
+from noface.git.plumbing import Entry, Plumbing, store_text, tree_with
+from noface.integrity.inventory import Outcome
+from noface.integrity.judges import Part, part_of
+from noface.integrity.lexing import TEXT_CHARS_MAX
+from noface.integrity.tampering import blind, changed_lines, is_code
+from noface.integrity.turned import turned
+from noface.model.failure import Failure
+from noface.model.gate import GateSpec
+
+_LINE_CHARS_MAX = 2_000
+_TESTS_MAX = 500
+_REGULAR = frozenset({"100644", "100755"})
+
+
+class Run(Protocol):
+    """Runs gates on a tree of its own; where it is not `steady`, no red test runs again."""
+
+    def __call__(self, tree: str, gates: tuple[GateSpec, ...], *, steady: bool) -> Gated: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """Whether main's tests can still turn red on a task's tree; `parts` are main's."""
+
+    plumbing: Plumbing
+    task: Task
+    parts: Parts
+    facts: GateFacts
+    run: Run
+
+    def failure(self, mains: Mapping[str, Entry | None], gates: tuple[GateSpec, ...]) -> Failure | None:
+        """Return the failure of a change on which a test passes that does not on main; `mains` are main's judges.
+
+        What measures coverage is left out: it is red for more than what a test asserts.
+        """
+        gates = tuple(gate for gate in gates if not measures(gate))
+        others = self._turned() if gates and self._may_reach() else {}
+        passed = self._passing(self.task.tree, {**mains, **others}, gates) if others else {}
+        if not any(+each for each in passed.values()):
+            return None
+        on_main = self._passing(self.task.main, others, gates)
+        for gate in gates:
+            more = passed[gate] - on_main[gate]
+            if more:
+                return blind(gate, tuple(sorted(test for test in more if test)))
+        return None
+
+    def _may_reach(self) -> bool:
+        """Tell whether the product's added lines may reach what judges them."""
+        reaches = pattern("integrity", "sensitivity", "reaches")
+        patch = self.plumbing.diff(self.task.main, self.task.tree).patch.decode("utf-8", "replace")
+        added = (line for line in changed_lines(patch) if not line.removed and is_code(line.path))
+        reaching = {line.path for line in added if reaches.search(line.text[:_LINE_CHARS_MAX])}
+        return any(self.parts(path) is Part.PRODUCT for path in reaching)
+
+    def _turned(self) -> dict[str, Entry | None]:
+        """Return main's tests with other values in what they assert; a file without any is left out."""
+        named = (path for path in self.plumbing.paths(self.task.main) if part_of(path) is Part.TEST)
+        tests = tuple(path for path in (*named, *self.parts.listed) if self.parts(path) is Part.TEST)
+        entries: dict[str, Entry | None] = {}
+        with self.plumbing.blobs() as blobs:
+            for path, (mode, oid) in self.plumbing.entries(self.task.main, tests[:_TESTS_MAX]).items():
+                text = turned(path, blobs.text(oid, TEXT_CHARS_MAX)) if mode in _REGULAR else None
+                if text is not None:
+                    entries[path] = (mode, store_text(self.plumbing, text))
+        return entries
+
+    def _passing(
+        self, tree: str, entries: Mapping[str, Entry | None], gates: tuple[GateSpec, ...]
+    ) -> dict[GateSpec, Counter[str]]:
+        """Return how many tests pass on a tree with these entries, by name without parameters; "" is the gate."""
+        other = tree_with(self.plumbing, tree, entries)
+        gated = self.run(other, tuple(replace(gate, again=0, retries=0) for gate in gates), steady=False)
+        found = {gate: Counter[str]() for gate in gates}
+        passed = {result.gate.command for result in gated.results if result.passed}
+        for gate in gates:
+            known = self.facts.inventories.get((other, gate.command))
+            tests = known.tests if known is not None else ()
+            found[gate].update(name.partition("[")[0] for name, outcome in tests if outcome is Outcome.PASSED)
+            found[gate][""] = int(gate.command in passed) + ((known.count if known is not None else None) or 0)
+        return found
