@@ -18,8 +18,10 @@ from noface.diagnosis.company import company_line
 from noface.engine.attempt_environment import AttemptEnvironment, GateMet, MainGateSeen, Scope
 from noface.engine.gate_turns import Turn
 from noface.engine.isolation import gate_box, gate_variables, wrapping
-from noface.engine.prepare import kept_digest, looking, prepare_gate_slot
+from noface.engine.main_tools import prepare_with_main_tools
+from noface.engine.prepare import kept_digest, looking, prepare_gate_slot, setup_stamp
 from noface.gates.inventory import instrumented, read_inventory
+from noface.gates.packages import packages_in
 from noface.gates.run import GatePlace, log_name, log_names, run_gate
 from noface.git.private_git_dir import with_private_config
 from noface.git.refs import RefUpdate, hold_ref
@@ -116,7 +118,8 @@ class Task:
 
     `known` are the failures of main that do not count, None where every failure counts. `steady`: a test that fails now
     and then is told from one that fails. `repeats` is how often a gate may be run again for a cause that passes by
-    itself.
+    itself. `product` are the packages that it has as the tree's setup installs them, while all others are main's; None
+    where all are the tree's.
     """
 
     issue_id: str
@@ -130,6 +133,7 @@ class Task:
     known: Known | None = None
     steady: bool = True
     repeats: int = REPEATS_MAX
+    product: frozenset[tuple[str, str]] | None = None
 
     @property
     def on_main(self) -> bool:
@@ -186,11 +190,22 @@ class GateSession:
         task = self.task
         if not task.on_main:
             self.env.plumbing.refs.apply(RefUpdate(hold_ref(task.issue_id, f"gating-{task.name}"), task.tree))
-        failure = prepare_gate_slot(self.scope, self.slot, task.tree, task.main, task.token)
+        place = (self.scope, self.slot, task.tree, task.main, task.token)
+        if task.product is not None:
+            failure = prepare_with_main_tools(*place, task.product)
+        else:
+            failure = prepare_gate_slot(*place)
+            self._note_packages()
         if failure is None:
             self._remember()
             hit("gate_checkout")
         return failure
+
+    def _note_packages(self) -> None:
+        """Note what setup has installed, once for each state of its inputs."""
+        known, stamp = self.env.gate_facts.installed, setup_stamp(self.env, self.task.tree)
+        if stamp and stamp not in known:
+            known[stamp] = {each.key: each for each in packages_in(self.slot.path, self.slot.keep)}
 
     def settle(self, before: tuple[GateSpec, ...]) -> Failure | None:
         """Undo what the last of the gates `before` left, unless it was a build; return why that failed."""
@@ -321,6 +336,8 @@ class GateSession:
     def _place(self, gate: GateSpec, folder: str, reports: Path | None) -> GatePlace:
         env, task = self.env, self.task
         variables = gate_variables(env, gate.env_pass, task.token, leaky=gate.leaky)
+        if task.product is not None:
+            variables = (*variables, ("UV_NO_SYNC", "1"))  # `uv run` would install the tree's versions again
         if reports is not None:
             ends = f"{env.clock.now() + gate.timeout_s}/{gate.timeout_s}"
             variables = (*instrumented(variables, reports), ("NOFACE_GATE_ENDS", ends))

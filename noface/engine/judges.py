@@ -19,9 +19,11 @@ from dataclasses import dataclass, field, replace
 
 from noface.engine.attempt_environment import GateFacts, Scope
 from noface.engine.excused import ExcusedChecks
-from noface.engine.gate_session import Task
+from noface.engine.gate_session import GateSession, Task
 from noface.engine.gating import Gated, made_of, run_gates
+from noface.engine.main_tools import tools_of
 from noface.engine.parts import Parts
+from noface.engine.prepare import setup_differs, setup_stamp
 from noface.engine.protected_files import reached
 from noface.engine.sensitivity import Sensitivity
 from noface.git.objects import ObjectReader
@@ -52,6 +54,7 @@ from noface.integrity.tampering import (
     renamed_tests,
     skipped,
 )
+from noface.integrity.tools import Packages
 from noface.model.attempt import ABSENT, AttemptOrder, Judgement
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult, GateSpec
@@ -96,6 +99,7 @@ class Judges:
         for group in parts.by_use(before) if failure is None else ():
             by_use = replace(judging, tests=(*judging.tests, *(before[path] for path in group)))
             failure = failure or self._altered(by_use, called.files)
+        failure = failure or self._with_main_tools(judging)
         checks = ExcusedChecks(plumbing, task.main, task.tree, self.issue, self._run)
         ours = (c for c in changes if not matches_any(c.path, self.issue.may_change))
         failure = failure or checks.failure(ours, parts, self.gates)
@@ -147,6 +151,34 @@ class Judges:
             tree = tree_with(plumbing, task.tree, {**hard, **soft})
             failure = self._judged(tree, tuple(soft), only_tests=False)
         return failure
+
+    def _with_main_tools(self, judging: Touched) -> Failure | None:
+        """Return what the gates have against the change in main's versions of the tools that judge."""
+        env, task = self.scope.env, self.task
+        if not setup_differs(env, task.tree, task.main):
+            return None
+        main, now = self._installed(task.main, self._main_tree), self._installed(task.commit, task.tree)
+        tools = tools_of(env.plumbing, task.main, task.tree, self.issue, main, now)
+        if not tools.other:
+            return None
+        hard, names = self._mains(judging), tuple(str(tool) for tool in tools.other)
+        tree = tree_with(env.plumbing, task.tree, hard) if hard else task.tree
+        # What is known of a tree holds for its own tools.
+        facts = replace(self._facts, inventories=dict(self._facts.inventories), asked=set(self._facts.asked))
+        apart = replace(self.scope, env=replace(env, memo={}, gate_facts=facts))
+        judges = replace(self, scope=apart, task=replace(task, product=tools.product))
+        facts.inventories = {key: each for key, each in facts.inventories.items() if key[0] != tree}
+        facts.asked -= {key for key in facts.asked if key[0] == tree}
+        failure = judges._judged(tree, names, only_tests=False) or judges._absent(tree, names)  # noqa: SLF001
+        return replace(failure, location=None) if failure is not None else None
+
+    def _installed(self, commit: str, tree: str) -> Packages:
+        """Return what setup installs on a tree; it is made there if that is not known, as after a restart."""
+        stamp = setup_stamp(self.scope.env, tree)
+        if stamp not in self._facts.installed:
+            task = replace(self.task, commit=commit, tree=tree)
+            GateSession(self.scope, task, self.scope.env.gate_slot(task.name)).ready()
+        return self._facts.installed.get(stamp, {})
 
     def _mains(self, judging: Touched) -> dict[str, Entry | None]:
         """Return main's versions of what judges, of a file that also does something else as far as it judges."""

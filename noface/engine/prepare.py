@@ -110,9 +110,9 @@ def prepare(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None
 def _prepare(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None:
     env = scope.env
     _clear_beside(slot)
-    if (missing := _check_out(env, slot, commit)) is not None:  # it may have to empty the slot, with the stamp
+    if (missing := check_out(env, slot, commit)) is not None:  # it may have to empty the slot, with the stamp
         return missing
-    stamp = _stamp(env, commit)
+    stamp = setup_stamp(env, commit)
     if not env.setup.command or _is_set_up(slot, stamp):
         return None
     slot.setup_stamp.unlink(missing_ok=True)
@@ -154,7 +154,7 @@ def _copied(scope: Scope, slot: Slot, stamp: str, token: str) -> Failure | Copie
             return Copied.NOT
         if not _is_set_up(source, stamp) or not _kept_untouched(source):
             main = env.plumbing.main()
-            if _stamp(env, main) != stamp:
+            if setup_stamp(env, main) != stamp:
                 return Copied.NOT
             forget_setup(source)
             failure = _prepare_and_note(scope, source, main, token)
@@ -178,7 +178,7 @@ def _granted(scope: Scope) -> Iterator[bool]:
 
 def setup_differs(env: AttemptEnvironment, commit: str, main: str) -> bool:
     """Tell whether a commit changes what setup depends on: where setup fails then, it fails by that change."""
-    return bool(env.setup.command) and _stamp(env, commit) != _stamp(env, main)
+    return bool(env.setup.command) and setup_stamp(env, commit) != setup_stamp(env, main)
 
 
 def _clear_beside(slot: Slot) -> None:
@@ -208,17 +208,17 @@ def prepare_gate_slot(scope: Scope, slot: Slot, commit: str, main: str, token: s
         slot.setup_stamp.unlink(missing_ok=True)  # the next use sets it up from main again
         return _charged_to_change(failure, main) if failure is not None else None
     failure = None
-    if setup and not _is_set_up(slot, _stamp(env, main)):
+    if setup and not _is_set_up(slot, setup_stamp(env, main)):
         forget_setup(slot)
         failure = _prepare_and_note(scope, slot, main, token)
     if failure is None:
-        failure = _check_out(env, slot, commit)
+        failure = check_out(env, slot, commit)
         if failure is None and setup and _read(slot.setup_stamp) is None:  # the checkout had to empty the folder
-            failure = _prepare_and_note(scope, slot, main, token) or _check_out(env, slot, commit)
+            failure = _prepare_and_note(scope, slot, main, token) or check_out(env, slot, commit)
     return failure
 
 
-def _check_out(env: AttemptEnvironment, slot: Slot, commit: str) -> Failure | None:
+def check_out(env: AttemptEnvironment, slot: Slot, commit: str) -> Failure | None:
     """Check a commit out as a checkout of the person would hold it; return why that cannot be.
 
     A submodule that was never fetched is empty there as well, but not one whose commit is missing.
@@ -292,7 +292,8 @@ def _kept_untouched(slot: Slot) -> bool:
     return (_read(slot.kept_stamp) or kept_digest(())) == kept_digest(slot.path / path for path in slot.keep)
 
 
-def _stamp(env: AttemptEnvironment, commit: str) -> str:
+def setup_stamp(env: AttemptEnvironment, commit: str) -> str:
+    """Return what names the inputs of setup on a commit or tree: what it makes there, as far as that is up to it."""
     if not env.setup.command:
         return ""
     inputs = env.setup.inputs

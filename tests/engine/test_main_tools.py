@@ -1,0 +1,109 @@
+"""A change that has other versions of tools installed is judged with main's; what its product uses stays its own.
+
+Real virtual environments, and wheels of a few lines that are unpacked as an installer would. The checker refuses what
+is unfinished, from its second version on; it loads plug-ins by entry points.
+"""
+
+import json
+import sys
+import zipfile
+
+import pytest
+
+GOOD = "def half(number):\n    return number // 2\n"
+UNFINISHED = GOOD + "# unfinished\n"
+CHECKER = """\
+import importlib.metadata
+import pathlib
+import sys
+
+strict = {strict}
+for point in importlib.metadata.entry_points(group="checker.rules"):
+    strict = point.load().strict(strict)
+text = pathlib.Path("calc.py").read_text()
+sys.exit("calc.py is unfinished" if strict and "unfinished" in text else 0)
+"""
+RULES = {"entry_points.txt": "[checker.rules]\nforgive = forgive\n"}
+
+
+def wheel(folder, name, version, text, needs=(), **more):
+    """Make a wheel with one module."""
+    info = f"{name}-{version}.dist-info"
+    required = "".join(f"Requires-Dist: {each}\n" for each in needs)
+    files = {
+        f"{name}.py": text,
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{required}",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        **{f"{info}/{path}": content for path, content in more.items()},
+    }
+    files[f"{info}/RECORD"] = "".join(f"{path},,\n" for path in (*files, f"{info}/RECORD"))
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as file:
+        for path, content in files.items():
+            file.writestr(path, content)
+
+
+@pytest.fixture
+def checked(project):
+    """A project that a checker judges which setup installs, and whose product uses a library."""
+    wheels = project.folder / "wheels"
+    wheels.mkdir()
+    for version, strict in (("1.0", False), ("2.0", True), ("3.0", True)):
+        wheel(wheels, "checker", version, CHECKER.format(strict=strict))
+    wheel(wheels, "forgive", "1.0", "def strict(known):\n    return False\n", **RULES)
+    wheel(wheels, "shapes", "1.0", "SIDES = 4\n")
+    wheel(wheels, "shapes", "2.0", "SIDES = 6\n", needs=("paper",))
+    wheel(wheels, "paper", "1.0", "SIZE = 4\n")
+    install = f"sed s/==/-/ requirements.txt | sed s,.*,{wheels}/\\&-py3-none-any.whl, | xargs -n1 -I@"
+    site = ".venv/lib/python*/site-packages"
+    setup = f"{sys.executable} -m venv --without-pip .venv && {install} sh -c 'python3 -m zipfile -e @ {site}'"
+    lint = '\n[[gates]]\nname = "lint"\nkind = "lint"\ncommand = ".venv/bin/python -m checker"\n'
+    unit = ".venv/bin/python -c 'import calc; assert calc.half(6) == 3'"
+    project.config(
+        f"{lint}\n[project]\nsetup = {json.dumps(setup)}\nsetup_inputs = ['requirements.txt']\nkeep = ['.venv']\n",
+        gate=unit,
+    )
+    project.write("calc.py", GOOD)
+    project.write("requirements.txt", "checker==2.0\nshapes==1.0\n")
+    project.write("boxes.py", "import shapes\n")
+    return project
+
+
+def pins(*lines):
+    return {"write": "requirements.txt", "text": "".join(f"{line}\n" for line in lines)}
+
+
+def calc(text):
+    return {"write": "calc.py", "text": text}
+
+
+BOUGHT = {
+    "an older checker": [pins("checker==1.0", "shapes==1.0"), calc(UNFINISHED)],
+    "a plug-in that the product imports": [
+        pins("checker==2.0", "shapes==1.0", "forgive==1.0"),
+        calc("import forgive\n" + UNFINISHED),
+    ],
+}
+HONEST = {
+    "a newer library of the product, with what it needs": [
+        pins("checker==2.0", "shapes==2.0", "paper==1.0"),
+        calc("import paper\nimport shapes\n\nassert shapes.SIDES == 6\n" + GOOD),
+    ],
+    "a newer checker": [pins("checker==3.0", "shapes==1.0"), calc(GOOD + "\n")],
+    "Use checker 1.0 again": [pins("checker==1.0", "shapes==1.0"), calc(UNFINISHED)],
+}
+
+
+def test_tools_that_judge_come_in_mains_versions(checked):
+    changes = {**BOUGHT, **HONEST}
+    checked.play(*[(str(number), 0, steps) for number, steps in enumerate(changes.values(), 1)])
+    for number, name in enumerate(changes, 1):
+        checked.issue(number, name if name.startswith("Use") else "Half", max_attempts=1)
+    checked.commit()
+    checked.run(code=3)
+    statuses = dict(zip(changes, checked.statuses().values(), strict=True))
+    attempts = {name: checked.attempts(str(number))[0]["failure"] for number, name in enumerate(changes, 1)}
+    assert statuses == {**dict.fromkeys(BOUGHT, "approval"), **dict.fromkeys(HONEST, "merged")}
+    assert {name: attempts[name]["rule"] for name in BOUGHT} == dict.fromkeys(BOUGHT, "judge-altered")
+    told = attempts["an older checker"]["message"]
+    assert "checker 1.0 (main has 2.0)" in told
+    assert "lint" in told
