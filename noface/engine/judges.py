@@ -14,7 +14,8 @@ After the gates are green on the change:
 Nothing runs again where nothing of that kind is touched and the ids are there.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from noface.engine.attempt_environment import GateFacts, Scope
@@ -55,7 +56,7 @@ from noface.integrity.tampering import (
     skipped,
 )
 from noface.integrity.tools import Packages
-from noface.model.attempt import ABSENT, AttemptOrder, Judgement
+from noface.model.attempt import ABSENT, AttemptOrder, FileChange, Judgement
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.issue import Issue
@@ -94,10 +95,13 @@ class Judges:
         listed = frozenset(_file_of(name) for each in main if each is not None for name, _ in each.tests)
         self.parts = parts = Parts(plumbing, task.main, called, self._facts.reads, listed)
         judging = touched(changes, self.issue, parts)
+        of_main = self._of_main(changes, parts)
+        judges = [c for path, each in of_main.items() if parts(path) in (Part.TEST, Part.CONFIG) for c in each]
+        in_place_of = (change for change in judges if change.old_mode == ABSENT)
+        judging = replace(judging, tests=tuple(dict.fromkeys((*judging.tests, *in_place_of))))
         failure = self._altered(judging, called.files)
-        before = {c.path: c for c in changes if c.old_mode != ABSENT and not lifted(c.path, self.issue)}
-        for group in parts.by_use(before) if failure is None else ():
-            by_use = replace(judging, tests=(*judging.tests, *(before[path] for path in group)))
+        for group in parts.by_use(of_main) if failure is None else ():
+            by_use = replace(judging, tests=(*judging.tests, *(c for path in group for c in of_main[path])))
             failure = failure or self._altered(by_use, called.files)
         failure = failure or self._with_main_tools(judging)
         checks = ExcusedChecks(plumbing, task.main, task.tree, self.issue, self._run)
@@ -106,6 +110,15 @@ class Judges:
         return failure or Sensitivity(plumbing, task, parts, self._facts, self._run).failure(
             self._mains(judging), tuple(self._test_gates())
         )
+
+    def _of_main(self, changes: Iterable[FileChange], parts: Parts) -> dict[str, list[FileChange]]:
+        """Return what the change does to files of main, and which new files may be found in the place of one."""
+        found = defaultdict[str, list[FileChange]](list)
+        for change in changes:
+            path = change.path if change.old_mode != ABSENT else parts.stands_for(change.path)
+            if path and not lifted(change.path, self.issue):
+                found[path].append(change)
+        return found
 
     def _altered(self, judging: Touched, called: Collection[str]) -> Failure | None:
         """Return what main's versions of these files have against the change, but for those that a gate makes."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from noface.engine.protected_files import Reached
 from noface.git.plumbing import Plumbing
-from noface.integrity.judges import Part, builds, is_hidden, part_of, sources
+from noface.integrity.judges import Part, builds, is_hidden, part_of, sources, with_main_judging
 from noface.integrity.tampering import asserts, has_functions, is_code
-from noface.integrity.uses import entries_of, names_file, names_folder, uses_code, word_of
+from noface.integrity.uses import entries_of, names_file, names_folder, names_module, stem_of, uses_code, word_of
 from noface.process.reads import Reads
 
 _TEXT_BYTES_MAX = 512 * 1024
@@ -37,6 +37,7 @@ class Parts:
     _users: dict[str, frozenset[str] | None] = field(default_factory=dict)
     _texts: dict[str, str] = field(default_factory=dict)
     _entries: frozenset[str] | None = None
+    _stems: dict[str, str] | None = None
 
     def __call__(self, path: str) -> Part:
         """Return what a file is to the gates."""
@@ -165,15 +166,33 @@ class Parts:
     def _users_of(self, path: str) -> frozenset[str] | None:
         """Return the code that uses a file of code; None if there is too much to tell."""
         if path not in self._users:
-            files = self._code_with((word_of(path),))
-            self._users[path] = (
-                None if files is None else frozenset(f for f in files if uses_code(f, self._text(f), path))
-            )
+            files = self._code_with((word_of(path),), settings=True)
+            self._users[path] = None if files is None else frozenset(f for f in files if self._uses(f, path))
         return self._users[path]
 
-    def _code_with(self, words: tuple[str, ...]) -> tuple[str, ...] | None:
-        files = tuple(path for path in self.plumbing.naming(self.main, words) if is_code(path) or builds(path))
+    def _uses(self, user: str, path: str) -> bool:
+        """Tell whether code uses a file of code, or settings have a judge load it by its name."""
+        if is_code(user) or builds(user):
+            return uses_code(user, self._text(user), path)
+        text = self._text(user)
+        if part_of(user) is Part.MANIFEST:
+            text = with_main_judging(user, text, "{}" if user.endswith(".json") else "") or ""
+        return names_module(text, path)
+
+    def _code_with(self, words: tuple[str, ...], *, settings: bool = False) -> tuple[str, ...] | None:
+        """Return the code in which a word stands, and the `settings` of judges; None if there is too much to tell."""
+        judging = (Part.CONFIG, Part.MANIFEST) if settings else ()
+        named = self.plumbing.naming(self.main, words)
+        files = tuple(path for path in named if is_code(path) or builds(path) or part_of(path) in judging)
         return files if len(files) <= _USERS_MAX else None
+
+    def stands_for(self, path: str) -> str:
+        """Return main's code in whose place a new file may be found, since both have one name; "" if there is none."""
+        stem = stem_of(path)
+        if self._stems is None:
+            self._stems = {stem_of(each): each for each in self.plumbing.whole(self.main).paths if is_code(each)}
+        found = self._stems.get(stem, "")
+        return found if found != path else ""
 
     def _text(self, path: str) -> str:
         if path not in self._texts:

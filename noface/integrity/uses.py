@@ -60,6 +60,19 @@ def names_file(text: str, target: str) -> bool:
     return re.search(rf"(?<![\w.-]){re.escape(posixpath.basename(target))}(?![\w-]|\.\w)", text) is not None
 
 
+def names_module(text: str, target: str) -> bool:
+    """Tell whether settings name the module at `target` with the packages that it lies in, or its file."""
+    own = re.sub(r"\.\w+$", "", target).removesuffix("/__init__")
+    dotted = re.escape(own.replace("/", "."))
+    return names_file(text, target) or re.search(rf"(?<![\w./-]){dotted}(?![\w/-]|\.\w)", text) is not None
+
+
+def stem_of(path: str) -> str:
+    """Return the path by which code of many languages means a file: without what follows its name's first dot."""
+    folder, name = posixpath.split(path)
+    return folder if _is_folder_itself(path) else posixpath.join(folder, name.partition(".")[0] or name)
+
+
 def names_folder(text: str, target: str) -> bool:
     """Tell whether a text names the folder that a file lies in, or one above it, as part of a path or as a string."""
     folders = [re.escape(part) for part in posixpath.dirname(target).split("/") if part]

@@ -31,6 +31,8 @@ FILES = {
     "recorded/a.out": "1",
     "bin/shop": "#!/bin/sh\n",
     "README.md": "# shop\n",
+    "pytest.ini": "[pytest]\naddopts = -p shop.strict\n",
+    "shop/strict.py": "def pytest_configure(config): pass\n",
     "checks/run.py": "from checks.table import ROWS\nfrom shop.core import main\n",
     "checks/table.py": "ROWS = [1]\n",
     "tests/test_a.py": "from shop.testing import check\nfrom shop.core import main\n(TOP / 'cases').glob('*')\n",
@@ -96,6 +98,7 @@ def test_who_uses_a_file_tells_what_it_is(parts, path, part):
         (("shop/testing.py", "shop/core.py"), (("shop/testing.py",),)),
         (("web/lib/check.js", "web/src/avatar.js"), (("web/lib/check.js",),)),
         (("checks/table.py", "shop/core.py"), (("checks/table.py",),)),
+        (("shop/strict.py", "shop/core.py"), (("shop/strict.py",),)),  # a plug-in that settings name
         (("shop/testing.py",), ()),  # nothing of the product would be changed
         (("shop/core.py", "shop/ab_test.py"), ()),
         (("tests/helper.py", "shop/core.py"), ()),  # it is put back anyhow
@@ -109,3 +112,19 @@ def test_who_uses_a_file_tells_what_it_is(parts, path, part):
 )
 def test_what_only_judges_use_is_put_back_as_well(parts, changed, groups):
     assert parts.by_use(changed) == groups
+
+
+@cases(
+    ("new", "main"),
+    [
+        ("web/lib/check", "web/lib/check.js"),  # Node takes the file without an ending first
+        ("shop/testing/__init__.py", "shop/testing.py"),
+        ("shop/testing.cpython-311-x86_64-linux-gnu.so", "shop/testing.py"),
+        ("web/src/avatar.ts", "web/src/avatar.js"),
+        ("shop/new.py", ""),
+        ("README", ""),
+        ("shop/core.py", ""),
+    ],
+)
+def test_a_new_file_may_be_found_in_the_place_of_another(parts, new, main):
+    assert parts.stands_for(new) == main

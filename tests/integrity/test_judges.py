@@ -18,7 +18,7 @@ from noface.secrets.environment import without_places
 
 PARTS = {
     Part.TEST: "tests/test_a.py src/a_test.go web/a.spec.ts tests/data/x.json __snapshots__/a.snap testdata/in tests x.golden",
-    Part.CONFIG: ".npmrc .flake8 ruff.toml pytest.toml jest.config.js vitest.config.mts tsconfig.build.json eslint.config.js"
+    Part.CONFIG: ".npmrc .flake8 ruff.toml pytest.toml jest.config.js vitest.config.mts tsconfig.build.json eslint.config.js x-1.dist-info/entry_points.txt rust-toolchain"
     " .cargo/config.toml sitecustomize.py a/.env clippy.toml go.work test_helper.rb",
     Part.MANIFEST: "pyproject.toml web/package.json Cargo.toml setup.cfg tox.ini",
     Part.SOFT: "Makefile rules.mk CMakeLists.txt config/app.yaml run.sh data.json vite.config.ts setup.py",
