@@ -17,11 +17,16 @@ from noface.data.trackers import TRACKERS
 from noface.engine.attempt_environment import fingerprint
 from noface.engine.isolation import home_of
 from noface.engine.isolation_checks import isolated
+from noface.engine.parts import Parts
+from noface.engine.protected_files import reached
 from noface.errors import NofaceError, UsageError
 from noface.git.command import Git
+from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository, check_version
+from noface.integrity.inventory import files_of
 from noface.model.finding import Finding
 from noface.model.gate import GateKind
+from noface.model.quoting import some
 from noface.model.taxonomy import IssueStatus
 from noface.process.environment import gate_environment
 from noface.process.files import bytes_in
@@ -63,6 +68,7 @@ def project(config: Config, repository: Repository, said: Collection[str] = ()) 
         *named(config, repository, repository.root, said),
         *_backlog(config, repository),
         *_isolation(config, repository),
+        *_judges(config, repository),
     )
 
 
@@ -195,6 +201,44 @@ def _fact(path: Path, name: str) -> str | None:
             return Reader(database).fact(name)
     except NofaceError:
         return None
+
+
+def _judges(config: Config, repository: Repository) -> tuple[Check, ...]:
+    """Say what the test gates read of main, and which of it judges by that, whatever it is called."""
+    path = repository.state_dir / "state.db"
+    gates = gate_specs(config)
+    try:
+        with closing(Database.open(path) if path.exists() else Database.memory()) as database:
+            known, tests = Reader(database).reads(), Reader(database).newest_tests()
+        reads = {
+            gate.name: known[gate.command] for gate in gates if gate.kind is GateKind.TEST and gate.command in known
+        }
+        if not reads:
+            return ()
+        plumbing = Plumbing(repository)
+        with closing(plumbing):
+            main = plumbing.main()
+            tree = plumbing.tree(main)
+            files = frozenset(plumbing.paths(tree))
+            listed = files_of(tests.get((tree, gate.command)) for gate in gates)
+            on_main = {name: each.on(tree) for name, each in reads.items()}
+            unnamed = Parts(plumbing, main, reached(plumbing, main, gates), on_main, listed).unnamed()
+    except NofaceError:
+        return ()
+    checks = []
+    for name, each in reads.items():
+        mine = tuple(file for file in unnamed or () if file in each.read)
+        said = f"gate {name} reads {len(each.read & files):,} of main's {count(len(files), 'file')}"
+        said += f"; by that these judge as well: {some(mine, _JUDGES_MAX)}" if mine else ""
+        said += "; there is too much code to say here which of them judge by that" if unnamed is None else ""
+        said += "" if each.tree == tree else "; main has moved since, the next run looks again"
+        unnoted = Check("judges", State.NOTE, f"gate {name}: {_UNNOTED}")
+        checks.append(Check("judges", State.OK, said) if each.noted else unnoted)
+    return tuple(checks)
+
+
+_UNNOTED = "the file system of the workspaces notes no reads (noatime), so only names and uses tell what judges"
+_JUDGES_MAX = 4
 
 
 def named(config: Config, repository: Repository | None, root: Path, said: Collection[str] = ()) -> tuple[Check, ...]:

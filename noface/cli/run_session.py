@@ -179,6 +179,7 @@ def make_context(
         env.gate_facts.asked.add(ran)
         if tests is not None:
             env.gate_facts.inventories[ran] = tests
+    env.gate_facts.reads.update(reader.reads())
     journal = Journal(database, run_id, announce)
     known, commands = reader.unsteady_tests(), {gate.command for gate in chosen.gates}
     env.gate_facts.unsteady.update({command: tests for command, tests in known.items() if command in commands})

@@ -55,7 +55,7 @@ from noface.engine.outages import (
     too_long,
 )
 from noface.engine.outside import BacklogWatch, OutsideChanges, edited_since, move_branch
-from noface.engine.preflight import announce_new_rules, announce_tests, preflight
+from noface.engine.preflight import Preflight, announce_new_rules, announce_tests, preflight, remember_reads
 from noface.engine.publishing import Publishing
 from noface.engine.publishing_checks import check_publishing
 from noface.engine.readiness import checkout_findings
@@ -137,11 +137,7 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
         check = preflight(context, cancel)
         context.known = check.known
         announce_tests(context, check)
-        for result in check.results:
-            if result.tests_run:
-                context.env.gate_facts.counts[result.gate.command] = result.tests_run
-            if result.failure is None:
-                context.memo[context.env.key(result.tree, result.gate)] = result
+        _remember(context, check)
         follow(context, decided)
         external = tuple(kind.value for kind in FailureKind if kind.category.external)
         lift_blocks(context, external, "its cause lay outside it; tried again")
@@ -159,6 +155,16 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
     remember_room(context.env.slots_dir, journal)
     journal.run_ended(clock.now(), result_of_run.exit_code, result_of_run.why)
     return result_of_run
+
+
+def _remember(context: RunContext, check: Preflight) -> None:
+    """Keep what main's gates ran and read, and the results of the green ones."""
+    remember_reads(context)
+    for result in check.results:
+        if result.tests_run:
+            context.env.gate_facts.counts[result.gate.command] = result.tests_run
+        if result.failure is None:
+            context.memo[context.env.key(result.tree, result.gate)] = result
 
 
 def _ask_people(context: RunContext) -> None:

@@ -35,7 +35,7 @@ from noface.model.taxonomy import FailureKind
 from noface.process.command import OnOutput
 from noface.process.failpoints import hit
 from noface.process.files import Standing, read_bounded, real_folder
-from noface.process.reads import forget_reads, notes_reads, reads_since
+from noface.process.reads import Reads, forget_reads, notes_reads, reads_since
 from noface.secrets.masked_records import masked_gate
 
 Files = Mapping[str, tuple[int, ...]]
@@ -254,7 +254,7 @@ class GateSession:
         if result is None:
             return None
         if watched:
-            env.gate_facts.reads[gate.command] = reads_since(self.slot.path, watched)
+            self._keep_reads(gate, reads_since(self.slot.path, watched), green=result.passed)
         if reports is not None:
             self._keep_inventory(gate, reports, place)
         result = self._checked_count(gate, self._blamed(gate, result))
@@ -304,16 +304,26 @@ class GateSession:
         return folder
 
     def _watched(self, gate: GateSpec) -> tuple[str, ...]:
-        """Return the files of main whose reading by a gate is to be seen now, once in a run; none if it is not."""
+        """Return the files of main whose reading by a gate is to be seen now; none if it is not, or cannot be."""
         env, task = self.env, self.task
-        known = gate.command in env.gate_facts.reads or not task.on_main
         wanted = gate.kind is GateKind.TEST and gate.hard and not gate.accept
-        if known or not wanted or task.tree != env.plumbing.tree(task.main) or not notes_reads(self.slot.path.parent):
+        if not wanted or not task.on_main or task.tree != env.plumbing.tree(task.main):
+            return ()
+        if not notes_reads(self.slot.path.parent):
+            env.gate_facts.reads[gate.command] = Reads(tree=task.tree)
             return ()
         paths = env.plumbing.paths(task.tree)
         forget_reads(self.slot.path, paths)  # which is written down as a change of each file that was read before
         self.files = self.left = files_in(self.slot)
         return paths
+
+    def _keep_reads(self, gate: GateSpec, seen: Reads, *, green: bool) -> None:
+        """Keep what a gate has read of main. A red run may have ended early: what it left unread tells nothing."""
+        known = self.env.gate_facts.reads
+        if green:
+            known[gate.command] = replace(seen, tree=self.task.tree)
+        else:
+            known.setdefault(gate.command, Reads(seen.read, tree=self.task.tree))
 
     def _keep_inventory(self, gate: GateSpec, reports: Path, place: GatePlace) -> None:
         """Keep which tests the gate ran, by id as far as its runners name them, in place of what is known so far.

@@ -38,6 +38,8 @@ from noface.integrity.inventory import (
     agreed,
     compared,
     each_once,
+    file_of,
+    files_of,
     kept,
     newly_skipped,
     without,
@@ -83,7 +85,7 @@ class Judges:
     issue: Issue
     gates: tuple[GateSpec, ...]
     taken: tuple[str, ...] = ()
-    parts: Callable[[str], Part] = part_of
+    parts: Parts = field(init=False)
     _excused: set[tuple[str, str]] = field(default_factory=set)
     _own: frozenset[str] = frozenset()
 
@@ -92,8 +94,10 @@ class Judges:
         plumbing, task = self.scope.env.plumbing, self.task
         called, changes = reached(plumbing, task.main, self.gates), plumbing.changes(task.main, task.tree)
         main = (self._facts.inventories.get((self._main_tree, gate.command)) for gate in self._by_id())
-        listed = frozenset(_file_of(name) for each in main if each is not None for name, _ in each.tests)
-        self.parts = parts = Parts(plumbing, task.main, called, self._facts.reads, listed)
+        listed = files_of(main)
+        known = ((gate, self._facts.reads.get(gate.command)) for gate in self._test_gates())
+        reads = {gate.name: each.on(self._main_tree) for gate, each in known if each is not None}
+        self.parts = parts = Parts(plumbing, task.main, called, reads, listed)
         judging = touched(changes, self.issue, parts)
         of_main = self._of_main(changes, parts)
         judges = [c for path, each in of_main.items() if parts(path) in (Part.TEST, Part.CONFIG) for c in each]
@@ -221,7 +225,7 @@ class Judges:
             if replace(lost, gone=tuple(each for each in lost.gone if not named_among(each, self.taken))).short:
                 return False
             short = compared(main, self._inventory(tree, gate))
-            failing |= {_file_of(name) for name in (*short.failed, *short.gone)}
+            failing |= {file_of(name) for name in (*short.failed, *short.gone)}
         if not failing or not rewritten:
             return False
         others = {path: entry for path, entry in hard.items() if self.parts(path) in (Part.CONFIG, Part.MANIFEST)}
@@ -265,13 +269,13 @@ class Judges:
         if gated.failure is None and any(not result.passed for result in gated.results):
             gated = self._run(tree, gates, anew=True)
         if gated.failure is not None:
-            return altered(paths, replace(gated.failure, charged=True))
+            return altered(paths, replace(gated.failure, charged=True), self.parts.why)
         reds = (result for result in gated.results if not result.passed)
         red = next((r for r in reds if not (only_tests and self._short_of_new_tests(tree, r))), None)
         if red is None or red.failure is None:
             return None
         tests = red.failing_tests or red.failure.failing_tests
-        return altered(paths, replace(red.failure, gate=red.gate.name, failing_tests=tests))
+        return altered(paths, replace(red.failure, gate=red.gate.name, failing_tests=tests), self.parts.why)
 
     def _short_of_new_tests(self, tree: str, red: GateResult) -> bool:
         """Tell whether a gate is red only because the change's own tests are missing: a threshold of coverage, say.
@@ -401,11 +405,6 @@ class Judges:
                 if text is not None:
                     entries[change.path] = (change.new_mode, store_text(plumbing, text))
         return entries
-
-
-def _file_of(test: str) -> str:
-    """Return the file that a test's id begins with; ids of some runners name none."""
-    return test.partition("::")[0]
 
 
 def _text(blobs: ObjectReader, oid: str) -> str:

@@ -19,13 +19,17 @@ _TEXT_BYTES_MAX = 512 * 1024
 _USERS_MAX = 200
 _PLAIN = "100644"
 _DEPTH_MAX = 6
+_INDEXED_CHARS_MAX = 4 << 20
+_WORD = re.compile(r"\w+")
+_UNTOLD = (Part.PRODUCT, Part.SOFT)
 
 
 @dataclass(slots=True)
 class Parts:
     """What the files of the commit `main` are; one that it has not is known by its name alone.
 
-    `reached` is what the gates call, `reads` what each has read of main, `listed` what the ids of main's tests name.
+    `reached` is what the gates call, `reads` what each has read of main, by its name, `listed` what the ids of main's
+    tests name.
     """
 
     plumbing: Plumbing
@@ -38,6 +42,8 @@ class Parts:
     _texts: dict[str, str] = field(default_factory=dict)
     _entries: frozenset[str] | None = None
     _stems: dict[str, str] | None = None
+    _modes: dict[str, str] = field(default_factory=dict)
+    _index: dict[str, set[str]] | None = None
 
     def __call__(self, path: str) -> Part:
         """Return what a file is to the gates."""
@@ -56,6 +62,50 @@ class Parts:
         if named in (Part.TEST, Part.CONFIG):
             return Part.PRODUCT if path not in self.reached.files and self._surely_by_product(path) else named
         return Part.CONFIG if named is Part.PRODUCT and self._starts(path) else named
+
+    def why(self, path: str) -> str:
+        """Return what makes a file, put back to main's version, a judge: the end of "it is a judge …"."""
+        if part_of(path) not in _UNTOLD:
+            return "by its name"
+        if path in self.reached.files:
+            return "since a gate calls it"
+        if path in self.listed:
+            return "since main's tests stand in it"
+        if self(path) is Part.CONFIG:
+            return "since a gate starts it, and nothing of the product uses it"
+        if self._is_expected(path):
+            readers = " and ".join(f"gate {name}" for name, reads in self.reads.items() if path in reads.read)
+            return f"since it is read by {readers or 'what judges'}, and named by nothing of the product"
+        if part_of(path) is Part.SOFT:
+            return "by its name"
+        return "since only judges use it" if self._only_judges(path, _DEPTH_MAX) else "since main's tests stand in it"
+
+    def unnamed(self) -> tuple[str, ...] | None:
+        """Return what the gates read and judges though no name says so; None if there is too much to look at."""
+        if not self._index_words():
+            return None
+        read = frozenset[str]().union(*(each.read for each in self.reads.values()))
+        paths = [path for path in sorted(read & self._modes.keys()) if part_of(path) in _UNTOLD]
+        helpers = (path for path in paths if is_code(path) and self._judges_itself(path))
+        by_use = {path for path in helpers if self._only_judges(path, _DEPTH_MAX)}
+        return tuple(p for p in paths if p in by_use or self(p) not in _UNTOLD or self._is_expected(p))
+
+    def _index_words(self) -> bool:
+        """Read each text of code once, to ask about many files; False if they are too large together."""
+        entries = self.plumbing.entries(self.main, tuple(self.plumbing.whole(self.main).paths))
+        self._modes = {path: mode for path, (mode, _) in entries.items()}
+        index, left = dict[str, set[str]](), _INDEXED_CHARS_MAX
+        with self.plumbing.blobs() as blobs:
+            judging = (Part.CONFIG, Part.MANIFEST)
+            for path in (each for each in entries if is_code(each) or builds(each) or part_of(each) in judging):
+                text = self._texts[path] = blobs.text(entries[path][1], _TEXT_BYTES_MAX)
+                left -= len(text)
+                if left < 0:
+                    return False
+                for word in set(_WORD.findall(text)):
+                    index.setdefault(word, set()).add(path)
+        self._index = index
+        return True
 
     def by_use(self, paths: Iterable[str]) -> tuple[tuple[str, ...], ...]:
         """Return which of these files of the product may judge it, since only judges use them.
@@ -105,9 +155,11 @@ class Parts:
         return bool(naming) or self._apart(path)
 
     def _is_data(self, path: str) -> bool:
-        mode, _ = self.plumbing.entries(self.main, (path,)).get(path, ("", ""))
-        plain = mode == _PLAIN and "." in posixpath.basename(path)
-        return plain and not is_code(path) and not sources((path,), ()) and not builds(path)
+        if "." not in posixpath.basename(path) or is_code(path) or sources((path,), ()) or builds(path):
+            return False
+        if path not in self._modes:
+            self._modes[path] = self.plumbing.entries(self.main, (path,)).get(path, ("", ""))[0]
+        return self._modes[path] == _PLAIN
 
     def _unread(self, path: str) -> bool:
         """Tell whether no gate has read a file on main; False where that is unknown."""
@@ -182,7 +234,11 @@ class Parts:
     def _code_with(self, words: tuple[str, ...], *, settings: bool = False) -> tuple[str, ...] | None:
         """Return the code in which a word stands, and the `settings` of judges; None if there is too much to tell."""
         judging = (Part.CONFIG, Part.MANIFEST) if settings else ()
-        named = self.plumbing.naming(self.main, words)
+        if self._index is None:
+            named = self.plumbing.naming(self.main, words)
+        else:
+            found = ([self._index.get(part, set()) for part in _WORD.findall(word)] for word in words)
+            named = tuple(set().union(*(set.intersection(*each) for each in found if each)))
         files = tuple(path for path in named if is_code(path) or builds(path) or part_of(path) in judging)
         return files if len(files) <= _USERS_MAX else None
 

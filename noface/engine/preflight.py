@@ -123,6 +123,12 @@ def announce_tests(context: RunContext, check: Preflight) -> None:
     context.announce("main_passes", None, {"gates": ran})
 
 
+def remember_reads(context: RunContext) -> None:
+    """Remember what main's test gates read of it, for runs that take their green from memory, and for people."""
+    known, commands = context.env.gate_facts.reads, {gate.command for gate in context.settings.gates}
+    context.journal.reads_recorded({command: reads for command, reads in known.items() if command in commands})
+
+
 def tests_told(result: GateResult, inventory: Inventory, left: tuple[str, ...]) -> str:
     """Return a gate's name with how many tests it ran, and the test files, `left`, of which it ran none."""
     name = result.gate.name

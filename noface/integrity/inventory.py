@@ -94,6 +94,16 @@ def inventory(
     return Inventory(tuple(sorted(numbered)), complete, (runner,), count)
 
 
+def file_of(test: str) -> str:
+    """Return the file that a test's id begins with; ids of some runners name none."""
+    return test.partition("::")[0]
+
+
+def files_of(inventories: Iterable[Inventory | None]) -> frozenset[str]:
+    """Return the files that the ids of tests begin with."""
+    return frozenset(file_of(name) for each in inventories if each is not None for name, _ in each.tests)
+
+
 def merged(inventories: Iterable[Inventory]) -> Inventory | None:
     """Return the inventory of several runs in one gate, None where there was none.
 

@@ -7,7 +7,7 @@ failure here as well.
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 
 from noface.data import pattern
@@ -291,8 +291,11 @@ _SHOWN_MAX = 10
 _NAME_CHARS_MAX = 200
 
 
-def altered(paths: tuple[str, ...], found: Failure) -> Failure:
-    """Return the failure of a change that is green only with its own `paths`; `found` is what main's versions find."""
+def altered(paths: tuple[str, ...], found: Failure, why: Callable[[str], str]) -> Failure:
+    """Return the failure of a change that is green only with its own `paths`; `found` is what main's versions find.
+
+    `why` says what makes a file a judge.
+    """
     tests, shown = found.failing_tests, paths[:_SHOWN_MAX]
     fails = f"{_few(tests)} fail{'s' if len(tests) == 1 else ''}" if tests else f"it fails: {found.message}"
     return Failure(
@@ -301,7 +304,10 @@ def altered(paths: tuple[str, ...], found: Failure) -> Failure:
         rule=ALTERED,
         location=paths[0] if paths else None,
         signature=f"{ALTERED}:{','.join(sorted(tests or paths))}",
-        evidence=(*(f"altered: {path}" for path in shown), *(f"fails: {test}" for test in tests[:_SHOWN_MAX])),
+        evidence=(
+            *(f"altered: {path}, a judge {why(path)}" for path in shown),
+            *(f"fails: {test}" for test in tests[:_SHOWN_MAX]),
+        ),
         excerpt=found.excerpt,
         failing_tests=tests,
         gate=found.gate,

@@ -12,6 +12,7 @@ import re
 import tomllib
 import warnings
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
@@ -82,23 +83,25 @@ def names_folder(text: str, target: str) -> bool:
     return re.search(rf"""["'`/](?:{one})(?=["'`/])|(?<![\w.-])(?:{one})/""", text) is not None
 
 
-def _imported(text: str) -> Iterator[str]:
-    """Yield the dotted names that Python code imports; of `from a import b` both "a" and "a.b"."""
+@lru_cache(maxsize=1024)
+def _imported(text: str) -> frozenset[str]:
+    """Return the dotted names that Python code imports; of `from a import b` both "a" and "a.b"."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the project's escapes, say
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
+        return frozenset()
+    names = set[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             module = "." * node.level + (node.module or "")
-            yield module
-            yield from (f"{module}{'' if module.endswith('.') else '.'}{alias.name}" for alias in node.names)
+            names |= {module, *(f"{module}{'' if module.endswith('.') else '.'}{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value[:200]:
-            yield node.value[:200]  # pytest_plugins, import_module, a table of backends
+            names.add(node.value[:200])  # pytest_plugins, import_module, a table of backends
+    return frozenset(names)
 
 
 def _is_module(path: str, name: str, target: str) -> bool:

@@ -7,7 +7,7 @@ nothing; `notes_reads` tells.
 import os
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 _PROBE = ".noface-reads"
@@ -15,10 +15,23 @@ _PROBE = ".noface-reads"
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """The files that one run of a program has read, and those that it has left unread, by path."""
+    """The files that one run of a program has read, and those that it has left unread, by path.
+
+    A path in neither is unknown; all are, where the file system notes no reads. `tree` is what lay in the folder.
+    """
 
     read: frozenset[str] = frozenset()
     unread: frozenset[str] = frozenset()
+    tree: str = ""
+
+    @property
+    def noted(self) -> bool:
+        """Tell whether the file system noted any."""
+        return bool(self.read or self.unread)
+
+    def on(self, tree: str) -> "Reads":
+        """Return what they tell of a tree: a file that was left unread in another may be read in this one."""
+        return self if tree == self.tree else replace(self, unread=frozenset())
 
 
 def forget_reads(folder: Path, paths: Iterable[str]) -> None:

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 import zlib
+from base64 import b64decode
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
@@ -18,11 +19,12 @@ from noface.recovery.learned_start import RECORD_MAX
 from noface.recovery.schedule import Breaker, Lost, lost_to_main
 from noface.store.database import Database
 from noface.store.overview import Overview
-from noface.store.records import UNSTEADY, AttemptRow, DecisionRow, EventRow, GateRun, QuestionRow, query, value
+from noface.store.records import READS, UNSTEADY, AttemptRow, DecisionRow, EventRow, GateRun, QuestionRow, query, value
 
 if TYPE_CHECKING:
     from noface.integrity.inventory import Inventory
     from noface.integrity.unsteady import Known
+    from noface.process.reads import Reads
 
 
 _PAST = "SELECT * FROM attempts WHERE issue_id = ? AND outcome IS NOT NULL ORDER BY number"
@@ -95,6 +97,18 @@ class Reader(Overview):
         kept = json.loads(self.fact(UNSTEADY) or "{}")
         records = {command: [decode(UnsteadyTest, item) for item in tests] for command, tests in kept.items()}
         return {command: {record.test: record for record in tests} for command, tests in records.items()}
+
+    def reads(self) -> "dict[str, Reads]":
+        """Return which files of main test gates read, by their commands; none that cannot be read here."""
+        from noface.process.reads import Reads  # no look at an issue needs it
+
+        with suppress(zlib.error, ValueError, TypeError, KeyError, AttributeError):
+            kept = json.loads(zlib.decompress(b64decode(self.fact(READS) or "")))
+            return {
+                command: Reads(frozenset(one["read"]), frozenset(one["unread"]), str(one["tree"]))
+                for command, one in kept.items()
+            }
+        return {}
 
     def gates_counted(self, fact: str) -> dict[str, int]:
         """Return how often each gate was `flaky`, or has `met` others, in the newest run; empty where none has."""

@@ -93,6 +93,32 @@ def test_who_uses_a_file_tells_what_it_is(parts, path, part):
 
 
 @cases(
+    ("path", "why"),
+    [
+        ("tests/helper.py", "by its name"),
+        ("README.md", "since main's tests stand in it"),
+        ("checks/run.py", "since a gate starts it, and nothing of the product uses it"),
+        ("recorded/a.out", "since it is read by gate pytest, and named by nothing of the product"),
+        ("shop/testing.py", "since only judges use it"),
+        ("crate/src/lib.rs", "since main's tests stand in it"),
+    ],
+)
+def test_what_makes_a_file_a_judge_is_told(parts, path, why):
+    assert parts.why(path) == why
+
+
+def test_what_judges_though_no_name_says_so_is_told_of_all_that_is_read(parts):
+    reads = {"pytest": Reads(frozenset(FILES) - {"checks/run.py"})}
+    many, few = (Parts(parts.plumbing, parts.main, parts.reached, reads, parts.listed) for _ in range(2))
+    told = many.unnamed()
+    assert told == (
+        "README.md", "cases/a.txt", "cases/unread.txt", "checks/table.py", "match/match.go", "recorded/a.out",
+        "shop/testing.py",
+    )  # fmt: skip
+    assert {path: (many(path), many.why(path)) for path in FILES} == {p: (few(p), few.why(p)) for p in FILES}
+
+
+@cases(
     ("changed", "groups"),
     [
         (("shop/testing.py", "shop/core.py"), (("shop/testing.py",),)),

@@ -27,6 +27,13 @@ def test_what_a_program_reads_is_told_from_what_it_leaves(tmp_path, command):
     assert reads_since(tmp_path, ("a", "b", "gone")) == Reads(frozenset({"a", "gone"}), frozenset({"b"}))
 
 
+def test_what_was_left_unread_tells_nothing_of_another_tree():
+    reads = Reads(frozenset({"a"}), frozenset({"b"}), "one")
+    assert reads.on("one") == reads
+    assert reads.on("two") == Reads(frozenset({"a"}), tree="one")
+    assert (reads.noted, Reads(tree="one").noted) == (True, False)
+
+
 def test_looking_at_a_folder_and_at_what_files_are_is_no_reading(tmp_path):
     (tmp_path / "a").write_text("text")
     forget_reads(tmp_path, ("a",))
