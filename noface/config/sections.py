@@ -641,6 +641,16 @@ class Review(Section):
     )
 
 
+class Integrity(Section):
+    """How often a green is doubted, at the cost of more runs of gates (docs/green.md)."""
+
+    sensitivity: Literal["reaching", "always", "never"] = setting(
+        "reaching",
+        "whether main's tests can still turn red is asked of changes whose lines may reach what judges them"
+        ' ("reaching"), of each change ("always", one or two runs of the test gates) or of none ("never")',
+    )
+
+
 GATE_EXAMPLE = '[[gates]]\nname = "unit"\ncommand = "python -m pytest -q"\nkind = "test"'
 
 
@@ -657,6 +667,7 @@ class Config(Section):
     recovery: Recovery = Field(default_factory=Recovery)
     breakdown: Breakdown = Field(default_factory=Breakdown)
     review: Review = Field(default_factory=Review)
+    integrity: Integrity = Field(default_factory=Integrity)
     approval: Approval = Field(default_factory=Approval)
     failure_hints: Items[FailureHint] = ()
     prompts: Prompts = Field(default_factory=Prompts)

@@ -111,7 +111,8 @@ class Judges:
         checks = ExcusedChecks(plumbing, task.main, task.tree, self.issue, self._run)
         ours = (c for c in changes if not matches_any(c.path, self.issue.may_change))
         failure = failure or checks.failure(ours, parts, self.gates)
-        return failure or Sensitivity(plumbing, task, parts, self._facts, self._run).failure(
+        often = self.scope.env.sensitivity
+        return failure or Sensitivity(plumbing, task, parts, self._facts, self._run, often).failure(
             self._mains(judging), tuple(self._test_gates())
         )
 

@@ -1,7 +1,8 @@
 """Finds the changes with which main's tests pass whatever they ask for (law 11).
 
-Main's tests with other values in what they assert run on the change, and on main where any of them passes. Only a
-change whose lines may reach what judges it is asked: an equality, what another module holds, the end of the process.
+Main's tests with other values in what they assert run on the change, and on main where any of them passes. By default
+only a change is asked whose lines may reach what judges it: an equality, what another module holds, the end of the
+process.
 """
 
 from collections import Counter
@@ -37,13 +38,17 @@ class Run(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """Whether main's tests can still turn red on a task's tree; `parts` are main's."""
+    """Whether main's tests can still turn red on a task's tree; `parts` are main's.
+
+    `often` is [integrity] sensitivity: of which changes it is asked.
+    """
 
     plumbing: Plumbing
     task: Task
     parts: Parts
     facts: GateFacts
     run: Run
+    often: str = "reaching"
 
     def failure(self, mains: Mapping[str, Entry | None], gates: tuple[GateSpec, ...]) -> Failure | None:
         """Return the failure of a change on which a test passes that does not on main; `mains` are main's judges.
@@ -51,7 +56,7 @@ class Sensitivity:
         What measures coverage is left out: it is red for more than what a test asserts.
         """
         gates = tuple(gate for gate in gates if not measures(gate))
-        others = self._turned() if gates and self._may_reach() else {}
+        others = self._turned() if gates and self._asked() else {}
         passed = self._passing(self.task.tree, {**mains, **others}, gates) if others else {}
         if not any(+each for each in passed.values()):
             return None
@@ -61,6 +66,9 @@ class Sensitivity:
             if more:
                 return blind(gate, tuple(sorted(test for test in more if test)))
         return None
+
+    def _asked(self) -> bool:
+        return self.often == "always" or (self.often == "reaching" and self._may_reach())
 
     def _may_reach(self) -> bool:
         """Tell whether the product's added lines may reach what judges them."""

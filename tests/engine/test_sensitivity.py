@@ -1,0 +1,73 @@
+"""Of which changes it is asked whether main's tests can still turn red; no gate runs."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.cases import cases
+
+from noface.engine.attempt_environment import GateFacts
+from noface.engine.gate_session import Task
+from noface.engine.gating import Gated
+from noface.engine.parts import Parts
+from noface.engine.protected_files import reached
+from noface.engine.sensitivity import Sensitivity
+from noface.git.plumbing import Plumbing
+from noface.git.repository import discover
+from noface.model.gate import GateKind, GateSpec
+
+UNIT = GateSpec("unit", "pytest", GateKind.TEST)
+MEASURING = GateSpec("unit", "pytest --cov", GateKind.TEST)
+MAIN = {
+    "calc.py": "def half(number):\n    return number // 2\n",
+    "tests/test_a.py": "def test_a():\n    assert half(6) == 3\n",
+}
+PLAIN = {"calc.py": "def half(number):\n    return int(number / 2)\n"}
+REACHING = {"calc.py": f"{MAIN['calc.py']}\n\nclass Same(int):\n    def __eq__(self, other):\n        return True\n"}
+
+
+@pytest.fixture
+def asked(tmp_path):
+    """How often the test gates run for a change, by [integrity] sensitivity."""
+
+    def commit(files):
+        for name, text in files.items():
+            Path(tmp_path, name).parent.mkdir(exist_ok=True)
+            Path(tmp_path, name).write_text(text)
+        for args in (("add", "-A"), ("commit", "-qm", "x")):
+            subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@b.c", *args], cwd=tmp_path, check=True)
+        return subprocess.run(
+            ["git", "rev-parse", "HEAD"], cwd=tmp_path, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    def ask(often, change, gate):
+        subprocess.run(["git", "init", "-q", "-b", "main"], cwd=tmp_path, check=True)
+        main, now = commit(MAIN), commit(change)
+        plumbing, runs = Plumbing(discover(tmp_path, "main")), []
+        task = Task("1", 1, "t", "gate", plumbing.tree(now), now, main, tmp_path)
+
+        def run(tree, gates, *, steady):
+            assert not steady
+            runs.extend(gates)
+            return Gated(tree, ())
+
+        parts = Parts(plumbing, main, reached(plumbing, main, (gate,)))
+        assert Sensitivity(plumbing, task, parts, GateFacts(), run, often).failure({}, (gate,)) is None
+        plumbing.close()
+        return len(runs)
+
+    return ask
+
+
+@cases(
+    ("often", "change", "gate", "runs"),
+    [
+        ("reaching", PLAIN, UNIT, 0),
+        ("reaching", REACHING, UNIT, 1),
+        ("always", PLAIN, UNIT, 1),
+        ("always", REACHING, MEASURING, 0),
+        ("never", REACHING, UNIT, 0),
+    ],
+)
+def test_it_is_asked_as_often_as_the_setting_says(asked, often, change, gate, runs):
+    assert asked(often, change, gate) == runs
