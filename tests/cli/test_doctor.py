@@ -3,6 +3,7 @@
 import json
 import shutil
 import stat
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -15,6 +16,9 @@ from noface.config.presets import presets
 from noface.config.prices import prices_as_of
 from noface.data import table
 from noface.model.worker_run import ModelSpec
+from noface.process.reads import Reads
+from noface.store.database import Database
+from noface.store.journal import Journal
 from noface.ui.doctor import Access
 
 TOOLS = (
@@ -435,6 +439,35 @@ def test_what_is_known_of_gates_that_judge_the_workspace_is_told(doctor):
     assert "the next run proves it for check" in isolation["text"]
     doctor.configure(CONFIG + "\n[run]\nallow_leaky_gates = true\n")
     assert "allow_leaky_gates" in named(doctor.told(**LOGGED_IN)["project"], "isolation")["text"]
+
+
+def test_what_test_gates_read_of_main_is_told(doctor):
+    doctor.agents()
+    command = "test -e a.txt"
+    assert "judges" not in [each["name"] for each in doctor.told(**LOGGED_IN)["project"]]
+    tree, files = (
+        doctor.project.git("rev-parse", "main^{tree}"),
+        doctor.project.git("ls-tree", "-r", "--name-only", "main"),
+    )
+    count = len(files.splitlines())
+    for reads, state, said in (
+        (Reads(frozenset({"noface.toml", "gone"}), frozenset({"x"}), tree), "ok", f"reads 1 of main's {count} files"),
+        (
+            Reads(frozenset({"noface.toml"}), tree="x"),
+            "ok",
+            f"{count} files; main has moved since, the next run looks again",
+        ),
+        (
+            Reads(tree=tree),
+            "note",
+            "the file system of the workspaces notes no reads (noatime), so only names and uses tell",
+        ),
+    ):
+        with closing(Database.open(doctor.project.state / "state.db")) as database:
+            Journal(database).reads_recorded({command: reads})
+        told = named(doctor.told(**LOGGED_IN)["project"], "judges")
+        assert told["state"] == state
+        assert said in told["text"]
 
 
 def test_the_project_is_told_with_its_folders_and_gates(doctor):
