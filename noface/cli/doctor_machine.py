@@ -33,6 +33,7 @@ from noface.process.files import bytes_in
 from noface.process.home_places import needed
 from noface.process.home_settings import rebuilt_paths
 from noface.process.installation import installation
+from noface.process.reads import Reads
 from noface.process.sandbox import find_bubblewrap
 from noface.process.supervise import Containment, Launcher
 from noface.store.database import Database
@@ -225,19 +226,27 @@ def _judges(config: Config, repository: Repository) -> tuple[Check, ...]:
             unnamed = Parts(plumbing, main, reached(plumbing, main, gates), on_main, listed).unnamed()
     except NofaceError:
         return ()
-    checks = []
+    alike: dict[Reads, list[str]] = {}
     for name, each in reads.items():
-        mine = tuple(file for file in unnamed or () if file in each.read)
-        said = f"gate {name} reads {len(each.read & files):,} of main's {count(len(files), 'file')}"
-        said += f"; by that these judge as well: {some(mine, _JUDGES_MAX)}" if mine else ""
-        said += "; there is too much code to say here which of them judge by that" if unnamed is None else ""
-        said += "" if each.tree == tree else "; main has moved since, the next run looks again"
-        unnoted = Check("judges", State.NOTE, f"gate {name}: {_UNNOTED}")
-        checks.append(Check("judges", State.OK, said) if each.noted else unnoted)
-    return tuple(checks)
+        alike.setdefault(each, []).append(name)
+    return tuple(_read(each, names, files, unnamed, moved=each.tree != tree) for each, names in alike.items())
 
 
-_UNNOTED = "the file system of the workspaces notes no reads (noatime), so only names and uses tell what judges"
+def _read(
+    reads: Reads, gates: list[str], files: frozenset[str], unnamed: tuple[str, ...] | None, *, moved: bool
+) -> Check:
+    who = f"gate{'s' * (len(gates) > 1)} {', '.join(gates)}"
+    if not reads.noted:
+        text = "the file system of the workspaces notes no reads (noatime), so only names and uses tell what judges"
+        return Check("judges", State.NOTE, f"{who}: {text}", "Name a folder on another one: [run] slots_dir.")
+    mine = tuple(file for file in unnamed or () if file in reads.read)
+    said = f"{who}: {len(reads.read & files):,} of main's {count(len(files), 'file')} are read"
+    said += f"; by that these judge as well: {some(mine, _JUDGES_MAX)}" if mine else ""
+    said += "; there is too much code to say here which of them judge by that" if unnamed is None else ""
+    said += "; main has moved since, the next run looks again" if moved else ""
+    return Check("judges", State.OK, said)
+
+
 _JUDGES_MAX = 4
 
 

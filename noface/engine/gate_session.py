@@ -310,7 +310,7 @@ class GateSession:
         if not wanted or not task.on_main or task.tree != env.plumbing.tree(task.main):
             return ()
         if not notes_reads(self.slot.path.parent):
-            env.gate_facts.reads[gate.command] = Reads(tree=task.tree)
+            env.gate_facts.reads.setdefault(gate.command, Reads(tree=task.tree))
             return ()
         paths = env.plumbing.paths(task.tree)
         forget_reads(self.slot.path, paths)  # which is written down as a change of each file that was read before

@@ -451,11 +451,15 @@ def test_what_test_gates_read_of_main_is_told(doctor):
     )
     count = len(files.splitlines())
     for reads, state, said in (
-        (Reads(frozenset({"noface.toml", "gone"}), frozenset({"x"}), tree), "ok", f"reads 1 of main's {count} files"),
+        (
+            Reads(frozenset({"noface.toml", "gone"}), frozenset({"x"}), tree),
+            "ok",
+            f"gate check: 1 of main's {count} files are read",
+        ),
         (
             Reads(frozenset({"noface.toml"}), tree="x"),
             "ok",
-            f"{count} files; main has moved since, the next run looks again",
+            f"{count} files are read; main has moved since, the next run looks again",
         ),
         (
             Reads(tree=tree),
