@@ -15,7 +15,7 @@ Nothing runs again where nothing of that kind is touched and the ids are there.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from noface.engine.attempt_environment import GateFacts, Scope

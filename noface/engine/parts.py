@@ -42,6 +42,7 @@ class Parts:
     _texts: dict[str, str] = field(default_factory=dict)
     _entries: frozenset[str] | None = None
     _stems: dict[str, str] | None = None
+    _holding: frozenset[str] | None = None
     _modes: dict[str, str] = field(default_factory=dict)
     _index: dict[str, set[str]] | None = None
 
@@ -170,8 +171,10 @@ class Parts:
         top = path.partition("/")[0]
         if top == path or not any(path in reads.read for reads in self.reads.values()):
             return False
-        inside = (other for other in self.plumbing.whole(self.main).paths if other.startswith(f"{top}/"))
-        return not any(is_code(other) and self._is_product(other) for other in inside)
+        if self._holding is None:
+            code = (other for other in self.plumbing.whole(self.main).paths if is_code(other))
+            self._holding = frozenset(other.partition("/")[0] for other in code if self._is_product(other))
+        return top not in self._holding
 
     def _naming(self, path: str) -> frozenset[str] | None:
         """Return the code that names a file or its folder; None if there is too much to tell."""
