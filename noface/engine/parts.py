@@ -72,6 +72,8 @@ class Parts:
             return "since a gate calls it"
         if path in self.listed:
             return "since main's tests stand in it"
+        if path not in self.plumbing.whole(self.main).paths and (other := self.stands_for(path)):
+            return f"since it is found in the place of {other}"
         if self(path) is Part.CONFIG:
             return "since a gate starts it, and nothing of the product uses it"
         if self._is_expected(path):

@@ -101,6 +101,7 @@ def test_who_uses_a_file_tells_what_it_is(parts, path, part):
         ("recorded/a.out", "since it is read by gate pytest, and named by nothing of the product"),
         ("shop/testing.py", "since only judges use it"),
         ("crate/src/lib.rs", "since main's tests stand in it"),
+        ("web/lib/check", "since it is found in the place of web/lib/check.js"),
     ],
 )
 def test_what_makes_a_file_a_judge_is_told(parts, path, why):
