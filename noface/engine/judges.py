@@ -5,7 +5,8 @@ After the gates are green on the change:
 1. Where it touches what judges it (tests, what steers runners and linters, what gates call), the gates run once more
    with main's versions of that. Red then and green before means that the change altered its judge. Tests that the
    change adds stay out of this run, so that they cannot help it.
-2. Each test that passes on main must be there by its id, and pass. noface asks the test runners for the ids.
+2. Each test that passes on main must be there by its id, and pass. noface asks the test runners for the ids. What they
+   report must agree with how the gate ended and what it printed (`integrity/agreement.py`).
 3. Files that may judge and may as well be the product (build files, settings) are main's in another run, where ids do
    not show what the tests do; so are those that only judges use (`parts.py`), each group in a run of its own.
 4. The checks run once more without what the change is excused by (`excused.py`), and main's tests with other values in
@@ -30,6 +31,7 @@ from noface.engine.sensitivity import Sensitivity
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import Entry, entries_before, store_text, tree_with
 from noface.git.refs import RefUpdate, hold_ref
+from noface.integrity.agreement import disagreement
 from noface.integrity.diff import REWRITTEN
 from noface.integrity.inner_tests import with_main_tests
 from noface.integrity.inventory import (
@@ -56,6 +58,7 @@ from noface.integrity.tampering import (
     named_among,
     renamed_tests,
     skipped,
+    unbelieved,
 )
 from noface.integrity.tools import Packages
 from noface.model.attempt import ABSENT, AttemptOrder, FileChange, Judgement
@@ -163,7 +166,7 @@ class Judges:
         if failure is not None and failure.rule == ALTERED and self._only_contradicted(judging, hard, tree):
             return contradicted(failure)
         self._own = frozenset(c.path for c in changes if part_of(c.path) is Part.TEST and lifted(c.path, self.issue))
-        failure = failure or self._absent(tree, tuple(hard)) or self._skipped(judging)
+        failure = failure or self._absent(tree, tuple(hard)) or self._skipped(judging) or self._unbelieved(tree)
         if failure is None and judging.soft and not self._all_by_id():
             soft = entries_before(judging.soft)
             tree = tree_with(plumbing, task.tree, {**hard, **soft})
@@ -306,6 +309,31 @@ class Judges:
             if short.short:
                 return missing(gate, paths, short)
         return None
+
+    def _unbelieved(self, tree: str) -> Failure | None:
+        """Return the failure for a report that does not agree with what else is known of a gate, in two runs."""
+        changes = self.scope.env.plumbing.changes(self.task.main, self.task.tree)
+        is_asked = any(lifted(change.path, self.issue) for change in changes)
+        for gate in self._by_id():
+            whole = self.task.tree if (tree, gate.command) in self._excused else tree
+            why = self._disagreement(gate, whole, is_asked=is_asked)
+            if why:
+                for each in {self.task.tree, whole}:
+                    self._run(each, (gate,), anew=True)
+                why = self._disagreement(gate, whole, is_asked=is_asked)
+            if why:
+                return unbelieved(gate, why)
+        return None
+
+    def _disagreement(self, gate: GateSpec, tree: str, *, is_asked: bool) -> str:
+        """Tell what speaks against a gate's reports; where the issue is about judges, how they run is theirs."""
+        main, own = self._inventory(self._main_tree, gate), self._inventory(self.task.tree, gate)
+        judged = self._inventory(tree, gate)
+        if main is None or judged is None or own is None or self.task.known is not None:
+            return ""
+        if is_asked:
+            judged = replace(main, patched=None)
+        return disagreement(main, judged, own, self._facts.unsteady.get(gate.command, {}))
 
     def _unhidden(self, gate: GateSpec, short: Shortfall) -> Shortfall:
         """Leave out the tests that the issue is about, unsteady ones and, where main's failures are known, red ones."""

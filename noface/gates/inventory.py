@@ -11,11 +11,12 @@ import json
 import os
 import secrets
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from noface.integrity.inventory import Inventory, Outcome, inventory, joined, merged, steady
-from noface.integrity.inventory_text import counted_tests, named_tests
+from noface.integrity.inventory_text import counted_tests, named_tests, told_tests
 from noface.process.environment import Variables
 from noface.process.files import read_regular
 
@@ -36,6 +37,7 @@ _COPIED = (
 _SAME_NAMES = frozenset({"jest", "vitest", "mocha", "node:test"})
 """Runners that may run several tests of one id. Of the others, the last word about an id counts: a test run again."""
 _OUTCOMES = frozenset(Outcome)
+_PATCHED_MAX = 100
 _GOENV_BYTES_MAX = 64 * 1024
 _UNREAD = inventory((), "unread", complete=False)
 """What stands for reports that were not read."""
@@ -73,8 +75,9 @@ def read_inventory(folder: Path, checkout: Path, stdout: str, command: str, stde
     written = _written(folder / WRITTEN, roots)
     taps = not any(_SAME_NAMES & set(run.runners) for run in written)
     named = [_steadied(run, roots) for run in named_tests(stdout, stderr, taps=taps)]
-    if written or named:
-        return merged((*written, *named))
+    reported = merged((*written, *named))
+    if reported is not None:
+        return replace(reported, told=told_tests(stdout, stderr, command) if written else ())
     return counted_tests(stdout, stderr, command)
 
 
@@ -127,6 +130,7 @@ def _runs(data: bytes, roots: tuple[str, ...]) -> Iterator[Inventory]:
     """Yield the runs that one file reports, one after the other."""
     runner, root, whole = "", "", True
     tests: list[tuple[str, Outcome]] = []
+    patched: tuple[str, ...] = ()
     open_run = False
     for line in data.splitlines():
         record = _record(line)
@@ -135,11 +139,14 @@ def _runs(data: bytes, roots: tuple[str, ...]) -> Iterator[Inventory]:
         elif "run" in record:
             if open_run:
                 yield _run(runner, root, roots, tests, whole=False)
-            open_run, whole, tests = True, True, []
+            open_run, whole, tests, patched = True, True, [], ()
             runner, root = _word(record["run"])[:40], _word(record.get("root"))
         elif "end" in record:
-            yield _run(runner, root, roots, tests, whole=whole and record["end"] is True)
+            run = _run(runner, root, roots, tests, whole=whole and record["end"] is True)
+            yield replace(run, patched=patched)
             open_run = False
+        elif isinstance(record.get("patched"), list):
+            patched = tuple(steady(_word(name), roots) for name in record["patched"][:_PATCHED_MAX])
         elif _word(record.get("outcome")) in _OUTCOMES and isinstance(record.get("id"), str):
             tests.append((record["id"], Outcome(record["outcome"])))
         else:

@@ -82,13 +82,18 @@ def named_tests(stdout: str, stderr: str = "", *, taps: bool = True) -> list[Inv
 
 def counted_tests(stdout: str, stderr: str, command: str) -> Inventory | None:
     """Return an inventory that knows only how many tests passed, None where no runner's summary says so."""
+    passed = told_tests(stdout, stderr, command)
+    return inventory((), "counts", count=max(0, *passed)) if passed else None
+
+
+def told_tests(stdout: str, stderr: str, command: str) -> tuple[int, ...]:
+    """Return how many tests passed by each summary of a runner's, in order."""
     log = read_log(stdout, stderr)
     context = context_of(GateEvidence(command, None, stdout, stderr), log)
     readings = [reading for read in READERS if (reading := read(log, context)) is not None]
     owned = frozenset(n for reading in readings for start, end in reading.owned for n in range(start, end))
     counts = [count for reading in readings for count in reading.counts] or find_counts(log, owned)
-    passed = [count.passed if count.passed is not None else count.ran - count.failed - count.errors for count in counts]
-    return inventory((), "counts", count=max(0, *passed)) if passed else None
+    return tuple(c.passed if c.passed is not None else c.ran - c.failed - c.errors for c in counts)
 
 
 _RUNNING = re.compile(r"^running (?P<n>\d+) tests?$")

@@ -278,13 +278,15 @@ CONTRADICTED = "tests-contradicted"
 """The rule of a change that keeps all tests of main and alters what some of them ask for: its issue may want that."""
 BLIND = "judge-blind"
 """The rule of a change with which main's tests pass whatever they ask for."""
+UNBELIEVED = "report-disagrees"
+"""The rule of a change on which what test runners report does not agree with how they are, ended, or printed."""
 EMPTIED = "tests-emptied"
 """The rule of tests that are gone or have lost all or most of what they ask for, with nothing else against them."""
 FEWER_ASSERTIONS = "assertions-fewer"
 """The rule of tests of which none has lost most, with fewer assertions over all and nothing else against them."""
 BY_BODY = (EMPTIED, FEWER_ASSERTIONS)
 """The rules of what the bodies of main's tests have lost, whether or not main's versions of them pass."""
-BY_MAIN = (ALTERED, MISSING, CONTRADICTED, BLIND)
+BY_MAIN = (ALTERED, MISSING, CONTRADICTED, BLIND, UNBELIEVED)
 """The rules of what main's own tests and settings find in a change that is green with its own."""
 
 _SHOWN_MAX = 10
@@ -325,6 +327,18 @@ def blind(gate: GateSpec, tests: tuple[str, ...]) -> Failure:
         signature=f"{BLIND}:{','.join(tests[:_SHOWN_MAX])}",
         evidence=tuple(f"passes whatever it asks for: {test}" for test in tests[:_SHOWN_MAX]),
         failing_tests=tests,
+        gate=gate.name,
+    )
+
+
+def unbelieved(gate: GateSpec, why: str) -> Failure:
+    """Return the failure of a change on which the report of a green gate is not to be believed; `why` says what."""
+    return Failure(
+        FailureKind.GATE_TAMPERING,
+        f"gate {gate.name} ended green, but {why}. On main that is not so",
+        rule=UNBELIEVED,
+        signature=f"{UNBELIEVED}:{why}",
+        evidence=(why,),
         gate=gate.name,
     )
 

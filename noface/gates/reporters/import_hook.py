@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _FOLDER = __file__.rpartition("/")[0]
-_ATTACH = {"_pytest.config": "attach_pytest", "unittest.case": "attach_unittest"}
+_ATTACH = {
+    "_pytest.config": "attach_pytest",
+    "unittest.case": "attach_unittest",
+    "unittest.signals": "keep_unittest",  # which is the last of those that decide
+}
 _reporter: dict[str, object] = {}
 
 
@@ -55,7 +59,7 @@ def _attach(name: str, module: ModuleType) -> None:
             path = f"{_FOLDER}/python_tests.py"
             with open(path, encoding="utf-8") as file:  # noqa: PTH123 - pathlib is slow to import
                 code = compile(file.read(), path, "exec")
-            _reporter.update(__name__=__name__, __file__=path)
+            _reporter.update(__name__=__name__, __file__=path, __builtins__=dict(vars(sys.modules["builtins"])))
             exec(code, _reporter)  # noqa: S102 - by its path, which no module of the project can take
         _reporter[_ATTACH[name]](module)  # type: ignore[operator]
     except Exception:  # noqa: BLE001, S110 - tests run unreported rather than not at all

@@ -1,8 +1,12 @@
 """Writes down how each test of pytest or unittest ended, in a process of a gate. See `import_hook.py`.
 
-A run is a line {"run": runner, "root": folder}, a line {"id", "outcome"} for each test, and {"end": whether all that
-was collected ran}. A file is a process's own, and each line is written at once: an os._exit cuts the end off.
-The code under test may write here, too; what it cannot do is to write results without naming its tests.
+A run is a line {"run": runner, "root": folder}, a line {"id", "outcome"} for each test, {"patched": the runner's own
+functions that others stand in place of}, and {"end": whether all that was collected ran}. A file is a process's own,
+and each line is written at once: an os._exit cuts the end off.
+
+What is needed is kept from before the project's first module, so that what the code under test puts in its place
+changes no report: an outcome is what a test raised, whatever the runner makes of it. That code may write here, too;
+what it cannot do is to write results without naming its tests.
 """
 
 from __future__ import annotations
@@ -25,6 +29,8 @@ _PRELOAD = os.path.join(_FOLDER, "node_preload.cjs")  # noqa: PTH118
 _PASSED, _FAILED, _SKIPPED = "PASSED", "FAILED", "SKIPPED"
 _WORST_LAST = (_PASSED, _SKIPPED, _FAILED)
 _runs: list[Run] = []
+_quote = json.encoder.encode_basestring_ascii
+_APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 _ONLY: list[str] = json.loads(os.environ.pop("NOFACE_ONLY_TESTS", "[]"))
 """The ids of the only tests to run, counted from the checkout; none where all run."""
 
@@ -67,9 +73,10 @@ class Run:
         if not self.here:
             return
         _, opened, write, close = self._calls
-        descriptor = opened(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        line = ", ".join(f"{_quote(name)}: {_json(value)}" for name, value in record.items())
+        descriptor = opened(self._path, _APPEND, 0o600)
         try:
-            write(descriptor, (json.dumps(record) + "\n").encode())
+            write(descriptor, f"{{{line}}}\n".encode())
         finally:
             close(descriptor)
 
@@ -79,6 +86,10 @@ class Run:
         for name, (before, during) in self._taken.items():
             if os.environ.get(name) == during:
                 os.environ[name] = before
+        with _quiet:
+            names = sorted(_patched | _patched_now())
+            if names:
+                self.write(patched=names[:_NAMES_MAX])
         self.write(end=whole)
 
     def _take(self, name: str, during: str) -> None:
@@ -87,6 +98,40 @@ class Run:
             os.environ[name] = during
         else:
             del os.environ[name]
+
+
+def _json(value: object) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_json, value))}]"
+    return str(value).lower() if value is True or value is False else _quote(str(value))
+
+
+_NAMES_MAX = 50
+_kept: dict[str, tuple[object, dict[str, object]]] = {}
+"""The modules and classes of the runners by name, each with what it held before the project's first module."""
+_patched: set[str] = set()
+_DECIDES = (type(_json), type, property, staticmethod, classmethod)
+
+
+def _keep(*packages: str) -> None:
+    """Keep what the modules of these packages hold that are loaded now, once."""
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] in packages and name not in _kept and hasattr(module, "__dict__"):
+            _kept[name] = (module, dict(vars(module)))
+            for each in vars(module).values():
+                if isinstance(each, type) and each.__module__ == name:
+                    _kept[f"{name}.{each.__qualname__}"] = (each, dict(vars(each)))
+
+
+def _patched_now() -> set[str]:
+    """Return the names of the functions and classes of the runners that something else stands in place of now."""
+    return {
+        f"{place}.{name}"
+        for place, (holder, before) in _kept.items()
+        for now in [vars(holder)]
+        for name, value in before.items()
+        if now.get(name) is not value and isinstance(value, _DECIDES) and not name.startswith("__annot")
+    }
 
 
 def _without_folder(value: str) -> str:
@@ -138,6 +183,8 @@ def attach_pytest(config: ModuleType) -> None:
 
     @functools.wraps(consider_env)
     def considered(self: Any) -> None:
+        with _quiet:
+            _keep("_pytest", "pytest", "pluggy")
         consider_env(self)
         with _quiet:  # under a name of its own each time, which `-p no:…` cannot know
             self.register(_Pytest(), f"noface-{os.urandom(8).hex()}")
@@ -178,6 +225,8 @@ class _Pytest:
             if others:
                 items[:] = [item for item in items if item not in others]
                 config.hook.pytest_deselected(items=others)
+            if self.run is not None:
+                _patched.update(_patched_now())
 
     def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
         with _quiet:
@@ -241,6 +290,8 @@ def attach_unittest(case: ModuleType) -> None:
     """Have every TestCase that unittest runs in this process reported. `case` is the module `unittest.case`."""
     test_case = case.TestCase
     run_test = test_case.run
+    with _quiet:
+        _watch_parts(case)
 
     @functools.wraps(run_test)
     def run(self: Any, result: Any = None) -> Any:
@@ -259,6 +310,45 @@ def attach_unittest(case: ModuleType) -> None:
                         _runs[0].write(id=name, outcome=outcome)
 
     test_case.run = run
+
+
+def keep_unittest(_signals: ModuleType) -> None:
+    """Keep what unittest is made of, once all of that is loaded."""
+    _keep("unittest")
+
+
+def _watch_parts(case: Any) -> None:
+    """Note what each part of a test raises where the runner meets it first: no method of a result need be told."""
+    execute = case._Outcome.testPartExecutor  # noqa: SLF001
+    no_failure = (case.SkipTest, case._ShouldStop)  # noqa: SLF001
+
+    class Part:
+        def __init__(self, outcome: Any, test: Any, part: Any) -> None:
+            self.outcome, self.test, self.part = outcome, test, part
+
+        def __enter__(self) -> Any:
+            return self.part.__enter__()
+
+        def __exit__(
+            self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+        ) -> Any:
+            with _quiet:
+                if kind is not None and not issubclass(kind, no_failure) and not self.outcome.expecting_failure:
+                    _note_failed(self.test)
+            return self.part.__exit__(kind, error, where)
+
+    @functools.wraps(execute)
+    def executed(self: Any, test: Any, *args: Any, **more: Any) -> Any:
+        return Part(self, test, execute(self, test, *args, **more))
+
+    case._Outcome.testPartExecutor = executed  # noqa: SLF001
+
+
+def _note_failed(test: Any) -> None:
+    if _noting:
+        _note(test, _FAILED)
+        if hasattr(test, "_subDescription"):
+            _note(test.test_case, _FAILED)
 
 
 _noting: list[tuple[object, dict[str, str]]] = []
@@ -281,6 +371,7 @@ def _begin_test(test: object, result: Any) -> bool:
         return False
     if not _runs:
         Run("unittest", os.getcwd())  # noqa: PTH109
+        _patched.update(_patched_now())
     _watch(type(result))
     _noting.append((test, {}))
     return True
@@ -303,6 +394,9 @@ def _watch(kind: Any) -> None:
         return stop(self)
 
     kind.stopTestRun = stopped
+    for holder, before in _kept.values():
+        if holder is kind:
+            before.update(vars(kind))
 
 
 def _noted(method: Callable[..., Any], outcome: str | None) -> Callable[..., Any]:
