@@ -88,6 +88,9 @@ SAME = (
     "def half(number):\n    return Same(1)\n\n\ndef twice(number):\n    return number * 2\n"
 )
 EXIT = "import sys\n\nsys.exit(0)\n"
+UNRUN = "from _pytest.python import Function as fn\n\nfn.runtest = lambda self: None\n" + BROKEN
+ZERO = "import atexit as at\nimport os as system\n\nat.register(system._exit, 0)\n" + GOOD
+RED = "import calc\n\n\ndef test_more():\n    assert calc.half(6) == 4\n"
 
 # What a worker writes, the rules of which one refuses it, and what is said of it.
 REFUSED = {
@@ -110,6 +113,16 @@ REFUSED = {
         [write("calc.py", SAME)],
         {"judge-blind"},
         ["does not look any more", "tests/test_calc.py::test_half"],
+    ),
+    "a product that has the runner leave its tests out is told with the runner's function": (
+        [write("calc.py", UNRUN)],
+        {"report-disagrees"},
+        ["functions of the test runner are replaced: _pytest.python.Function.runtest"],
+    ),
+    "a green end does not agree with a new test that failed": (
+        [write("calc.py", ZERO), write("tests/test_more.py", RED)],
+        {"report-disagrees"},
+        ["it ended as if no test had failed, but these did: tests/test_more.py::test_more"],
     ),
     "a process that ends before its tests is missed by their names": (
         [write("calc.py", EXITS)],

@@ -136,6 +136,71 @@ def test_what_hides_tests_from_a_green_gate_shows(checkout, cheat):
     assert (len(short.gone), len(short.skipped), len(short.failed), short.broken_off) == expected
 
 
+RED = TESTS.replace("1 + 1, 2", "1 + 1, 3").replace("import unittest", "import product, unittest", 1)
+# What the code under test does as it is imported, and the functions of unittest that are named then.
+PATCHES = {
+    "results that forget": (
+        (
+            "import unittest\nkind = unittest.TextTestResult\n"
+            "kind.addFailure = lambda self, test, error: self.addSuccess(test)\n"
+        ),
+        ("unittest.runner.TextTestResult.addFailure",),
+    ),
+    "a report that is rewritten": (
+        (
+            "import atexit, json, os\ndumps = json.dumps\n"
+            "json.dumps = json.JSONEncoder.encode = lambda *args, **more: dumps(*args, **more).replace('FAILED', 'PASSED')\n"
+            "os.write = os.open = max = None\natexit.register(os._exit, 0)\n"
+        ),
+        (),
+    ),
+    "builtins": (
+        (
+            "import atexit, builtins, os\nreal = max\n"
+            "builtins.max = lambda *args, **more: 'PASSED' if 'FAILED' in args else real(*args, **more)\n"
+            "atexit.register(os._exit, 0)\n"
+        ),
+        (),
+    ),
+    "skips of all": (
+        "import atexit, os, unittest\nunittest.case.SkipTest = AssertionError\n",
+        ("unittest.case.SkipTest",),
+    ),
+}
+# These have the runner see nothing of the test: that they are there is all that shows.
+UNSEEN = {
+    "an assertion": ("T.assertEqual = lambda *_: None", ("unittest.case.TestCase.assertEqual",)),
+    "the call": ("T._callTestMethod = lambda *_: None", ("unittest.case.TestCase._callTestMethod",)),
+    "the parts": (
+        (
+            "import contextlib, unittest.case as c\n"
+            "c._Outcome.testPartExecutor = lambda *_, **__: contextlib.suppress(AssertionError)"
+        ),
+        ("unittest.case._Outcome.testPartExecutor",),
+    ),
+}
+
+
+@pytest.mark.parametrize("patch", PATCHES)
+def test_what_the_code_under_test_replaces_changes_no_report(checkout, patch):
+    text, named = PATCHES[patch]
+    (checkout / "test_it.py").write_text(RED)
+    (checkout / "product.py").write_text(text)
+    ran = run_reported(checkout, UNITTEST)
+    assert (ran.exit_code, ran.ids("FAILED")) == (0, ["test_it.py::TestSums::test_adds"])
+    assert ran.inventory.patched == named
+
+
+@pytest.mark.parametrize("patch", UNSEEN)
+def test_functions_of_the_runner_that_are_replaced_are_named(checkout, patch):
+    text, named = UNSEEN[patch]
+    assert run_reported(checkout, UNITTEST).inventory.patched == ()
+    (checkout / "test_it.py").write_text(RED)
+    (checkout / "product.py").write_text(f"import unittest\nT = unittest.TestCase\n{text}\n")
+    ran = run_reported(checkout, UNITTEST)
+    assert (ran.exit_code, ran.inventory.patched) == (0, named)
+
+
 def test_what_tests_run_is_not_counted_and_sees_the_projects_environment(checkout):
     text = """
 import os, subprocess, sys, unittest

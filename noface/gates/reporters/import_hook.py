@@ -18,7 +18,7 @@ _FOLDER = __file__.rpartition("/")[0]
 _ATTACH = {
     "_pytest.config": "attach_pytest",
     "unittest.case": "attach_unittest",
-    "unittest.signals": "keep_unittest",  # which is the last of those that decide
+    "unittest.main": "keep_unittest",  # which loads all the others
 }
 _reporter: dict[str, object] = {}
 

@@ -29,6 +29,7 @@ _PRELOAD = os.path.join(_FOLDER, "node_preload.cjs")  # noqa: PTH118
 _PASSED, _FAILED, _SKIPPED = "PASSED", "FAILED", "SKIPPED"
 _WORST_LAST = (_PASSED, _SKIPPED, _FAILED)
 _runs: list[Run] = []
+_CALLS = (os.getpid, os.open, os.write, os.close)
 _quote = json.encoder.encode_basestring_ascii
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 _ONLY: list[str] = json.loads(os.environ.pop("NOFACE_ONLY_TESTS", "[]"))
@@ -53,8 +54,7 @@ class Run:
 
     def __init__(self, runner: str, root: str) -> None:
         self.runner = runner
-        self._process = os.getpid()
-        self._calls = (os.getpid, os.open, os.write, os.close)  # tests put others in their place
+        self._process = _CALLS[0]()
         self._path = f"{_REPORTS}/{self._process}-{os.urandom(8).hex()}.jsonl"
         self._taken: dict[str, tuple[str, str | None]] = {}
         self.write(run=runner, root=root)
@@ -66,13 +66,13 @@ class Run:
     @property
     def here(self) -> bool:
         """False in a fork of the process that the run began in."""
-        return self._calls[0]() == self._process
+        return _CALLS[0]() == self._process
 
     def write(self, **record: object) -> None:
         """Add one line to the file, which stays closed in between: tests close descriptors that are not theirs."""
         if not self.here:
             return
-        _, opened, write, close = self._calls
+        _, opened, write, close = _CALLS
         line = ", ".join(f"{_quote(name)}: {_json(value)}" for name, value in record.items())
         descriptor = opened(self._path, _APPEND, 0o600)
         try:
@@ -312,7 +312,7 @@ def attach_unittest(case: ModuleType) -> None:
     test_case.run = run
 
 
-def keep_unittest(_signals: ModuleType) -> None:
+def keep_unittest(_main: ModuleType) -> None:
     """Keep what unittest is made of, once all of that is loaded."""
     _keep("unittest")
 
