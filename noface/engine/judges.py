@@ -16,7 +16,7 @@ Nothing runs again where nothing of that kind is touched and the ids are there.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from noface.engine.attempt_environment import GateFacts, Scope
@@ -116,7 +116,7 @@ class Judges:
         failure = failure or checks.failure(ours, parts, self.gates)
         often = self.scope.env.sensitivity
         return failure or Sensitivity(plumbing, task, parts, self._facts, self._run, often).failure(
-            self._mains(judging), tuple(self._test_gates())
+            self._mains(judging), tuple(self._test_gates()), judging.tests
         )
 
     def _of_main(self, changes: Iterable[FileChange], parts: Parts) -> dict[str, list[FileChange]]:
@@ -190,7 +190,8 @@ class Judges:
         judges = replace(self, scope=apart, task=replace(task, product=tools.product))
         facts.inventories = {key: each for key, each in facts.inventories.items() if key[0] != tree}
         facts.asked -= {key for key in facts.asked if key[0] == tree}
-        failure = judges._judged(tree, names, only_tests=False) or judges._absent(tree, names)  # noqa: SLF001
+        failure = judges._judged(tree, names, only_tests=False, why=_no_use_of)  # noqa: SLF001
+        failure = failure or judges._absent(tree, names)  # noqa: SLF001
         return replace(failure, location=None) if failure is not None else None
 
     def _installed(self, commit: str, tree: str) -> Packages:
@@ -265,7 +266,9 @@ class Judges:
     def _facts(self) -> GateFacts:
         return self.scope.env.gate_facts
 
-    def _judged(self, tree: str, paths: tuple[str, ...], *, only_tests: bool) -> Failure | None:
+    def _judged(
+        self, tree: str, paths: tuple[str, ...], *, only_tests: bool, why: Callable[[str], str] | None = None
+    ) -> Failure | None:
         """Run the gates on the change with main's judges; red counts only twice, since tests may be flaky."""
         kinds = (GateKind.BUILD, GateKind.TEST) if only_tests else tuple(GateKind)
         gates = tuple(gate for gate in self.gates if gate.hard and not gate.accept and gate.kind in kinds)
@@ -273,13 +276,13 @@ class Judges:
         if gated.failure is None and any(not result.passed for result in gated.results):
             gated = self._run(tree, gates, anew=True)
         if gated.failure is not None:
-            return altered(paths, replace(gated.failure, charged=True), self.parts.why)
+            return altered(paths, replace(gated.failure, charged=True), why or self.parts.why)
         reds = (result for result in gated.results if not result.passed)
         red = next((r for r in reds if not (only_tests and self._short_of_new_tests(tree, r))), None)
         if red is None or red.failure is None:
             return None
         tests = red.failing_tests or red.failure.failing_tests
-        return altered(paths, replace(red.failure, gate=red.gate.name, failing_tests=tests), self.parts.why)
+        return altered(paths, replace(red.failure, gate=red.gate.name, failing_tests=tests), why or self.parts.why)
 
     def _short_of_new_tests(self, tree: str, red: GateResult) -> bool:
         """Tell whether a gate is red only because the change's own tests are missing: a threshold of coverage, say.
@@ -434,6 +437,10 @@ class Judges:
                 if text is not None:
                     entries[change.path] = (change.new_mode, store_text(plumbing, text))
         return entries
+
+
+def _no_use_of(_tool: str) -> str:
+    return "since nothing of main's product uses it"
 
 
 def _text(blobs: ObjectReader, oid: str) -> str:

@@ -6,7 +6,7 @@ process.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -20,8 +20,10 @@ from noface.git.plumbing import Entry, Plumbing, store_text, tree_with
 from noface.integrity.inventory import Outcome
 from noface.integrity.judges import Part, part_of
 from noface.integrity.lexing import TEXT_CHARS_MAX
-from noface.integrity.tampering import blind, changed_lines, is_code
-from noface.integrity.turned import turned
+from noface.integrity.strength import Body, all_bodies, bodies
+from noface.integrity.tampering import blind, changed_lines, is_code, named_among
+from noface.integrity.turned import turned, turned_alike
+from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateSpec
 
@@ -50,13 +52,60 @@ class Sensitivity:
     run: Run
     often: str = "reaching"
 
-    def failure(self, mains: Mapping[str, Entry | None], gates: tuple[GateSpec, ...]) -> Failure | None:
+    def failure(
+        self, mains: Mapping[str, Entry | None], gates: tuple[GateSpec, ...], tests: Iterable[FileChange] = ()
+    ) -> Failure | None:
         """Return the failure of a change on which a test passes that does not on main; `mains` are main's judges.
 
-        What measures coverage is left out: it is red for more than what a test asserts.
+        `tests` are those that the change touches, but for what its issue is about. What measures coverage is left out:
+        it is red for more than what a test asserts.
         """
         gates = tuple(gate for gate in gates if not measures(gate))
-        others = self._turned() if gates and self._asked() else {}
+        if not gates or self.often == "never":
+            return None
+        return self._blind(mains, gates) or self._emptied(gates, tests)
+
+    def _emptied(self, gates: tuple[GateSpec, ...], tests: Iterable[FileChange]) -> Failure | None:
+        """Return the failure of a change in whose version tests of main pass whatever they ask for."""
+        rewritten = self._rewritten(tests)
+        if not rewritten:
+            return None
+        others = self._turned(self.task.tree, turned_alike)
+        passed = self._passing(self.task.tree, others, gates)
+        after = self._bodies(tree_with(self.plumbing, self.task.tree, others))
+        asking = {body.shown for key, body in rewritten.items() if key in after and after[key] != body}
+        found = {gate: [test for test in passed[gate] if test and named_among(test, asking)] for gate in gates}
+        if not any(found.values()):
+            return None
+        on_main = self._passing(self.task.main, self._turned(self.task.main, turned_alike), gates)
+        for gate in gates:
+            known = self.facts.inventories.get((self.plumbing.tree(self.task.main), gate.command))
+            had = {name.partition("[")[0] for name, _ in known.tests} if known is not None else set()
+            lost = tuple(sorted(test for test in found[gate] if test in had and not on_main[gate][test]))
+            if lost:
+                return blind(gate, lost, rewritten=True)
+        return None
+
+    def _rewritten(self, tests: Iterable[FileChange]) -> dict[tuple[str, ...], Body]:
+        """Return the bodies of main that a change has in another form; all of the files of one that is no test's."""
+        pairs = [
+            (each.path, each.old_oid, each.new_oid) for each in tests if ABSENT not in (each.old_mode, each.new_mode)
+        ]
+        found: dict[tuple[str, ...], Body] = {}
+        with self.plumbing.blobs() as blobs:
+            for path, old, new in pairs:
+                main, now = (bodies(path, blobs.text(oid, TEXT_CHARS_MAX)) for oid in (old, new))
+                others = {key: body for key, body in now.items() if body.name and main.get(key, body) != body}
+                found |= others if all(body.test for body in others.values()) else now
+        return found
+
+    def _bodies(self, tree: str) -> dict[tuple[str, ...], Body]:
+        entries = self.plumbing.entries(tree, self._tests(tree))
+        with self.plumbing.blobs() as blobs:
+            return all_bodies({path: blobs.text(oid, TEXT_CHARS_MAX) for path, (_, oid) in entries.items()})
+
+    def _blind(self, mains: Mapping[str, Entry | None], gates: tuple[GateSpec, ...]) -> Failure | None:
+        others = self._turned(self.task.main) if self._asked() else {}
         passed = self._passing(self.task.tree, {**mains, **others}, gates) if others else {}
         if not any(+each for each in passed.values()):
             return None
@@ -78,14 +127,16 @@ class Sensitivity:
         reaching = {line.path for line in added if reaches.search(line.text[:_LINE_CHARS_MAX])}
         return any(self.parts(path) is Part.PRODUCT for path in reaching)
 
-    def _turned(self) -> dict[str, Entry | None]:
-        """Return main's tests with other values in what they assert; a file without any is left out."""
-        named = (path for path in self.plumbing.paths(self.task.main) if part_of(path) is Part.TEST)
-        tests = tuple(path for path in (*named, *self.parts.listed) if self.parts(path) is Part.TEST)
+    def _tests(self, tree: str) -> tuple[str, ...]:
+        named = (path for path in self.plumbing.paths(tree) if part_of(path) is Part.TEST)
+        return tuple(path for path in (*named, *self.parts.listed) if self.parts(path) is Part.TEST)[:_TESTS_MAX]
+
+    def _turned(self, tree: str, turn: Callable[[str, str], str | None] = turned) -> dict[str, Entry | None]:
+        """Return a tree's tests with other values in what they assert; a file without any is left out."""
         entries: dict[str, Entry | None] = {}
         with self.plumbing.blobs() as blobs:
-            for path, (mode, oid) in self.plumbing.entries(self.task.main, tests[:_TESTS_MAX]).items():
-                text = turned(path, blobs.text(oid, TEXT_CHARS_MAX)) if mode in _REGULAR else None
+            for path, (mode, oid) in self.plumbing.entries(tree, self._tests(tree)).items():
+                text = turn(path, blobs.text(oid, TEXT_CHARS_MAX)) if mode in _REGULAR else None
                 if text is not None:
                     entries[path] = (mode, store_text(self.plumbing, text))
         return entries

@@ -316,13 +316,19 @@ def altered(paths: tuple[str, ...], found: Failure, why: Callable[[str], str]) -
     )
 
 
-def blind(gate: GateSpec, tests: tuple[str, ...]) -> Failure:
-    """Return the failure of a change with which tests of main pass whatever they ask for; none: all of the gate."""
+def blind(gate: GateSpec, tests: tuple[str, ...], *, rewritten: bool = False) -> Failure:
+    """Return the failure of a change with which tests of main pass whatever they ask for; none: all of the gate.
+
+    `rewritten`: it is the change's version of them that does.
+    """
     what = f"{_few(tests)} pass{'es' if len(tests) == 1 else ''}" if tests else "it passes"
+    whose, why = "main's tests", "Something of the change answers for the tests, or is equal to everything"
+    if rewritten:
+        whose, why = "the tests that the change rewrites", "What they assert now is always so"
     return Failure(
         FailureKind.GATE_TAMPERING,
-        f"gate {gate.name} does not look any more: with other values in the assertions of main's tests {what} all the"
-        " same, and not so on main. Something of the change answers for the tests, or is equal to everything",
+        f"gate {gate.name} does not look any more: with other values in the assertions of {whose} {what} all the same,"
+        f" and not so on main. {why}",
         rule=BLIND,
         signature=f"{BLIND}:{','.join(tests[:_SHOWN_MAX])}",
         evidence=tuple(f"passes whatever it asks for: {test}" for test in tests[:_SHOWN_MAX]),

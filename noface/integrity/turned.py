@@ -26,6 +26,9 @@ _OTHER_ERROR = (
 _ERROR = re.compile(r"[A-Z]\w*(?:Error|Exception)")
 _LAST = re.compile(r"(?<!\\)[A-Za-z0-9](?=[^A-Za-z0-9]*$)")
 _QUOTES = "\"'`"
+_TEXTS = re.compile(r"""\"[^\"\n]*+\"|'[^'\n]*+'|`[^`\n]*+`""")
+_NAMES = re.compile(r"[A-Za-z_]\w*+")
+_WORDS = re.compile(r"\w++")
 _LETTERS, _DIGITS = "qzkwjvxy", "7382"
 
 
@@ -38,18 +41,43 @@ def turned(path: str, text: str) -> str | None:
         return None
     if not is_code(path):
         return _turned_data(text)
-    asked, names = _asked(text), tuple(_names(text))
+    asked = _asked(text)
     by: dict[tuple[int, int], str] = {}
-    before = ("", "")
+    for piece in _values(path, text):
+        other = _other(path, piece, len(by)) if piece.line in asked else piece.text
+        by |= {(piece.start, piece.start + len(piece.text)): other} if other != piece.text else {}
+    return replaced(text, by) if by else None
+
+
+def turned_alike(path: str, text: str) -> str | None:
+    """Return a file of tests with another value for each value in it, the same for equal ones; None without any.
+
+    What is computed from other values is another result, so that a test fails that compares it with anything else than
+    itself. A word that is also a name in the file stays, as that of a parameter or of a fixture.
+    """
+    if not is_by_hand(text) or not is_code(path):
+        return None
+    values, names = tuple(_values(path, text)), frozenset(_NAMES.findall(_TEXTS.sub("", text)))
+    turns: dict[str, int] = {}
+    by: dict[tuple[int, int], str] = {}
+    for piece in values:
+        value = piece.text.strip(_QUOTES)
+        if _other(path, piece, 0) != piece.text and not names.issuperset(_WORDS.findall(value)):
+            other = _other(path, piece, turns.setdefault(value, len(turns)))
+            by |= {(piece.start, piece.start + len(piece.text)): other} if other != piece.text else {}
+    return replaced(text, by) if by else None
+
+
+def _values(path: str, text: str) -> Iterator[Piece]:
+    """Yield the pieces that may be values: neither the names of tests nor keys in brackets."""
+    names, before = tuple(_names(text)), ("", "")
     for piece in pieces(path, text):
         end = piece.start + len(piece.text)
         is_name = any(start < end and piece.start < stop for start, stop in names)
         key = before[1] == "[" and (before[0][-1:].isalnum() or before[0] in ("]", ")"))
-        if piece.line in asked and not is_name and not key:
-            other = _other(path, piece, len(by))
-            by |= {(piece.start, end): other} if other != piece.text else {}
+        if not is_name and not key:
+            yield piece
         before = (before[1], piece.text) if piece.text.strip().strip(_QUOTES) else before
-    return replaced(text, by) if by else None
 
 
 def _turned_data(text: str) -> str | None:

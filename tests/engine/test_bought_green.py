@@ -421,3 +421,27 @@ def test_the_names_of_tests_are_kept_without_secrets(calc):
         kept = [zlib.decompress(tests).decode() for (tests,) in database.execute("SELECT tests FROM gate_memo")]
     assert any("test_key[***MY_TOKEN" in names for names in kept)
     assert not any(value in names for names in kept)
+
+
+VACUOUS = {
+    "a result is compared with itself": "    wanted = half(6)\n    assert half(6) == wanted",
+    "what fails is swallowed": "    try:\n        assert half(6) == 3\n    except AssertionError:\n        pass",
+    "the product is a double": "    from unittest import mock\n\n    half = mock.Mock(return_value=3)\n    assert half(6) == 3",
+}
+AS_STRONG = {
+    "a name for what is found": "    found, wanted = half(6), 3\n    assert found == wanted",
+    "more of it": "    assert half(6) == 3\n    assert half(7) == 3",
+}
+
+
+def test_a_test_of_main_that_cannot_fail_any_more_is_found_while_main_still_passes(calc):
+    project = calc(broken=False)
+    ways = {**VACUOUS, **AS_STRONG}
+    asked = list(VACUOUS)
+    changes = {
+        name: [write("tests/test_calc.py", TESTS.replace("    assert half(6) == 3", body))]
+        for name, body in ways.items()
+    }
+    found = several(project, changes)
+    assert {name: (found[name]["failure"] or {}).get("rule") for name in asked} == dict.fromkeys(asked, "judge-blind")
+    assert {found[name]["outcome"] for name in AS_STRONG} == {"PASSED"}

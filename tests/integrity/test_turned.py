@@ -2,7 +2,7 @@
 
 from support.cases import cases
 
-from noface.integrity.turned import turned
+from noface.integrity.turned import turned, turned_alike
 
 
 @cases(
@@ -40,3 +40,15 @@ def test_what_is_asked_for_is_another_value_each_time(path, text, other):
 
 def test_what_is_equal_in_a_test_is_not_so_any_more():
     assert turned("test_a.py", "    assert f('same') == 'same'\n") == "    assert f('samq') == 'samz'\n"
+
+
+@cases(
+    ("text", "line"),
+    [
+        ("def test_a():\n    n = 6\n    assert half(6) == n\n", "    assert half(7) == n"),  # equal values stay equal
+        ("@parametrize('n', [6])\ndef test_a(n):\n    assert half(n) == 3\n", "@parametrize('n', [7])"),  # names stay
+        ("def test_a():\n    assert half(6) == 3\n", "    assert half(7) == 8"),
+    ],
+)
+def test_values_are_turned_alike(text, line):
+    assert line in turned_alike("test_a.py", text).splitlines()
