@@ -97,7 +97,7 @@ class Judges:
         listed = files_of(main)
         known = ((gate, self._facts.reads.get(gate.command)) for gate in self._test_gates())
         reads = {gate.name: each.on(self._main_tree) for gate, each in known if each is not None}
-        self.parts = parts = Parts(plumbing, task.main, called, reads, listed)
+        self.parts = parts = Parts(plumbing, task.main, called, reads, listed, task.tree)
         judging = touched(changes, self.issue, parts)
         of_main = self._of_main(changes, parts)
         judges = [c for path, each in of_main.items() if parts(path) in (Part.TEST, Part.CONFIG) for c in each]

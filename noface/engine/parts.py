@@ -10,7 +10,15 @@ from dataclasses import dataclass, field
 
 from noface.engine.protected_files import Reached
 from noface.git.plumbing import Plumbing
-from noface.integrity.judges import Part, builds, is_hidden, part_of, sources, with_main_judging
+from noface.integrity.judges import (
+    Part,
+    builds,
+    is_hidden,
+    part_of,
+    sources,
+    steers_by_name,
+    with_main_judging,
+)
 from noface.integrity.tampering import asserts, has_functions, is_code
 from noface.integrity.uses import entries_of, names_file, names_folder, names_module, stem_of, uses_code, word_of
 from noface.process.reads import Reads
@@ -30,6 +38,7 @@ class Parts:
 
     `reached` is what the gates call, `reads` what each has read of main, by its name, `listed` what the ids of main's
     tests name.
+    `tree` is the change's: a file that main has not is the product if the product there surely uses it.
     """
 
     plumbing: Plumbing
@@ -37,6 +46,7 @@ class Parts:
     reached: Reached
     reads: Mapping[str, Reads] = field(default_factory=dict)
     listed: Collection[str] = ()
+    tree: str = ""
     _known: dict[str, Part] = field(default_factory=dict)
     _users: dict[str, frozenset[str] | None] = field(default_factory=dict)
     _texts: dict[str, str] = field(default_factory=dict)
@@ -54,8 +64,10 @@ class Parts:
 
     def _looked_up(self, path: str) -> Part:
         named = part_of(path, self.reached.files)
-        if named is Part.MANIFEST or is_hidden(path) or path not in self.plumbing.whole(self.main).paths:
+        if named is Part.MANIFEST or is_hidden(path):
             return named
+        if path not in self.plumbing.whole(self.main).paths:
+            return Part.PRODUCT if self._new_in_product(path) else named
         if named is Part.SOFT and self._unread(path):
             return Part.PRODUCT
         if path in self.listed or not is_code(path):
@@ -189,6 +201,20 @@ class Parts:
     def _surely_by_product(self, path: str) -> bool:
         users = (user for user in self._users_of(path) or () if self._is_product(user))
         return any(uses_code(user, self._text(user), path, surely=True) for user in users)
+
+    def _new_in_product(self, path: str) -> bool:
+        """Tell whether the product of the change surely uses a new file, which no tool looks for by itself.
+
+        It can do nothing then that the product could not do as well.
+        """
+        if not self.tree or part_of(path) is Part.PRODUCT or steers_by_name(path):
+            return False
+        words = (word_of(path) if is_code(path) else posixpath.basename(path),)
+        users = [user for user in self.plumbing.naming(self.tree, words) if is_code(user) and self._is_product(user)]
+        entries = self.plumbing.entries(self.tree, tuple(users[:_USERS_MAX]))
+        with self.plumbing.blobs() as blobs:
+            texts = {user: blobs.text(oid, _TEXT_BYTES_MAX) for user, (_, oid) in entries.items()}
+        return any(uses_code(user, text, path, surely=True) for user, text in texts.items())
 
     def _by_product(self, path: str) -> bool:
         return any(self._is_product(user) for user in self._users_of(path) or ())

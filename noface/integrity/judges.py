@@ -83,6 +83,16 @@ def is_hidden(path: str) -> bool:
     return path.startswith(".") or "/." in path
 
 
+def steers_by_name(path: str) -> bool:
+    """Tell whether tools look for a file by its name, whoever else uses it.
+
+    Of what may steer, only data in a folder is not looked for.
+    """
+    if _names("config").search(path) or _names("by_itself").search(path) or builds(path):
+        return True
+    return part_of(path) is Part.SOFT and not ("/" in path and _names("made").search(path))
+
+
 def builds(path: str) -> bool:
     """Tell whether a file that is no code builds the product, as a Makefile does."""
     return _names("builds").search(path) is not None

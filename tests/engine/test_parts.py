@@ -52,19 +52,44 @@ GATES = tuple(
     GateSpec(name, command, GateKind.TEST)
     for name, command in (("unit", "pytest"), ("table", "python -m checks.run"), ("program", "python shop/cli.py"))
 )
+NEW = {
+    "shop/core.py": FILES["shop/core.py"]
+    + "from shop.snapshots import disk\nimport shop.bc_test\nimport conftest\nopen('fees.json')\nopen('ruff.toml')\n",
+    "shop/snapshots/disk.py": "def keep(): pass\n",
+    "shop/bc_test.py": "def split(): pass\n",
+    "shop/fixtures/fees.json": "{}",
+    "shop/data/other.json": "{}",
+    "shop/ruff.toml": "",
+    "shop/spec/ruff.toml": "",
+    "conftest.py": "",
+    "tests/test_new.py": "import shop.core\n",
+    "tests/helpers/more.py": "",
+    "tests/test_more.py": "from tests.helpers import more\n",
+    "web/src/index.ts": FILES["web/src/index.ts"] + "import { up } from './jest.setup.js'\n",
+    "web/src/jest.setup.js": "export const up = 1\n",
+}
 READS = Reads(frozenset(FILES) - {"cases/unread.txt"}, frozenset({"cases/unread.txt"}))
 
 
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory):
     folder: Path = tmp_path_factory.mktemp("parts")
-    for name, text in FILES.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    for args in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-qm", "x")):
-        subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@example.org", *args], cwd=folder, check=True)
+
+    def git(*args):
+        who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+        subprocess.run(["git", *who, *args], cwd=folder, check=True)
+
+    git("init", "-q", "-b", "main")
+    for branch, files in (("main", FILES), ("change", NEW)):
+        git("checkout", "-q", "-B", branch)
+        for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+        git("add", "-A")
+        git("commit", "-qm", branch)
     plumbing = Plumbing(discover(folder, "main"))
-    yield Parts(plumbing, plumbing.main(), reached(plumbing, plumbing.main(), GATES), {"pytest": READS}, {"README.md"})
+    main, calls = plumbing.main(), reached(plumbing, plumbing.main(), GATES)
+    yield Parts(plumbing, main, calls, {"pytest": READS}, {"README.md"}, plumbing.tree("change"))
     plumbing.close()
 
 
@@ -86,6 +111,16 @@ def parts(tmp_path_factory):
         ("jest.config.js", Part.CONFIG),
         ("match/match_test.go", Part.TEST),
         ("crate/tests/range.rs", Part.TEST),
+        ("shop/snapshots/disk.py", Part.PRODUCT),  # new, and the product uses it
+        ("shop/bc_test.py", Part.PRODUCT),
+        ("shop/fixtures/fees.json", Part.PRODUCT),
+        ("shop/data/other.json", Part.SOFT),  # new, and nothing of the product uses it
+        ("shop/ruff.toml", Part.CONFIG),
+        ("tests/test_new.py", Part.TEST),
+        ("tests/helpers/more.py", Part.TEST),
+        ("conftest.py", Part.TEST),  # a tool looks for it by its name
+        ("web/src/jest.setup.js", Part.CONFIG),
+        ("shop/spec/ruff.toml", Part.TEST),
     ],
 )
 def test_who_uses_a_file_tells_what_it_is(parts, path, part):

@@ -19,10 +19,14 @@ from noface.secrets.environment import without_places
 PARTS = {
     Part.TEST: "tests/test_a.py src/a_test.go web/a.spec.ts tests/data/x.json __snapshots__/a.snap testdata/in tests x.golden",
     Part.CONFIG: ".npmrc .flake8 ruff.toml pytest.toml jest.config.js vitest.config.mts tsconfig.build.json eslint.config.js x-1.dist-info/entry_points.txt rust-toolchain"
-    " .cargo/config.toml sitecustomize.py a/.env clippy.toml go.work test_helper.rb",
+    " .cargo/config.toml sitecustomize.py a/.env clippy.toml go.work test_helper.rb jest-setup.ts pylintrc web/c8.config.json"
+    " phpunit.xml.dist phpstan.neon commitlint.config.js vitest.setup.ts karma.conf.js eslintrc.json jest.setup.js codecov.yml"
+    " vitest.workspace.ts jest-puppeteer.config.js babel.config.json rspec.conf.yml cypress.json",
     Part.MANIFEST: "pyproject.toml web/package.json Cargo.toml setup.cfg tox.ini",
-    Part.SOFT: "Makefile rules.mk CMakeLists.txt config/app.yaml run.sh data.json vite.config.ts setup.py",
-    Part.PRODUCT: "src/a.py README.md package-lock.json requirements.txt go.mod web/index.html latest.py contest/a.py",
+    Part.SOFT: "Makefile rules.mk CMakeLists.txt config/app.yaml run.sh data.json vite.config.ts setup.py"
+    " src/deny.json shop/standard.json coverage.json",
+    Part.PRODUCT: "src/a.py README.md package-lock.json requirements.txt go.mod web/index.html latest.py contest/a.py"
+    " src/standard.js src/ava.ts lib/tap.js tap-in.js src/prettier.ts c8.js src/deny-list.ts shop/doctest.py coverage.js",
 }
 
 
