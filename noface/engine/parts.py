@@ -210,7 +210,12 @@ class Parts:
         if not self.tree or part_of(path) is Part.PRODUCT or steers_by_name(path):
             return False
         words = (word_of(path) if is_code(path) else posixpath.basename(path),)
-        users = [user for user in self.plumbing.naming(self.tree, words) if is_code(user) and self._is_product(user)]
+        on_main = self.plumbing.whole(self.main).paths
+        users = [
+            user
+            for user in self.plumbing.naming(self.tree, words)
+            if is_code(user) and (self(user) if user in on_main else part_of(user)) is Part.PRODUCT
+        ]
         entries = self.plumbing.entries(self.tree, tuple(users[:_USERS_MAX]))
         with self.plumbing.blobs() as blobs:
             texts = {user: blobs.text(oid, _TEXT_BYTES_MAX) for user, (_, oid) in entries.items()}

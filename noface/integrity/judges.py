@@ -84,13 +84,10 @@ def is_hidden(path: str) -> bool:
 
 
 def steers_by_name(path: str) -> bool:
-    """Tell whether tools look for a file by its name, whoever else uses it.
-
-    Of what may steer, only data in a folder is not looked for.
-    """
+    """Tell whether tools look for a file by its name, whoever else uses it; of what may steer, only data is apart."""
     if _names("config").search(path) or _names("by_itself").search(path) or builds(path):
         return True
-    return part_of(path) is Part.SOFT and not ("/" in path and _names("made").search(path))
+    return part_of(path) is Part.SOFT and not _names("made").search(path)
 
 
 def builds(path: str) -> bool:
