@@ -18,7 +18,7 @@ from noface.git.filtered import raw
 from noface.git.objects import ObjectReader, refused
 from noface.git.plumbing import Plumbing, occurring
 from noface.integrity import diff as rules
-from noface.integrity.asked_for import asks_for, words_of
+from noface.integrity.asked_for import asks_for, names_file, words_of
 from noface.integrity.build_output import generated
 from noface.integrity.diff_gates import Manifest, changed_gates, may_steer
 from noface.integrity.diff_names import (
@@ -43,6 +43,7 @@ from noface.integrity.rubbish import rubbish_in
 from noface.integrity.tampering import Line, changed_lines, is_code, is_test_file, shown
 from noface.model.attempt import ABSENT, AttemptOrder, FileChange, Snapshot
 from noface.model.failure import Failure
+from noface.model.issue import Issue
 from noface.model.patterns import matches_any
 from noface.model.protection import asked_paths
 from noface.model.quoting import short
@@ -250,6 +251,7 @@ def examine_change(order: AttemptOrder, env: AttemptEnvironment, change: Change)
             repositories=_repositories(order, env, change.files),
             lifted=frozenset(shown(file.path) for file in change.files if lifted(file.path, order.issue)),
             only_form=_only_form(order, blobs, change.files),
+            made_asked=_asks_for_made(order.issue, change.files),
             weaker=weaker_tests(env.plumbing, blobs, order, tests),
             unfit=(
                 *_names(order, env, change.files),
@@ -269,6 +271,11 @@ def _only_form(order: AttemptOrder, blobs: ObjectReader, changes: tuple[FileChan
         return False
     pairs = ((change, modified(blobs, change)) for change in changes)
     return all(pair is not None and same_but_for_form(change.path, *pair) for change, pair in pairs)
+
+
+def _asks_for_made(issue: Issue, changes: tuple[FileChange, ...]) -> bool:
+    """Tell whether an issue speaks of what tools write, lock files say, or names such a file of the change."""
+    return asks_for("generated", words_of(issue)) or any(names_file(issue, change.path) for change in changes)
 
 
 def only_notes(order: AttemptOrder, env: AttemptEnvironment, change: Change) -> Failure | None:
