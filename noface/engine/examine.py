@@ -326,7 +326,8 @@ def _shadows(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileCh
     """Return what of the change takes the place of modules that the gates have from outside the tree."""
     if not any(change.old_mode == ABSENT for change in changes):
         return ()
-    return shadowing(changes, env.plumbing.whole(order.main).paths, outside_modules(env))
+    said = "\n".join(words_of(order.issue))
+    return shadowing(changes, env.plumbing.whole(order.main).paths, outside_modules(env), said)
 
 
 def _revealing_lines(
@@ -345,7 +346,7 @@ def _revealing_lines(
 def _flags_of_judges(order: AttemptOrder, env: AttemptEnvironment, lines: list[Line]) -> Iterator[str]:
     """Yield the lines that ask for a flag which only main's tests and gates set, and nothing of its product knows."""
     product = (line for line in lines if part_of(line.path) in (Part.PRODUCT, Part.SOFT))
-    commands, issue = "\n".join(gate.command for gate in order.gates), words_of(order.issue)
+    commands, issue = "\n".join(gate.command for gate in order.gates), "\n".join(words_of(order.issue))
     for flag, line in list(flags_asked(product).items())[:_FLAGS_MAX]:
         naming = env.plumbing.naming(order.main, (flag,))
         judges = tuple(path for path in naming if part_of(path) in (Part.TEST, Part.CONFIG, Part.MANIFEST))

@@ -41,6 +41,7 @@ from noface.integrity.inventory import (
     file_of,
     files_of,
     kept,
+    moved,
     newly_skipped,
     without,
 )
@@ -213,16 +214,18 @@ class Judges:
         if not self._all_by_id():
             return False
         judges = (c for c in (*judging.tests, *judging.sources) if c.path in hard)
-        files = {name.partition("::")[0] for name in self.taken}
-        rewritten = {c.path for c in judges if c.old_mode != ABSENT and (c.new_mode != ABSENT or c.path in files)}
-        failing = set[str]()
+        rewritten = {
+            c.path for c in judges if c.old_mode != ABSENT
+        }  # one that is gone has moved, or its tests are taken
+        failing, new = set[str](), [c.path for c in judging.tests if c.old_mode == ABSENT]
+        gone = [c.path for c in judging.tests if c.new_mode == ABSENT]
         patch = self.scope.env.plumbing.diff(self.task.main, self.task.tree).patch
         names = renamed_tests(patch.decode("utf-8", "replace"))
         for gate in self._by_id():
             main, now = self._inventory(self._main_tree, gate), self._inventory(self.task.tree, gate)
             if main is None or now is None or newly_skipped(main, now):
                 return False
-            lost = kept(main, now, names)
+            lost = kept(main, now, names | moved(main, now, gone, new))
             if replace(lost, gone=tuple(each for each in lost.gone if not named_among(each, self.taken))).short:
                 return False
             short = compared(main, self._inventory(tree, gate))

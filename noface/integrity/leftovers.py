@@ -12,6 +12,7 @@ from typing import Any
 
 from noface.data import pattern, table
 from noface.integrity.asked_for import speaks_of_what_goes
+from noface.integrity.build_output import is_generated
 from noface.integrity.tampering import Line, shown
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
@@ -74,7 +75,7 @@ def _belongs(path: str, kind: dict[str, Any], main: Collection[str], said: str, 
 def taken_away(changes: Collection[FileChange], said: str) -> dict[str, str]:
     """Return the files that a change deletes though its issue speaks neither of them nor of what goes.
 
-    What moves, as it is or under the stem of its name, is not gone.
+    What moves, as it is or under the stem of its name, is not gone, and what tools write is no loss.
     """
     added = [change for change in changes if change.old_mode == ABSENT]
     kept, stems = {change.new_oid for change in added}, {_stem(change.path) for change in added}
@@ -85,7 +86,8 @@ def taken_away(changes: Collection[FileChange], said: str) -> dict[str, str]:
         return _stem(path) in text or any(folder.casefold() in text for folder in folders)
 
     gone = [change for change in changes if change.new_mode == ABSENT and change.old_oid not in kept]
-    alone = (c.path for c in gone if _stem(c.path) not in stems and not spoken_of(c.path))
+    lost = (c.path for c in gone if not is_generated(c.path))
+    alone = (path for path in lost if _stem(path) not in stems and not spoken_of(path))
     return {} if speaks_of_what_goes(said) else dict.fromkeys(map(shown, alone), _UNASKED)
 
 

@@ -156,6 +156,15 @@ def test_a_file_that_takes_the_place_of_what_came_from_outside_is_named():
     assert shadowing([change(path, "A") for path in fine], main, {"random", "types", "tool", "json"}) == ()
 
 
+def test_a_file_takes_no_place_that_it_alone_has_or_that_its_issue_gives_it():
+    moved = [change("src/area.js", "A"), change("src/area.ts", "D")]
+    assert shadowing(moved, ["src/area.ts"], ()) == ()
+    new, outside = [change(path, "A") for path in ("calendar.py", "http/__init__.py")], {"calendar", "http"}
+    assert len(shadowing(new, (), outside, "A calendar of http requests, each with an __init__.py")) == 2
+    assert shadowing(new, (), outside, "Add `calendar.py` and http/__init__.py") == ()
+    assert shadowing([change("pytest.py", "A")], (), (), "Add pytest.py") != ()
+
+
 def added(path, *texts):
     return [Line(path, removed=False, text=text, stretch=1) for text in texts]
 
