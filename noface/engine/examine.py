@@ -306,7 +306,8 @@ def forgotten(order: AttemptOrder, env: AttemptEnvironment, change: Change) -> F
     on_main = env.plumbing.whole(order.main).paths
     new = [file.path for file in change.files if file.old_mode == ABSENT]
     tried = rubbish_in(new, on_main, wanted, {file.path: file.status for file in change.files}, patch)
-    lines = [line for line in changed_lines(patch) if line.path in files]
+    all_lines = tuple(changed_lines(patch))
+    lines = [line for line in all_lines if line.path in files]
     with env.plumbing.blobs() as blobs:
         left = left_in(
             lines,
@@ -318,7 +319,7 @@ def forgotten(order: AttemptOrder, env: AttemptEnvironment, change: Change) -> F
     like = {basename(path) for path in new}
     origins = env.plumbing.entries(order.main, tuple(path for path in on_main if basename(path) in like))
     told = {shown(path): one.what for path, one in tried.items() if one.told}
-    told |= copied(change.files, origins) | taken_away(change.files, wanted.said)
+    told |= copied(change.files, origins) | taken_away(change.files, wanted.said, all_lines)
     return told_once(left, told | named_and_nowhere(change.files, on_main, wanted.said))
 
 
