@@ -19,7 +19,7 @@ from noface.integrity.judges import (
     steers_by_name,
     with_main_judging,
 )
-from noface.integrity.tampering import asserts, has_functions, is_code
+from noface.integrity.tampering import asserts, begins_test, has_functions, is_code
 from noface.integrity.uses import entries_of, names_file, names_folder, names_module, stem_of, uses_code, word_of
 from noface.process.reads import Reads
 
@@ -70,7 +70,7 @@ class Parts:
             return Part.PRODUCT if self._new_in_product(path) else named
         if named is Part.SOFT and self._unread(path):
             return Part.PRODUCT
-        if path in self.listed or not is_code(path):
+        if not is_code(path) or (path in self.listed and (named is Part.TEST or self._is_all_tests(path))):
             return Part.TEST if path in self.listed else named
         if named in (Part.TEST, Part.CONFIG):
             return Part.PRODUCT if path not in self.reached.files and self._surely_by_product(path) else named
@@ -121,6 +121,13 @@ class Parts:
                     index.setdefault(word, set()).add(path)
         self._index = index
         return True
+
+    def _is_all_tests(self, path: str) -> bool:
+        """Tell whether code of which a runner names tests is nothing else: it begins some, and nobody uses it.
+
+        What has examples in its docstrings, or tests beside its functions, is the product.
+        """
+        return begins_test(self._text(path)) and not self._users_of(path)
 
     def by_use(self, paths: Iterable[str]) -> tuple[tuple[str, ...], ...]:
         """Return which of these files of the product may judge it, since only judges use them.

@@ -45,6 +45,9 @@ FILES = {
     "jest.config.js": "module.exports = {}\n",
     "match/match.go": "package match\n",
     "match/match_test.go": "package match\n",
+    "shop/half.py": 'def half(n):\n    """>>> half(2)\n    1\n    """\n',
+    "shop/twice.py": "def twice(n):\n    return n + n\n\n\ndef test_twice():\n    assert twice(2) == 4\n",
+    "proofs/check_half.py": "from shop.twice import twice\n\n\ndef test_half():\n    assert twice(1) == 2\n",
     "crate/src/lib.rs": "mod range;\n",
     "crate/tests/range.rs": "use crate::range;\n",
 }
@@ -52,6 +55,7 @@ GATES = tuple(
     GateSpec(name, command, GateKind.TEST)
     for name, command in (("unit", "pytest"), ("table", "python -m checks.run"), ("program", "python shop/cli.py"))
 )
+LISTED = {"README.md", "shop/half.py", "shop/twice.py", "proofs/check_half.py"}
 NEW = {
     "shop/core.py": FILES["shop/core.py"]
     + "from shop.snapshots import disk\nimport shop.bc_test\nimport conftest\nopen('fees.json')\nopen('ruff.toml')\n",
@@ -89,7 +93,7 @@ def parts(tmp_path_factory):
         git("commit", "-qm", branch)
     plumbing = Plumbing(discover(folder, "main"))
     main, calls = plumbing.main(), reached(plumbing, plumbing.main(), GATES)
-    yield Parts(plumbing, main, calls, {"pytest": READS}, {"README.md"}, plumbing.tree("change"))
+    yield Parts(plumbing, main, calls, {"pytest": READS}, LISTED, plumbing.tree("change"))
     plumbing.close()
 
 
@@ -107,6 +111,9 @@ def parts(tmp_path_factory):
         ("checks/run.py", Part.CONFIG),
         ("golden/deep/a.out", Part.TEST),
         ("README.md", Part.TEST),
+        ("shop/half.py", Part.PRODUCT),  # a runner names its examples
+        ("shop/twice.py", Part.PRODUCT),  # or tests in it, and somebody uses it
+        ("proofs/check_half.py", Part.TEST),
         ("tests/helper.py", Part.TEST),
         ("jest.config.js", Part.CONFIG),
         ("match/match_test.go", Part.TEST),
