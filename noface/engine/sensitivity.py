@@ -17,11 +17,13 @@ from noface.engine.gate_session import Task
 from noface.engine.gating import Gated
 from noface.engine.parts import Parts
 from noface.git.plumbing import Entry, Plumbing, store_text, tree_with
+from noface.integrity.inner_tests import HOLDERS, MARKS
 from noface.integrity.inventory import Outcome
 from noface.integrity.judges import Part, part_of
 from noface.integrity.lexing import TEXT_CHARS_MAX
+from noface.integrity.prose import is_prose
 from noface.integrity.tampering import blind, changed_lines, is_code
-from noface.integrity.turned import turned
+from noface.integrity.turned import turned, turned_inside
 from noface.model.failure import Failure
 from noface.model.gate import GateSpec
 
@@ -56,11 +58,13 @@ class Sensitivity:
         What measures coverage is left out: it is red for more than what a test asserts.
         """
         gates = tuple(gate for gate in gates if not measures(gate))
-        others = self._turned() if gates and self._asked() else {}
-        passed = self._passing(self.task.tree, {**mains, **others}, gates) if others else {}
+        reaches = bool(gates) and self._asked()
+        others, inside = (self._turned(), self._turned_inside(self.task.tree, mains)) if reaches else ({}, {})
+        passed = self._passing(self.task.tree, {**mains, **others, **inside}, gates) if others or inside else {}
         if not any(+each for each in passed.values()):
             return None
-        on_main = self._passing(self.task.main, others, gates)
+        inside = self._turned_inside(self.task.main, {})
+        on_main = self._passing(self.task.main, {**others, **inside}, gates)
         for gate in gates:
             more = passed[gate] - on_main[gate]
             if more:
@@ -81,11 +85,26 @@ class Sensitivity:
     def _turned(self) -> dict[str, Entry | None]:
         """Return main's tests with other values in what they assert; a file without any is left out."""
         named = (path for path in self.plumbing.paths(self.task.main) if part_of(path) is Part.TEST)
-        tests = tuple(path for path in (*named, *self.parts.listed) if self.parts(path) is Part.TEST)
+        documents = (path for path in self.parts.reached.files if is_prose(path) or path.endswith(".txt"))
+        judging = (path for path in (*named, *self.parts.listed) if self.parts(path) is Part.TEST)
+        tests = tuple(dict.fromkeys((*judging, *documents)))
         entries: dict[str, Entry | None] = {}
         with self.plumbing.blobs() as blobs:
             for path, (mode, oid) in self.plumbing.entries(self.task.main, tests[:_TESTS_MAX]).items():
                 text = turned(path, blobs.text(oid, TEXT_CHARS_MAX)) if mode in _REGULAR else None
+                if text is not None:
+                    entries[path] = (mode, store_text(self.plumbing, text))
+        return entries
+
+    def _turned_inside(self, tree: str, mains: Mapping[str, Entry | None]) -> dict[str, Entry | None]:
+        """Return the tree's sources with other values in main's tests inside them; of `mains` the files come first."""
+        holders = (path for path in self.plumbing.naming(self.task.main, MARKS) if path.endswith(HOLDERS))
+        paths = tuple(path for path in holders if self.parts(path) is Part.PRODUCT)[:_TESTS_MAX]
+        held = self.plumbing.entries(tree, paths) | {p: each for p in paths if (each := mains.get(p)) is not None}
+        entries: dict[str, Entry | None] = {}
+        with self.plumbing.blobs() as blobs:
+            for path, (mode, oid) in held.items():
+                text = turned_inside(path, blobs.text(oid, TEXT_CHARS_MAX)) if mode in _REGULAR else None
                 if text is not None:
                     entries[path] = (mode, store_text(self.plumbing, text))
         return entries

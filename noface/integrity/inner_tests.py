@@ -8,6 +8,7 @@ by its id, and a new one judges nothing of main's.
 import ast
 import re
 import warnings
+from collections.abc import Iterator
 
 RUST, PYTHON = ".rs", ".py"
 _DOC = re.compile(r"(?:^[ \t]*//[/!][^\n]*\n)+", re.MULTILINE)
@@ -116,6 +117,23 @@ _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<word>if|else|elif|endif)\w*[^\n]*(?:
 _Blocks = dict[str, tuple[int, str]]
 HOLDERS = (RUST, PYTHON, *_C)
 """How the names of files end that may hold tests beside the product."""
+
+
+MARKS = (">>> ", "#[cfg(", "/// ```", "//! ```", "TEST")
+"""One of these stands in each source with tests inside."""
+
+
+def inner_spans(path: str, text: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield where the tests inside a source begin and end, and whether they are examples in its documentation."""
+    blocks = _modules(text) if path.endswith(RUST) else _conditional(text) if path.endswith(_C) else None
+    for start, block in (blocks or {}).values():
+        yield start, start + len(block), False
+    documented = _python(text) if path.endswith(PYTHON) else _rust(text) if path.endswith(RUST) else {}
+    raw = text.encode()
+    for begin, _, block in documented.values():
+        start = len(raw[:begin].decode())
+        if ">>>" in block or "```" in block:
+            yield start, start + len(block), True
 
 
 def with_main_tests(path: str, main: str, change: str) -> str | None:
