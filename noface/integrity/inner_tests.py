@@ -1,8 +1,8 @@
 """Tests inside source files: the change's code with main's tests, so that main's tests judge it.
 
 They are Rust's test modules, what a C file has between `#ifdef …TEST…` and its `#endif`, and the examples in
-documentation that doctest and rustdoc run. Of the examples, only what both have is compared: one that is gone is missed
-by its id, and a new one judges nothing of main's.
+documentation that doctest and rustdoc run. CMake's files say what CTest runs, and what that has to print. Of the
+examples, only what both have is compared: one that is gone is missed by its id, and a new one judges nothing of main's.
 """
 
 import ast
@@ -115,7 +115,13 @@ _CONDITION = re.compile(
 )
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<word>if|else|elif|endif)\w*[^\n]*(?:\n|\Z)", re.MULTILINE)
 _Blocks = dict[str, tuple[int, str]]
-HOLDERS = (RUST, PYTHON, *_C)
+_CMAKE = ("CMakeLists.txt", ".cmake")
+_COMMAND = re.compile(
+    r"^[ \t]*(?:(?:add_test|set_tests_properties)\s*\(|set_property\s*\(\s*TEST\b)"
+    r"[^()]*(?:\([^()]*\)[^()]*){0,20}\)[^\n]*\n",
+    re.MULTILINE | re.IGNORECASE,
+)
+HOLDERS = (RUST, PYTHON, *_C, *_CMAKE)
 """How the names of files end that may hold tests beside the product."""
 
 
@@ -142,6 +148,7 @@ def with_main_tests(path: str, main: str, change: str) -> str | None:
     Tests that main does not have are taken out; those that the change has lost are put back at the end.
     """
     find = _modules if path.endswith(RUST) else _conditional if path.endswith(_C) else None
+    find = _commands if path.endswith(_CMAKE) else find
     tested = _with_blocks(find(main), find(change), change) if find is not None else None
     return with_main_examples(path, main, tested or change) or tested
 
@@ -180,6 +187,16 @@ def _end(text: str, start: int) -> int | None:
             if depth == 0:
                 return token.end()
     return None
+
+
+def _commands(text: str) -> _Blocks:
+    """Return CMake's commands that say what is a test, by what stands before what they run or ask for."""
+    found: _Blocks = {}
+    for command in _COMMAND.finditer(text):
+        words = re.split(r"\b(?:COMMAND|PROPERTIES|PROPERTY)\b", command[0])[0].split()
+        name = " ".join(words).lower()
+        found[f"{name} {sum(key.startswith(name) for key in found)}"] = (command.start(), command[0])
+    return found
 
 
 def _conditional(text: str) -> _Blocks | None:

@@ -117,7 +117,7 @@ def touched(changes: Iterable[FileChange], issue: Issue, part_in: Callable[[str]
             found[part].append(change)
     sources = tuple(
         c
-        for c in found[Part.PRODUCT]
+        for c in (*found[Part.PRODUCT], *found[Part.SOFT])
         if c.path.endswith(HOLDERS)
         and ABSENT not in (c.old_mode, c.new_mode)
         and not matches_any(c.path, issue.may_change)
