@@ -31,6 +31,7 @@ from noface.git.objects import ObjectReader
 from noface.git.plumbing import Entry, entries_before, store_text, tree_with
 from noface.git.refs import RefUpdate, hold_ref
 from noface.integrity.diff import REWRITTEN
+from noface.integrity.diff_make import only_adds_sources
 from noface.integrity.inner_tests import with_main_tests
 from noface.integrity.inventory import (
     Inventory,
@@ -45,7 +46,7 @@ from noface.integrity.inventory import (
     newly_skipped,
     without,
 )
-from noface.integrity.judges import Part, Touched, lifted, may_be_made, part_of, touched, with_main_judging
+from noface.integrity.judges import Part, Touched, builds, lifted, may_be_made, part_of, touched, with_main_judging
 from noface.integrity.tampering import (
     ALTERED,
     BY_BODY,
@@ -99,7 +100,7 @@ class Judges:
         known = ((gate, self._facts.reads.get(gate.command)) for gate in self._test_gates())
         reads = {gate.name: each.on(self._main_tree) for gate, each in known if each is not None}
         self.parts = parts = Parts(plumbing, task.main, called, reads, listed, task.tree)
-        judging = touched(changes, self.issue, parts)
+        judging = self._without_growth(touched(changes, self.issue, parts))
         of_main = self._of_main(changes, parts)
         judges = [c for path, each in of_main.items() if parts(path) in (Part.TEST, Part.CONFIG) for c in each]
         in_place_of = (change for change in judges if change.old_mode == ABSENT)
@@ -125,6 +126,17 @@ class Judges:
             if path and not lifted(change.path, self.issue):
                 found[path].append(change)
         return found
+
+    def _without_growth(self, judging: Touched) -> Touched:
+        """Leave out the build files that build more sources than main's and are the same beside that."""
+        with self.scope.env.plumbing.blobs() as blobs:
+
+            def same(change: FileChange) -> bool:
+                there = builds(change.path) and {change.old_mode, change.new_mode} <= _REGULAR
+                return there and only_adds_sources(_text(blobs, change.old_oid), _text(blobs, change.new_oid))
+
+            config, soft = (tuple(c for c in each if not same(c)) for each in (judging.config, judging.soft))
+        return replace(judging, config=config, soft=soft)
 
     def _altered(self, judging: Touched, called: Collection[str]) -> Failure | None:
         """Return what main's versions of these files have against the change, but for those that a gate makes."""
