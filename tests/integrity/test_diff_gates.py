@@ -215,7 +215,7 @@ def test_only_files_that_the_gates_go_by_are_read():
     assert found("noxfile.py", "a", "b", "nox") == ("noxfile.py, which a gate runs, was changed",)
 
 
-BUILD = "SRCS = half.c \\\n  main.c\nhalf: half.c\n\tcc -o half half.c\nadd_executable(half half.c)\n"
+BUILD = "SRCS = half.c \\\n  main.c\nhalf: half.c\n\tcc -o half half.c\n\tgrep -q x half.c\nadd_executable(half half.c)\n"
 
 
 @cases(
@@ -224,8 +224,9 @@ BUILD = "SRCS = half.c \\\n  main.c\nhalf: half.c\n\tcc -o half half.c\nadd_exec
         ("half half.c)", "half half.c halve.c)", True),
         ("  main.c", "  halve.c \\\n  main.c", True),
         ("half: half.c\n\tcc -o half half.c", "half: half.c halve.c\n\tcc -o half half.c halve.c", True),
-        ("half.c\nadd", "half.c -w\nadd", False),
-        ("half.c\nadd", "half.c || true\nadd", False),
+        ("x half.c", "x half.c any.c", False),
+        ("cc -o half half.c", "cc -o half half.c -w", False),
+        ("cc -o half half.c", "cc -o half half.c || true", False),
         ("\tcc -o", "\t-cc -o", False),
         ("\tcc -o", "cc -o", False),
         ("cc -o half half.c", "cc -o half halve.c", False),
