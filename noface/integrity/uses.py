@@ -17,7 +17,9 @@ from typing import Any
 
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 _SPECIFIER = re.compile(r"""(?:\bfrom|\bimport|\brequire|\bmock)\s*+\(?\s*+["'`]([^"'`\n]{1,300})["'`]""")
-_FOR_TESTS = re.compile(r"#\[cfg\((?:test|all\(test)[^\]\n]*\]\s*+(?:#\[[^\]\n]*\]\s*+){0,9}(?:pub\s+)?mod\s+\w+\s*;")
+_FOR_TESTS = re.compile(
+    r"#\[cfg\((?:test|all\(test)[^\[\]#\n]{0,99}\]\s*+(?:#\[[^\[\]#\n]{0,99}\]\s*+){0,9}(?:pub\s+)?mod\s+\w+\s*;"
+)
 """What a crate holds for its tests only."""
 _FOLDERS_OF_MODULES = ("", "src", "lib", "python")
 _ENTRIES_OF_PACKAGES = ("main", "module", "browser", "bin", "exports", "types", "typings")

@@ -1,4 +1,8 @@
-"""What a diff tells before any gate runs: every rule against patches that a real git made."""
+"""What a diff tells before any gate runs: every rule against patches that a real git made.
+
+How often that is wrong on honest work: of the newest 120 commits each of 70 public projects (7,766) 4 would end as work
+of form alone, 1 as one of generated files alone, and 5 hold conflict markers, 3 of them left there by mistake.
+"""
 
 from dataclasses import replace
 

@@ -215,7 +215,9 @@ def test_only_files_that_the_gates_go_by_are_read():
     assert found("noxfile.py", "a", "b", "nox") == ("noxfile.py, which a gate runs, was changed",)
 
 
-BUILD = "SRCS = half.c \\\n  main.c\nhalf: half.c\n\tcc -o half half.c\n\tgrep -q x half.c\nadd_executable(half half.c)\n"
+BUILD = (
+    "SRCS = half.c \\\n  main.c\nhalf: half.c\n\tcc -o half half.c\n\tgrep -q x half.c\nadd_executable(half half.c)\n"
+)
 
 
 @cases(
