@@ -198,6 +198,7 @@ class Judges:
         facts = replace(self._facts, inventories=dict(self._facts.inventories), asked=set(self._facts.asked))
         apart = replace(self.scope, env=replace(env, memo={}, gate_facts=facts))
         judges = replace(self, scope=apart, task=replace(task, product=tools.product))
+        judges.parts = self.parts
         facts.inventories = {key: each for key, each in facts.inventories.items() if key[0] != tree}
         facts.asked -= {key for key in facts.asked if key[0] == tree}
         failure = judges._judged(tree, names, only_tests=False) or judges._absent(tree, names)  # noqa: SLF001
