@@ -18,7 +18,7 @@ from noface.git.filtered import raw
 from noface.git.objects import ObjectReader, refused
 from noface.git.plumbing import Plumbing, occurring
 from noface.integrity import diff as rules
-from noface.integrity.asked_for import asks_for, words_of
+from noface.integrity.asked_for import asks_for, names_file, words_of
 from noface.integrity.build_output import generated
 from noface.integrity.diff_gates import Manifest, changed_gates, may_steer
 from noface.integrity.diff_names import (
@@ -43,6 +43,7 @@ from noface.integrity.rubbish import rubbish_in
 from noface.integrity.tampering import Line, changed_lines, is_code, is_test_file, shown
 from noface.model.attempt import ABSENT, AttemptOrder, FileChange, Snapshot
 from noface.model.failure import Failure
+from noface.model.issue import Issue
 from noface.model.patterns import matches_any
 from noface.model.protection import asked_paths
 from noface.model.quoting import short
@@ -250,6 +251,7 @@ def examine_change(order: AttemptOrder, env: AttemptEnvironment, change: Change)
             repositories=_repositories(order, env, change.files),
             lifted=frozenset(shown(file.path) for file in change.files if lifted(file.path, order.issue)),
             only_form=_only_form(order, blobs, change.files),
+            made_asked=_asks_for_made(order.issue, change.files),
             weaker=weaker_tests(env.plumbing, blobs, order, tests),
             unfit=(
                 *_names(order, env, change.files),
@@ -269,6 +271,11 @@ def _only_form(order: AttemptOrder, blobs: ObjectReader, changes: tuple[FileChan
         return False
     pairs = ((change, modified(blobs, change)) for change in changes)
     return all(pair is not None and same_but_for_form(change.path, *pair) for change, pair in pairs)
+
+
+def _asks_for_made(issue: Issue, changes: tuple[FileChange, ...]) -> bool:
+    """Tell whether an issue speaks of what tools write, lock files say, or names such a file of the change."""
+    return asks_for("generated", words_of(issue)) or any(names_file(issue, change.path) for change in changes)
 
 
 def only_notes(order: AttemptOrder, env: AttemptEnvironment, change: Change) -> Failure | None:
@@ -299,7 +306,8 @@ def forgotten(order: AttemptOrder, env: AttemptEnvironment, change: Change) -> F
     on_main = env.plumbing.whole(order.main).paths
     new = [file.path for file in change.files if file.old_mode == ABSENT]
     tried = rubbish_in(new, on_main, wanted, {file.path: file.status for file in change.files}, patch)
-    lines = [line for line in changed_lines(patch) if line.path in files]
+    all_lines = tuple(changed_lines(patch))
+    lines = [line for line in all_lines if line.path in files]
     with env.plumbing.blobs() as blobs:
         left = left_in(
             lines,
@@ -311,7 +319,7 @@ def forgotten(order: AttemptOrder, env: AttemptEnvironment, change: Change) -> F
     like = {basename(path) for path in new}
     origins = env.plumbing.entries(order.main, tuple(path for path in on_main if basename(path) in like))
     told = {shown(path): one.what for path, one in tried.items() if one.told}
-    told |= copied(change.files, origins) | taken_away(change.files, wanted.said)
+    told |= copied(change.files, origins) | taken_away(change.files, wanted.said, all_lines)
     return told_once(left, told | named_and_nowhere(change.files, on_main, wanted.said))
 
 
@@ -319,7 +327,8 @@ def _shadows(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileCh
     """Return what of the change takes the place of modules that the gates have from outside the tree."""
     if not any(change.old_mode == ABSENT for change in changes):
         return ()
-    return shadowing(changes, env.plumbing.whole(order.main).paths, outside_modules(env))
+    said = "\n".join(words_of(order.issue))
+    return shadowing(changes, env.plumbing.whole(order.main).paths, outside_modules(env), said)
 
 
 def _revealing_lines(
@@ -338,7 +347,7 @@ def _revealing_lines(
 def _flags_of_judges(order: AttemptOrder, env: AttemptEnvironment, lines: list[Line]) -> Iterator[str]:
     """Yield the lines that ask for a flag which only main's tests and gates set, and nothing of its product knows."""
     product = (line for line in lines if part_of(line.path) in (Part.PRODUCT, Part.SOFT))
-    commands, issue = "\n".join(gate.command for gate in order.gates), words_of(order.issue)
+    commands, issue = "\n".join(gate.command for gate in order.gates), "\n".join(words_of(order.issue))
     for flag, line in list(flags_asked(product).items())[:_FLAGS_MAX]:
         naming = env.plumbing.naming(order.main, (flag,))
         judges = tuple(path for path in naming if part_of(path) in (Part.TEST, Part.CONFIG, Part.MANIFEST))

@@ -2,18 +2,18 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import Entry, Plumbing, store_text, tree_with
 from noface.integrity.asked_for import words_of
-from noface.integrity.excuses import Excuse, excuses, muted, near
+from noface.integrity.excuses import STUB, Excuse, excuses, muted, near, stub_beside
 from noface.integrity.judges import Part
 from noface.integrity.lexing import TEXT_CHARS_MAX
 from noface.integrity.tampering import excused
-from noface.model.attempt import FileChange
+from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateSpec, worst
 from noface.model.issue import Issue
@@ -60,14 +60,16 @@ class ExcusedChecks:
         said = f"{red.location or ''}\n{red.excerpt}\n" + "\n".join(red.evidence)
         return excused(tuple(each.shown for each in near(found, said)), red)
 
-    def _read(self, changes: Iterable[FileChange]) -> tuple[dict[FileChange, str], tuple[Excuse, ...]]:
+    def _read(self, changes: Collection[FileChange]) -> tuple[dict[FileChange, str], tuple[Excuse, ...]]:
         texts: dict[FileChange, str] = {}
         found: list[Excuse] = []
+        tree = self.plumbing.whole(self.tree).paths if any(c.path.endswith(".pyi") for c in changes) else ()
         with self.plumbing.blobs() as blobs:
             for change in changes:
                 text = _text(blobs, change.new_oid)
                 added = _added(_text(blobs, change.old_oid) if change.old_mode in _REGULAR else "", text)
-                if here := excuses(change.path, text, added):
+                stub = stub_beside(change.path, tree) if change.old_mode == ABSENT else ()
+                if here := stub or excuses(change.path, text, added):
                     texts[change] = text
                     found += here
         return texts, tuple(found)
@@ -79,7 +81,8 @@ class ExcusedChecks:
         for change, text in texts.items():
             here = [each for each in found if each.path == change.path]
             if here:
-                entries[change.path] = (change.new_mode, store_text(self.plumbing, muted(text, here)))
+                gone = here[0].text == STUB
+                entries[change.path] = None if gone else (change.new_mode, store_text(self.plumbing, muted(text, here)))
         gated = self.run(tree_with(self.plumbing, self.tree, entries), checks)
         red = worst(tuple(result for result in gated.results if not result.passed and result.gate in checks))
         return red.failure if red is not None and red.failure is not None and red.failure.charged else None
@@ -87,9 +90,9 @@ class ExcusedChecks:
     def _unknown(self, found: tuple[Excuse, ...]) -> tuple[Excuse, ...]:
         """Leave out what main says in the same words, and what the issue names."""
         kinds = dict.fromkeys(each.kind for each in found)
-        text = words_of(self.issue)
+        text = "\n".join(words_of(self.issue))
         asked = [kind for kind in kinds if kind and kind not in text][:_ASKED_MAX]
-        new = {kind for kind in asked if not self.plumbing.naming(self.main, (kind,))}
+        new = {kind for kind in asked if kind == STUB or not self.plumbing.naming(self.main, (kind,))}
         return tuple(each for each in found if each.kind in new)
 
 

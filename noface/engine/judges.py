@@ -33,6 +33,7 @@ from noface.git.plumbing import Entry, entries_before, store_text, tree_with
 from noface.git.refs import RefUpdate, hold_ref
 from noface.integrity.agreement import disagreement
 from noface.integrity.diff import REWRITTEN
+from noface.integrity.diff_make import only_adds_sources
 from noface.integrity.inner_tests import with_main_tests
 from noface.integrity.inventory import (
     Inventory,
@@ -43,10 +44,11 @@ from noface.integrity.inventory import (
     file_of,
     files_of,
     kept,
+    moved,
     newly_skipped,
     without,
 )
-from noface.integrity.judges import Part, Touched, lifted, may_be_made, part_of, touched, with_main_judging
+from noface.integrity.judges import Part, Touched, builds, lifted, may_be_made, part_of, touched, with_main_judging
 from noface.integrity.tampering import (
     ALTERED,
     BY_BODY,
@@ -100,8 +102,8 @@ class Judges:
         listed = files_of(main)
         known = ((gate, self._facts.reads.get(gate.command)) for gate in self._test_gates())
         reads = {gate.name: each.on(self._main_tree) for gate, each in known if each is not None}
-        self.parts = parts = Parts(plumbing, task.main, called, reads, listed)
-        judging = touched(changes, self.issue, parts)
+        self.parts = parts = Parts(plumbing, task.main, called, reads, listed, task.tree)
+        judging = self._without_growth(touched(changes, self.issue, parts))
         of_main = self._of_main(changes, parts)
         judges = [c for path, each in of_main.items() if parts(path) in (Part.TEST, Part.CONFIG) for c in each]
         in_place_of = (change for change in judges if change.old_mode == ABSENT)
@@ -127,6 +129,17 @@ class Judges:
             if path and not lifted(change.path, self.issue):
                 found[path].append(change)
         return found
+
+    def _without_growth(self, judging: Touched) -> Touched:
+        """Leave out the build files that build more sources than main's and are the same beside that."""
+        with self.scope.env.plumbing.blobs() as blobs:
+
+            def same(change: FileChange) -> bool:
+                there = builds(change.path) and {change.old_mode, change.new_mode} <= _REGULAR
+                return there and only_adds_sources(_text(blobs, change.old_oid), _text(blobs, change.new_oid))
+
+            config, soft = (tuple(c for c in each if not same(c)) for each in (judging.config, judging.soft))
+        return replace(judging, config=config, soft=soft)
 
     def _altered(self, judging: Touched, called: Collection[str]) -> Failure | None:
         """Return what main's versions of these files have against the change, but for those that a gate makes."""
@@ -188,6 +201,7 @@ class Judges:
         facts = replace(self._facts, inventories=dict(self._facts.inventories), asked=set(self._facts.asked))
         apart = replace(self.scope, env=replace(env, memo={}, gate_facts=facts))
         judges = replace(self, scope=apart, task=replace(task, product=tools.product))
+        judges.parts = self.parts
         facts.inventories = {key: each for key, each in facts.inventories.items() if key[0] != tree}
         facts.asked -= {key for key in facts.asked if key[0] == tree}
         failure = judges._judged(tree, names, only_tests=False, why=_no_use_of)  # noqa: SLF001
@@ -217,16 +231,18 @@ class Judges:
         if not self._all_by_id():
             return False
         judges = (c for c in (*judging.tests, *judging.sources) if c.path in hard)
-        files = {name.partition("::")[0] for name in self.taken}
-        rewritten = {c.path for c in judges if c.old_mode != ABSENT and (c.new_mode != ABSENT or c.path in files)}
-        failing = set[str]()
+        rewritten = {
+            c.path for c in judges if c.old_mode != ABSENT
+        }  # one that is gone has moved, or its tests are taken
+        failing, new = set[str](), [c.path for c in judging.tests if c.old_mode == ABSENT]
+        gone = [c.path for c in judging.tests if c.new_mode == ABSENT]
         patch = self.scope.env.plumbing.diff(self.task.main, self.task.tree).patch
         names = renamed_tests(patch.decode("utf-8", "replace"))
         for gate in self._by_id():
             main, now = self._inventory(self._main_tree, gate), self._inventory(self.task.tree, gate)
             if main is None or now is None or newly_skipped(main, now):
                 return False
-            lost = kept(main, now, names)
+            lost = kept(main, now, names | moved(main, now, gone, new))
             if replace(lost, gone=tuple(each for each in lost.gone if not named_among(each, self.taken))).short:
                 return False
             short = compared(main, self._inventory(tree, gate))

@@ -10,8 +10,16 @@ from dataclasses import dataclass, field
 
 from noface.engine.protected_files import Reached
 from noface.git.plumbing import Plumbing
-from noface.integrity.judges import Part, builds, is_hidden, part_of, sources, with_main_judging
-from noface.integrity.tampering import asserts, has_functions, is_code
+from noface.integrity.judges import (
+    Part,
+    builds,
+    is_hidden,
+    part_of,
+    sources,
+    steers_by_name,
+    with_main_judging,
+)
+from noface.integrity.tampering import asserts, begins_test, has_functions, is_code
 from noface.integrity.uses import entries_of, names_file, names_folder, names_module, stem_of, uses_code, word_of
 from noface.process.reads import Reads
 
@@ -30,6 +38,7 @@ class Parts:
 
     `reached` is what the gates call, `reads` what each has read of main, by its name, `listed` what the ids of main's
     tests name.
+    `tree` is the change's: a file that main has not is the product if the product there surely uses it.
     """
 
     plumbing: Plumbing
@@ -37,6 +46,7 @@ class Parts:
     reached: Reached
     reads: Mapping[str, Reads] = field(default_factory=dict)
     listed: Collection[str] = ()
+    tree: str = ""
     _known: dict[str, Part] = field(default_factory=dict)
     _users: dict[str, frozenset[str] | None] = field(default_factory=dict)
     _texts: dict[str, str] = field(default_factory=dict)
@@ -54,11 +64,13 @@ class Parts:
 
     def _looked_up(self, path: str) -> Part:
         named = part_of(path, self.reached.files)
-        if named is Part.MANIFEST or is_hidden(path) or path not in self.plumbing.whole(self.main).paths:
+        if named is Part.MANIFEST or is_hidden(path):
             return named
+        if path not in self.plumbing.whole(self.main).paths:
+            return Part.PRODUCT if self._new_in_product(path) else named
         if named is Part.SOFT and self._unread(path):
             return Part.PRODUCT
-        if path in self.listed or not is_code(path):
+        if not is_code(path) or (path in self.listed and (named is Part.TEST or self._is_all_tests(path))):
             return Part.TEST if path in self.listed else named
         if named in (Part.TEST, Part.CONFIG):
             return Part.PRODUCT if path not in self.reached.files and self._surely_by_product(path) else named
@@ -109,6 +121,13 @@ class Parts:
                     index.setdefault(word, set()).add(path)
         self._index = index
         return True
+
+    def _is_all_tests(self, path: str) -> bool:
+        """Tell whether code of which a runner names tests is nothing else: it begins some, and nobody uses it.
+
+        What has examples in its docstrings, or tests beside its functions, is the product.
+        """
+        return begins_test(self._text(path)) and not self._users_of(path)
 
     def by_use(self, paths: Iterable[str]) -> tuple[tuple[str, ...], ...]:
         """Return which of these files of the product may judge it, since only judges use them.
@@ -189,6 +208,25 @@ class Parts:
     def _surely_by_product(self, path: str) -> bool:
         users = (user for user in self._users_of(path) or () if self._is_product(user))
         return any(uses_code(user, self._text(user), path, surely=True) for user in users)
+
+    def _new_in_product(self, path: str) -> bool:
+        """Tell whether the product of the change surely uses a new file, which no tool looks for by itself.
+
+        It can do nothing then that the product could not do as well.
+        """
+        if not self.tree or part_of(path) is Part.PRODUCT or steers_by_name(path):
+            return False
+        words = (word_of(path) if is_code(path) else posixpath.basename(path),)
+        on_main = self.plumbing.whole(self.main).paths
+        users = [
+            user
+            for user in self.plumbing.naming(self.tree, words)
+            if is_code(user) and (self(user) if user in on_main else part_of(user)) is Part.PRODUCT
+        ]
+        entries = self.plumbing.entries(self.tree, tuple(users[:_USERS_MAX]))
+        with self.plumbing.blobs() as blobs:
+            texts = {user: blobs.text(oid, _TEXT_BYTES_MAX) for user, (_, oid) in entries.items()}
+        return any(uses_code(user, text, path, surely=True) for user, text in texts.items())
 
     def _by_product(self, path: str) -> bool:
         return any(self._is_product(user) for user in self._users_of(path) or ())

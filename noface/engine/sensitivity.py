@@ -17,12 +17,14 @@ from noface.engine.gate_session import Task
 from noface.engine.gating import Gated
 from noface.engine.parts import Parts
 from noface.git.plumbing import Entry, Plumbing, store_text, tree_with
+from noface.integrity.inner_tests import HOLDERS, MARKS
 from noface.integrity.inventory import Outcome
 from noface.integrity.judges import Part, part_of
 from noface.integrity.lexing import TEXT_CHARS_MAX
+from noface.integrity.prose import is_prose
 from noface.integrity.strength import Body, all_bodies, bodies
 from noface.integrity.tampering import blind, changed_lines, is_code, named_among
-from noface.integrity.turned import turned, turned_alike
+from noface.integrity.turned import turned, turned_alike, turned_inside
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateSpec
@@ -105,11 +107,14 @@ class Sensitivity:
             return all_bodies({path: blobs.text(oid, TEXT_CHARS_MAX) for path, (_, oid) in entries.items()})
 
     def _blind(self, mains: Mapping[str, Entry | None], gates: tuple[GateSpec, ...]) -> Failure | None:
-        others = self._turned(self.task.main) if self._asked() else {}
-        passed = self._passing(self.task.tree, {**mains, **others}, gates) if others else {}
+        reaches = self._asked()
+        others = self._turned(self.task.main) if reaches else {}
+        inside = self._turned_inside(self.task.tree, mains) if reaches else {}
+        passed = self._passing(self.task.tree, {**mains, **others, **inside}, gates) if others or inside else {}
         if not any(+each for each in passed.values()):
             return None
-        on_main = self._passing(self.task.main, others, gates)
+        inside = self._turned_inside(self.task.main, {})
+        on_main = self._passing(self.task.main, {**others, **inside}, gates)
         for gate in gates:
             more = passed[gate] - on_main[gate]
             if more:
@@ -129,7 +134,9 @@ class Sensitivity:
 
     def _tests(self, tree: str) -> tuple[str, ...]:
         named = (path for path in self.plumbing.paths(tree) if part_of(path) is Part.TEST)
-        return tuple(path for path in (*named, *self.parts.listed) if self.parts(path) is Part.TEST)[:_TESTS_MAX]
+        documents = (path for path in self.parts.reached.files if is_prose(path) or path.endswith(".txt"))
+        judging = (path for path in (*named, *self.parts.listed) if self.parts(path) is Part.TEST)
+        return tuple(dict.fromkeys((*judging, *documents)))[:_TESTS_MAX]
 
     def _turned(self, tree: str, turn: Callable[[str, str], str | None] = turned) -> dict[str, Entry | None]:
         """Return a tree's tests with other values in what they assert; a file without any is left out."""
@@ -137,6 +144,19 @@ class Sensitivity:
         with self.plumbing.blobs() as blobs:
             for path, (mode, oid) in self.plumbing.entries(tree, self._tests(tree)).items():
                 text = turn(path, blobs.text(oid, TEXT_CHARS_MAX)) if mode in _REGULAR else None
+                if text is not None:
+                    entries[path] = (mode, store_text(self.plumbing, text))
+        return entries
+
+    def _turned_inside(self, tree: str, mains: Mapping[str, Entry | None]) -> dict[str, Entry | None]:
+        """Return the tree's sources with other values in main's tests inside them; of `mains` the files come first."""
+        holders = (path for path in self.plumbing.naming(self.task.main, MARKS) if path.endswith(HOLDERS))
+        paths = tuple(path for path in holders if self.parts(path) is Part.PRODUCT)[:_TESTS_MAX]
+        held = self.plumbing.entries(tree, paths) | {p: each for p in paths if (each := mains.get(p)) is not None}
+        entries: dict[str, Entry | None] = {}
+        with self.plumbing.blobs() as blobs:
+            for path, (mode, oid) in held.items():
+                text = turned_inside(path, blobs.text(oid, TEXT_CHARS_MAX)) if mode in _REGULAR else None
                 if text is not None:
                     entries[path] = (mode, store_text(self.plumbing, text))
         return entries

@@ -57,7 +57,7 @@ class Diff:
     repositories, `unfit` what could not be pushed (see diff_names), `workspaces` the folders of noface's in which the
     work was done, `lifted` the files that judge and that the issue is about, `on_main` main's paths, if
     any path is added, `weaker` what the bodies of tests have lost, those of `lifted` files left out. `only_form`: all
-    files are only laid out anew, and the issue does not ask for that.
+    files are only laid out anew, and the issue does not ask for that. `made_asked`: it asks for what tools write.
     """
 
     changes: tuple[FileChange, ...]
@@ -73,6 +73,7 @@ class Diff:
     workspaces: tuple[str, ...] = ()
     on_main: Collection[str] = ()
     only_form: bool = False
+    made_asked: bool = False
     weaker: Weaker = AS_STRONG
 
 
@@ -271,7 +272,7 @@ def _only_form(diff: Diff) -> Failure | None:
 
 def _only_generated(diff: Diff) -> Failure | None:
     paths = [change.path for change in diff.changes]
-    named = diff.accepted or any(matches_any(path, diff.paths) for path in paths)
+    named = diff.accepted or diff.made_asked or any(matches_any(path, diff.paths) for path in paths)
     if not paths or named or not all(map(is_generated, paths)):
         return None
     message = f"only generated files were changed: {_listed(list(map(shown, paths)))}; {_ASK_FOR_IT}"

@@ -17,7 +17,7 @@ from typing import Any
 
 from noface.data import pattern
 from noface.diagnosis.syntax import parse_toml
-from noface.integrity.diff_make import Makefile, read_makefile
+from noface.integrity.diff_make import Makefile, only_adds_sources, read_makefile
 from noface.integrity.tampering import Line
 
 _CALLS_PACKAGE = re.compile(
@@ -186,6 +186,8 @@ def _ini(text: str) -> dict[str, dict[str, Any]] | None:
 
 
 def _make(manifest: Manifest, commands: tuple[str, ...]) -> list[str]:
+    if only_adds_sources(manifest.old, manifest.new):
+        return []
     before, after = read_makefile(manifest.old), read_makefile(manifest.new)
     goals = [goal for command in commands for goal in _goals(command, before)]
     return [f"{manifest.path}: {change}" for change in before.weakened_in(after, goals)]

@@ -1,4 +1,4 @@
-"""Reads as much of a Makefile as tells whether a target still does what it did."""
+"""Reads as much of a Makefile as tells whether a target still does what it did; of any build file whether it grows."""
 
 import re
 from collections.abc import Iterable
@@ -99,3 +99,36 @@ def _within(old: list[str], new: list[str]) -> bool:
     """Tell whether all old lines are among the new ones, in their order."""
     rest = iter(new)
     return all(line in rest for line in old)
+
+
+_PART = re.compile(r"[\w./+-]+|\S")
+_COMPARES = re.compile(r"\b(?:e?grep|diff|cmp|test|expr)\b|\[")
+_SOURCE = re.compile(r"[\w./+-]+\.(?:c|cc|cpp|cxx|h|hh|hpp|m|mm|o|obj|s|S|asm|f90|go|rs|java|kt|swift|pyx)|[,'\"\\]")
+
+
+def only_adds_sources(old: str, new: str) -> bool:
+    """Tell whether a build file builds what it did and more sources besides: its lines are longer by their names only.
+
+    A recipe that compares is none of these lines.
+    """
+    rest = iter(new.split("\n"))
+    for line in old.split("\n"):
+        grown = next((each for each in rest if each == line or not _extends("", each)), None)
+        if grown is None or not (grown == line or _extends(line, grown)):
+            return False
+    return all(_extends("", line) for line in rest)
+
+
+def _extends(line: str, grown: str) -> bool:
+    """Tell whether a line begins like another and says what it does, but for names of sources."""
+    compares = grown.startswith("\t") and _COMPARES.search(grown)
+    if compares or (line and len(line) - len(line.lstrip()) != len(grown) - len(grown.lstrip())):
+        return False
+    wanted = iter(_PART.findall(line))
+    need = next(wanted, None)
+    for part in _PART.findall(grown):
+        if part == need:
+            need = next(wanted, None)
+        elif not _SOURCE.fullmatch(part):
+            return False
+    return need is None

@@ -18,6 +18,7 @@ from functools import cache
 from noface.data import pattern, table
 from noface.integrity.judges import Part, part_of
 from noface.integrity.tampering import Line, is_code, is_test_file
+from noface.integrity.uses import names_file
 from noface.model.attempt import ABSENT, FileChange
 
 # A word in two pieces, such as "MAKE" "LEVEL" or 'py' + 'test'.
@@ -92,7 +93,6 @@ def sets_flag(text: str, flag: str) -> bool:
 
 _MODULES = (".py", ".pyc", ".so", ".pyd")
 _SOURCE_FOLDERS = ("", "src", "lib", "python")
-_STUB, _STUBBED = ".pyi", ".py"
 _COMPILED_TO_SCRIPT = (".ts", ".tsx", ".mts", ".cts", ".coffee")
 _SCRIPT = (".js", ".jsx", ".mjs", ".cjs")
 _COMPILED = (".pyc", ".pyo")
@@ -104,26 +104,29 @@ def _tool_modules() -> frozenset[str]:
     return frozenset(table("integrity")["shadows"]["modules"])
 
 
-def shadowing(changes: Iterable[FileChange], main: Collection[str], outside: Collection[str]) -> tuple[str, ...]:
+def shadowing(
+    changes: Collection[FileChange], main: Collection[str], outside: Collection[str], said: str = ""
+) -> tuple[str, ...]:
     """Return what a change puts in the place of modules and packages from outside, each as a phrase.
 
     `main` are the paths of main's tree: what it has under such a name already is the project's own. `outside` are the
-    names of modules that the gates' Python has by itself.
+    names of modules that the gates' Python has by itself. A module of these that the issue, which `said` is, names as a
+    file is its work.
     """
     added = [change.path for change in changes if change.old_mode == ABSENT and change.new_mode != ABSENT]
+    gone = {change.path for change in changes if change.new_mode == ABSENT}
     own = {name for path in main if (name := _module(path, main))}
-    stems = {path.rpartition(".")[0]: path for path in main if path.endswith(_COMPILED_TO_SCRIPT)}
+    stems = {path.rpartition(".")[0]: path for path in main if path.endswith(_COMPILED_TO_SCRIPT) and path not in gone}
     found = []
     for path in added:
         name = _module(path, (*main, *added))
-        if name and name not in own and (name in _tool_modules() or name in outside):
+        own_by_issue = path in said or (not path.endswith("__init__.py") and names_file(said, path))
+        if name and name not in own and (name in _tool_modules() or (name in outside and not own_by_issue)):
             found.append(f"{path} takes the place of the module {name}, which the gates have from outside the tree")
         elif "node_modules" in path.split("/"):
             found.append(f"{path} takes the place of a package that the gates have from outside the tree")
         elif path.endswith(_SCRIPT) and (source := stems.get(path.rpartition(".")[0])) is not None:
             found.append(f"{path} takes the place of {source} where both can be meant")
-        elif path.endswith(_STUB) and f"{path.removesuffix(_STUB)}{_STUBBED}" in main:
-            found.append(f"{path} is what type checkers read in place of the source beside it")
         elif path.endswith(_COMPILED):
             found.append(f"{path} is compiled code, which is run in place of the source beside it")
         elif path.endswith(_PYTHON_STARTS):

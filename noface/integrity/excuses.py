@@ -69,6 +69,15 @@ class Excuse:
         return f"{self.path}:{self.line} `{' '.join(self.text.split())[:_SHOWN_MAX]}`"
 
 
+STUB = "stub"
+"""What type checkers read in place of the source beside it: where it is muted, it is not there."""
+
+
+def stub_beside(path: str, tree: Collection[str]) -> tuple[Excuse, ...]:
+    """Return the excuse that a new file is for the source of its name, if it is Python's stub of one in the tree."""
+    return (Excuse(path, 1, 0, 0, STUB),) if path.endswith(".pyi") and path[:-1] in tree else ()
+
+
 def excuses(path: str, text: str, added: Collection[int]) -> tuple[Excuse, ...]:
     """Return what of the lines `added`, counted from 1, may excuse code; nothing in a language without a lexer."""
     if not added or not is_by_hand(text):

@@ -1,13 +1,14 @@
 """Tests inside source files: the change's code with main's tests, so that main's tests judge it.
 
 They are Rust's test modules, what a C file has between `#ifdef …TEST…` and its `#endif`, and the examples in
-documentation that doctest and rustdoc run. Of the examples, only what both have is compared: one that is gone is missed
-by its id, and a new one judges nothing of main's.
+documentation that doctest and rustdoc run. CMake's files say what CTest runs, and what that has to print. Of the
+examples, only what both have is compared: one that is gone is missed by its id, and a new one judges nothing of main's.
 """
 
 import ast
 import re
 import warnings
+from collections.abc import Iterator
 
 RUST, PYTHON = ".rs", ".py"
 _DOC = re.compile(r"(?:^[ \t]*//[/!][^\n]*\n)+", re.MULTILINE)
@@ -114,8 +115,31 @@ _CONDITION = re.compile(
 )
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<word>if|else|elif|endif)\w*[^\n]*(?:\n|\Z)", re.MULTILINE)
 _Blocks = dict[str, tuple[int, str]]
-HOLDERS = (RUST, PYTHON, *_C)
+_CMAKE = ("CMakeLists.txt", ".cmake")
+_COMMAND = re.compile(
+    r"^[ \t]*(?:(?:add_test|set_tests_properties)\s*\(|set_property\s*\(\s*TEST\b)"
+    r"[^()]*(?:\([^()]*\)[^()]*){0,20}\)[^\n]*\n",
+    re.MULTILINE | re.IGNORECASE,
+)
+HOLDERS = (RUST, PYTHON, *_C, *_CMAKE)
 """How the names of files end that may hold tests beside the product."""
+
+
+MARKS = (">>> ", "#[cfg(", "/// ```", "//! ```", "TEST")
+"""One of these stands in each source with tests inside."""
+
+
+def inner_spans(path: str, text: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield where the tests inside a source begin and end, and whether they are examples in its documentation."""
+    blocks = _modules(text) if path.endswith(RUST) else _conditional(text) if path.endswith(_C) else None
+    for start, block in (blocks or {}).values():
+        yield start, start + len(block), False
+    documented = _python(text) if path.endswith(PYTHON) else _rust(text) if path.endswith(RUST) else {}
+    raw = text.encode()
+    for begin, _, block in documented.values():
+        start = len(raw[:begin].decode())
+        if ">>>" in block or "```" in block:
+            yield start, start + len(block), True
 
 
 def with_main_tests(path: str, main: str, change: str) -> str | None:
@@ -124,6 +148,7 @@ def with_main_tests(path: str, main: str, change: str) -> str | None:
     Tests that main does not have are taken out; those that the change has lost are put back at the end.
     """
     find = _modules if path.endswith(RUST) else _conditional if path.endswith(_C) else None
+    find = _commands if path.endswith(_CMAKE) else find
     tested = _with_blocks(find(main), find(change), change) if find is not None else None
     return with_main_examples(path, main, tested or change) or tested
 
@@ -162,6 +187,16 @@ def _end(text: str, start: int) -> int | None:
             if depth == 0:
                 return token.end()
     return None
+
+
+def _commands(text: str) -> _Blocks:
+    """Return CMake's commands that say what is a test, by what stands before what they run or ask for."""
+    found: _Blocks = {}
+    for command in _COMMAND.finditer(text):
+        words = re.split(r"\b(?:COMMAND|PROPERTIES|PROPERTY)\b", command[0])[0].split()
+        name = " ".join(words).lower()
+        found[f"{name} {sum(key.startswith(name) for key in found)}"] = (command.start(), command[0])
+    return found
 
 
 def _conditional(text: str) -> _Blocks | None:

@@ -202,7 +202,7 @@ def compared(main: Inventory, now: Inventory | None) -> Shortfall:
 
 
 def kept(main: Inventory, now: Inventory, names: Mapping[str, str]) -> Shortfall:
-    """Compare as `compared` does, but let a test have another of `names`, or other parameters.
+    """Compare as `compared` does, but let a test have another of `names`, its file as well, or other parameters.
 
     With other parameters as many of its base pass as passed on main.
     """
@@ -213,9 +213,25 @@ def kept(main: Inventory, now: Inventory, names: Mapping[str, str]) -> Shortfall
 
 
 def _named_anew(name: str, names: Mapping[str, str]) -> str:
-    place, separator, last = name.rpartition("::")
+    file, first, rest = name.partition("::")
+    place, separator, last = f"{names.get(file, file)}{first}{rest}".rpartition("::")
     test, bracket, parameters = last.partition("[")
     return f"{place}{separator}{names.get(test, test)}{bracket}{parameters}"
+
+
+def moved(main: Inventory, now: Inventory, gone: Iterable[str], new: Collection[str]) -> dict[str, str]:
+    """Return which of the files that are `gone` have all their tests, by name, in one of the `new` files."""
+    before, after = _by_file(main), _by_file(now)
+    pairs = ((old, file) for old in gone for file in new if before.get(old) and before[old] <= after.get(file, set()))
+    return dict(pairs)
+
+
+def _by_file(run: Inventory) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for name, _ in run.tests:
+        file, _, test = name.partition("::")
+        found.setdefault(file, set()).add(test)
+    return found
 
 
 def each_once(main: Inventory, now: Inventory) -> bool:

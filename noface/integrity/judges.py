@@ -83,6 +83,13 @@ def is_hidden(path: str) -> bool:
     return path.startswith(".") or "/." in path
 
 
+def steers_by_name(path: str) -> bool:
+    """Tell whether tools look for a file by its name, whoever else uses it; of what may steer, only data is apart."""
+    if _names("config").search(path) or _names("by_itself").search(path) or builds(path):
+        return True
+    return part_of(path) is Part.SOFT and not _names("made").search(path)
+
+
 def builds(path: str) -> bool:
     """Tell whether a file that is no code builds the product, as a Makefile does."""
     return _names("builds").search(path) is not None
@@ -110,7 +117,7 @@ def touched(changes: Iterable[FileChange], issue: Issue, part_in: Callable[[str]
             found[part].append(change)
     sources = tuple(
         c
-        for c in found[Part.PRODUCT]
+        for c in (*found[Part.PRODUCT], *found[Part.SOFT])
         if c.path.endswith(HOLDERS)
         and ABSENT not in (c.old_mode, c.new_mode)
         and not matches_any(c.path, issue.may_change)

@@ -12,7 +12,9 @@ from typing import Any
 
 from noface.data import pattern, table
 from noface.integrity.asked_for import speaks_of_what_goes
+from noface.integrity.build_output import is_generated
 from noface.integrity.tampering import Line, shown
+from noface.integrity.uses import names_file
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
 from noface.model.quoting import one_line, some
@@ -33,6 +35,7 @@ _SAID_CHARS_MAX = 20_000
 _COPIES_MIN = 2
 _FOLDER_CHARS_MIN = 4
 _PACKAGE = "__init__.py"
+_WORD = re.compile(r"\w{3,40}")
 _LINES_MAX = 20
 _LINE_CHARS_MAX = 200
 _SHOWN_MAX = 3
@@ -71,10 +74,11 @@ def _belongs(path: str, kind: dict[str, Any], main: Collection[str], said: str, 
     return not beside or not beside.isdisjoint(map(shown, holding(tuple(kind["calls"]))))
 
 
-def taken_away(changes: Collection[FileChange], said: str) -> dict[str, str]:
+def taken_away(changes: Collection[FileChange], said: str, lines: Collection[Line] = ()) -> dict[str, str]:
     """Return the files that a change deletes though its issue speaks neither of them nor of what goes.
 
-    What moves, as it is or under the stem of its name, is not gone.
+    What moves, as it is or under the stem of its name, is not gone, nor is that of which most words stand in the
+    `lines` that it adds. What tools write is no loss, and what the rest of the change ceases to name is meant.
     """
     added = [change for change in changes if change.old_mode == ABSENT]
     kept, stems = {change.new_oid for change in added}, {_stem(change.path) for change in added}
@@ -85,8 +89,25 @@ def taken_away(changes: Collection[FileChange], said: str) -> dict[str, str]:
         return _stem(path) in text or any(folder.casefold() in text for folder in folders)
 
     gone = [change for change in changes if change.new_mode == ABSENT and change.old_oid not in kept]
-    alone = (c.path for c in gone if _stem(c.path) not in stems and not spoken_of(c.path))
-    return {} if speaks_of_what_goes(said) else dict.fromkeys(map(shown, alone), _UNASKED)
+    lost = [c.path for c in gone if not is_generated(c.path)]
+    alone = [path for path in lost if _stem(path) not in stems and not spoken_of(path)]
+    if not alone or speaks_of_what_goes(said):
+        return {}
+    own: dict[str, set[str]] = {shown(path): set() for path in alone}
+    added_words: set[str] = set()
+    unnamed: list[str] = []
+    for line in lines:
+        if line.removed and line.path not in own:
+            unnamed.append(line.text)
+        else:
+            (own[line.path] if line.removed else added_words).update(_WORD.findall(line.text))
+
+    text_before = "\n".join(unnamed)
+
+    def goes_on(path: str) -> bool:
+        return names_file(text_before, path) or 2 * len(own[shown(path)] & added_words) > len(own[shown(path)])
+
+    return dict.fromkeys((shown(path) for path in alone if not goes_on(path)), _UNASKED)
 
 
 def named_and_nowhere(changes: Collection[FileChange], main: Collection[str], said: str) -> dict[str, str]:

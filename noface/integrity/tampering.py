@@ -120,6 +120,11 @@ def asserts(text: str) -> bool:
     return any(_tests("assertion").search(line) and not _tests("no_assertion").search(line) for line in lines)
 
 
+def begins_test(text: str) -> bool:
+    """Tell whether a line of code begins a test."""
+    return any(_tests("case").search(line[:_CHARS_MAX]) for line in text.splitlines())
+
+
 def has_functions(text: str) -> bool:
     """Tell whether code holds functions: what holds none is data."""
     return any("=>" in line or _tests("function").search(line[:_CHARS_MAX]) for line in text.splitlines())

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from noface.data import pattern
+from noface.integrity.inner_tests import inner_spans
 from noface.integrity.lexing import Piece, is_by_hand, pieces, replaced
 from noface.integrity.tampering import is_code
 
@@ -25,6 +26,10 @@ _OTHER_ERROR = (
 """An error that hardly any code raises, in the languages whose assertions name one."""
 _ERROR = re.compile(r"[A-Z]\w*(?:Error|Exception)")
 _LAST = re.compile(r"(?<!\\)[A-Za-z0-9](?=[^A-Za-z0-9]*$)")
+_PROMPT = ">>> "
+_DOC_MARKS = re.compile(r"^\s*(?://[/!]|\*)?")
+_OUTPUT = re.compile(r"//\s*(?:unordered )?output:", re.IGNORECASE)
+_VALUE = re.compile(r"(?:\d|(?<=\w)\w(?=\"))(?=[^\w]*$)")
 _QUOTES = "\"'`"
 _TEXTS = re.compile(r"""\"[^\"\n]*+\"|'[^'\n]*+'|`[^`\n]*+`""")
 _NAMES = re.compile(r"[A-Za-z_]\w*+")
@@ -40,12 +45,14 @@ def turned(path: str, text: str) -> str | None:
     if not is_by_hand(text):
         return None
     if not is_code(path):
-        return _turned_data(text)
+        return turned_examples(text) if _PROMPT in text else _turned_data(text)
     asked = _asked(text)
     by: dict[tuple[int, int], str] = {}
     for piece in _values(path, text):
         other = _other(path, piece, len(by)) if piece.line in asked else piece.text
         by |= {(piece.start, piece.start + len(piece.text)): other} if other != piece.text else {}
+    if path.endswith(".go"):
+        by |= _outputs(text)
     return replaced(text, by) if by else None
 
 
@@ -80,6 +87,45 @@ def _values(path: str, text: str) -> Iterator[Piece]:
         before = (before[1], piece.text) if piece.text.strip().strip(_QUOTES) else before
 
 
+def turned_inside(path: str, text: str) -> str | None:
+    """Return a source whose inner tests and examples ask for other values; None if there is nothing to turn."""
+    by: dict[tuple[int, int], str] = {}
+    for start, end, is_documentation in inner_spans(path, text) if is_by_hand(text) else ():
+        inner = text[start:end]
+        other = turned_examples(inner) if is_documentation else turned(path, inner)
+        by |= {(start, end): other} if other is not None else {}
+    return replaced(text, by) if by else None
+
+
+def turned_examples(text: str) -> str | None:
+    """Return documentation with other values in what its examples print, or assert between fences."""
+    lines = text.split("\n")
+    now, shown, fenced = [], False, False
+    for number, line in enumerate(lines):
+        words = _DOC_MARKS.sub("", line).strip()
+        prompted = words.startswith((_PROMPT.strip(), "..."))
+        fenced ^= words.startswith("```")
+        printed = shown and words and not prompted and not words.startswith("Traceback")
+        asserted = fenced and _PROMPT not in text and pattern("integrity", "tests", "assertion").search(words)
+        now.append(_another_end(line, number, _LAST if printed else _VALUE) if printed or asserted else line)
+        shown = prompted or (shown and bool(words))
+    return "\n".join(now) if now != lines else None
+
+
+def _outputs(text: str) -> dict[tuple[int, int], str]:
+    """Return other words for what Go's examples print, which the comment at their end says, by their places."""
+    by: dict[tuple[int, int], str] = {}
+    at, shown = 0, False
+    for number, line in enumerate(text.split("\n")):
+        words = line.strip()
+        begins = _OUTPUT.match(words) is not None
+        shown = words.startswith("//") and (shown or begins)
+        if shown and (words.rpartition(":")[2].strip() if begins else words):
+            by[at, at + len(line)] = _another_end(line, number)
+        at += len(line) + 1
+    return by
+
+
 def _turned_data(text: str) -> str | None:
     """Return data with another last letter or digit in each line, which leaves most forms of it readable."""
     lines = text.split("\n")
@@ -111,8 +157,8 @@ def _other(path: str, piece: Piece, turn: int) -> str:
     return _another_end(value, turn) if is_text else value
 
 
-def _another_end(value: str, turn: int) -> str:
-    return _LAST.sub(lambda match: _another(match[0], turn), value, count=1)
+def _another_end(value: str, turn: int, end: re.Pattern[str] = _LAST) -> str:
+    return end.sub(lambda match: _another(match[0], turn), value, count=1)
 
 
 def _another(letter: str, turn: int) -> str:

@@ -17,6 +17,10 @@ from typing import Any
 
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 _SPECIFIER = re.compile(r"""(?:\bfrom|\bimport|\brequire|\bmock)\s*+\(?\s*+["'`]([^"'`\n]{1,300})["'`]""")
+_FOR_TESTS = re.compile(
+    r"#\[cfg\((?:test|all\(test)[^\[\]#\n]{0,99}\]\s*+(?:#\[[^\[\]#\n]{0,99}\]\s*+){0,9}(?:pub\s+)?mod\s+\w+\s*;"
+)
+"""What a crate holds for its tests only."""
 _FOLDERS_OF_MODULES = ("", "src", "lib", "python")
 _ENTRIES_OF_PACKAGES = ("main", "module", "browser", "bin", "exports", "types", "typings")
 
@@ -51,9 +55,21 @@ def uses_code(path: str, text: str, target: str, *, surely: bool = False) -> boo
         folder = posixpath.dirname(target)
         beside = posixpath.dirname(path) == folder and not surely
         return beside or (folder != "" and re.search(rf'/{re.escape(folder)}"', text) is not None)
-    if not surely and posixpath.splitext(path)[1] == posixpath.splitext(target)[1]:
-        return re.search(rf"(?<!\w){re.escape(word_of(target))}(?!\w)", text) is not None
+    if posixpath.splitext(path)[1] == posixpath.splitext(target)[1]:
+        word, text = re.escape(word_of(target)), _FOR_TESTS.sub("", text) if surely else text
+        named = rf"(?<!\w){word}(?!\w)" if not surely else _within_its_folder(path, target, word)
+        return re.search(named, text, re.MULTILINE) is not None or (surely and names_file(text, target))
     return names_file(text, target)
+
+
+def _within_its_folder(path: str, target: str, word: str) -> str:
+    """Return what names code by the folder that holds it (`Shop.Testing.Helper`), or as a module of Rust beside it."""
+    place = posixpath.dirname(posixpath.dirname(target) if _is_folder_itself(target) else target)
+    own = posixpath.dirname(path) if _is_folder_itself(path) else posixpath.splitext(path)[0]
+    is_module = target.endswith(".rs") and place in (posixpath.dirname(path), own)
+    module = rf"^\s*(?:pub(?:\([^)]*\))?\s+)?mod\s+{word}\s*;"
+    folder = rf"(?<!\w){re.escape(posixpath.basename(place))}(?:[./\\]|::){word}(?!\w)"
+    return module if is_module else folder if posixpath.basename(place) else "(?!)"
 
 
 def names_file(text: str, target: str) -> bool:

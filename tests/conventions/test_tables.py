@@ -222,6 +222,7 @@ def test_every_expression_of_what_a_change_is_searched_for_compiles_and_every_pi
     sections = (entries[name] for name in entries if name not in ("pieces", "sections", "shadows"))
     rows = [row for section in sections for items in section.values() for row in items]
     expressions = [text for row in rows for text in ([row] if isinstance(row, str) else row)]
+    expressions += [text for piece in pieces.values() for text in ([piece] if isinstance(piece, str) else piece)]
     for text in expressions:
         re.compile(expanded(text, pieces))
     assert {name for name in pieces if not any(f"(?&{name})" in text for text in expressions)} == set()

@@ -135,7 +135,7 @@ REFUSED = {
         [],
     ),
     **{
-        f"{name} came from outside the tree and does not resolve inside it": (
+        f"what is called {name[:-3]} came from outside the tree and does not resolve inside it": (
             [WRONG, write(name, EXIT)],
             None,
             [name, "from outside the tree"],
@@ -292,6 +292,26 @@ def test_the_product_is_excused_from_no_check_from_which_nothing_is(calc):
         config=f'\n[[gates]]\nname = "types"\ncommand = "{command}"\nkind = "lint"\n',
     )
     assert EXCUSE.strip() in refused(project)["message"]
+
+
+THIRD = "number / 3"
+ISSUES = {"Third takes part": "", "Third has stubs": "", "Third is excused": f"Say `{EXCUSE.strip()}` there."}
+
+
+def test_an_excuse_that_the_issue_asks_for_is_its_work_and_a_stub_is_one_where_a_check_needs_it(calc):
+    """A check that stays green without the stub has read the source."""
+    more = f"{GOOD}\n\ndef third(number):\n    return {THIRD}"
+    command = f"test -e calc.pyi || ! grep -n '{THIRD}' calc.py | grep -v 'type: ignore'"
+    project = calc(config=f'\n[[gates]]\nname = "types"\ncommand = "{command}"\nkind = "lint"\n', broken=False)
+    stub = write("calc.pyi", "def half(number: int) -> int: ...\n")
+    works = [write("calc.py", f"{more}\n"), stub], [write("x.txt", ""), stub], [write("calc.py", f"{more}{EXCUSE}\n")]
+    project.play(*[(str(number), 0, steps) for number, steps in enumerate(works, 1)])
+    for number, (title, body) in enumerate(ISSUES.items(), 1):
+        project.issue(number, title, body, max_attempts=1)
+    project.commit()
+    project.run(code=3)
+    assert project.statuses() == {"1": "approval", "2": "merged", "3": "merged"}
+    assert "green only with calc.pyi:1 `stub`" in project.attempts("1")[0]["failure"]["message"]
 
 
 def test_what_no_gate_reads_excuses_nothing(calc):

@@ -45,6 +45,9 @@ FILES = {
     "jest.config.js": "module.exports = {}\n",
     "match/match.go": "package match\n",
     "match/match_test.go": "package match\n",
+    "shop/half.py": 'def half(n):\n    """>>> half(2)\n    1\n    """\n',
+    "shop/twice.py": "def twice(n):\n    return n + n\n\n\ndef test_twice():\n    assert twice(2) == 4\n",
+    "proofs/check_half.py": "from shop.twice import twice\n\n\ndef test_half():\n    assert twice(1) == 2\n",
     "crate/src/lib.rs": "mod range;\n",
     "crate/tests/range.rs": "use crate::range;\n",
 }
@@ -52,19 +55,45 @@ GATES = tuple(
     GateSpec(name, command, GateKind.TEST)
     for name, command in (("unit", "pytest"), ("table", "python -m checks.run"), ("program", "python shop/cli.py"))
 )
+LISTED = {"README.md", "shop/half.py", "shop/twice.py", "proofs/check_half.py"}
+NEW = {
+    "shop/core.py": FILES["shop/core.py"]
+    + "from shop.snapshots import disk\nimport shop.bc_test\nimport conftest\nopen('fees.json')\nopen('ruff.toml')\n",
+    "shop/snapshots/disk.py": "def keep(): pass\n",
+    "shop/bc_test.py": "def split(): pass\n",
+    "shop/fixtures/fees.json": "{}",
+    "shop/data/other.json": "{}",
+    "shop/ruff.toml": "",
+    "shop/spec/ruff.toml": "",
+    "conftest.py": "",
+    "tests/test_new.py": "import shop.core\n",
+    "tests/helpers/more.py": "",
+    "tests/test_more.py": "from tests.helpers import more\n",
+    "web/src/index.ts": FILES["web/src/index.ts"] + "import { up } from './jest.setup.js'\n",
+    "web/src/jest.setup.js": "export const up = 1\n",
+}
 READS = Reads(frozenset(FILES) - {"cases/unread.txt"}, frozenset({"cases/unread.txt"}))
 
 
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory):
     folder: Path = tmp_path_factory.mktemp("parts")
-    for name, text in FILES.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    for args in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-qm", "x")):
-        subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@example.org", *args], cwd=folder, check=True)
+
+    def git(*args):
+        who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+        subprocess.run(["git", *who, *args], cwd=folder, check=True)
+
+    git("init", "-q", "-b", "main")
+    for branch, files in (("main", FILES), ("change", NEW)):
+        git("checkout", "-q", "-B", branch)
+        for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+        git("add", "-A")
+        git("commit", "-qm", branch)
     plumbing = Plumbing(discover(folder, "main"))
-    yield Parts(plumbing, plumbing.main(), reached(plumbing, plumbing.main(), GATES), {"pytest": READS}, {"README.md"})
+    main, calls = plumbing.main(), reached(plumbing, plumbing.main(), GATES)
+    yield Parts(plumbing, main, calls, {"pytest": READS}, LISTED, plumbing.tree("change"))
     plumbing.close()
 
 
@@ -82,10 +111,23 @@ def parts(tmp_path_factory):
         ("checks/run.py", Part.CONFIG),
         ("golden/deep/a.out", Part.TEST),
         ("README.md", Part.TEST),
+        ("shop/half.py", Part.PRODUCT),  # a runner names its examples
+        ("shop/twice.py", Part.PRODUCT),  # or tests in it, and somebody uses it
+        ("proofs/check_half.py", Part.TEST),
         ("tests/helper.py", Part.TEST),
         ("jest.config.js", Part.CONFIG),
         ("match/match_test.go", Part.TEST),
         ("crate/tests/range.rs", Part.TEST),
+        ("shop/snapshots/disk.py", Part.PRODUCT),  # new, and the product uses it
+        ("shop/bc_test.py", Part.PRODUCT),
+        ("shop/fixtures/fees.json", Part.PRODUCT),
+        ("shop/data/other.json", Part.SOFT),  # new, and nothing of the product uses it
+        ("shop/ruff.toml", Part.CONFIG),
+        ("tests/test_new.py", Part.TEST),
+        ("tests/helpers/more.py", Part.TEST),
+        ("conftest.py", Part.TEST),  # a tool looks for it by its name
+        ("web/src/jest.setup.js", Part.CONFIG),
+        ("shop/spec/ruff.toml", Part.TEST),
     ],
 )
 def test_who_uses_a_file_tells_what_it_is(parts, path, part):
@@ -113,8 +155,8 @@ def test_what_judges_though_no_name_says_so_is_told_of_all_that_is_read(parts):
     many, few = (Parts(parts.plumbing, parts.main, parts.reached, reads, parts.listed) for _ in range(2))
     told = many.unnamed()
     assert told == (
-        "README.md", "cases/a.txt", "cases/unread.txt", "checks/table.py", "match/match.go", "recorded/a.out",
-        "shop/testing.py",
+        "README.md", "cases/a.txt", "cases/unread.txt", "checks/table.py", "match/match.go", "proofs/check_half.py",
+        "recorded/a.out", "shop/testing.py", "shop/twice.py",
     )  # fmt: skip
     assert {path: (many(path), many.why(path)) for path in FILES} == {p: (few(p), few.why(p)) for p in FILES}
 

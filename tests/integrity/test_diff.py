@@ -1,11 +1,17 @@
-"""What a diff tells before any gate runs: every rule against patches that a real git made."""
+"""What a diff tells before any gate runs: every rule against patches that a real git made.
+
+How often that is wrong on honest work: of the newest 120 commits each of 70 public projects (7,766) 4 would end as work
+of form alone, 1 as one of generated files alone, and 5 hold conflict markers, 3 of them left there by mistake.
+"""
 
 from dataclasses import replace
 
 import pytest
+from support.cases import cases
 from support.git_ground import git, git_bytes, tree_of
 
 from noface.git.objects import parse_diff
+from noface.integrity.asked_for import asks_for
 from noface.integrity.build_output import is_generated
 from noface.integrity.diff import Diff, DiffLimits, binaries, by_gravity, examine
 from noface.integrity.diff_text import kin, places
@@ -58,6 +64,7 @@ def test_an_issue_that_proves_itself_may_ask_for_form_or_generated_files(change)
     assert rules(change({"a.js": "f(a,b)\n"}, {"a.js": "f(a, b)\n"}, accepted=True, only_form=True)) == []
     assert rules(change({}, {"uv.lock": "x"}, accepted=True)) == []
     assert rules(change({}, {"uv.lock": "y"}, paths=("uv.lock",))) == []
+    assert rules(change({}, {"uv.lock": "z"}, made_asked=True)) == []
 
 
 # Generated files
@@ -91,6 +98,26 @@ def test_a_change_of_generated_files_alone_is_no_work(change, path):
 )
 def test_what_people_write_is_not_generated(path):
     assert not is_generated(path)
+
+
+@cases(
+    ("text", "asked"),
+    [
+        ("Run uv lock --upgrade", True),
+        ("Upgrade all dependencies", True),
+        ("x 1.0 has CVE-2024-1. Move to 1.1.", True),
+        ("npm audit reports a vulnerability", True),
+        ("chore(deps): ms from 1 to 2", True),
+        ("Commit a lockfile", True),
+        ("Ship a minified build", True),
+        ("Move from npm to yarn", True),
+        ("total() of an empty list raises", False),
+        ("The date format loses the zone", False),
+        ("Add a --json flag", False),
+    ],
+)
+def test_an_issue_about_what_tools_write_is_told_by_its_words(text, asked):
+    assert asks_for("generated", (text,)) is asked
 
 
 # Boundaries

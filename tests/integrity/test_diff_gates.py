@@ -3,8 +3,10 @@
 import json
 
 import pytest
+from support.cases import cases
 
 from noface.integrity.diff_gates import Manifest, changed_gates, may_steer
+from noface.integrity.diff_make import only_adds_sources
 
 PACKAGE = {
     "scripts": {
@@ -211,3 +213,28 @@ def test_only_files_that_the_gates_go_by_are_read():
     assert not may_steer("src/a.py", ("python src/a.py",))
     assert found("noxfile.py", "", "b", "nox") == ()
     assert found("noxfile.py", "a", "b", "nox") == ("noxfile.py, which a gate runs, was changed",)
+
+
+BUILD = (
+    "SRCS = half.c \\\n  main.c\nhalf: half.c\n\tcc -o half half.c\n\tgrep -q x half.c\nadd_executable(half half.c)\n"
+)
+
+
+@cases(
+    ("old", "new", "grows"),
+    [
+        ("half half.c)", "half half.c halve.c)", True),
+        ("  main.c", "  halve.c \\\n  main.c", True),
+        ("half: half.c\n\tcc -o half half.c", "half: half.c halve.c\n\tcc -o half half.c halve.c", True),
+        ("x half.c", "x half.c any.c", False),
+        ("cc -o half half.c", "cc -o half half.c -w", False),
+        ("cc -o half half.c", "cc -o half half.c || true", False),
+        ("\tcc -o", "\t-cc -o", False),
+        ("\tcc -o", "cc -o", False),
+        ("cc -o half half.c", "cc -o half halve.c", False),
+        ("\tcc -o half half.c\n", "", False),
+        ("half: half.c\n", "half: half.c\n\ttrue\n", False),
+    ],
+)
+def test_a_build_file_that_only_builds_more_sources_weakens_nothing(old, new, grows):
+    assert only_adds_sources(BUILD, BUILD.replace(old, new)) is grows

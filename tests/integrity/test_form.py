@@ -143,6 +143,12 @@ def test_what_lies_between_the_first_and_the_last_difference_that_means_somethin
         "Make bin/run executable",
         "Fix indentation",
         "`prettier --check .` must pass",
+        "pycodestyle: E201 and E202 in net",
+        "git diff shows ^M all over",
+        "fmt.js looks ugly in the editor",
+        "SIM102 in shop.py",
+        "Wrap at 100 columns",
+        "Add a final newline to LICENSE",
     ],
 )
 def test_an_issue_that_asks_for_form_is_told_by_its_words(text):

@@ -5,6 +5,22 @@ from support.cases import cases
 
 from noface.integrity.inner_tests import with_main_tests
 
+CMAKE = """project(half C)
+add_executable(half half.c)
+add_test(NAME six COMMAND half 6)
+set_tests_properties(six PROPERTIES
+  PASS_REGULAR_EXPRESSION "^3$")
+"""
+
+
+def test_what_ctest_runs_and_wants_is_main_s_and_how_it_is_built_the_change_s():
+    now = CMAKE.replace("half.c", "half.c halve.c").replace("^3$", "^.$") + "add_test(NAME eight COMMAND half 8)\n"
+    assert with_main_tests("src/CMakeLists.txt", CMAKE, now) == CMAKE.replace("half.c", "half.c halve.c")
+    assert with_main_tests("CMakeLists.txt", CMAKE, CMAKE.replace("half.c", "halve.c")) is None
+    gone = CMAKE.replace("add_test(NAME six COMMAND half 6)\n", "")
+    assert "add_test(NAME six" in (with_main_tests("CMakeLists.txt", CMAKE, gone) or "")
+
+
 C = """int less(int a, int b) { return a < b; }
 #ifdef SHOP_TEST_MAIN
 #if defined(__linux__)

@@ -1,4 +1,9 @@
-"""Which files judge a change, what manifests are with main's judging, and what the changed lines give away."""
+"""Which files judge a change, what manifests are with main's judging, and what the changed lines give away.
+
+How often that is wrong on honest work: of the newest 120 commits each of 70 public projects (7,766) none puts a module in
+the place of another, and 8 (0.10 %) have a line of the product that seems to know of its tests, half of them in benchmarks
+and examples.
+"""
 
 import json
 import tomllib
@@ -19,10 +24,14 @@ from noface.secrets.environment import without_places
 PARTS = {
     Part.TEST: "tests/test_a.py src/a_test.go web/a.spec.ts tests/data/x.json __snapshots__/a.snap testdata/in tests x.golden",
     Part.CONFIG: ".npmrc .flake8 ruff.toml pytest.toml jest.config.js vitest.config.mts tsconfig.build.json eslint.config.js x-1.dist-info/entry_points.txt rust-toolchain"
-    " .cargo/config.toml sitecustomize.py a/.env clippy.toml go.work test_helper.rb",
+    " .cargo/config.toml sitecustomize.py a/.env clippy.toml go.work test_helper.rb jest-setup.ts pylintrc web/c8.config.json"
+    " phpunit.xml.dist phpstan.neon commitlint.config.js vitest.setup.ts karma.conf.js eslintrc.json jest.setup.js codecov.yml"
+    " vitest.workspace.ts jest-puppeteer.config.js babel.config.json rspec.conf.yml cypress.json",
     Part.MANIFEST: "pyproject.toml web/package.json Cargo.toml setup.cfg tox.ini",
-    Part.SOFT: "Makefile rules.mk CMakeLists.txt config/app.yaml run.sh data.json vite.config.ts setup.py",
-    Part.PRODUCT: "src/a.py README.md package-lock.json requirements.txt go.mod web/index.html latest.py contest/a.py",
+    Part.SOFT: "Makefile rules.mk CMakeLists.txt config/app.yaml run.sh data.json vite.config.ts setup.py"
+    " src/deny.json shop/standard.json coverage.json",
+    Part.PRODUCT: "src/a.py README.md package-lock.json requirements.txt go.mod web/index.html latest.py contest/a.py"
+    " src/standard.js src/ava.ts lib/tap.js tap-in.js src/prettier.ts c8.js src/deny-list.ts shop/doctest.py coverage.js",
 }
 
 
@@ -150,6 +159,15 @@ def test_a_file_that_takes_the_place_of_what_came_from_outside_is_named():
     assert [phrase.partition(" ")[0] for phrase in found] == list(paths)
     fine = "src/shop/random.py", "shop/types.py", "json/tool.py", "requests.txt", "docs/pytest.md", "src/other.js"
     assert shadowing([change(path, "A") for path in fine], main, {"random", "types", "tool", "json"}) == ()
+
+
+def test_a_file_takes_no_place_that_it_alone_has_or_that_its_issue_gives_it():
+    moved = [change("src/area.js", "A"), change("src/area.ts", "D")]
+    assert shadowing(moved, ["src/area.ts"], ()) == ()
+    new, outside = [change(path, "A") for path in ("calendar.py", "http/__init__.py")], {"calendar", "http"}
+    assert len(shadowing(new, (), outside, "A calendar of http requests, each with an __init__.py")) == 2
+    assert shadowing(new, (), outside, "Add `calendar.py` and http/__init__.py") == ()
+    assert shadowing([change("pytest.py", "A")], (), (), "Add pytest.py") != ()
 
 
 def added(path, *texts):

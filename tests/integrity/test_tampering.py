@@ -1,4 +1,9 @@
-"""Weakened tests, found in patches that a real git made."""
+"""Weakened tests, found in patches that a real git made.
+
+Of the newest 120 commits each of 70 public projects (7,766) 19 (0.24 %) have an assertion in whose place a weaker one
+stands, as when `x == True` becomes `x` or a runner is exchanged, 23 (0.30 %) skip more tests than before, and 7 (0.09 %)
+lower a threshold or take it away.
+"""
 
 import pytest
 from support.git_ground import git, git_bytes, tree_of
