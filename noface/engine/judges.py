@@ -44,7 +44,6 @@ from noface.integrity.inventory import (
     file_of,
     files_of,
     kept,
-    moved,
     newly_skipped,
     without,
 )
@@ -55,6 +54,7 @@ from noface.integrity.tampering import (
     CONTRADICTED,
     EMPTIED,
     altered,
+    assertions,
     contradicted,
     missing,
     named_among,
@@ -129,6 +129,13 @@ class Judges:
             if path and not lifted(change.path, self.issue):
                 found[path].append(change)
         return found
+
+    def _moved(self, judging: Touched) -> dict[str, str]:
+        """Return which test files of main are gone, and where they stand now with all that they assert."""
+        with self.scope.env.plumbing.blobs() as blobs:
+            now = {assertions(_text(blobs, c.new_oid)): c.path for c in judging.tests if c.old_mode == ABSENT}
+            was = ((c.path, assertions(_text(blobs, c.old_oid))) for c in judging.tests if c.new_mode == ABSENT)
+            return {path: now[asserted] for path, asserted in was if asserted and asserted in now}
 
     def _without_growth(self, judging: Touched) -> Touched:
         """Leave out the build files that build more sources than main's and are the same beside that."""
@@ -231,18 +238,18 @@ class Judges:
         if not self._all_by_id():
             return False
         judges = (c for c in (*judging.tests, *judging.sources) if c.path in hard)
-        rewritten = {
-            c.path for c in judges if c.old_mode != ABSENT
-        }  # one that is gone has moved, or its tests are taken
-        failing, new = set[str](), [c.path for c in judging.tests if c.old_mode == ABSENT]
-        gone = [c.path for c in judging.tests if c.new_mode == ABSENT]
+        files = {name.partition("::")[0] for name in self.taken}
+        elsewhere = self._moved(judging)
+        rewritten = {c.path for c in judges if c.old_mode != ABSENT and (c.new_mode != ABSENT or c.path in files)}
+        rewritten |= elsewhere.keys()
+        failing = set[str]()
         patch = self.scope.env.plumbing.diff(self.task.main, self.task.tree).patch
         names = renamed_tests(patch.decode("utf-8", "replace"))
         for gate in self._by_id():
             main, now = self._inventory(self._main_tree, gate), self._inventory(self.task.tree, gate)
             if main is None or now is None or newly_skipped(main, now):
                 return False
-            lost = kept(main, now, names | moved(main, now, gone, new))
+            lost = kept(main, now, names | elsewhere)
             if replace(lost, gone=tuple(each for each in lost.gone if not named_among(each, self.taken))).short:
                 return False
             short = compared(main, self._inventory(tree, gate))

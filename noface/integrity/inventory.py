@@ -219,21 +219,6 @@ def _named_anew(name: str, names: Mapping[str, str]) -> str:
     return f"{place}{separator}{names.get(test, test)}{bracket}{parameters}"
 
 
-def moved(main: Inventory, now: Inventory, gone: Iterable[str], new: Collection[str]) -> dict[str, str]:
-    """Return which of the files that are `gone` have all their tests, by name, in one of the `new` files."""
-    before, after = _by_file(main), _by_file(now)
-    pairs = ((old, file) for old in gone for file in new if before.get(old) and before[old] <= after.get(file, set()))
-    return dict(pairs)
-
-
-def _by_file(run: Inventory) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for name, _ in run.tests:
-        file, _, test = name.partition("::")
-        found.setdefault(file, set()).add(test)
-    return found
-
-
 def each_once(main: Inventory, now: Inventory) -> bool:
     """Tell whether each test that passed on main passes now at least once, and none fails: a second run may lack."""
     if any(outcome is Outcome.FAILED for _, outcome in now.tests):

@@ -116,8 +116,21 @@ def is_test_file(path: str) -> bool:
 
 def asserts(text: str) -> bool:
     """Tell whether a line of code asserts something."""
-    lines = (line[:_CHARS_MAX] for line in text.splitlines())
-    return any(_tests("assertion").search(line) and not _tests("no_assertion").search(line) for line in lines)
+    return next(_asserting(text), None) is not None
+
+
+def assertions(text: str) -> tuple[str, ...]:
+    """Return the lines of code that assert something or begin a test, in their order and without blanks around them."""
+    lines = text.splitlines()
+    found = {*_asserting(text), *(n for n, line in enumerate(lines) if _tests("case").search(line[:_CHARS_MAX]))}
+    return tuple(lines[number].strip() for number in sorted(found))
+
+
+def _asserting(text: str) -> Iterator[int]:
+    for number, line in enumerate(text.splitlines()):
+        short = line[:_CHARS_MAX]
+        if _tests("assertion").search(short) and not _tests("no_assertion").search(short):
+            yield number
 
 
 def begins_test(text: str) -> bool:

@@ -274,3 +274,14 @@ def test_a_role_that_was_not_there_is_asked_again_by_the_next_run(shop):
     project.run()
     assert project.statuses() == {"1": "merged"}
     assert len(project.attempts("1")) == 1
+
+
+def test_tests_whose_file_moves_with_all_that_they_assert_are_a_question_for_a_model(shop):
+    """A module has another name, and its tests go with it; new assertions in a moved file are a person's question."""
+    moves = [{"shell": "git mv shop.py store.py; git mv tests/test_shop.py tests/test_store.py"}]
+    moves += [{"write": "tests/test_store.py", "text": TESTS.replace("from shop", "from store")}]
+    project = shop(
+        says(True, "shop.py is called store.py"), work=moves, body="shop.py is called store.py, as its tests."
+    )
+    project.run()
+    assert "from store" in project.git("show", "main:tests/test_store.py")

@@ -155,8 +155,8 @@ def test_what_judges_though_no_name_says_so_is_told_of_all_that_is_read(parts):
     many, few = (Parts(parts.plumbing, parts.main, parts.reached, reads, parts.listed) for _ in range(2))
     told = many.unnamed()
     assert told == (
-        "README.md", "cases/a.txt", "cases/unread.txt", "checks/table.py", "match/match.go", "proofs/check_half.py",
-        "recorded/a.out", "shop/testing.py", "shop/twice.py",
+        "README.md", "cases/a.txt", "cases/unread.txt", "checks/table.py", "match/match.go",
+        "proofs/check_half.py", "recorded/a.out", "shop/testing.py", "shop/twice.py",
     )  # fmt: skip
     assert {path: (many(path), many.why(path)) for path in FILES} == {p: (few(p), few.why(p)) for p in FILES}
 
