@@ -22,7 +22,7 @@ from noface.integrity.inventory import Outcome
 from noface.integrity.judges import Part, part_of
 from noface.integrity.lexing import TEXT_CHARS_MAX
 from noface.integrity.prose import is_prose
-from noface.integrity.strength import Body, all_bodies, bodies
+from noface.integrity.strength import Body, all_bodies, asks_only_more, bodies
 from noface.integrity.tampering import blind, changed_lines, is_code, named_among
 from noface.integrity.turned import turned, turned_alike, turned_inside
 from noface.model.attempt import ABSENT, FileChange
@@ -89,7 +89,7 @@ class Sensitivity:
         return None
 
     def _rewritten(self, tests: Iterable[FileChange]) -> dict[tuple[str, ...], Body]:
-        """Return the bodies of main that a change has in another form; all of the files of one that is no test's."""
+        """Return the bodies of main that a change rewrites; all of the files of one that is no test's."""
         pairs = [
             (each.path, each.old_oid, each.new_oid) for each in tests if ABSENT not in (each.old_mode, each.new_mode)
         ]
@@ -97,7 +97,11 @@ class Sensitivity:
         with self.plumbing.blobs() as blobs:
             for path, old, new in pairs:
                 main, now = (bodies(path, blobs.text(oid, TEXT_CHARS_MAX)) for oid in (old, new))
-                others = {key: body for key, body in now.items() if body.name and main.get(key, body) != body}
+                others = {
+                    key: body
+                    for key, body in now.items()
+                    if body.name and not asks_only_more(main.get(key, body), body)
+                }
                 found |= others if all(body.test for body in others.values()) else now
         return found
 

@@ -158,6 +158,22 @@ def bodies(path: str, text: str) -> dict[_Key, Body]:
     return found
 
 
+def asks_only_more(main: Body, now: Body) -> bool:
+    """Tell whether a body has main's lines in their order, and beside them nothing but further assertions."""
+    if main.head != now.head:
+        return False
+    left = iter(now.written)
+    for line in main.written:
+        for other in left:
+            if other == line:
+                break
+            if not asserting(other[1]):
+                return False
+        else:
+            return False
+    return all(asserting(line) for _, line in left)
+
+
 def _inside(path: str, text: str) -> set[int]:
     """Return the numbers of the lines that begin within a string: their indentation says nothing."""
     found: set[int] = set()

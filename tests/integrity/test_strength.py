@@ -8,7 +8,7 @@ emptied in 0.6 %. Of those in which something is found, the commit's own message
 
 import pytest
 
-from noface.integrity.strength import as_was, of_bodies, weaker
+from noface.integrity.strength import as_was, asks_only_more, bodies, of_bodies, weaker
 
 PY = """\
 import pytest
@@ -149,6 +149,24 @@ HELPER = (
 )  # fmt: skip
 def test_tests_that_are_rewritten_and_ask_for_as_much_lose_nothing(old, new):
     assert lost("t.py", old, new) == []
+
+
+@pytest.mark.parametrize(
+    ("now", "more"),
+    [
+        ("    found = half(6)\n    assert found == 3\n    assert found != 2\n", True),
+        ("    found = half(6)\n    assert found\n    assert found == 3\n", True),
+        ("    found = half(6)\n    return\n    assert found == 3\n", False),
+        ("    found = 3\n    assert found == 3\n", False),
+        ("    found = half(6)\n", False),
+        ("    found = half(6)\n    assert found == 3\n    print(found)\n", False),
+    ],
+)
+def test_a_body_that_only_asks_more_is_told_by_its_lines(now, more):
+    head = "def test_half():\n"
+    (main,) = (b for b in bodies("test_a.py", f"{head}    found = half(6)\n    assert found == 3\n").values() if b.name)
+    (other,) = (b for b in bodies("test_a.py", head + now).values() if b.name)
+    assert asks_only_more(main, other) is more
 
 
 def test_a_test_that_moves_to_another_file_loses_nothing():
