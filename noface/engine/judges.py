@@ -118,7 +118,7 @@ class Judges:
         failure = failure or checks.failure(ours, parts, self.gates)
         often = self.scope.env.sensitivity
         return failure or Sensitivity(plumbing, task, parts, self._facts, self._run, often).failure(
-            self._mains(judging), tuple(self._test_gates()), judging.tests
+            self._mains(judging), tuple(self._test_gates()), judging.tests, self.taken
         )
 
     def _of_main(self, changes: Iterable[FileChange], parts: Parts) -> dict[str, list[FileChange]]:
@@ -496,7 +496,7 @@ def judged_by_main(
     against = tuple(each for each in (failure, suspicion) if each is not None)
     if not against:
         return judged
-    if failure is not None and failure.rule == CONTRADICTED:
+    if failure is not None and failure.rule in (CONTRADICTED, EMPTIED):
         if suspicion is None or by_body is not None:
             return replace(judged, failure=_with_bodies(failure, by_body), proof=None)
         against = (replace(failure, rule=ALTERED), suspicion)  # tests were weakened as well: no question of the issue's

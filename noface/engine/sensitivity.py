@@ -6,7 +6,7 @@ process.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -23,7 +23,7 @@ from noface.integrity.judges import Part, part_of
 from noface.integrity.lexing import TEXT_CHARS_MAX
 from noface.integrity.prose import is_prose
 from noface.integrity.strength import Body, all_bodies, asks_only_more, bodies
-from noface.integrity.tampering import blind, changed_lines, is_code, named_among
+from noface.integrity.tampering import blind, changed_lines, is_code, named_among, vacuous
 from noface.integrity.turned import turned, turned_alike, turned_inside
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
@@ -55,19 +55,25 @@ class Sensitivity:
     often: str = "reaching"
 
     def failure(
-        self, mains: Mapping[str, Entry | None], gates: tuple[GateSpec, ...], tests: Iterable[FileChange] = ()
+        self,
+        mains: Mapping[str, Entry | None],
+        gates: tuple[GateSpec, ...],
+        tests: Iterable[FileChange] = (),
+        taken: Collection[str] = (),
     ) -> Failure | None:
         """Return the failure of a change on which a test passes that does not on main; `mains` are main's judges.
 
-        `tests` are those that the change touches, but for what its issue is about. What measures coverage is left out:
-        it is red for more than what a test asserts.
+        `tests` are those that the change touches, but for what its issue is about; of `taken` ones it is known that
+        they ask for less. What measures coverage is left out: it is red for more than what a test asserts.
         """
         gates = tuple(gate for gate in gates if not measures(gate))
         if not gates or self.often == "never":
             return None
-        return self._blind(mains, gates) or self._emptied(gates, tests)
+        return self._blind(mains, gates) or self._emptied(gates, tests, taken)
 
-    def _emptied(self, gates: tuple[GateSpec, ...], tests: Iterable[FileChange]) -> Failure | None:
+    def _emptied(
+        self, gates: tuple[GateSpec, ...], tests: Iterable[FileChange], taken: Collection[str]
+    ) -> Failure | None:
         """Return the failure of a change in whose version tests of main pass whatever they ask for."""
         rewritten = self._rewritten(tests)
         if not rewritten:
@@ -75,7 +81,7 @@ class Sensitivity:
         others = self._turned(self.task.tree, turned_alike)
         passed = self._passing(self.task.tree, others, gates)
         after = self._bodies(tree_with(self.plumbing, self.task.tree, others))
-        asking = {body.shown for key, body in rewritten.items() if key in after and after[key] != body}
+        asking = {body.shown for key, body in rewritten.items() if key in after and after[key] != body} - {*taken}
         found = {gate: [test for test in passed[gate] if test and named_among(test, asking)] for gate in gates}
         if not any(found.values()):
             return None
@@ -85,7 +91,7 @@ class Sensitivity:
             had = {name.partition("[")[0] for name, _ in known.tests} if known is not None else set()
             lost = tuple(sorted(test for test in found[gate] if test in had and not on_main[gate][test]))
             if lost:
-                return blind(gate, lost, rewritten=True)
+                return vacuous(gate, lost)
         return None
 
     def _rewritten(self, tests: Iterable[FileChange]) -> dict[tuple[str, ...], Body]:

@@ -334,21 +334,35 @@ def altered(paths: tuple[str, ...], found: Failure, why: Callable[[str], str]) -
     )
 
 
-def blind(gate: GateSpec, tests: tuple[str, ...], *, rewritten: bool = False) -> Failure:
-    """Return the failure of a change with which tests of main pass whatever they ask for; none: all of the gate.
-
-    `rewritten`: it is the change's version of them that does.
-    """
+def blind(gate: GateSpec, tests: tuple[str, ...]) -> Failure:
+    """Return the failure of a change with which tests of main pass whatever they ask for; none: all of the gate."""
     what = f"{_few(tests)} pass{'es' if len(tests) == 1 else ''}" if tests else "it passes"
-    whose, why = "main's tests", "Something of the change answers for the tests, or is equal to everything"
-    if rewritten:
-        whose, why = "the tests that the change rewrites", "What they assert now is always so"
+    return _asking_nothing(
+        gate,
+        tests,
+        f"gate {gate.name} does not look any more: with other values in the assertions of main's tests {what} all the"
+        " same, and not so on main. Something of the change answers for the tests, or is equal to everything",
+        BLIND,
+    )
+
+
+def vacuous(gate: GateSpec, tests: tuple[str, ...]) -> Failure:
+    """Return the failure of a change that rewrites tests of main so that they pass whatever they ask for."""
+    return _asking_nothing(
+        gate,
+        tests,
+        f"tests were weakened: {_few(tests)} cannot fail any more. The change's version passes with other values in it"
+        " all the same, main's does not",
+        EMPTIED,
+    )
+
+
+def _asking_nothing(gate: GateSpec, tests: tuple[str, ...], message: str, rule: str) -> Failure:
     return Failure(
         FailureKind.GATE_TAMPERING,
-        f"gate {gate.name} does not look any more: with other values in the assertions of {whose} {what} all the same,"
-        f" and not so on main. {why}",
-        rule=BLIND,
-        signature=f"{BLIND}:{','.join(tests[:_SHOWN_MAX])}",
+        message,
+        rule=rule,
+        signature=f"{rule}:{','.join(tests[:_SHOWN_MAX])}",
         evidence=tuple(f"passes whatever it asks for: {test}" for test in tests[:_SHOWN_MAX]),
         failing_tests=tests,
         gate=gate.name,
