@@ -167,6 +167,14 @@ class Parts:
         beside = all(user in self.reached.started and _folder(user) == _folder(path) for user in users)
         return beside or asserts(text) or not has_functions(text)
 
+    def _opens_product(self, path: str) -> bool:
+        """Tell whether a file opens a package of the product: that is the product, though it mostly holds nothing."""
+        folder = _folder(path)
+        if stem_of(path) != folder or asserts(self._text(path)):
+            return False
+        beside = (other for other in self.plumbing.whole(self.main).paths if _folder(other) == folder and other != path)
+        return any(is_code(other) and self._is_product(other) for other in beside)
+
     def _is_expected(self, path: str) -> bool:
         """Tell whether a gate reads a file that is no program, for its own use: nothing of the product names it."""
         if self(path) not in (Part.PRODUCT, Part.SOFT) or self._unread(path) or not self._is_data(path):
@@ -254,7 +262,7 @@ class Parts:
 
     def _only_judges(self, path: str, depth: int) -> bool:
         users = self._users_of(path)
-        if not users or depth == 0:
+        if not users or depth == 0 or self._opens_product(path):
             return False
         return all(self(user) is not Part.PRODUCT or self._only_judges(user, depth - 1) for user in users)
 

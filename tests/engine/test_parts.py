@@ -37,6 +37,9 @@ FILES = {
     "checks/table.py": "ROWS = [1]\n",
     "tests/test_a.py": "from shop.testing import check\nfrom shop.core import main\n(TOP / 'cases').glob('*')\n",
     "tests/helper.py": "def x(): pass\n",
+    "lone/__init__.py": "VERSION = 1\n",
+    "lone/half.py": "def half(n): return n // 2\n",
+    "tests/test_lone.py": "import lone\nfrom lone.half import half\n",
     "web/src/index.ts": "import { Row } from './types'\nimport { face } from './avatar.js'\n",
     "web/src/types.ts": "export type Row = number\n",
     "web/src/avatar.js": "export const face = 1\n",
@@ -168,6 +171,7 @@ def test_what_judges_though_no_name_says_so_is_told_of_all_that_is_read(parts):
         (("web/lib/check.js", "web/src/avatar.js"), (("web/lib/check.js",),)),
         (("checks/table.py", "shop/core.py"), (("checks/table.py",),)),
         (("shop/strict.py", "shop/core.py"), (("shop/strict.py",),)),  # a plug-in that settings name
+        (("lone/__init__.py", "shop/core.py"), ()),  # it opens a package of the product
         (("shop/testing.py",), ()),  # nothing of the product would be changed
         (("shop/core.py", "shop/ab_test.py"), ()),
         (("tests/helper.py", "shop/core.py"), ()),  # it is put back anyhow
