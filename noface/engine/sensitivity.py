@@ -16,9 +16,10 @@ from noface.engine.excused import measures
 from noface.engine.gate_session import Task
 from noface.engine.gating import Gated
 from noface.engine.parts import Parts
+from noface.gates.narrow import narrowed
 from noface.git.plumbing import Entry, Plumbing, store_text, tree_with
 from noface.integrity.inner_tests import HOLDERS, MARKS
-from noface.integrity.inventory import Outcome
+from noface.integrity.inventory import Inventory, Outcome
 from noface.integrity.judges import Part, part_of
 from noface.integrity.lexing import TEXT_CHARS_MAX
 from noface.integrity.prose import is_prose
@@ -79,20 +80,44 @@ class Sensitivity:
         if not rewritten:
             return None
         others = self._turned(self.task.tree, turned_alike)
-        passed = self._passing(self.task.tree, others, gates)
         after = self._bodies(tree_with(self.plumbing, self.task.tree, others))
         asking = {body.shown for key, body in rewritten.items() if key in after and after[key] != body} - {*taken}
-        found = {gate: [test for test in passed[gate] if test and named_among(test, asking)] for gate in gates}
-        if not any(found.values()):
+        passed = self._alone(self.task.tree, others, gates, asking)
+        if not any(passed.values()):
             return None
-        on_main = self._passing(self.task.main, self._turned(self.task.main, turned_alike), gates)
+        on_main = self._alone(self.task.main, self._turned(self.task.main, turned_alike), gates, asking)
         for gate in gates:
-            known = self.facts.inventories.get((self.plumbing.tree(self.task.main), gate.command))
-            had = {name.partition("[")[0] for name, _ in known.tests} if known is not None else set()
-            lost = tuple(sorted(test for test in found[gate] if test in had and not on_main[gate][test]))
+            had = {name.partition("[")[0] for name in self._ids(self.task.main, gate, asking)}
+            lost = tuple(sorted(passed[gate] & had - on_main[gate]))
             if lost:
                 return vacuous(gate, lost)
         return None
+
+    def _alone(
+        self, tree: str, entries: Mapping[str, Entry | None], gates: tuple[GateSpec, ...], bodies: Collection[str]
+    ) -> dict[GateSpec, frozenset[str]]:
+        """Return which tests of these bodies pass with these entries; they run alone if the runner can be told so."""
+        commands: dict[GateSpec, str] = {}
+        for gate in gates:
+            known, ids = self._known(tree, gate), self._ids(tree, gate, bodies)
+            if known is not None and ids:
+                commands[gate] = narrowed(gate.command, known.runners, ids) or gate.command
+        alone = {gate: replace(gate, command=command, report=None) for gate, command in commands.items()}
+        passed = self._passing(tree, entries, tuple(alone.values())) if alone else {}
+        return {
+            gate: frozenset(
+                test for test in (passed[alone[gate]] if gate in alone else ()) if named_among(test, bodies)
+            )
+            for gate in gates
+        }
+
+    def _ids(self, tree: str, gate: GateSpec, bodies: Collection[str]) -> tuple[str, ...]:
+        """Return the ids of the tests of these bodies, as a gate ran them on a tree."""
+        known = self._known(tree, gate)
+        return tuple(name for name, _ in known.tests if named_among(name, bodies)) if known is not None else ()
+
+    def _known(self, tree: str, gate: GateSpec) -> Inventory | None:
+        return self.facts.inventories.get((self.plumbing.tree(tree), gate.command))
 
     def _rewritten(self, tests: Iterable[FileChange]) -> dict[tuple[str, ...], Body]:
         """Return the bodies of main that a change rewrites; all of the files of one that is no test's."""
