@@ -5,6 +5,7 @@ only a change is asked whose lines may reach what judges it: an equality, what a
 process.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -32,6 +33,9 @@ from noface.model.gate import GateSpec
 
 _LINE_CHARS_MAX = 2_000
 _TESTS_MAX = 500
+_VALUE_OF_NAME = re.compile(
+    r"\s*+(?:(?:const|let|var|static|final|public|private)\s++)*+\w++(?:\s*+:[^=]*+)?\s*+:?=(?!=)"
+)
 _REGULAR = frozenset({"100644", "100755"})
 
 
@@ -120,21 +124,22 @@ class Sensitivity:
         return self.facts.inventories.get((self.plumbing.tree(tree), gate.command))
 
     def _rewritten(self, tests: Iterable[FileChange]) -> dict[tuple[str, ...], Body]:
-        """Return the bodies of main that a change rewrites; all of the files of one that is no test's."""
+        """Return the bodies of main that a change rewrites; all tests where one is rewritten that they may use."""
         pairs = [
             (each.path, each.old_oid, each.new_oid) for each in tests if ABSENT not in (each.old_mode, each.new_mode)
         ]
         found: dict[tuple[str, ...], Body] = {}
+        values = False
         with self.plumbing.blobs() as blobs:
             for path, old, new in pairs:
                 main, now = (bodies(path, blobs.text(oid, TEXT_CHARS_MAX)) for oid in (old, new))
-                others = {
-                    key: body
-                    for key, body in now.items()
-                    if body.name and not asks_only_more(main.get(key, body), body)
-                }
-                found |= others if all(body.test for body in others.values()) else now
-        return found
+                found |= {key: body for key, body in now.items() if not asks_only_more(main.get(key, body), body)}
+                rests = ((body.lines for body in side.values() if not body.name) for side in (main, now))
+                was, rest = (frozenset(line for lines in side for line in lines) for side in rests)
+                values |= any(_VALUE_OF_NAME.match(line) for line in was - rest)
+        if not values and all(body.test or not body.name for body in found.values()):
+            return {key: body for key, body in found.items() if body.test}
+        return {key: body for key, body in self._bodies(self.task.tree).items() if body.test}
 
     def _bodies(self, tree: str) -> dict[tuple[str, ...], Body]:
         entries = self.plumbing.entries(tree, self._tests(tree))

@@ -465,3 +465,36 @@ def test_a_test_of_main_that_cannot_fail_any_more_is_found_while_main_still_pass
     found = several(project, changes)
     assert {name: (found[name]["failure"] or {}).get("rule") for name in asked} == dict.fromkeys(asked, "tests-emptied")
     assert {found[name]["outcome"] for name in AS_STRONG} == {"PASSED"}
+
+
+HELPED = (
+    "from calc import half, twice\n\n\ndef same(found, wanted):\n    assert found == wanted\n\n\n"
+    "def test_half():\n    same(half(6), 3)\n\n\ndef test_twice():\n    same(twice(2), 4)\n"
+)
+
+
+SWALLOWED = GOOD + "\n\ndef each(call):\n    try:\n        call()\n    except Exception:\n        return None\n"
+
+
+def test_a_product_that_swallows_what_its_tests_raise_is_found(calc):
+    project = calc(write("calc.py", SWALLOWED), broken=False)
+    project.write("calc.py", GOOD + "\n\ndef each(call):\n    call()\n")
+    tests = f"{TESTS}\n\ndef test_each():\n    def call():\n        assert half(6) == 3\n\n    each(call)\n"
+    project.write("tests/test_calc.py", tests.replace("import half", "import each, half"))
+    project.commit()
+    project.run(code=3)
+    failure = project.attempts("1")[0]["failure"]
+    assert (failure["rule"], failure["failing_tests"]) == ("judge-blind", ["tests/test_calc.py::test_each"])
+
+
+def test_tests_whose_helper_cannot_fail_any_more_are_found_as_well(calc):
+    project = calc(
+        write("tests/test_calc.py", HELPED.replace("found == wanted", "type(found) == type(wanted)")), broken=False
+    )
+    project.write("tests/test_calc.py", HELPED)
+    project.commit()
+    project.run(code=3)
+    assert project.attempts("1")[0]["failure"]["failing_tests"] == [
+        "tests/test_calc.py::test_half",
+        "tests/test_calc.py::test_twice",
+    ]

@@ -116,6 +116,11 @@ def test_other_manifests_keep_their_dependencies_and_lose_what_judges():
     assert "install_requires = b" in setup
     assert "addopts = -ra" in setup
     assert "flake8" not in setup
+    main = "[tool.pdm.scripts]\nlint = 'ruff check'\n[tool.hatch.envs.a.scripts]\nlint = 'ruff check'\n"
+    now = main.replace("check", "check --exit-zero") + "[tool.hatch.envs.a]\ndependencies = ['ruff']\n"
+    tools = tomllib.loads(with_main_judging("pyproject.toml", main, now) or "")["tool"]
+    assert tools["pdm"] == {"scripts": {"lint": "ruff check"}}
+    assert tools["hatch"]["envs"]["a"] == {"dependencies": ["ruff"], "scripts": {"lint": "ruff check"}}
     assert with_main_judging("tox.ini", "[tox]\n", "[tox]\nskip = 1\n") == "[tox]\n"
 
 
