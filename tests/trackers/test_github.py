@@ -441,7 +441,8 @@ def test_a_transfer_while_noface_is_at_work_shows_with_the_next_refresh_and_cost
         ann.opens_issue(title, "b", labels=[LABEL])
     tracker.refresh()
     tracker.say(said(1, "running", "At work."))
-    tracker.refresh()
+    for _ in range(2):  # the label may be of a later second than the comment, and what is asked for begins with it then
+        tracker.refresh()
     github.requests.clear()
     tracker.refresh()
     assert [status for *_, status in github.requests] == [304, 304]
