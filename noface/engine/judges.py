@@ -199,7 +199,11 @@ class Judges:
         if not setup_differs(env, task.tree, task.main):
             return None
         main, now = self._installed(task.main, self._main_tree), self._installed(task.commit, task.tree)
-        tools = tools_of(env.plumbing, task.main, task.tree, self.issue, main, now)
+        if isinstance(main, Failure):
+            return main
+        if isinstance(now, Failure):
+            return now
+        tools = tools_of(env.plumbing, (task.main, task.tree), self.issue, main, now)
         if not tools.other:
             return None
         hard, names = self._mains(judging), tuple(str(tool) for tool in tools.other)
@@ -213,14 +217,18 @@ class Judges:
         facts.asked -= {key for key in facts.asked if key[0] == tree}
         failure = judges._judged(tree, names, only_tests=False, why=_no_use_of)  # noqa: SLF001
         failure = failure or judges._absent(tree, names)  # noqa: SLF001
-        return replace(failure, location=None) if failure is not None else None
+        return replace(failure, location=None) if failure is not None and failure.charged else failure
 
-    def _installed(self, commit: str, tree: str) -> Packages:
+    def _installed(self, commit: str, tree: str) -> Packages | Failure:
         """Return what setup installs on a tree; it is made there if that is not known, as after a restart."""
         stamp = setup_stamp(self.scope.env, tree)
         if stamp not in self._facts.installed:
             task = replace(self.task, commit=commit, tree=tree)
-            GateSession(self.scope, task, self.scope.env.gate_slot(task.name)).ready()
+            failure = GateSession(self.scope, task, self.scope.env.gate_slot(task.name)).ready()
+            if self.scope.cancel.cancelled:
+                raise CutShort
+            if failure is not None:
+                return replace(failure, charged=False)
         return self._facts.installed.get(stamp, {})
 
     def _mains(self, judging: Touched) -> dict[str, Entry | None]:
@@ -298,6 +306,8 @@ class Judges:
         gated = self._run(tree, tuple(replace(gate, again=0) for gate in gates))
         if gated.failure is None and any(not result.passed for result in gated.results):
             gated = self._run(tree, gates, anew=True)
+        if gated.failure is not None and self.task.product is not None:
+            return replace(gated.failure, charged=False)  # this setup has passed before
         if gated.failure is not None:
             return altered(paths, replace(gated.failure, charged=True), why or self.parts.why)
         reds = (result for result in gated.results if not result.passed)

@@ -498,3 +498,13 @@ def test_tests_whose_helper_cannot_fail_any_more_are_found_as_well(calc):
         "tests/test_calc.py::test_half",
         "tests/test_calc.py::test_twice",
     ]
+
+
+def test_who_puts_mains_tests_back_as_told_lands(calc):
+    more = write("calc.py", f"{GOOD}\n\ndef third(number):\n    return number / 3\n")
+    emptied = TESTS.replace("    assert half(6) == 3", VACUOUS["a result is compared with itself"])
+    project = calc(attempts=3, broken=False)
+    changes = (("1", 1, emptied), ("1", 2, TESTS))
+    project.play(*((issue, number, [more, write("tests/test_calc.py", text)]) for issue, number, text in changes))
+    project.run()
+    assert [each["outcome"] for each in project.attempts("1")] == ["GATE_TAMPERING", "PASSED"]
