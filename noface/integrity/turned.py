@@ -56,8 +56,10 @@ def turned(path: str, text: str) -> str | None:
     return replaced(text, by) if by else None
 
 
-def turned_alike(path: str, text: str) -> str | None:
+def turned_alike(path: str, text: str, shift: int = 0) -> str | None:
     """Return a file of tests with another value for each value in it, the same for equal ones; None without any.
+
+    With another `shift` these are others again.
 
     What is computed from other values is another result, so that a test fails that compares it with anything else than
     itself. A word that is also a name in the file stays, as that of a parameter or of a fixture.
@@ -70,7 +72,7 @@ def turned_alike(path: str, text: str) -> str | None:
     for piece in values:
         value = piece.text.strip(_QUOTES)
         if _other(path, piece, 0) != piece.text and not names.issuperset(_WORDS.findall(value)):
-            other = _other(path, piece, turns.setdefault(value, len(turns)))
+            other = _other(path, piece, turns.setdefault(value, shift + len(turns)))
             by |= {(piece.start, piece.start + len(piece.text)): other} if other != piece.text else {}
     return replaced(text, by) if by else None
 
