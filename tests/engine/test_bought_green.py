@@ -367,13 +367,13 @@ def test_moved_tests_land(calc):
     assert project.statuses() == {"1": "merged"}
 
 
-def test_a_change_that_touches_no_judge_is_gated_once(calc):
+def test_a_change_that_touches_no_judge_is_gated_once_and_its_nearest_tests_look_again(calc):
     project = calc(write("calc.py", GOOD + "\n\nTHREE = 3\n"), broken=False)
     runs = project.folder / "runs"
     project.config(gate=f"echo x >> {runs}; {PYTEST}")
     project.commit()
     project.run()
-    assert len(runs.read_text().split()) == 2  # main, and the change
+    assert len(runs.read_text().split()) == 3  # main, the change, and main's nearest tests with other values
 
 
 @pytest.mark.thorough
