@@ -180,13 +180,19 @@ class Sensitivity:
         others, inside = self._turned(self.task.main, turn), self._turned_inside(self.task.tree, mains, inner)
         if not others and not inside:
             return {}
-        tests = self._with_other_values(others)
+        gates = tuple(gate for gate in gates if self._looks_at(gate, {**others, **inside}))
+        tests = self._with_other_values(others) if gates else []
         asked = {gate: _Asked(gate.command) if inside else self._near(gate, tests, names) for gate in gates}
         passed = self._passing(self.task.tree, {**mains, **others, **inside}, asked)
         if not any(passed.values()):
             return {}
         on_main = self._passing(self.task.main, {**others, **self._turned_inside(self.task.main, {}, inner)}, asked)
         return {gate: passed[gate] - on_main[gate] for gate in gates}
+
+    def _looks_at(self, gate: GateSpec, paths: Collection[str]) -> bool:
+        """Tell whether a gate reads one of these files, as far as it is known what it has read on main."""
+        reads = self.parts.reads.get(gate.name)
+        return reads is None or not all(path in reads.unread for path in paths)
 
     def _with_other_values(self, others: Mapping[str, Entry | None]) -> list[Body]:
         """Return main's tests in which values are turned, or that may use what is turned beside them."""
@@ -211,10 +217,10 @@ class Sensitivity:
         return _Asked(command, chosen) if command is not None else _Asked(gate.command)
 
     def _changed_names(self) -> frozenset[str]:
-        """Return the names in what the change changes of the product; none if it changes nothing but prose there."""
+        """Return the names in what the change changes of the product; none if that is prose or new data only."""
         changes = self.plumbing.changes(self.task.main, self.task.tree)
-        products = (Part.PRODUCT, Part.SOFT)
-        paths = frozenset(shown(c.path) for c in changes if self.parts(c.path) in products and not is_prose(c.path))
+        others = (c.path for c in changes if is_code(c.path) or not (c.old_mode == ABSENT or is_prose(c.path)))
+        paths = frozenset(shown(path) for path in others if self.parts(path) in (Part.PRODUCT, Part.SOFT))
         patch = self.plumbing.diff(self.task.main, self.task.tree).patch.decode("utf-8", "replace")
         return changed_names(patch, paths) if paths else frozenset()
 
