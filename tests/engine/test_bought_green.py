@@ -399,7 +399,7 @@ def test_what_only_a_gate_s_reading_makes_a_judge_is_known_after_a_restart_and_t
     project.write("tests/test_calc.py", BY_DATA)
     project.commit()
     failure = refused(project)
-    why = "a judge since it is read by gate check, and named by nothing of the product"
+    why = "a judge since it is read by gate check, and by nothing of the product"
     assert failure["evidence"][0] == f"altered: expected/6.txt, {why}"
     assert why in " ".join(project.noface("why", "1").stdout.replace("│", "").split())
     told = [
@@ -509,3 +509,14 @@ def test_who_puts_mains_tests_back_as_told_lands(calc):
     project.play(*((issue, number, [more, write("tests/test_calc.py", text)]) for issue, number, text in changes))
     project.run()
     assert [each["outcome"] for each in project.attempts("1")] == ["GATE_TAMPERING", "PASSED"]
+
+
+def test_a_makefile_that_checks_less_is_mains_in_the_checks(calc):
+    lint = '\n[[gates]]\nname = "lint"\nkind = "lint"\ncommand = "make lint"\n'
+    project = calc(
+        write("calc.py", GOOD + "# unfinished\n"), write("Makefile", "lint:\n\t@true\n"), broken=False, config=lint
+    )
+    project.write("Makefile", "lint:\n\t@! grep -n unfinished calc.py\n")
+    project.commit()
+    failure = refused(project)
+    assert (failure["rule"], failure["gate"]) == ("judge-altered", "lint")
