@@ -514,7 +514,7 @@ def test_who_puts_mains_tests_back_as_told_lands(calc):
 def test_a_makefile_that_checks_less_is_mains_in_the_checks(calc):
     lint = '\n[[gates]]\nname = "lint"\nkind = "lint"\ncommand = "make lint"\n'
     project = calc(
-        write("calc.py", GOOD + "# unfinished\n"), write("Makefile", "lint:\n\t@true\n"), broken=False, config=lint
+        write("calc.py", GOOD + "# unfinished\n"), write("Makefile", "lint:\n\t@! grep -n half_done calc.py\n"), broken=False, config=lint
     )
     project.write("Makefile", "lint:\n\t@! grep -n unfinished calc.py\n")
     project.commit()
