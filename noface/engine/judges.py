@@ -26,7 +26,7 @@ from noface.engine.gating import Gated, made_of, run_gates
 from noface.engine.main_tools import tools_of
 from noface.engine.parts import Parts
 from noface.engine.prepare import setup_differs, setup_stamp
-from noface.engine.protected_files import reached, steers
+from noface.engine.protected_files import reached
 from noface.engine.sensitivity import Sensitivity
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import Entry, entries_before, store_text, tree_with
@@ -188,13 +188,10 @@ class Judges:
             return contradicted(failure)
         self._own = frozenset(c.path for c in changes if part_of(c.path) is Part.TEST and lifted(c.path, self.issue))
         failure = failure or self._absent(tree, tuple(hard)) or self._skipped(judging) or self._unbelieved(tree)
-        soft, kinds = judging.soft, tuple(GateKind)
-        if self._all_by_id():
-            checks = "\n".join(gate.command for gate in self.gates if gate.hard and gate.kind is GateKind.LINT)
-            soft, kinds = tuple(change for change in soft if steers(change.path, checks)), (GateKind.LINT,)
-        if failure is None and soft:
-            entries = entries_before(soft)
-            failure = self._judged(tree_with(plumbing, task.tree, {**hard, **entries}), tuple(entries), kinds)
+        if failure is None and judging.soft and not self._all_by_id():
+            soft = entries_before(judging.soft)
+            tree = tree_with(plumbing, task.tree, {**hard, **soft})
+            failure = self._judged(tree, tuple(soft), tuple(GateKind))
         return failure
 
     def _with_main_tools(self, judging: Touched) -> Failure | None:

@@ -58,7 +58,7 @@ def reached(plumbing: Plumbing, main: str, gates: tuple[GateSpec, ...]) -> Reach
     """
     tree = plumbing.whole(main)
     commands = "\n".join(gate.command for gate in gates)
-    steering = (path for path in tree.paths if steers(path, commands))
+    steering = (path for path in tree.paths if _steers(path, commands))
     paths = {*tree.files_named(commands), *steering, *modules_run(commands, tree.paths)}
     paths.update(tree.scripts_matching(commands))
     fresh = set(paths)
@@ -72,11 +72,11 @@ def reached(plumbing: Plumbing, main: str, gates: tuple[GateSpec, ...]) -> Reach
             break
         paths |= fresh
     started = frozenset(sources(paths, ()))
-    files = frozenset(path for path in paths - started if not steers(path, commands))
+    files = frozenset(path for path in paths - started if not _steers(path, commands))
     return Reached(files, started)
 
 
-def steers(path: str, commands: str) -> bool:
+def _steers(path: str, commands: str) -> bool:
     """Tell whether a command reads a file that it does not name, as make reads a Makefile."""
     name = PurePosixPath(path).name
     return any(re.search(program, commands) and name in files for program, files in _GO_BY)

@@ -509,14 +509,3 @@ def test_who_puts_mains_tests_back_as_told_lands(calc):
     project.play(*((issue, number, [more, write("tests/test_calc.py", text)]) for issue, number, text in changes))
     project.run()
     assert [each["outcome"] for each in project.attempts("1")] == ["GATE_TAMPERING", "PASSED"]
-
-
-def test_a_makefile_that_checks_less_is_mains_in_the_checks(calc):
-    lint = '\n[[gates]]\nname = "lint"\nkind = "lint"\ncommand = "make lint"\n'
-    make = "WORDS = {0}\n\nlint:\n\t@! grep -n $(WORDS) calc.py\n"
-    steps = [write("calc.py", GOOD + "# unfinished\n"), write("Makefile", make.format("half_done"))]
-    project = calc(*steps, broken=False, config=lint)
-    project.write("Makefile", make.format("unfinished"))
-    project.commit()
-    failure = refused(project)
-    assert (failure["rule"], failure["gate"]) == ("judge-altered", "lint")
