@@ -7,7 +7,7 @@ process.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -19,6 +19,7 @@ from noface.engine.gating import Gated
 from noface.engine.parts import Parts
 from noface.gates.narrow import narrowed
 from noface.git.plumbing import Entry, Plumbing, store_text, tree_with
+from noface.integrity.entries import is_data
 from noface.integrity.inner_tests import HOLDERS, MARKS
 from noface.integrity.inventory import Inventory, Outcome
 from noface.integrity.judges import Part, part_of
@@ -26,13 +27,15 @@ from noface.integrity.lexing import TEXT_CHARS_MAX
 from noface.integrity.prose import is_prose
 from noface.integrity.strength import Body, all_bodies, asks_only_more, bodies
 from noface.integrity.tampering import blind, changed_lines, is_code, named_among, vacuous
-from noface.integrity.turned import turned, turned_alike, turned_inside
+from noface.integrity.turned import kept, turned, turned_alike, turned_inside
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateSpec
 
 _LINE_CHARS_MAX = 2_000
 _TESTS_MAX = 500
+_DATA_MAX = 100
+_NO_TEXT = "\0"
 _VALUE_OF_NAME = re.compile(
     r"\s*+(?:(?:const|let|var|static|final|public|private)\s++)*+\w++(?:\s*+:[^=]*+)?\s*+:?=(?!=)"
 )
@@ -83,13 +86,15 @@ class Sensitivity:
         rewritten = self._rewritten(tests)
         if not rewritten:
             return None
-        others = self._turned(self.task.tree, turned_alike)
+        others = self._turned_alike(self.task.tree)
+        by_data = any(not is_code(path) for path in others)  # which may say what a test without values asks for
         after = self._bodies(tree_with(self.plumbing, self.task.tree, others))
-        asking = {body.shown for key, body in rewritten.items() if key in after and after[key] != body} - {*taken}
+        asking = {body.shown for key, body in rewritten.items() if key in after and (by_data or after[key] != body)}
+        asking -= {*taken}
         passed = self._alone(self.task.tree, others, gates, asking)
         if not any(passed.values()):
             return None
-        on_main = self._alone(self.task.main, self._turned(self.task.main, turned_alike), gates, asking)
+        on_main = self._alone(self.task.main, self._turned_alike(self.task.main), gates, asking)
         for gate in gates:
             had = {name.partition("[")[0] for name in self._ids(self.task.main, gate, asking)}
             lost = tuple(sorted(passed[gate] & had - on_main[gate]))
@@ -176,17 +181,37 @@ class Sensitivity:
         named = (path for path in self.plumbing.paths(tree) if part_of(path) is Part.TEST)
         documents = (path for path in self.parts.reached.files if is_prose(path) or path.endswith(".txt"))
         judging = (path for path in (*named, *self.parts.listed) if self.parts(path) is Part.TEST)
-        return tuple(dict.fromkeys((*judging, *documents)))[:_TESTS_MAX]
+        code_first = sorted(judging, key=lambda path: not is_code(path))
+        return tuple(dict.fromkeys((*code_first, *documents)))[:_TESTS_MAX]
 
-    def _turned(self, tree: str, turn: Callable[[str, str], str | None] = turned) -> dict[str, Entry | None]:
+    def _turned(self, tree: str) -> dict[str, Entry | None]:
         """Return a tree's tests with other values in what they assert; a file without any is left out."""
         entries: dict[str, Entry | None] = {}
         with self.plumbing.blobs() as blobs:
             for path, (mode, oid) in self.plumbing.entries(tree, self._tests(tree)).items():
-                text = turn(path, blobs.text(oid, TEXT_CHARS_MAX)) if mode in _REGULAR else None
+                text = turned(path, blobs.text(oid, TEXT_CHARS_MAX)) if mode in _REGULAR else None
                 if text is not None:
                     entries[path] = (mode, store_text(self.plumbing, text))
         return entries
+
+    def _turned_alike(self, tree: str) -> dict[str, Entry | None]:
+        """Return a tree's tests and their data with other values, the same for equal ones over all files."""
+        data = (*filter(is_data, self._tests(tree)), *self._data_by_use())
+        paths = tuple(dict.fromkeys((*filter(is_code, self._tests(tree)), *data)))
+        held = {path: entry for path, entry in self.plumbing.entries(tree, paths).items() if entry[0] in _REGULAR}
+        with self.plumbing.blobs() as blobs:
+            texts = {path: blobs.text(oid, TEXT_CHARS_MAX) for path, (_, oid) in held.items()}
+        stays = kept(self.plumbing.paths(tree), texts)
+        turned = {path: turned_alike(path, text, stays) for path, text in texts.items() if _NO_TEXT not in text}
+        return {
+            path: (held[path][0], store_text(self.plumbing, text)) for path, text in turned.items() if text is not None
+        }
+
+    def _data_by_use(self) -> tuple[str, ...]:
+        """Return main's data that judges though no name says so; none if there is too much to look at."""
+        read = frozenset[str]().union(*(each.read for each in self.parts.reads.values()))
+        paths = [path for path in sorted(read) if not is_code(path) and part_of(path) in (Part.PRODUCT, Part.SOFT)]
+        return tuple(path for path in paths if self.parts.holds_cases(path)) if len(paths) <= _DATA_MAX else ()
 
     def _turned_inside(self, tree: str, mains: Mapping[str, Entry | None]) -> dict[str, Entry | None]:
         """Return the tree's sources with other values in main's tests inside them; of `mains` the files come first."""
