@@ -196,8 +196,8 @@ class Sensitivity:
 
     def _turned_alike(self, tree: str) -> dict[str, Entry | None]:
         """Return a tree's tests and their data with other values, the same for equal ones over all files."""
-        data = (*filter(is_data, self._tests(tree)), *self._data_by_use())
-        paths = tuple(dict.fromkeys((*filter(is_code, self._tests(tree)), *data)))
+        tests = (path for path in self._tests(tree) if is_code(path) or is_data(path))
+        paths = tuple(dict.fromkeys((*tests, *self._data_by_use())))
         held = {path: entry for path, entry in self.plumbing.entries(tree, paths).items() if entry[0] in _REGULAR}
         with self.plumbing.blobs() as blobs:
             texts = {path: blobs.text(oid, TEXT_CHARS_MAX) for path, (_, oid) in held.items()}
