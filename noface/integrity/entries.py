@@ -71,20 +71,30 @@ def fewer_values(main: Mapping[str, Values], now: Mapping[str, Values], data: It
     gained = sum((values - main.get(path, none) for path, values in now.items()), none)
     lost = []
     for path in data:
-        before, after = main[path].total(), now.get(path, none).total()
-        if 2 * after >= before or (after and before < _FEW):
-            continue
-        missing = main[path] - now.get(path, none)
+        was, still = main[path], now.get(path, none)
+        how = _how(was, still, gone=path not in now)
+        missing = was - still
         found = missing & gained
-        if 2 * (missing - found).total() < before:
+        if how and 2 * (missing - found).total() >= was.total():
+            lost.append(Loss(path, "", how))
+        elif how:
             gained -= found
-            continue
-        lost.append(Loss(path, "", _how(before, after, gone=path not in now)))
     return tuple(lost)
 
 
-def _how(before: int, after: int, *, gone: bool) -> str:
+def _how(was: Values, still: Values, *, gone: bool) -> str:
+    """Say what a file has lost by itself, "" if it keeps most: as many values as half of main's, and as many kinds."""
+    before, after = was.total(), still.total()
     had = f"{before} value{'s' if before != 1 else ''}"
-    if gone:
+    if gone and before:
         return f"is gone (it held {had})"
-    return f"holds {after} in place of {had}" if after else f"holds nothing any more ({had} before)"
+    if before and not after:
+        return f"holds nothing any more ({had} before)"
+    if before >= _FEW and 2 * after < before:
+        return f"holds {after} in place of {had}"
+    return f"holds {len(still)} in place of {len(was)} different values" if _alike(was, still) else ""
+
+
+def _alike(was: Values, still: Values) -> bool:
+    """Tell whether what a file holds now is mostly the same again and again, and was not on main."""
+    return len(was) >= _FEW and 2 * len(still) < len(was)

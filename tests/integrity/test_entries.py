@@ -39,6 +39,7 @@ def lost(main, now):
         ("tests/cases.json", JSON, "[]", "holds nothing any more (18 values before)"),
         ("tests/one.json", "[42]", "[]", "holds nothing any more (1 value before)"),
         ("tests/cases.json", JSON, json.dumps(ROWS[:2]), "holds 6 in place of 18 values"),
+        ("tests/cases.json", JSON, json.dumps(ROWS[:1] * 6), "holds 3 in place of 13 different values"),
         ("tests/cases.json", JSON, None, "is gone (it held 18 values)"),
         ("tests/cases.yaml", YAML, YAML[: YAML.index("- cents: 17")], "holds 6 in place of 18 values"),
         ("tests/cases.yaml", YAML, "".join(f"# {line}\n" for line in YAML.split("\n")), "holds nothing any more"),
