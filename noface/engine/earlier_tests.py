@@ -4,21 +4,39 @@ What others than the run put on main since then counts as they left it, and so d
 a person, a reviewer, or an issue that names the tests.
 """
 
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 from noface.engine.context import RunContext
+from noface.engine.parts import Parts
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import Plumbing
+from noface.integrity.entries import Values, all_values, fewer_values
 from noface.integrity.judges import Part, lifted, part_of
-from noface.integrity.strength import Body, Texts, Weaker, all_bodies, as_was, of_bodies
+from noface.integrity.strength import K, Loss, Texts, V, Weaker, all_bodies, as_was, of_bodies
+from noface.integrity.tampering import is_code, is_test_file
 from noface.model.attempt import ABSENT, AttemptOrder, FileChange, changed_tests
 from noface.model.history import Verdict
 
 _TEXT_BYTES_MAX = 2_000_000
+_NO_TEXT = "\0"
+_HOLDING = ("100644", "100755", "120000")
 
 
-def weaker_tests(plumbing: Plumbing, blobs: ObjectReader, order: AttemptOrder, tests: tuple[FileChange, ...]) -> Weaker:
-    """Return what these tests have lost by a change, with what earlier landings of the run took from the same ones."""
+def weaker_tests(
+    plumbing: Plumbing, blobs: ObjectReader, order: AttemptOrder, changes: tuple[FileChange, ...], parts: Parts
+) -> Weaker:
+    """Return what tests and their data have lost by a change, with what earlier landings of the run took from them.
+
+    `parts` tells which data judges.
+    """
+    found = _weaker_bodies(plumbing, blobs, order, tuple(each for each in changes if is_test_file(each.path)))
+    return replace(found, lost=(*found.lost, *_fewer_values(plumbing, blobs, order, changes, parts)))
+
+
+def _weaker_bodies(
+    plumbing: Plumbing, blobs: ObjectReader, order: AttemptOrder, tests: tuple[FileChange, ...]
+) -> Weaker:
     tests = tuple(test for test in tests if test.added is not None)  # no binaries, which no text tells of
     if all(test.old_mode == ABSENT for test in tests):
         return Weaker()
@@ -29,20 +47,80 @@ def weaker_tests(plumbing: Plumbing, blobs: ObjectReader, order: AttemptOrder, t
     if found.lost or not order.landed:
         return found
     mine = {body.shown for key, body in bodies.items() if body != after.get(key)}
-    over_all = of_bodies(_at_first(plumbing, blobs, order, main), after)
+    over_all = of_bodies(_at_first(plumbing, blobs, order, main, all_bodies), after)
     return replace(found, lost=tuple(loss for loss in over_all.lost if loss.test in mine))
 
 
-def _at_first(plumbing: Plumbing, blobs: ObjectReader, order: AttemptOrder, main: Texts) -> dict[tuple[str, ...], Body]:
+def _fewer_values(
+    plumbing: Plumbing, blobs: ObjectReader, order: AttemptOrder, changes: tuple[FileChange, ...], parts: Parts
+) -> tuple[Loss, ...]:
+    """Return which data of main's tests is gone or holds little of what it held; what stands elsewhere is not lost."""
+    new = {each.new_oid for each in changes if each.old_mode == ABSENT}
+    data = [each for each in changes if _may_lose(blobs, each, new) and parts.holds_cases(each.path)]
+    if not data:
+        return ()
+    gaining = [c for c in changes if c.new_mode in _HOLDING and (part_of(c.path) is Part.TEST or c in data)]
+    main = all_values({c.path: _text(blobs, c.old_oid) for c in (*data, *gaining) if c.old_mode in _HOLDING})
+    now = all_values({c.path: _text(blobs, c.new_oid) for c in gaining})
+    paths = [c.path for c in data]
+    found = fewer_values(main, now, paths)
+    if found or not order.landed:
+        return found
+    less = [path for path in paths if path in now and now[path].total() < main[path].total()]
+    return _fewer_over_all(plumbing, blobs, order, (main, now), less) if less else ()
+
+
+def _fewer_over_all(
+    plumbing: Plumbing,
+    blobs: ObjectReader,
+    order: AttemptOrder,
+    change: tuple[Mapping[str, Values], Mapping[str, Values]],
+    less: list[str],
+) -> tuple[Loss, ...]:
+    """Return which of these files has lost most since the run began; what any landing put elsewhere is not lost."""
+    main, now = change
+    start = order.landed[0][0]
+    moved = tuple(c.path for c in plumbing.changes(start, order.main) if part_of(c.path) is Part.TEST)
+    first = {path: values for path, values in main.items() if path not in moved}
+    first |= all_values(_texts(plumbing, blobs, start, moved))
+    first |= _at_first(plumbing, blobs, order, less, all_values)
+    others = all_values(
+        _texts(plumbing, blobs, order.main, tuple(path for path in moved if path not in {*first, *now}))
+    )
+    return fewer_values(first, {**others, **now}, less)
+
+
+def _may_lose(blobs: ObjectReader, change: FileChange, new: Collection[str]) -> bool:
+    """Tell whether a file of main has fewer words, as far as its form tells; one that moved has not."""
+    if change.old_mode not in _HOLDING or is_code(change.path) or change.old_oid in {*new, change.new_oid}:
+        return False
+    return change.new_mode in (*_HOLDING, ABSENT) and (blobs.size(change.new_oid) or 0) <= _TEXT_BYTES_MAX
+
+
+def _text(blobs: ObjectReader, oid: str) -> str:
+    """Return a blob as text; of one that is none it only counts that it is there."""
+    text = blobs.text(oid, _TEXT_BYTES_MAX)
+    return _NO_TEXT if _NO_TEXT in text else text
+
+
+def _at_first(
+    plumbing: Plumbing,
+    blobs: ObjectReader,
+    order: AttemptOrder,
+    paths: Iterable[str],
+    read: Callable[[Texts], Mapping[K, V]],
+) -> dict[K, V]:
+    """Return what these files held when the run began, as `read` tells; on main they hold what is new there."""
     mine = {new for _, new in order.landed}
-    first, paths = order.landed[0][0], tuple(main)
+    first, paths = order.landed[0][0], tuple(paths)
     free = []
     for commit in reversed(plumbing.first_parents(first, order.main)):
         if commit not in mine:
             pair = (f"{commit}^", commit)
             old, new = (_texts(plumbing, blobs, each, paths) for each in pair)
-            free += [(old, new)] if old != new else []
-    return as_was(_texts(plumbing, blobs, first, paths), free, main)
+            free += [(read(old), read(new))] if old != new else []
+    main = _texts(plumbing, blobs, order.main, paths)
+    return as_was(read(_texts(plumbing, blobs, first, paths)), free, read(main))
 
 
 def bodies_since(plumbing: Plumbing, old: str, new: str) -> tuple[str, ...]:

@@ -13,6 +13,8 @@ from noface.diagnosis import syntax
 from noface.engine.attempt_environment import AttemptEnvironment
 from noface.engine.earlier_tests import weaker_tests
 from noface.engine.isolation import outside_modules
+from noface.engine.parts import Parts
+from noface.engine.protected_files import reached
 from noface.gates.secrets import MARK, AddedSecret, keys_of, marked, scan, secret_failure
 from noface.git.filtered import raw
 from noface.git.objects import ObjectReader, refused
@@ -43,6 +45,7 @@ from noface.integrity.rubbish import rubbish_in
 from noface.integrity.tampering import Line, changed_lines, is_code, is_test_file, shown
 from noface.model.attempt import ABSENT, AttemptOrder, FileChange, Snapshot
 from noface.model.failure import Failure
+from noface.model.gate import GateKind
 from noface.model.issue import Issue
 from noface.model.patterns import matches_any
 from noface.model.protection import asked_paths
@@ -233,7 +236,6 @@ def examine_change(order: AttemptOrder, env: AttemptEnvironment, change: Change)
     commands = tuple(gate.command for gate in order.gates)
     changes = tuple(file for file in change.files if not lifted(file.path, order.issue))
     with env.plumbing.blobs() as blobs:
-        tests = tuple(file for file in changes if is_test_file(file.path))
         diff = rules.Diff(
             changes=change.files,
             patch=patch,
@@ -252,7 +254,7 @@ def examine_change(order: AttemptOrder, env: AttemptEnvironment, change: Change)
             lifted=frozenset(shown(file.path) for file in change.files if lifted(file.path, order.issue)),
             only_form=_only_form(order, blobs, change.files),
             made_asked=_asks_for_made(order.issue, change.files),
-            weaker=weaker_tests(env.plumbing, blobs, order, tests),
+            weaker=weaker_tests(env.plumbing, blobs, order, changes, _parts(order, env)),
             unfit=(
                 *_names(order, env, change.files),
                 *_refused(env, change.files),
@@ -263,6 +265,15 @@ def examine_change(order: AttemptOrder, env: AttemptEnvironment, change: Change)
         broken = _broken(blobs, change.files)
     failures = [*rules.examine(diff, env.diff_limits), *([syntax.syntax_failure(broken)] if broken else [])]
     return rules.by_gravity(tuple(failures))
+
+
+def _parts(order: AttemptOrder, env: AttemptEnvironment) -> Parts:
+    """Return what main's files are to the gates, as far as that is known before they run on the change."""
+    called = reached(env.plumbing, order.main, order.gates)
+    main, reads = env.plumbing.tree(order.main), env.gate_facts.reads
+    known = {gate.name: reads.get(gate.command) for gate in order.gates if gate.kind is GateKind.TEST}
+    noted = {name: each.on(main) for name, each in known.items() if each is not None}
+    return Parts(env.plumbing, order.main, called, noted)
 
 
 def _only_form(order: AttemptOrder, blobs: ObjectReader, changes: tuple[FileChange, ...]) -> bool:

@@ -56,6 +56,7 @@ from noface.integrity.tampering import (
     altered,
     assertions,
     contradicted,
+    is_code,
     missing,
     named_among,
     renamed_tests,
@@ -496,7 +497,9 @@ def judged_by_main(
 ) -> Judgement:
     """Return the judgement of work whose gates are green, as main's own tests and settings see it (law 11)."""
     by_body = suspicion if suspicion is not None and suspicion.rule in BY_BODY else None
-    judges = Judges(scope, task, order.issue, order.gates, by_body.failing_tests if by_body else ())
+    lost = by_body.failing_tests if by_body else ()
+    taken = tuple(test for test in lost if is_code(test.partition("::")[0]))  # of data no test is one
+    judges = Judges(scope, task, order.issue, order.gates, taken)
     try:
         failure = judges.failure()
         if failure is None and suspicion is not None and suspicion.rule == REWRITTEN and judges.fewer() == ():

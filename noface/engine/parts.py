@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from noface.engine.protected_files import Reached
 from noface.git.plumbing import Plumbing
+from noface.integrity.entries import is_data
 from noface.integrity.judges import (
     Part,
     builds,
@@ -107,6 +108,12 @@ class Parts:
         helpers = (path for path in paths if is_code(path) and self._judges_itself(path))
         by_use = {path for path in helpers if self._only_judges(path, _DEPTH_MAX)}
         return tuple(p for p in paths if p in by_use or self(p) not in _UNTOLD or self._is_expected(p))
+
+    def holds_cases(self, path: str) -> bool:
+        """Tell whether a file of main is data of tests: by its name, if a gate may read it, or since only judges do."""
+        if is_data(path):
+            return not self._unread(path)
+        return any(path in reads.read for reads in self.reads.values()) and self._is_expected(path)
 
     def _index_words(self) -> bool:
         """Read each text of code once, to ask about many files; False if they are too large together."""

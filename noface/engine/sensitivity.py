@@ -7,9 +7,8 @@ patches, or a value that equals everything, blinds them as it blinds the others.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice, zip_longest
 from typing import Protocol
 
@@ -21,6 +20,7 @@ from noface.engine.parts import Parts
 from noface.gates.narrow import TESTS_MAX as NARROWED_MAX
 from noface.gates.narrow import narrowed
 from noface.git.plumbing import Entry, Plumbing, store_text, tree_with
+from noface.integrity.entries import is_data
 from noface.integrity.inner_tests import HOLDERS, MARKS
 from noface.integrity.inventory import Inventory, Outcome
 from noface.integrity.judges import Part, part_of
@@ -29,7 +29,7 @@ from noface.integrity.nearest import changed_names, nearest
 from noface.integrity.prose import is_prose
 from noface.integrity.strength import Body, all_bodies, asks_only_more, bodies
 from noface.integrity.tampering import blind, is_code, named_among, shown, vacuous
-from noface.integrity.turned import turned, turned_alike, turned_inside
+from noface.integrity.turned import kept, turned, turned_alike, turned_inside
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateSpec
@@ -39,6 +39,8 @@ _NEAREST_MAX = 20
 """So many tests of main are asked about a change: what blinds them blinds those that name what it changes."""
 _SHIFTS = (0, 1)
 """Tests are asked again with further values before they are accused: `half(7) == 3` holds as `half(8) == 4` does."""
+_DATA_MAX = 100
+_NO_TEXT = "\0"
 _VALUE_OF_NAME = re.compile(
     r"\s*+(?:(?:const|let|var|static|final|public|private)\s++)*+\w++(?:\s*+:[^=]*+)?\s*+:?=(?!=)"
 )
@@ -107,16 +109,17 @@ class Sensitivity:
         self, gates: tuple[GateSpec, ...], rewritten: Mapping[tuple[str, ...], Body], shift: int
     ) -> dict[GateSpec, frozenset[str]]:
         """Return which tests of rewritten bodies pass with other values in them, as they do not on main."""
-        turn = partial(turned_alike, shift=shift)
-        others = self._turned(self.task.tree, turn)
+        others = self._turned_alike(self.task.tree, shift)
+        by_data = any(not is_code(path) for path in others)  # which may say what a test without values asks for
         after = self._bodies(tree_with(self.plumbing, self.task.tree, others))
-        asked = frozenset(body.shown for key, body in rewritten.items() if key in after and after[key] != body)
+        there = {key: body for key, body in rewritten.items() if key in after}
+        asked = frozenset(body.shown for key, body in there.items() if by_data or after[key] != body)
         passed = self._passing(self.task.tree, others, self._alone(self.task.tree, gates, asked))
         if not any(passed.values()):
             return {}
         on_main = self._alone(self.task.main, gates, asked)
         had = {gate: {n.partition("[")[0] for n in self._ids(self.task.main, gate, asked)} for gate in on_main}
-        still = self._passing(self.task.main, self._turned(self.task.main, turn), on_main)
+        still = self._passing(self.task.main, self._turned_alike(self.task.main, shift), on_main)
         return {gate: frozenset(passed.get(gate, ())) & had[gate] - {*still[gate]} for gate in on_main}
 
     def _alone(self, tree: str, gates: tuple[GateSpec, ...], bodies: frozenset[str]) -> dict[GateSpec, _Asked]:
@@ -176,8 +179,7 @@ class Sensitivity:
         self, mains: Mapping[str, Entry | None], gates: tuple[GateSpec, ...], names: frozenset[str], shift: int
     ) -> dict[GateSpec, Counter[str]]:
         """Return which of main's tests pass on the change with other values in them, as they do not on main."""
-        turn, inner = partial(turned, shift=shift), partial(turned_inside, shift=shift)
-        others, inside = self._turned(self.task.main, turn), self._turned_inside(self.task.tree, mains, inner)
+        others, inside = self._turned(self.task.main, shift), self._turned_inside(self.task.tree, mains, shift)
         if not others and not inside:
             return {}
         gates = tuple(gate for gate in gates if self._looks_at(gate, {**others, **inside}))
@@ -186,7 +188,7 @@ class Sensitivity:
         passed = self._passing(self.task.tree, {**mains, **others, **inside}, asked)
         if not any(passed.values()):
             return {}
-        on_main = self._passing(self.task.main, {**others, **self._turned_inside(self.task.main, {}, inner)}, asked)
+        on_main = self._passing(self.task.main, {**others, **self._turned_inside(self.task.main, {}, shift)}, asked)
         return {gate: passed[gate] - on_main[gate] for gate in gates}
 
     def _looks_at(self, gate: GateSpec, paths: Collection[str]) -> bool:
@@ -228,21 +230,39 @@ class Sensitivity:
         named = (path for path in self.plumbing.paths(tree) if part_of(path) is Part.TEST)
         documents = (path for path in self.parts.reached.files if is_prose(path) or path.endswith(".txt"))
         judging = (path for path in (*named, *self.parts.listed) if self.parts(path) is Part.TEST)
-        return tuple(dict.fromkeys((*judging, *documents)))[:_TESTS_MAX]
+        code_first = sorted(judging, key=lambda path: not is_code(path))
+        return tuple(dict.fromkeys((*code_first, *documents)))[:_TESTS_MAX]
 
-    def _turned(self, tree: str, turn: Callable[[str, str], str | None]) -> dict[str, Entry | None]:
+    def _turned(self, tree: str, shift: int) -> dict[str, Entry | None]:
         """Return a tree's tests with other values in what they assert; a file without any is left out."""
         entries: dict[str, Entry | None] = {}
         with self.plumbing.blobs() as blobs:
             for path, (mode, oid) in self.plumbing.entries(tree, self._tests(tree)).items():
-                text = turn(path, blobs.text(oid, TEXT_CHARS_MAX)) if mode in _REGULAR else None
+                text = turned(path, blobs.text(oid, TEXT_CHARS_MAX), shift) if mode in _REGULAR else None
                 if text is not None:
                     entries[path] = (mode, store_text(self.plumbing, text))
         return entries
 
-    def _turned_inside(
-        self, tree: str, mains: Mapping[str, Entry | None], turn: Callable[[str, str], str | None]
-    ) -> dict[str, Entry | None]:
+    def _turned_alike(self, tree: str, shift: int) -> dict[str, Entry | None]:
+        """Return a tree's tests and their data with other values, the same for equal ones over all files."""
+        tests = (path for path in self._tests(tree) if is_code(path) or is_data(path))
+        paths = tuple(dict.fromkeys((*tests, *self._data_by_use())))
+        held = {path: entry for path, entry in self.plumbing.entries(tree, paths).items() if entry[0] in _REGULAR}
+        with self.plumbing.blobs() as blobs:
+            texts = {path: blobs.text(oid, TEXT_CHARS_MAX) for path, (_, oid) in held.items()}
+        stays = kept(self.plumbing.paths(tree), texts)
+        turned = {path: turned_alike(path, text, stays, shift) for path, text in texts.items() if _NO_TEXT not in text}
+        return {
+            path: (held[path][0], store_text(self.plumbing, text)) for path, text in turned.items() if text is not None
+        }
+
+    def _data_by_use(self) -> tuple[str, ...]:
+        """Return main's data that judges though no name says so; none if there is too much to look at."""
+        read = frozenset[str]().union(*(each.read for each in self.parts.reads.values()))
+        paths = [path for path in sorted(read) if not is_code(path) and part_of(path) in (Part.PRODUCT, Part.SOFT)]
+        return tuple(path for path in paths if self.parts.holds_cases(path)) if len(paths) <= _DATA_MAX else ()
+
+    def _turned_inside(self, tree: str, mains: Mapping[str, Entry | None], shift: int) -> dict[str, Entry | None]:
         """Return the tree's sources with other values in main's tests inside them; of `mains` the files come first."""
         holders = (path for path in self.plumbing.naming(self.task.main, MARKS) if path.endswith(HOLDERS))
         paths = tuple(path for path in holders if self.parts(path) is Part.PRODUCT)[:_TESTS_MAX]
@@ -250,7 +270,7 @@ class Sensitivity:
         entries: dict[str, Entry | None] = {}
         with self.plumbing.blobs() as blobs:
             for path, (mode, oid) in held.items():
-                text = turn(path, blobs.text(oid, TEXT_CHARS_MAX)) if mode in _REGULAR else None
+                text = turned_inside(path, blobs.text(oid, TEXT_CHARS_MAX), shift) if mode in _REGULAR else None
                 if text is not None:
                     entries[path] = (mode, store_text(self.plumbing, text))
         return entries

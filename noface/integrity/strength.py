@@ -12,12 +12,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 from noface.data import pattern
 
 Texts = Mapping[str, str]
 """What test files hold, by path."""
 _Key = tuple[str, ...]
+K = TypeVar("K")
+V = TypeVar("V")
 _WIDE = re.compile(r'"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\'')
 _TICKED = re.compile(r'`(?:\\.|[^`\\]){0,9999}+`|"(?:\\.|[^"\\\n]){0,400}+"|\'(?:\\.|[^\'\\\n]){0,400}+\'|//[^\n]*')
 _TICKS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".go")
@@ -409,16 +412,17 @@ def _emptied(body: Body, now: Body, gained: _Gained, helpers: frozenset[str]) ->
     return ""
 
 
-def as_was(start: Texts, free: Iterable[tuple[Texts, Texts]], main: Texts) -> dict[_Key, Body]:
-    """Return the bodies of main as a run found them: `start`, changed by what is `free`, before and after each.
+def as_was(
+    start: Mapping[K, V], free: Iterable[tuple[Mapping[K, V], Mapping[K, V]]], main: Mapping[K, V]
+) -> dict[K, V]:
+    """Return what main's tests held as a run found them: `start`, changed by what is `free`, before and after each.
 
     Free is what others than the run put on main, and what somebody let it change. What is new on main counts as it is.
     """
-    found = all_bodies(start)
-    for before, after in free:
-        old, new = all_bodies(before), all_bodies(after)
+    found = dict(start)
+    for old, new in free:
         for key in {*old, *new}:
             if old.get(key) != new.get(key):
                 found.pop(key, None)
                 found |= {key: new[key]} if key in new else {}
-    return {**all_bodies(main), **found}
+    return {**main, **found}

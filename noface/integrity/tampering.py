@@ -162,7 +162,7 @@ class Weakened:
 def weakened_tests(changes: tuple[FileChange, ...], patch: str, weaker: Weaker = AS_STRONG) -> Weakened:
     """Return what was weakened in the tests of a change; `weaker` is what its bodies have lost."""
     tests = {shown(change.path): change for change in changes if is_test_file(change.path)}
-    if not tests:
+    if not tests and not weaker.lost:
         return Weakened()
     lines = [replace(line, text=line.text[:_CHARS_MAX]) for line in changed_lines(patch) if line.path in tests]
     balance = _weighed(lines)

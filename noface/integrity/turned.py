@@ -6,11 +6,13 @@ not look, passes whatever is asked for.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from zlib import crc32
 
 from noface.data import pattern
 from noface.integrity.inner_tests import inner_spans
-from noface.integrity.lexing import Piece, is_by_hand, pieces, replaced
+from noface.integrity.lexing import TEXT_CHARS_MAX, Piece, is_by_hand, pieces, replaced
 from noface.integrity.tampering import is_code
 
 _LINE_CHARS_MAX = 2_000
@@ -35,6 +37,17 @@ _TEXTS = re.compile(r"""\"[^\"\n]*+\"|'[^'\n]*+'|`[^`\n]*+`""")
 _NAMES = re.compile(r"[A-Za-z_]\w*+")
 _WORDS = re.compile(r"\w++")
 _LETTERS, _DIGITS = "qzkwjvxy", "7382"
+_CIRCLE_OF_LETTERS, _CIRCLE_OF_DIGITS = "qazwsxedcrfvtgbyhnujmikolp", "0672913854"
+"""Which letter or digit may follow which: in an order that no calculation keeps."""
+_SLASHES, _JOINTS = re.compile(r"[/\\]"), re.compile(r"[._-]")
+_IN_BRACKETS = re.compile(r"""\[["'](\w++)["']\]""")
+_DATUM = re.compile(
+    r"""(?:"[^"\\\n]{0,200}+"|'[^'\\\n]{0,200}+'|(?<![\w.-])\w[\w.-]*+)[ \t]*+[:=](?![=/])"""
+    r"""|"(?P<double>(?:\\.|[^"\\\n]){1,400}+)"|(?<!\w)'(?P<single>[^'\n]{1,400}+)'(?!\w)"""
+    r"""|(?P<bare>[^\s"'`,;|\[\]{}()<>:=][^\s"`,;|\[\]{}()<>:=]*+(?:\ [^\s"'`,;|\[\]{}()<>:=]++)*+)"""
+)
+"""A value of data in any format, quoted or bare; what stands before a colon or an equals sign is a key and none."""
+_NONE = "null"
 
 
 def turned(path: str, text: str, shift: int = 0) -> str | None:
@@ -57,25 +70,86 @@ def turned(path: str, text: str, shift: int = 0) -> str | None:
     return replaced(text, by) if by else None
 
 
-def turned_alike(path: str, text: str, shift: int = 0) -> str | None:
-    """Return a file of tests with another value for each value in it, the same for equal ones; None without any.
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What stays in all files of one look: names of `files`, and in data the `words` that code goes by."""
 
-    With another `shift` these are others again.
+    files: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
 
-    What is computed from other values is another result, so that a test fails that compares it with anything else than
-    itself. A word that is also a name in the file stays, as that of a parameter or of a fixture.
+    def names_file(self, value: str) -> bool:
+        """Tell whether a text names a file or a folder: a path, the last part of one, its stem, its ending, a glob."""
+        parts = [part.strip("*?") for part in _SLASHES.split(value) if part.strip("*?.")]
+        return bool(parts) and not value.isdigit() and all(part in self.files for part in parts)
+
+
+def kept(paths: Iterable[str], texts: Mapping[str, str]) -> Kept:
+    """Return what stays in the tests of a tree with these paths; `texts` are the tests, by path."""
+    files = set[str]()
+    for path in paths:
+        *folders, name = path.split("/")
+        files.update(folders, (name, name.partition(".")[0], name.rpartition(".")[0]))
+        if not is_code(path):  # a test may put its name together
+            files.update(part for at in _JOINTS.finditer(name) for part in (name[: at.end()], name[at.start() :]))
+    code = [text for path, text in texts.items() if is_code(path)]
+    words = (word for text in code for word in (*_NAMES.findall(_TEXTS.sub("", text)), *_IN_BRACKETS.findall(text)))
+    return Kept(frozenset(files - {""}), frozenset(words))
+
+
+def turned_alike(path: str, text: str, stays: Kept = Kept(), shift: int = 0) -> str | None:
+    """Return tests, or data of tests, with another value for each value in them; None without any.
+
+    What a value becomes depends on that and on `shift` alone: equal ones stay equal over all files, and others do not
+    become so. What is computed from other values is another result, so that a test fails that compares it with anything
+    else than itself. A word that is also a name in the file stays, as that of a parameter or of a fixture, and so does
+    what names a file.
     """
-    if not is_by_hand(text) or not is_code(path):
+    if not is_code(path):
+        return _data_alike(text, stays, shift)
+    if not is_by_hand(text):
         return None
     values, names = tuple(_values(path, text)), frozenset(_NAMES.findall(_TEXTS.sub("", text)))
-    turns: dict[str, int] = {}
     by: dict[tuple[int, int], str] = {}
     for piece in values:
-        value = piece.text.strip(_QUOTES)
-        if _other(path, piece, 0) != piece.text and not names.issuperset(_WORDS.findall(value)):
-            other = _other(path, piece, turns.setdefault(value, shift + len(turns)))
-            by |= {(piece.start, piece.start + len(piece.text)): other} if other != piece.text else {}
+        value, other = piece.text.strip(_QUOTES), _other(path, piece, 0)
+        if other == piece.text or names.issuperset(_WORDS.findall(value)) or stays.names_file(value):
+            continue
+        other = other if _is_word(piece) else piece.text.replace(value, _other_alike(value, shift))
+        by |= {(piece.start, piece.start + len(piece.text)): other} if other != piece.text else {}
     return replaced(text, by) if by else None
+
+
+def _data_alike(text: str, stays: Kept, shift: int) -> str | None:
+    by: dict[tuple[int, int], str] = {}
+    for match in _DATUM.finditer(text) if len(text) <= TEXT_CHARS_MAX else ():
+        value = match[match.lastgroup] if match.lastgroup else ""
+        if value in ("", _NONE) or stays.words.issuperset(_WORDS.findall(value)) or stays.names_file(value):
+            continue
+        other = _TURNED.get(value) or _other_alike(value, shift)
+        by |= {match.span(match.lastgroup or 0): other} if other != value else {}
+    return replaced(text, by) if by else None
+
+
+def _is_word(piece: Piece) -> bool:
+    """Tell whether a piece is a word of its language, such as a constant or the name of an error."""
+    from pygments.token import Keyword, Name
+
+    return piece.is_a(Keyword, Name)
+
+
+def _other_alike(value: str, shift: int) -> str:
+    """Return a value with another last letter or digit, which tells as much: unequal values remain so."""
+
+    def following(match: re.Match[str]) -> str:
+        letter = match[0]
+        circle = _CIRCLE_OF_DIGITS if letter.isdigit() else _CIRCLE_OF_LETTERS
+        step = (crc32((value[: match.start()] + value[match.end() :]).encode("utf-8", "replace")) + shift) % (
+            len(circle) - 1
+        )
+        other = circle[(circle.index(letter.lower()) + 1 + step) % len(circle)]
+        return other.upper() if letter.isupper() else other
+
+    return _LAST.sub(following, value, count=1)
 
 
 def _values(path: str, text: str) -> Iterator[Piece]:

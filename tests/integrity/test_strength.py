@@ -8,7 +8,7 @@ emptied in 0.6 %. Of those in which something is found, the commit's own message
 
 import pytest
 
-from noface.integrity.strength import as_was, asks_only_more, bodies, of_bodies, weaker
+from noface.integrity.strength import all_bodies, as_was, asks_only_more, bodies, of_bodies, weaker
 
 PY = """\
 import pytest
@@ -177,11 +177,11 @@ def test_what_a_run_took_bit_by_bit_is_found_and_what_a_person_took_is_not():
     one = TWO.replace("    assert f(1) == 2\n", "")
     two, three = one.replace("    assert f(2) == 4\n", ""), one.replace("    assert g(3) == 9\n", "")
     assert lost("t.py", one, two) == []
-    at_first = as_was({"t.py": TWO}, (), {"t.py": two})
-    now = as_was({"t.py": two.replace("    assert g(3) == 9\n", "")}, (), {})
-    assert [loss.how for loss in of_bodies(at_first, now).lost] == ["keeps 1 of 4 assertions"]
-    by_person = as_was({"t.py": TWO}, [({"t.py": TWO}, {"t.py": one})], {"t.py": one})
-    assert of_bodies(by_person, as_was({"t.py": three}, (), {})).lost == ()
+    main, first, second = (all_bodies({"t.py": text}) for text in (TWO, one, two))
+    now = all_bodies({"t.py": two.replace("    assert g(3) == 9\n", "")})
+    assert [loss.how for loss in of_bodies(as_was(main, (), second), now).lost] == ["keeps 1 of 4 assertions"]
+    by_person = as_was(main, [(main, first)], first)
+    assert of_bodies(by_person, all_bodies({"t.py": three})).lost == ()
 
 
 @pytest.mark.parametrize(

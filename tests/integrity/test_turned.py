@@ -2,7 +2,7 @@
 
 from support.cases import cases
 
-from noface.integrity.turned import turned, turned_alike, turned_inside
+from noface.integrity.turned import kept, turned, turned_alike, turned_inside
 
 
 @cases(
@@ -74,3 +74,50 @@ def test_what_is_equal_in_a_test_is_not_so_any_more():
 )
 def test_values_are_turned_alike(text, line):
     assert line in turned_alike("test_a.py", text).splitlines()
+
+
+TREE = ("shop.py", "tests/test_shop.py", "tests/cases/basic.json", "tests/cases/basic-out.txt", "tests/cases/7")
+HOLDER = "def test_a(cents):\n    assert half(case['text']) == cents\n"
+STAYS = kept(TREE, {"tests/test_shop.py": HOLDER})
+
+
+@cases(
+    ("path", "text", "other"),
+    [
+        ("test_a.py", "    check('basic', 'basics')\n", "    check('basic', 'basicp')\n"),  # names a file by its stem
+        ("test_a.py", "    f('tests/cases', '../cases/basic.json')\n", None),
+        ("test_a.py", "    f(glob('*.json'), f'{name}-out.txt', f'cases/{name}.json')\n", None),
+        ("test_a.py", "    f('other.json', 7)\n", "    f('other.jsos', 2)\n"),
+        ("a.test.js", "  check('basic', 'x');\n", "  check('basic', 'e');\n"),
+        ("a.json", '{"total": 50, "of": ["2.50", true, null]}', '{"total": 55, "of": ["2.58", false, null]}'),
+        (
+            "a.json",
+            '["half", "cents", "text", "basic", "cases/basic.json"]',
+            None,
+        ),  # code goes by it, or it names a file
+        ("a.json", '{"a": "don\'t \\n\\"x\\""}', '{"a": "don\'t \\n\\"b\\""}'),
+        ("a.yaml", "a: two words\nb: 'one: x'\nc: [1, -2]\n", "a: two wordy\nb: 'one: b'\nc: [3, -6]\n"),
+        ("a.toml", 'cents = 250\ntext = "2.50"\n', 'cents = 256\ntext = "2.58"\n'),
+        ("a.csv", "cents,text\n250,2.50 EUR\n", "cents,text\n256,2.50 EUS\n"),
+        ("a.txt", "\n", None),
+    ],
+)
+def test_data_is_turned_like_code_and_what_names_a_file_stays(path, text, other):
+    assert turned_alike(path, text, STAYS) == other
+
+
+def test_equal_values_stay_equal_over_all_files_and_others_do_not_become_so():
+    numbers = [f"{number}" for number in range(1_000)]
+    words = [f"{word}{end}" for word in ("", "a", "one ") for end in "abcdefghijklmnopqrstuvwxyzABC"]
+    for values in (numbers, words):
+        code = turned_alike("test_a.py", "".join(f"check('{value}')\n" for value in values))
+        data = turned_alike("a.json", "".join(f'"{value}",\n' for value in reversed(values)))
+        now = [line[7:-2] for line in code.splitlines()]
+        assert now == [line[1:-2] for line in reversed(data.splitlines())]
+        assert len({*now}) == len(values)
+        assert all(one != other for one, other in zip(now, values, strict=True))
+
+
+def test_with_another_shift_each_value_is_another_one_again():
+    text = "f('a', 'B', 3, 250, '2.50')\n"
+    assert len({turned_alike("test_a.py", text, shift=shift) for shift in range(9)} - {text, None}) == 9
