@@ -16,10 +16,12 @@ from itertools import chain
 from typing import Protocol
 
 from noface.engine.attempt_environment import GateFacts
+from noface.engine.excused import measures
 from noface.engine.gate_session import Task
 from noface.engine.gating import Gated
 from noface.engine.parts import Parts
 from noface.engine.protected_files import reached
+from noface.gates.narrow import narrowed
 from noface.git.plumbing import Entry, Plumbing, store_text, tree_with
 from noface.integrity.inner_tests import HOLDERS, with_main_tests
 from noface.integrity.inventory import Inventory, compared, file_of, files_of, without
@@ -119,7 +121,7 @@ class FirstTests:
             tree_with(plumbing, each, {**others, **found.entries, **self._inner(found, each, others)})
             for each, others in ((task.tree, mains), (task.main, self._asked()))
         )
-        lost = self._lost(found, tree, on_main, taken)
+        lost = self._lost(found, tree, on_main, taken) if not self._pass_alone(found, tree) else None
         again = self._lost(found, tree, on_main, taken, anew=True) if lost is not None else None
         if lost is None or again is None or lost.gate != again.gate:
             return None
@@ -209,13 +211,40 @@ class FirstTests:
                     entries |= {path: (mode, store_text(plumbing, text))} if text is not None else {}
         return entries
 
+    @property
+    def _hard(self) -> tuple[GateSpec, ...]:
+        """The builds and the test gates that count."""
+        kinds = (GateKind.BUILD, GateKind.TEST)
+        hard = (gate for gate in self.gates if gate.hard and not gate.accept and gate.kind in kinds)
+        return tuple(replace(gate, again=0, retries=0) for gate in hard)
+
+    def _pass_alone(self, found: Rewritten, tree: str) -> bool:
+        """Tell whether nothing but tests known by id is as it was, and all of them pass when only they run.
+
+        Then the whole gates need not run for them.
+        """
+        files, first = {path for path, entry in found.entries.items() if entry}, self.plumbing.tree(found.first)
+        alone: dict[GateSpec, Inventory] = {}
+        for gate in self._hard:
+            known = self._inventory(first, gate) or Inventory()
+            tests = tuple((name, ended) for name, ended in known.tests if file_of(name) in files)
+            if tests and gate.kind is GateKind.TEST:
+                command = narrowed(gate.command, known.runners, tuple(name for name, _ in tests))
+                if command is None or measures(gate):
+                    return False
+                alone[replace(gate, command=command, report=None)] = replace(known, tests=tests, count=None)
+        if found.sources or not files <= files_of(alone.values()):
+            return False
+        gated = self.run(tree, tuple(alone), steady=False, anew=False)
+        green = {result.gate.command for result in gated.results if result.passed}
+        ran = ((gate, compared(known, self._inventory(tree, gate))) for gate, known in alone.items())
+        return all(gate.command in green and not short.short for gate, short in ran)
+
     def _lost(
         self, found: Rewritten, tree: str, on_main: str, taken: Collection[str], *, anew: bool = False
     ) -> _Lost | None:
         """Return the first gate that main passes with these files, and the change does not; main runs once for all."""
-        kinds = (GateKind.BUILD, GateKind.TEST)
-        hard = (gate for gate in self.gates if gate.hard and not gate.accept and gate.kind in kinds)
-        gates = tuple(replace(gate, again=0, retries=0) for gate in hard)
+        gates = self._hard
         gated = self.run(tree, gates, steady=False, anew=anew)
         results = {result.gate.command: result for result in gated.results}
         green = {command for command, result in results.items() if result.passed}

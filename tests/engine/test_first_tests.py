@@ -333,15 +333,17 @@ ID = "tests/test_a.py::test_a"
 @cases(
     ("change", "main", "first", "taken", "runs", "found"),
     [
-        # by runs of the change and of main, each the outcome of one test, None where no id is reported
+        # by runs of the change and of main, each the outcome of one test; the first is of this test alone, if it is known
         ([P], [], P, (), 1, None),
-        ([F, F], [P, P], P, (), 4, "judge-altered"),
-        ([F], [F], P, (), 2, None),  # a landing before it was asked to change what the product does
-        ([F, P], [P], P, (), 3, None),  # a test that fails now and then
-        ([F, F], [P, F], P, (), 4, None),
-        ([S, S], [P, P], P, (), 4, "judge-altered"),  # the gate ends green
+        ([F, F, F], [P, P], P, (), 5, "judge-altered"),
+        ([F, P], [], P, (), 2, None),
+        ([F, F], [F], P, (), 3, None),  # a landing before it was asked to change what the product does
+        ([F, F, P], [P], P, (), 4, None),  # a test that fails now and then
+        ([F, F, F], [P, F], P, (), 5, None),
+        ([S, S, S], [P, P], P, (), 5, "judge-altered"),  # the gate ends green
         ([S], [], None, (), 1, None),  # nothing is known of the run's beginning, as after a restart: only red is seen
-        ([F], [P], P, (ID,), 2, None),  # the issue is known to ask for it
+        ([F, F], [P, P], None, (), 4, "judge-altered"),
+        ([F, F], [P], P, (ID,), 3, None),  # the issue is known to ask for it
     ],
 )
 def test_red_counts_that_main_is_not_with_the_same_files(ground, change, main, first, taken, runs, found):
@@ -351,11 +353,13 @@ def test_red_counts_that_main_is_not_with_the_same_files(ground, change, main, f
         outcomes = {True: list(main), False: list(change)}
 
         def run(tree, gates, *, steady, anew):
-            assert (steady, anew) == (False, len(ran) > 1)
+            assert (steady, anew) == (False, len(ran) > (1 if first is None else 2))
+            (gate,) = gates
+            assert (gate.command == UNIT.command) == (first is None or len(ran) > 0)
             is_main = not {c.path for c in plumbing.changes(tree, plumbing.main())} - {"tests/test_a.py"}
             outcome = outcomes[is_main].pop(0)
             ran.append(tree)
-            facts.inventories[tree, UNIT.command] = Inventory(((ID, outcome),), runners=("pytest",))
+            facts.inventories[tree, gate.command] = Inventory(((ID, outcome),), runners=("pytest",))
             failure = Failure(FailureKind.TEST_FAILURE, "x", rule="x") if outcome is F else None
             return Gated(
                 tree, tuple(GateResult(gate, tree, 1 if failure else 0, 1.0, failure=failure) for gate in gates)
