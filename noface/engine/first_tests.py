@@ -24,7 +24,7 @@ from noface.engine.protected_files import reached
 from noface.gates.narrow import narrowed
 from noface.git.plumbing import Entry, Plumbing, store_text, tree_with
 from noface.integrity.inner_tests import HOLDERS, with_main_tests
-from noface.integrity.inventory import Inventory, compared, file_of, files_of, without
+from noface.integrity.inventory import Inventory, Outcome, compared, file_of, files_of, without
 from noface.integrity.judges import Part, lifted, part_of, with_main_judging
 from noface.integrity.lexing import TEXT_CHARS_MAX
 from noface.integrity.strength import grown
@@ -35,6 +35,7 @@ from noface.model.gate import GateKind, GateSpec
 from noface.model.issue import Issue
 
 _REGULAR = frozenset({"100644", "100755"})
+_ROUNDS_MAX = 3
 
 
 class Run(Protocol):
@@ -116,13 +117,13 @@ class FirstTests:
         found = self.rewritten()
         if found is None:
             return None
-        plumbing, task = self.plumbing, self.task
-        tree, on_main = (
-            tree_with(plumbing, each, {**others, **found.entries, **self._inner(found, each, others)})
-            for each, others in ((task.tree, mains), (task.main, self._asked()))
-        )
-        lost = self._lost(found, tree, on_main, taken) if not self._pass_alone(found, tree) else None
-        again = self._lost(found, tree, on_main, taken, anew=True) if lost is not None else None
+        # Main's version of what the change is known to contradict may keep a runner from collecting the others.
+        open_ = {test.partition("::")[0] for test in taken}
+        mains = {path: entry for path, entry in mains.items() if path not in open_}
+        if self._pass_alone(found, self._tree(found, mains)):
+            return None
+        lost = self._lost(found, mains, taken)
+        again = self._lost(found, mains, taken, anew=True) if lost is not None else None
         if lost is None or again is None or lost.gate != again.gate:
             return None
         failing = tuple(test for test in lost.tests if test in again.tests)
@@ -130,13 +131,20 @@ class FirstTests:
             return None
         judges = {*found.entries, *found.sources}
         files = {file_of(test) for test in failing} & judges or judges
-        issues = {landing.commit: landing.issue for landing in plumbing.landings(f"{found.first}..{task.main}")}
+        plumbing, main = self.plumbing, self.task.main
+        issues = {landing.commit: landing.issue for landing in plumbing.landings(f"{found.first}..{main}")}
         by = {path: tuple(issues.get(commit, commit[:12]) for commit in found.by[path]) for path in sorted(files)}
         failure = outlived(lost.gate, failing, by, again.found)
-        changed = {each.path for each in tests} & plumbing.whole(task.main).paths
+        changed = {each.path for each in tests} & plumbing.whole(main).paths
         if failing and all(found.places(path) & changed for path in files):
             return contradicted(failure)
         return failure
+
+    def _tree(self, found: Rewritten, others: Mapping[str, Entry | None], *, on_main: bool = False) -> str:
+        """Return the task's tree, or main's, with these files as they were at first, and `others`."""
+        tree = self.task.main if on_main else self.task.tree
+        entries = {**others, **found.entries, **self._inner(found, tree, others)}
+        return tree_with(self.plumbing, tree, entries)
 
     def rewritten(self) -> Rewritten | None:
         """Return what landings alone have made of the files that judged at first; None if that is nothing.
@@ -241,42 +249,71 @@ class FirstTests:
         return all(gate.command in green and not short.short for gate, short in ran)
 
     def _lost(
-        self, found: Rewritten, tree: str, on_main: str, taken: Collection[str], *, anew: bool = False
+        self, found: Rewritten, mains: Mapping[str, Entry | None], taken: Collection[str], *, anew: bool = False
     ) -> _Lost | None:
-        """Return the first gate that main passes with these files, and the change does not; main runs once for all."""
-        gates = self._hard
-        gated = self.run(tree, gates, steady=False, anew=anew)
-        results = {result.gate.command: result for result in gated.results}
-        green = {command for command, result in results.items() if result.passed}
-        if green >= {gate.command for gate in gates} and not any(
-            self._fewer(found.first, tree, gate) for gate in gates
-        ):
-            return None
-        green_on_main = self._green_on_main(on_main, gates, anew=anew)
-        for gate in gates:
+        """Return the first gate that main passes with these files, and the change does not.
+
+        A file that cannot be collected keeps others from running: they run once more without it. So do they if main
+        cannot collect it, to which it says nothing.
+        """
+        lost: _Lost | None = None
+        for _ in range(_ROUNDS_MAX):
+            tree, on_main = self._tree(found, mains), self._tree(found, self._asked(), on_main=True)
+            gated = self.run(tree, self._hard, steady=False, anew=anew)
+            green = {result.gate.command for result in gated.results if result.passed}
+            if green >= {gate.command for gate in self._hard} and not self._fewer(found.first, tree):
+                return lost
+            green_on_main = self._green_on_main(on_main, anew=anew)
+            broken = self._broken(on_main) & found.entries.keys()
+            if not broken:
+                new = self._new(gated, tree, on_main, green_on_main - green, taken)
+                if new is not None and (lost is None or lost.gate == new.gate):
+                    tests = tuple(dict.fromkeys((*(lost.tests if lost is not None else ()), *new.tests)))
+                    lost = replace(new, tests=tests)
+                broken = self._broken(tree)
+            if not broken:
+                return lost
+            mains = {path: entry for path, entry in mains.items() if path not in broken}
+            found = replace(found, entries={p: entry for p, entry in found.entries.items() if p not in broken})
+        return lost
+
+    def _new(
+        self, gated: Gated, tree: str, on_main: str, lost: Collection[str], taken: Collection[str]
+    ) -> _Lost | None:
+        """Return the first gate that ends otherwise on the change; `lost` are the commands that only main passes."""
+        broken, results = self._broken(tree), {result.gate.command: result for result in gated.results}
+        for gate in self._hard:
             result, main = results.get(gate.command), self._inventory(on_main, gate)
             failure = result.failure if result is not None else gated.failure
             if gate.kind is GateKind.TEST and main is not None and main.tests:
                 short = without(compared(main, self._inventory(tree, gate)), self.own)
                 unsteady = self.facts.unsteady.get(gate.command, {})
                 names = (test for test in (*short.failed, *short.skipped, *short.gone) if test not in unsteady)
-                if tests := tuple(test for test in names if not named_among(test, taken)):
+                seen = (test for test in names if not broken or test not in short.gone or file_of(test) in broken)
+                if tests := tuple(test for test in seen if not named_among(test, taken)):
                     return _Lost(gate, tests, failure)
-            elif gate.command in green_on_main - green:
+            elif gate.command in lost:
                 return _Lost(gate, (), failure)
         return None
 
-    def _fewer(self, first: str, tree: str, gate: GateSpec) -> bool:
-        """Tell whether a test does not pass that passed when the run began, as far as its ids are known."""
-        known = self._inventory(self.plumbing.tree(first), gate)
-        return known is not None and bool(known.tests) and compared(known, self._inventory(tree, gate)).short
+    def _broken(self, tree: str) -> set[str]:
+        """Return the files that could not be collected in runs of a tree that broke off for them."""
+        ran = (self._inventory(tree, gate) for gate in self._hard)
+        tests = (test for each in ran if each is not None and not each.complete for test in each.tests)
+        return {name for name, outcome in tests if outcome is Outcome.FAILED and "::" not in name}
 
-    def _green_on_main(self, tree: str, gates: tuple[GateSpec, ...], *, anew: bool) -> frozenset[str]:
+    def _fewer(self, first: str, tree: str) -> bool:
+        """Tell whether a test does not pass that passed when the run began, as far as its ids are known."""
+        at_first = self.plumbing.tree(first)
+        known = ((gate, self._inventory(at_first, gate)) for gate in self._hard)
+        return any(was and was.tests and compared(was, self._inventory(tree, gate)).short for gate, was in known)
+
+    def _green_on_main(self, tree: str, *, anew: bool) -> frozenset[str]:
         """Return which gates main passes with these files; what is known of that is not asked again."""
-        keys = {(tree, gate.command) for gate in gates}
+        keys = {(tree, gate.command) for gate in self._hard}
         if keys <= self.facts.asked and not anew:
-            return frozenset(gate.command for gate in gates if self.passed(tree, gate))
-        gated = self.run(tree, gates, steady=False, anew=anew)
+            return frozenset(gate.command for gate in self._hard if self.passed(tree, gate))
+        gated = self.run(tree, self._hard, steady=False, anew=anew)
         self.facts.asked.update(keys)
         return frozenset(result.gate.command for result in gated.results if result.passed)
 
