@@ -158,3 +158,14 @@ def unasked_landings(context: RunContext) -> tuple[tuple[str, str], ...]:
         if not (by_person or lifts or changed_tests(notes)):
             found.append((landing.old, landing.new))
     return tuple(found)
+
+
+def rewritten_beside(context: RunContext, issue_id: str, number: int) -> bool:
+    """Tell whether landings that nobody let change tests did so while an attempt was under way, which knew of none.
+
+    Data counts as well, since it may be what a test expects.
+    """
+    plumbing, began = context.env.plumbing, context.reader.began_on(issue_id, number)
+    beside = (pair for pair in unasked_landings(context) if not plumbing.is_ancestor(pair[1], began))
+    old = (change.path for pair in beside for change in plumbing.changes(*pair) if change.old_mode != ABSENT)
+    return any(part_of(path) is Part.TEST or not is_code(path) for path in old)

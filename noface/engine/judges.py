@@ -11,6 +11,7 @@ After the gates are green on the change:
    not show what the tests do; so are those that only judges use (`parts.py`), each group in a run of its own.
 4. The checks run once more without what the change is excused by (`excused.py`), and main's tests with other values in
    what they assert, if the change may keep them from looking (`sensitivity.py`).
+5. If earlier landings of the run have rewritten main's tests, these judge as the run found them (`first_tests.py`).
 
 Nothing runs again where nothing of that kind is touched and the ids are there.
 """
@@ -21,6 +22,7 @@ from dataclasses import dataclass, field, replace
 
 from noface.engine.attempt_environment import GateFacts, Scope
 from noface.engine.excused import ExcusedChecks
+from noface.engine.first_tests import FirstTests
 from noface.engine.gate_session import GateSession, Task
 from noface.engine.gating import Gated, made_of, run_gates
 from noface.engine.main_tools import tools_of
@@ -85,6 +87,7 @@ class Judges:
     """Judges one change whose gates, as it has them, are green. Its methods raise CutShort where a cancel ends them.
 
     `taken` are tests that may be gone, as far as main's ids tell: it is asked, or was, whether the issue wants that.
+    `landed` are main before and after each landing of the run that nobody let change tests.
     """
 
     scope: Scope
@@ -92,6 +95,7 @@ class Judges:
     issue: Issue
     gates: tuple[GateSpec, ...]
     taken: tuple[str, ...] = ()
+    landed: tuple[tuple[str, str], ...] = ()
     parts: Parts = field(init=False)
     _excused: set[tuple[str, str]] = field(default_factory=set)
     _own: frozenset[str] = frozenset()
@@ -119,9 +123,31 @@ class Judges:
         ours = (c for c in changes if not matches_any(c.path, self.issue.may_change))
         failure = failure or checks.failure(ours, parts, self.gates)
         often = self.scope.env.sensitivity
-        return failure or Sensitivity(plumbing, task, parts, self._facts, self._run, often).failure(
+        failure = failure or Sensitivity(plumbing, task, parts, self._facts, self._run, often).failure(
             self._mains(judging), tuple(self._test_gates()), judging.tests, self.taken
         )
+        return self._since_the_run_began(judging, failure)
+
+    def _since_the_run_began(self, judging: Touched, failure: Failure | None) -> Failure | None:
+        """Add what main's tests as the run found them have against a change of which nothing else is to be said.
+
+        A question of the issue's is asked with what they contradict as well, if they stand in what it is about.
+        """
+        if not self.landed or (failure is not None and failure.rule != CONTRADICTED):
+            return failure
+        plumbing, own = self.scope.env.plumbing, (self.landed, self.gates, self._own)
+        tests = FirstTests(plumbing, self.task, self.issue, self.parts, self._facts, self._run, self._passed, *own)
+        mains, inside = self._mains(judging), self._inner_tests(judging)
+        asked = failure is not None or (self._all_by_id() and not self._lacks(judging))
+        changed = (*judging.tests, *(c for c in judging.sources if c.path in inside)) if asked else ()
+        known = failure.failing_tests if failure is not None else ()
+        first = tests.failure(mains, changed, (*self.taken, *known))
+        if failure is None or (first is not None and first.failing_tests and first.rule != CONTRADICTED):
+            return first
+        if first is None or not first.failing_tests:
+            return failure
+        message, evidence = f"{failure.message}; {first.message}", (*failure.evidence, *first.evidence)
+        return replace(failure, message=message, evidence=evidence, failing_tests=(*known, *first.failing_tests))
 
     def _of_main(self, changes: Iterable[FileChange], parts: Parts) -> dict[str, list[FileChange]]:
         """Return what the change does to files of main, and which new files may be found in the place of one."""
@@ -245,24 +271,16 @@ class Judges:
         rewrites those that fail in main's version, or what they are made of: a new file beside them is no reason. What
         else of the change judges it is as good as main's. Only then can the issue be asked.
         """
-        if not self._all_by_id():
+        if not self._all_by_id() or self._lacks(judging):
             return False
         judges = (c for c in (*judging.tests, *judging.sources) if c.path in hard)
         files = {name.partition("::")[0] for name in self.taken}
-        elsewhere = self._moved(judging)
         rewritten = {c.path for c in judges if c.old_mode != ABSENT and (c.new_mode != ABSENT or c.path in files)}
-        rewritten |= elsewhere.keys()
+        rewritten |= self._moved(judging).keys()
         failing = set[str]()
-        patch = self.scope.env.plumbing.diff(self.task.main, self.task.tree).patch
-        names = renamed_tests(patch.decode("utf-8", "replace"))
         for gate in self._by_id():
-            main, now = self._inventory(self._main_tree, gate), self._inventory(self.task.tree, gate)
-            if main is None or now is None or newly_skipped(main, now):
-                return False
-            lost = kept(main, now, names | elsewhere)
-            if replace(lost, gone=tuple(each for each in lost.gone if not named_among(each, self.taken))).short:
-                return False
-            short = compared(main, self._inventory(tree, gate))
+            main = self._inventory(self._main_tree, gate)
+            short = compared(main, self._inventory(tree, gate)) if main is not None else Shortfall()
             failing |= {file_of(name) for name in (*short.failed, *short.gone)}
         if not failing or not rewritten:
             return False
@@ -274,6 +292,22 @@ class Judges:
             return True
         tree = tree_with(self.scope.env.plumbing, self.task.tree, others)
         return self._judged(tree, tuple(others), tuple(GateKind)) is None
+
+    def _lacks(self, judging: Touched) -> bool:
+        """Tell whether a test of main is not kept by the change, whatever its name or parameters, or a new one skipped.
+
+        Those that are `taken` need not be.
+        """
+        patch = self.scope.env.plumbing.diff(self.task.main, self.task.tree).patch
+        names = renamed_tests(patch.decode("utf-8", "replace")) | self._moved(judging)
+        for gate in self._by_id():
+            main, now = self._inventory(self._main_tree, gate), self._inventory(self.task.tree, gate)
+            if main is None or now is None or newly_skipped(main, now):
+                return True
+            lost = kept(main, now, names)
+            if replace(lost, gone=tuple(each for each in lost.gone if not named_among(each, self.taken))).short:
+                return True
+        return False
 
     def fewer(self) -> tuple[str, ...] | None:
         """Return main's passing tests that the change itself skips, or that are gone where fewer pass there.
@@ -402,6 +436,11 @@ class Judges:
             short = compared(both, self._inventory(tree, gate))
         return short
 
+    def _passed(self, tree: str, gate: GateSpec) -> bool:
+        """Tell whether a gate is known to pass on a tree."""
+        result = self.scope.env.memo.get(self.scope.env.key(tree, gate))
+        return result is not None and result.failure is None
+
     def _by_id(self) -> tuple[GateSpec, ...]:
         """Return the hard gates that run the project's tests and can name them."""
         return tuple(gate for gate in self._test_gates() if gate.command not in self._facts.plain)
@@ -499,7 +538,7 @@ def judged_by_main(
     by_body = suspicion if suspicion is not None and suspicion.rule in BY_BODY else None
     lost = by_body.failing_tests if by_body else ()
     taken = tuple(test for test in lost if is_code(test.partition("::")[0]))  # of data no test is one
-    judges = Judges(scope, task, order.issue, order.gates, taken)
+    judges = Judges(scope, task, order.issue, order.gates, taken, order.landed)
     try:
         failure = judges.failure()
         if failure is None and suspicion is not None and suspicion.rule == REWRITTEN and judges.fewer() == ():

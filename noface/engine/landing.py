@@ -14,6 +14,7 @@ from typing import Protocol
 from noface.engine.attempt_environment import LANDING_SLOT, landing_message
 from noface.engine.changed_tests import let_for
 from noface.engine.context import RunContext
+from noface.engine.earlier_tests import rewritten_beside, unasked_landings
 from noface.engine.gating import Task, main_is_red, run_gates
 from noface.engine.ground import fetch_again
 from noface.engine.held_secrets import why_held_back, without_history
@@ -120,12 +121,19 @@ class Intended:
 
 
 def prove(
-    context: RunContext, entry: QueueEntry, cancel: Canceller, *, approved: bool, let: frozenset[str] | None = None
+    context: RunContext,
+    entry: QueueEntry,
+    cancel: Canceller,
+    *,
+    approved: bool,
+    let: frozenset[str] | None = None,
+    landed: tuple[tuple[str, str], ...] = (),
 ) -> Proven:
     """Merge an entry with main as it is now and run every gate on the result, unless that tree has passed.
 
     If it alters its judges, it must be green with main's as well, unless a person or the issue's own commands want the
-    change, or it contradicts but those tests of main that it was `let` to.
+    change, or it contradicts but those tests of main that it was `let` to. `landed` are the run's landings that nobody
+    let change tests.
     """
     scope, issue, gates = context.scope(cancel), entry.issue, context.gates_for(entry.issue)
     plumbing = scope.env.plumbing
@@ -159,7 +167,8 @@ def prove(
     if (missing := missing_gates(gates, gated.results)) is not None:
         return missing
     try:
-        altered = None if approved or issue.accept else Judges(scope, task, issue, gates, tuple(let or ())).failure()
+        judges = Judges(scope, task, issue, gates, tuple(let or ()), landed)
+        altered = None if approved or issue.accept else judges.failure()
     except CutShort:
         return None
     if altered is not None and not (
@@ -230,6 +239,8 @@ class MergeQueue:
         lost = entry.proof is not None and taken_back(env.plumbing, mains, env.plumbing.main())
         if lost or (entry.proof is not None and why_held_back(env, entry.proof.candidate)):
             entry.proof = None
+        if entry.proof is not None and rewritten_beside(self._context, entry.issue.id, entry.number):
+            entry.proof = None
         self._entries.insert(0 if alone else len(self._entries), entry)
 
     def drop(self, issue_id: str) -> None:
@@ -282,10 +293,11 @@ class MergeQueue:
         approved = any(each.attempt == entry.number and each.verdict is Verdict.APPROVED for each in approvals)
 
         let = let_for(self._context.questions.advice(entry.issue.id), entry.number)
+        landed = unasked_landings(self._context)
         entry.mains, entry.ready_at = self._context.reader.mains(), None
 
         def proof(cancel: Canceller) -> Proven:
-            return prove(self._context, entry, cancel, approved=approved, let=let)
+            return prove(self._context, entry, cancel, approved=approved, let=let, landed=landed)
 
         # The next step takes the result.
         self._job = entry, self._jobs.start(Job(JobKind.LANDING, entry.issue.id, proof, lambda _: None))

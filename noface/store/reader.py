@@ -219,6 +219,11 @@ class Reader(Overview):
         """Return the landings since the run began that goes on, also over runs that were cut off; the first first."""
         return tuple(OpenLanding(**dict(row)) for row in self._db.rows(query("landed_in_run")))
 
+    def began_on(self, issue_id: str, number: int) -> str:
+        """Return where main stood when an attempt was ordered, "" if there is no such attempt."""
+        rows = self._db.rows("SELECT main FROM attempts WHERE issue_id = ? AND number = ?", issue_id, number)
+        return rows[0]["main"] if rows else ""
+
     def landed_since_read(self, issue_id: str) -> tuple[OpenLanding, ...]:
         """Return the landings since noface first read an issue as it is now; the first first."""
         return tuple(OpenLanding(**dict(row)) for row in self._db.rows(query("landed_since_read"), issue_id))
