@@ -646,8 +646,8 @@ class Integrity(Section):
 
     sensitivity: Literal["reaching", "always", "never"] = setting(
         "reaching",
-        "whether main's tests can still turn red is asked of changes whose lines may reach what judges them"
-        ' ("reaching"), of each change ("always", one or two runs of the test gates) or of none ("never")',
+        "whether main's tests can still turn red is asked, for each change, of those that name what it changes"
+        ' ("reaching"), of all of them ("always") or of none ("never")',
     )
 
 

@@ -194,7 +194,7 @@ class AttemptEnvironment:
 
     `gate_facts` and `without_schema` (models whose agent refused a schema) are filled by all threads. `passed` are the
     patterns of all gates' `env_pass`, `gate_rules` the project's own rules for what gates print, `sensitivity` says of
-    which changes it is asked whether main's tests can still turn red ("reaching", "always", "never"). Who holds
+    which tests it is asked whether they can still turn red ("reaching", "always", "never"). Who holds
     `setting_up` is at work in the slot of setup. `histories` remembers which commits' histories hold secrets, and
     `looked_through` which files (path and object) hold none, by where main stood.
     """

@@ -195,16 +195,16 @@ class GateSession:
             failure = prepare_with_main_tools(*place, task.product)
         else:
             failure = prepare_gate_slot(*place)
-            self._note_packages()
         if failure is None:
+            self._note_packages()
             self._remember()
             hit("gate_checkout")
         return failure
 
     def _note_packages(self) -> None:
-        """Note what setup has installed, once for each state of its inputs."""
+        """Note what setup has installed, once for each state of its inputs; what is put together is no such state."""
         known, stamp = self.env.gate_facts.installed, setup_stamp(self.env, self.task.tree)
-        if stamp and stamp not in known:
+        if self.task.product is None and stamp and stamp not in known:
             known[stamp] = {each.key: each for each in packages_in(self.slot.path, self.slot.keep)}
 
     def settle(self, before: tuple[GateSpec, ...]) -> Failure | None:

@@ -75,7 +75,8 @@ def run_gates(scope: Scope, task: Task, gates: tuple[GateSpec, ...], *, anew: bo
         if gate.accept and _own_gate_failed(results):
             continue
         if position >= known_from:
-            result: GateResult | None = replace(env.memo[env.key(task.tree, gate)], memo=True)
+            # What is known may come from a run of the same gate with other retries, or on a tree that was put together.
+            result: GateResult | None = replace(env.memo[env.key(task.tree, gate)], gate=gate, memo=True)
         else:
             failure = session.settle(gates[:position]) if position else session.ready()
             if failure is not None:

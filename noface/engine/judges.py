@@ -73,6 +73,7 @@ from noface.model.taxonomy import FailureKind
 
 _TEXT_BYTES_MAX = 4_000_000
 _REGULAR = frozenset({"100644", "100755"})
+_TESTING = (GateKind.BUILD, GateKind.TEST)
 
 
 class CutShort(Exception):  # noqa: N818 - no error: noface is to stop
@@ -182,8 +183,8 @@ class Judges:
         changes = plumbing.changes(task.main, task.tree)
         hard = self._mains(judging)
         tree = tree_with(plumbing, task.tree, hard) if hard else task.tree
-        only_tests = not judging.config and not judging.manifests
-        failure = self._judged(tree, tuple(hard), only_tests=only_tests) if tree != task.tree else None
+        kinds = _TESTING if not judging.config and not judging.manifests else tuple(GateKind)
+        failure = self._judged(tree, tuple(hard), kinds) if tree != task.tree else None
         if failure is not None and failure.rule == ALTERED and self._only_contradicted(judging, hard, tree):
             return contradicted(failure)
         self._own = frozenset(c.path for c in changes if part_of(c.path) is Part.TEST and lifted(c.path, self.issue))
@@ -191,7 +192,7 @@ class Judges:
         if failure is None and judging.soft and not self._all_by_id():
             soft = entries_before(judging.soft)
             tree = tree_with(plumbing, task.tree, {**hard, **soft})
-            failure = self._judged(tree, tuple(soft), only_tests=False)
+            failure = self._judged(tree, tuple(soft), tuple(GateKind))
         return failure
 
     def _with_main_tools(self, judging: Touched) -> Failure | None:
@@ -200,7 +201,11 @@ class Judges:
         if not setup_differs(env, task.tree, task.main):
             return None
         main, now = self._installed(task.main, self._main_tree), self._installed(task.commit, task.tree)
-        tools = tools_of(env.plumbing, task.main, task.tree, self.issue, main, now)
+        if isinstance(main, Failure):
+            return main
+        if isinstance(now, Failure):
+            return now
+        tools = tools_of(env.plumbing, (task.main, task.tree), self.issue, main, now)
         if not tools.other:
             return None
         hard, names = self._mains(judging), tuple(str(tool) for tool in tools.other)
@@ -212,16 +217,20 @@ class Judges:
         judges.parts = self.parts
         facts.inventories = {key: each for key, each in facts.inventories.items() if key[0] != tree}
         facts.asked -= {key for key in facts.asked if key[0] == tree}
-        failure = judges._judged(tree, names, only_tests=False, why=_no_use_of)  # noqa: SLF001
+        failure = judges._judged(tree, names, tuple(GateKind), why=_no_use_of)  # noqa: SLF001
         failure = failure or judges._absent(tree, names)  # noqa: SLF001
-        return replace(failure, location=None) if failure is not None else None
+        return replace(failure, location=None) if failure is not None and failure.charged else failure
 
-    def _installed(self, commit: str, tree: str) -> Packages:
+    def _installed(self, commit: str, tree: str) -> Packages | Failure:
         """Return what setup installs on a tree; it is made there if that is not known, as after a restart."""
         stamp = setup_stamp(self.scope.env, tree)
         if stamp not in self._facts.installed:
             task = replace(self.task, commit=commit, tree=tree)
-            GateSession(self.scope, task, self.scope.env.gate_slot(task.name)).ready()
+            failure = GateSession(self.scope, task, self.scope.env.gate_slot(task.name)).ready()
+            if self.scope.cancel.cancelled:
+                raise CutShort
+            if failure is not None:
+                return replace(failure, charged=False)
         return self._facts.installed.get(stamp, {})
 
     def _mains(self, judging: Touched) -> dict[str, Entry | None]:
@@ -264,7 +273,7 @@ class Judges:
         if not others:
             return True
         tree = tree_with(self.scope.env.plumbing, self.task.tree, others)
-        return self._judged(tree, tuple(others), only_tests=False) is None
+        return self._judged(tree, tuple(others), tuple(GateKind)) is None
 
     def fewer(self) -> tuple[str, ...] | None:
         """Return main's passing tests that the change itself skips, or that are gone where fewer pass there.
@@ -291,18 +300,19 @@ class Judges:
         return self.scope.env.gate_facts
 
     def _judged(
-        self, tree: str, paths: tuple[str, ...], *, only_tests: bool, why: Callable[[str], str] | None = None
+        self, tree: str, paths: tuple[str, ...], kinds: Collection[GateKind], why: Callable[[str], str] | None = None
     ) -> Failure | None:
         """Run the gates on the change with main's judges; red counts only twice, since tests may be flaky."""
-        kinds = (GateKind.BUILD, GateKind.TEST) if only_tests else tuple(GateKind)
         gates = tuple(gate for gate in self.gates if gate.hard and not gate.accept and gate.kind in kinds)
         gated = self._run(tree, tuple(replace(gate, again=0) for gate in gates))
         if gated.failure is None and any(not result.passed for result in gated.results):
             gated = self._run(tree, gates, anew=True)
+        if gated.failure is not None and self.task.product is not None:
+            return replace(gated.failure, charged=False)  # this setup has passed before
         if gated.failure is not None:
             return altered(paths, replace(gated.failure, charged=True), why or self.parts.why)
         reds = (result for result in gated.results if not result.passed)
-        red = next((r for r in reds if not (only_tests and self._short_of_new_tests(tree, r))), None)
+        red = next((r for r in reds if not (kinds == _TESTING and self._short_of_new_tests(tree, r))), None)
         if red is None or red.failure is None:
             return None
         tests = red.failing_tests or red.failure.failing_tests

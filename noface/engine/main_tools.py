@@ -42,10 +42,12 @@ class Tools:
     product: frozenset[Key]
 
 
-def tools_of(plumbing: Plumbing, task_main: str, tree: str, issue: Issue, main: Packages, now: Packages) -> Tools:
-    """Return which tools a tree has in other versions than main; those that the issue names are its work."""
-    used_on_main = _words(plumbing, task_main)
-    used = _words(plumbing, tree)
+def tools_of(plumbing: Plumbing, trees: tuple[str, str], issue: Issue, main: Packages, now: Packages) -> Tools:
+    """Return which tools the second of the trees has in other versions than the first, which is main's.
+
+    Those that the issue names are its work. `main` and `now` are what setup installs there.
+    """
+    used_on_main, used = (_words(plumbing, tree) for tree in trees)
     named = {key for key in {*main, *now} if _names(issue, key[1])}
     other = tuple(each for each in other_tools(main, now, used_on_main, used) if (each.place, each.name) not in named)
     return Tools(other, frozenset(products(main, now, used_on_main, used) | named))
@@ -81,7 +83,7 @@ def prepare_with_main_tools(
             _move(slot.path, aside, path.strip("/"))
         failure = prepare_gate_slot(scope, slot, main, main, token) or check_out(scope.env, slot, commit)
         for path in slot.keep if failure is None else ():
-            _combine(aside, slot.path, path.strip("/"), product)
+            combine(aside, slot.path, path.strip("/"), product)
     finally:
         remove(aside)
     slot.setup_stamp.unlink(missing_ok=True)  # the next use sets it up from main again
@@ -101,8 +103,11 @@ def _inside(top: Path, path: str) -> bool:
     return f"{os.path.realpath((top / path).parent)}/".startswith(f"{folder}/")
 
 
-def _combine(change: Path, slot: Path, place: str, product: frozenset[Key]) -> None:
-    """Bring the product's packages of the change into main's environment; all of what is none, or of another Python."""
+def combine(change: Path, slot: Path, place: str, product: frozenset[Key]) -> None:
+    """Bring the product's packages of the change into main's environment; all of what is none, or of another Python.
+
+    A file of a tool stays main's, and so does a folder with one in it, which a package may name as its file.
+    """
     kinds = environments(slot, place)
     if not kinds or kinds != environments(change, place):
         if os.path.lexists(change / place):
@@ -113,6 +118,7 @@ def _combine(change: Path, slot: Path, place: str, product: frozenset[Key]) -> N
     now = {each.key: each for each in packages_in(change, (place,))}
     tools = {name for at, name in main if (at, name) not in product}
     taken = {file for key, each in main.items() if key not in product for file in each.files}
+    taken |= {str(folder) for file in taken for folder in Path(file).parents}
     for key in sorted(product & (main.keys() | now.keys())):
         before, after = main.get(key), now.get(key)
         if before != after or (after is not None and after.own):

@@ -31,6 +31,7 @@ _DEPTH_MAX = 6
 _INDEXED_CHARS_MAX = 4 << 20
 _WORD = re.compile(r"\w+")
 _UNTOLD = (Part.PRODUCT, Part.SOFT)
+_SETTINGS = (Part.CONFIG, Part.MANIFEST)
 
 
 @dataclass(slots=True)
@@ -91,7 +92,9 @@ class Parts:
             return "since a gate starts it, and nothing of the product uses it"
         if self._is_expected(path):
             readers = " and ".join(f"gate {name}" for name, reads in self.reads.items() if path in reads.read)
-            return f"since it is read by {readers or 'what judges'}, and named by nothing of the product"
+            settings = [user for user in sorted(self._naming(path) or ()) if part_of(user) in _SETTINGS]
+            named = f"named by {settings[0]}" if settings else f"read by {readers or 'what judges'}"
+            return f"since it is {named}, and by nothing of the product"
         if part_of(path) is Part.SOFT:
             return "by its name"
         return "since only judges use it" if self._only_judges(path, _DEPTH_MAX) else "since main's tests stand in it"
@@ -118,8 +121,7 @@ class Parts:
         self._modes = {path: mode for path, (mode, _) in entries.items()}
         index, left = dict[str, set[str]](), _INDEXED_CHARS_MAX
         with self.plumbing.blobs() as blobs:
-            judging = (Part.CONFIG, Part.MANIFEST)
-            for path in (each for each in entries if is_code(each) or builds(each) or part_of(each) in judging):
+            for path in (each for each in entries if is_code(each) or builds(each) or part_of(each) in _SETTINGS):
                 text = self._texts[path] = blobs.text(entries[path][1], _TEXT_BYTES_MAX)
                 left -= len(text)
                 if left < 0:
@@ -183,13 +185,14 @@ class Parts:
         return any(is_code(other) and self._is_product(other) for other in beside)
 
     def _is_expected(self, path: str) -> bool:
-        """Tell whether a gate reads a file that is no program, for its own use: nothing of the product names it."""
-        if self(path) not in (Part.PRODUCT, Part.SOFT) or self._unread(path) or not self._is_data(path):
+        """Tell whether a file that is no program is read for a gate's own use: nothing of the product names it."""
+        if self(path) not in (Part.PRODUCT, Part.SOFT) or not self._is_data(path):
             return False
         naming = self._naming(path)
         if naming is None or any(self._is_product(user) for user in naming):
             return False
-        return bool(naming) or self._apart(path)
+        by_settings = any(part_of(user) in _SETTINGS for user in naming)  # a linter reads it, say, and no test gate
+        return by_settings or (not self._unread(path) and (bool(naming) or self._apart(path)))
 
     def _is_data(self, path: str) -> bool:
         if "." not in posixpath.basename(path) or is_code(path) or sources((path,), ()) or builds(path):
@@ -213,12 +216,13 @@ class Parts:
         return top not in self._holding
 
     def _naming(self, path: str) -> frozenset[str] | None:
-        """Return the code that names a file or its folder; None if there is too much to tell."""
+        """Return the code that names a file or its folder, and settings that name it; None if there is too much."""
         words = (posixpath.basename(path), *(part for part in _folder(path).split("/") if part))
-        files = self._code_with(words)
+        files = self._code_with(words, settings=True)
         if files is None:
             return None
-        return frozenset(f for f in files if names_file(self._text(f), path) or names_folder(self._text(f), path))
+        folder = (f for f in files if part_of(f) not in _SETTINGS and names_folder(self._text(f), path))
+        return frozenset((*folder, *(f for f in files if f != path and names_file(self._said(f), path))))
 
     def _surely_by_product(self, path: str) -> bool:
         users = (user for user in self._users_of(path) or () if self._is_product(user))
@@ -284,14 +288,18 @@ class Parts:
         """Tell whether code uses a file of code, or settings have a judge load it by its name."""
         if is_code(user) or builds(user):
             return uses_code(user, self._text(user), path)
+        return names_module(self._said(user), path)
+
+    def _said(self, user: str) -> str:
+        """Return what a file says, of a manifest what its judging sections say."""
         text = self._text(user)
         if part_of(user) is Part.MANIFEST:
-            text = with_main_judging(user, text, "{}" if user.endswith(".json") else "") or ""
-        return names_module(text, path)
+            return with_main_judging(user, text, "{}" if user.endswith(".json") else "") or ""
+        return text
 
     def _code_with(self, words: tuple[str, ...], *, settings: bool = False) -> tuple[str, ...] | None:
         """Return the code in which a word stands, and the `settings` of judges; None if there is too much to tell."""
-        judging = (Part.CONFIG, Part.MANIFEST) if settings else ()
+        judging = _SETTINGS if settings else ()
         if self._index is None:
             named = self.plumbing.naming(self.main, words)
         else:

@@ -60,11 +60,13 @@ def reached(plumbing: Plumbing, main: str, gates: tuple[GateSpec, ...]) -> Reach
     commands = "\n".join(gate.command for gate in gates)
     steering = (path for path in tree.paths if _steers(path, commands))
     paths = {*tree.files_named(commands), *steering, *modules_run(commands, tree.paths)}
+    paths.update(tree.scripts_matching(commands))
     fresh = set(paths)
     for _ in range(_ROUNDS_MAX):
         scripts = _texts(plumbing, main, fresh)
         fresh = {name for path, text in scripts.items() for name in tree.files_named(text, _folders(path))}
-        fresh |= {name for text in scripts.values() for name in modules_run(text, tree.paths)}
+        for text in scripts.values():
+            fresh.update(modules_run(text, tree.paths), tree.scripts_matching(text))
         fresh -= paths
         if not fresh or len(paths) > _FILES_MAX:
             break
@@ -75,7 +77,7 @@ def reached(plumbing: Plumbing, main: str, gates: tuple[GateSpec, ...]) -> Reach
 
 
 def _steers(path: str, commands: str) -> bool:
-    """Tell whether a command reads a file that it does not name."""
+    """Tell whether a command reads a file that it does not name, as make reads a Makefile."""
     name = PurePosixPath(path).name
     return any(re.search(program, commands) and name in files for program, files in _GO_BY)
 

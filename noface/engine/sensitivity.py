@@ -1,22 +1,23 @@
 """Finds the changes with which main's tests pass whatever they ask for (law 11).
 
-Main's tests with other values in what they assert run on the change, and on main where any of them passes. By default
-only a change is asked whose lines may reach what judges it: an equality, what another module holds, the end of the
-process.
+Main's tests with other values in what they assert run on the change, and on main if any of them passes. By default
+these are the tests that name what the change changes, as far as the runner can be told so: a runner that the product
+patches, or a value that equals everything, blinds them as it blinds the others.
 """
 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
 from typing import Protocol
 
-from noface.data import pattern
 from noface.engine.attempt_environment import GateFacts
 from noface.engine.excused import measures
 from noface.engine.gate_session import Task
 from noface.engine.gating import Gated
 from noface.engine.parts import Parts
+from noface.gates.narrow import TESTS_MAX as NARROWED_MAX
 from noface.gates.narrow import narrowed
 from noface.git.plumbing import Entry, Plumbing, store_text, tree_with
 from noface.integrity.entries import is_data
@@ -24,16 +25,20 @@ from noface.integrity.inner_tests import HOLDERS, MARKS
 from noface.integrity.inventory import Inventory, Outcome
 from noface.integrity.judges import Part, part_of
 from noface.integrity.lexing import TEXT_CHARS_MAX
+from noface.integrity.nearest import changed_names, nearest
 from noface.integrity.prose import is_prose
 from noface.integrity.strength import Body, all_bodies, asks_only_more, bodies
-from noface.integrity.tampering import blind, changed_lines, is_code, named_among, vacuous
+from noface.integrity.tampering import blind, is_code, named_among, shown, vacuous
 from noface.integrity.turned import kept, turned, turned_alike, turned_inside
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateSpec
 
-_LINE_CHARS_MAX = 2_000
 _TESTS_MAX = 500
+_NEAREST_MAX = 20
+"""So many tests of main are asked about a change: what blinds them blinds those that name what it changes."""
+_SHIFTS = (0, 1)
+"""Tests are asked again with further values before they are accused: `half(7) == 3` holds as `half(8) == 4` does."""
 _DATA_MAX = 100
 _NO_TEXT = "\0"
 _VALUE_OF_NAME = re.compile(
@@ -49,10 +54,18 @@ class Run(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class _Asked:
+    """How a gate is asked: by what command, and of which bodies the tests count; None: all, and the gate itself."""
+
+    command: str
+    bodies: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Sensitivity:
     """Whether main's tests can still turn red on a task's tree; `parts` are main's.
 
-    `often` is [integrity] sensitivity: of which changes it is asked.
+    `often` is [integrity] sensitivity: of which tests it is asked.
     """
 
     plumbing: Plumbing
@@ -83,42 +96,40 @@ class Sensitivity:
         self, gates: tuple[GateSpec, ...], tests: Iterable[FileChange], taken: Collection[str]
     ) -> Failure | None:
         """Return the failure of a change in whose version tests of main pass whatever they ask for."""
-        rewritten = self._rewritten(tests)
-        if not rewritten:
-            return None
-        others = self._turned_alike(self.task.tree)
+        rewritten = {key: body for key, body in self._rewritten(tests).items() if body.shown not in taken}
+        lost: dict[GateSpec, frozenset[str]] = {}
+        for shift in _SHIFTS if rewritten else ():
+            found = self._unmoved(gates, rewritten, shift)
+            lost = {gate: each & lost.get(gate, each) for gate, each in found.items()}
+            if not any(lost.values()):
+                return None
+        return next((vacuous(gate, tuple(sorted(each))) for gate, each in lost.items() if each), None)
+
+    def _unmoved(
+        self, gates: tuple[GateSpec, ...], rewritten: Mapping[tuple[str, ...], Body], shift: int
+    ) -> dict[GateSpec, frozenset[str]]:
+        """Return which tests of rewritten bodies pass with other values in them, as they do not on main."""
+        others = self._turned_alike(self.task.tree, shift)
         by_data = any(not is_code(path) for path in others)  # which may say what a test without values asks for
         after = self._bodies(tree_with(self.plumbing, self.task.tree, others))
-        asking = {body.shown for key, body in rewritten.items() if key in after and (by_data or after[key] != body)}
-        asking -= {*taken}
-        passed = self._alone(self.task.tree, others, gates, asking)
+        there = {key: body for key, body in rewritten.items() if key in after}
+        asked = frozenset(body.shown for key, body in there.items() if by_data or after[key] != body)
+        passed = self._passing(self.task.tree, others, self._alone(self.task.tree, gates, asked))
         if not any(passed.values()):
-            return None
-        on_main = self._alone(self.task.main, self._turned_alike(self.task.main), gates, asking)
-        for gate in gates:
-            had = {name.partition("[")[0] for name in self._ids(self.task.main, gate, asking)}
-            lost = tuple(sorted(passed[gate] & had - on_main[gate]))
-            if lost:
-                return vacuous(gate, lost)
-        return None
+            return {}
+        on_main = self._alone(self.task.main, gates, asked)
+        had = {gate: {n.partition("[")[0] for n in self._ids(self.task.main, gate, asked)} for gate in on_main}
+        still = self._passing(self.task.main, self._turned_alike(self.task.main, shift), on_main)
+        return {gate: frozenset(passed.get(gate, ())) & had[gate] - {*still[gate]} for gate in on_main}
 
-    def _alone(
-        self, tree: str, entries: Mapping[str, Entry | None], gates: tuple[GateSpec, ...], bodies: Collection[str]
-    ) -> dict[GateSpec, frozenset[str]]:
-        """Return which tests of these bodies pass with these entries; they run alone if the runner can be told so."""
-        commands: dict[GateSpec, str] = {}
+    def _alone(self, tree: str, gates: tuple[GateSpec, ...], bodies: frozenset[str]) -> dict[GateSpec, _Asked]:
+        """Return how gates run the tests of these bodies that they ran on a tree; alone if their runners know how."""
+        found = {}
         for gate in gates:
             known, ids = self._known(tree, gate), self._ids(tree, gate, bodies)
             if known is not None and ids:
-                commands[gate] = narrowed(gate.command, known.runners, ids) or gate.command
-        alone = {gate: replace(gate, command=command, report=None) for gate, command in commands.items()}
-        passed = self._passing(tree, entries, tuple(alone.values())) if alone else {}
-        return {
-            gate: frozenset(
-                test for test in (passed[alone[gate]] if gate in alone else ()) if named_among(test, bodies)
-            )
-            for gate in gates
-        }
+                found[gate] = _Asked(narrowed(gate.command, known.runners, ids) or gate.command, bodies)
+        return found
 
     def _ids(self, tree: str, gate: GateSpec, bodies: Collection[str]) -> tuple[str, ...]:
         """Return the ids of the tests of these bodies, as a gate ran them on a tree."""
@@ -152,30 +163,68 @@ class Sensitivity:
             return all_bodies({path: blobs.text(oid, TEXT_CHARS_MAX) for path, (_, oid) in entries.items()})
 
     def _blind(self, mains: Mapping[str, Entry | None], gates: tuple[GateSpec, ...]) -> Failure | None:
-        reaches = self._asked()
-        others = self._turned(self.task.main) if reaches else {}
-        inside = self._turned_inside(self.task.tree, mains) if reaches else {}
-        passed = self._passing(self.task.tree, {**mains, **others, **inside}, gates) if others or inside else {}
-        if not any(+each for each in passed.values()):
+        """Return the failure of a change on which main's tests pass with other values in what they assert."""
+        names = self._changed_names()
+        if not names and self.often != "always":
             return None
-        inside = self._turned_inside(self.task.main, {})
-        on_main = self._passing(self.task.main, {**others, **inside}, gates)
-        for gate in gates:
-            more = passed[gate] - on_main[gate]
-            if more:
-                return blind(gate, tuple(sorted(test for test in more if test)))
-        return None
+        lost: dict[GateSpec, Counter[str]] = {}
+        for shift in _SHIFTS:
+            found = self._unseen(mains, gates, names, shift)
+            lost = {gate: each & lost.get(gate, each) for gate, each in found.items()}
+            if not any(lost.values()):
+                return None
+        return next((blind(gate, tuple(sorted(filter(None, each)))) for gate, each in lost.items() if each), None)
 
-    def _asked(self) -> bool:
-        return self.often == "always" or (self.often == "reaching" and self._may_reach())
+    def _unseen(
+        self, mains: Mapping[str, Entry | None], gates: tuple[GateSpec, ...], names: frozenset[str], shift: int
+    ) -> dict[GateSpec, Counter[str]]:
+        """Return which of main's tests pass on the change with other values in them, as they do not on main."""
+        others, inside = self._turned(self.task.main, shift), self._turned_inside(self.task.tree, mains, shift)
+        if not others and not inside:
+            return {}
+        gates = tuple(gate for gate in gates if self._looks_at(gate, {**others, **inside}))
+        tests = self._with_other_values(others) if gates else []
+        asked = {gate: _Asked(gate.command) if inside else self._near(gate, tests, names) for gate in gates}
+        passed = self._passing(self.task.tree, {**mains, **others, **inside}, asked)
+        if not any(passed.values()):
+            return {}
+        on_main = self._passing(self.task.main, {**others, **self._turned_inside(self.task.main, {}, shift)}, asked)
+        return {gate: passed[gate] - on_main[gate] for gate in gates}
 
-    def _may_reach(self) -> bool:
-        """Tell whether the product's added lines may reach what judges them."""
-        reaches = pattern("integrity", "sensitivity", "reaches")
+    def _looks_at(self, gate: GateSpec, paths: Collection[str]) -> bool:
+        """Tell whether a gate reads one of these files, as far as it is known what it has read on main."""
+        reads = self.parts.reads.get(gate.name)
+        return reads is None or not all(path in reads.unread for path in paths)
+
+    def _with_other_values(self, others: Mapping[str, Entry | None]) -> list[Body]:
+        """Return main's tests in which values are turned, or that may use what is turned beside them."""
+        main, now = self._bodies(self.task.main), self._bodies(tree_with(self.plumbing, self.task.main, others))
+        shared = {body.path for key, body in main.items() if not body.test and now.get(key) != body}
+        everywhere = not all(is_code(path) for path in others)
+        turned_ones = (body for key, body in main.items() if everywhere or body.path in shared or now.get(key) != body)
+        return [body for body in turned_ones if body.test]
+
+    def _near(self, gate: GateSpec, tests: list[Body], names: frozenset[str]) -> _Asked:
+        """Return how a gate runs the tests that the change concerns most; all, if it cannot or is to."""
+        known = self._known(self.task.main, gate)
+        if known is None or not known.tests:
+            return _Asked(gate.command)
+        every = frozenset(body.shown for body in tests)
+        if self.often == "always":
+            return _Asked(gate.command, every)
+        chosen = frozenset(body.shown for body in nearest(tests, names, _NEAREST_MAX))
+        in_turn = zip_longest(*(self._ids(self.task.main, gate, (body,)) for body in sorted(chosen)))
+        ids = tuple(islice((test for row in in_turn for test in row if test is not None), NARROWED_MAX))
+        command = narrowed(gate.command, known.runners, ids, whole=False) if ids else None
+        return _Asked(command, chosen) if command is not None else _Asked(gate.command)
+
+    def _changed_names(self) -> frozenset[str]:
+        """Return the names in what the change changes of the product; none if that is prose or new data only."""
+        changes = self.plumbing.changes(self.task.main, self.task.tree)
+        others = (c.path for c in changes if is_code(c.path) or not (c.old_mode == ABSENT or is_prose(c.path)))
+        paths = frozenset(shown(path) for path in others if self.parts(path) in (Part.PRODUCT, Part.SOFT))
         patch = self.plumbing.diff(self.task.main, self.task.tree).patch.decode("utf-8", "replace")
-        added = (line for line in changed_lines(patch) if not line.removed and is_code(line.path))
-        reaching = {line.path for line in added if reaches.search(line.text[:_LINE_CHARS_MAX])}
-        return any(self.parts(path) is Part.PRODUCT for path in reaching)
+        return changed_names(patch, paths) if paths else frozenset()
 
     def _tests(self, tree: str) -> tuple[str, ...]:
         named = (path for path in self.plumbing.paths(tree) if part_of(path) is Part.TEST)
@@ -184,17 +233,17 @@ class Sensitivity:
         code_first = sorted(judging, key=lambda path: not is_code(path))
         return tuple(dict.fromkeys((*code_first, *documents)))[:_TESTS_MAX]
 
-    def _turned(self, tree: str) -> dict[str, Entry | None]:
+    def _turned(self, tree: str, shift: int) -> dict[str, Entry | None]:
         """Return a tree's tests with other values in what they assert; a file without any is left out."""
         entries: dict[str, Entry | None] = {}
         with self.plumbing.blobs() as blobs:
             for path, (mode, oid) in self.plumbing.entries(tree, self._tests(tree)).items():
-                text = turned(path, blobs.text(oid, TEXT_CHARS_MAX)) if mode in _REGULAR else None
+                text = turned(path, blobs.text(oid, TEXT_CHARS_MAX), shift) if mode in _REGULAR else None
                 if text is not None:
                     entries[path] = (mode, store_text(self.plumbing, text))
         return entries
 
-    def _turned_alike(self, tree: str) -> dict[str, Entry | None]:
+    def _turned_alike(self, tree: str, shift: int) -> dict[str, Entry | None]:
         """Return a tree's tests and their data with other values, the same for equal ones over all files."""
         tests = (path for path in self._tests(tree) if is_code(path) or is_data(path))
         paths = tuple(dict.fromkeys((*tests, *self._data_by_use())))
@@ -202,7 +251,7 @@ class Sensitivity:
         with self.plumbing.blobs() as blobs:
             texts = {path: blobs.text(oid, TEXT_CHARS_MAX) for path, (_, oid) in held.items()}
         stays = kept(self.plumbing.paths(tree), texts)
-        turned = {path: turned_alike(path, text, stays) for path, text in texts.items() if _NO_TEXT not in text}
+        turned = {path: turned_alike(path, text, stays, shift) for path, text in texts.items() if _NO_TEXT not in text}
         return {
             path: (held[path][0], store_text(self.plumbing, text)) for path, text in turned.items() if text is not None
         }
@@ -213,7 +262,7 @@ class Sensitivity:
         paths = [path for path in sorted(read) if not is_code(path) and part_of(path) in (Part.PRODUCT, Part.SOFT)]
         return tuple(path for path in paths if self.parts.holds_cases(path)) if len(paths) <= _DATA_MAX else ()
 
-    def _turned_inside(self, tree: str, mains: Mapping[str, Entry | None]) -> dict[str, Entry | None]:
+    def _turned_inside(self, tree: str, mains: Mapping[str, Entry | None], shift: int) -> dict[str, Entry | None]:
         """Return the tree's sources with other values in main's tests inside them; of `mains` the files come first."""
         holders = (path for path in self.plumbing.naming(self.task.main, MARKS) if path.endswith(HOLDERS))
         paths = tuple(path for path in holders if self.parts(path) is Part.PRODUCT)[:_TESTS_MAX]
@@ -221,22 +270,27 @@ class Sensitivity:
         entries: dict[str, Entry | None] = {}
         with self.plumbing.blobs() as blobs:
             for path, (mode, oid) in held.items():
-                text = turned_inside(path, blobs.text(oid, TEXT_CHARS_MAX)) if mode in _REGULAR else None
+                text = turned_inside(path, blobs.text(oid, TEXT_CHARS_MAX), shift) if mode in _REGULAR else None
                 if text is not None:
                     entries[path] = (mode, store_text(self.plumbing, text))
         return entries
 
     def _passing(
-        self, tree: str, entries: Mapping[str, Entry | None], gates: tuple[GateSpec, ...]
+        self, tree: str, entries: Mapping[str, Entry | None], asked: Mapping[GateSpec, _Asked]
     ) -> dict[GateSpec, Counter[str]]:
         """Return how many tests pass on a tree with these entries, by name without parameters; "" is the gate."""
         other = tree_with(self.plumbing, tree, entries)
-        gated = self.run(other, tuple(replace(gate, again=0, retries=0) for gate in gates), steady=False)
-        found = {gate: Counter[str]() for gate in gates}
-        passed = {result.gate.command for result in gated.results if result.passed}
-        for gate in gates:
-            known = self.facts.inventories.get((other, gate.command))
+        runs = {gate: replace(gate, command=each.command, again=0, retries=0) for gate, each in asked.items()}
+        gated = self.run(other, tuple(runs.values()), steady=False) if runs else Gated(other, ())
+        ended_well = {result.gate.command for result in gated.results if result.passed}
+        found = {}
+        for gate, each in asked.items():
+            known = self.facts.inventories.get((other, each.command))
             tests = known.tests if known is not None else ()
-            found[gate].update(name.partition("[")[0] for name, outcome in tests if outcome is Outcome.PASSED)
-            found[gate][""] = int(gate.command in passed) + ((known.count if known is not None else None) or 0)
+            names = [name.partition("[")[0] for name, outcome in tests if outcome is Outcome.PASSED]
+            count = int(each.command in ended_well) + ((known.count if known is not None else None) or 0)
+            if each.bodies is None:
+                found[gate] = +Counter({**Counter(names), "": count})
+            else:
+                found[gate] = Counter(name for name in names if named_among(name, each.bodies))
         return found

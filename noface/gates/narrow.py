@@ -24,9 +24,12 @@ def runs_alone(command: str, runners: Collection[str]) -> bool:
     return _rule(command, runners) is not None
 
 
-def narrowed(command: str, runners: Collection[str], tests: Sequence[str]) -> str | None:
-    """Return the command that runs only these tests, by their ids; None where that cannot be said."""
-    rule = _rule(command, runners)
+def narrowed(command: str, runners: Collection[str], tests: Sequence[str], *, whole: bool = True) -> str | None:
+    """Return the command that runs only these tests, by their ids; None if that cannot be said.
+
+    `whole`: what it tells of these tests is all that the command would tell of them. Else it may run more beside.
+    """
+    rule = _rule(command, runners) or (None if whole else _reported(runners))
     if rule is None or not tests or len(tests) > TESTS_MAX:
         return None
     if "arguments" not in rule:
@@ -39,6 +42,12 @@ def narrowed(command: str, runners: Collection[str], tests: Sequence[str]) -> st
     for word in given:
         words += names if word == "{names}" else [word.replace("{pattern}", _pattern(names))]
     return f"{command} {shlex.join(words)}"
+
+
+def _reported(runners: Collection[str]) -> dict[str, Any] | None:
+    """Return how the one runner is told its tests if that is by a variable, whatever starts it."""
+    rule: dict[str, Any] = table("runners")["only"].get(next(iter(runners), ""), {})
+    return rule if len(runners) == 1 and rule and "arguments" not in rule else None
 
 
 def _rule(command: str, runners: Collection[str]) -> dict[str, Any] | None:

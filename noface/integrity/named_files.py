@@ -5,6 +5,7 @@ import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 _SEPARATORS = re.compile(r"&&|\|\||[;|&\n]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
@@ -74,6 +75,8 @@ def _inner(words: Iterable[str]) -> tuple[str, ...]:
 
 _HOPS_MAX = 40
 _WORD = re.compile(r"[\w.@+/-]+")
+_GLOB = re.compile(r"[\w.@+/?-]*+\*[\w.@+/*?-]*+")
+_SCRIPTS = (".sh", ".bash", ".zsh", ".ksh", ".bats")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +116,9 @@ class Tree:
                     if places[-1] in self.paths:
                         found.update(dict.fromkeys(places))
         return tuple(found)
+
+    def scripts_matching(self, text: str) -> tuple[str, ...]:
+        """Return the shell scripts, by their endings, that a pattern in a command or a script means: `checks/*.sh`."""
+        patterns = [word.removeprefix("./") for word in _GLOB.findall(text) if "/" in word]
+        scripts = (path for path in self.paths if path.endswith(_SCRIPTS)) if patterns else ()
+        return tuple(sorted(path for path in scripts if any(fnmatchcase(path, each) for each in patterns)))

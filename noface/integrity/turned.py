@@ -51,22 +51,23 @@ _DATUM = re.compile(
 _NONE = "null"
 
 
-def turned(path: str, text: str) -> str | None:
+def turned(path: str, text: str, shift: int = 0) -> str | None:
     """Return a file of tests whose assertions and tables ask for other values; None if there is nothing to turn.
 
-    Each value becomes one of its own, so that what is equal in a test is not so any more. The names of tests stay.
+    Each value becomes one of its own, so that what is equal in a test is not so any more. The names of tests stay. With
+    another `shift` they are others again.
     """
     if not is_by_hand(text):
         return None
     if not is_code(path):
-        return turned_examples(text) if _PROMPT in text else _turned_data(text)
+        return turned_examples(text, shift) if _PROMPT in text else _turned_data(text, shift)
     asked = _asked(text)
     by: dict[tuple[int, int], str] = {}
     for piece in _values(path, text):
-        other = _other(path, piece, len(by)) if piece.line in asked else piece.text
+        other = _other(path, piece, shift + len(by)) if piece.line in asked else piece.text
         by |= {(piece.start, piece.start + len(piece.text)): other} if other != piece.text else {}
     if path.endswith(".go"):
-        by |= _outputs(text)
+        by |= _outputs(text, shift)
     return replaced(text, by) if by else None
 
 
@@ -164,21 +165,21 @@ def _values(path: str, text: str) -> Iterator[Piece]:
         before = (before[1], piece.text) if piece.text.strip().strip(_QUOTES) else before
 
 
-def turned_inside(path: str, text: str) -> str | None:
+def turned_inside(path: str, text: str, shift: int = 0) -> str | None:
     """Return a source whose inner tests and examples ask for other values; None if there is nothing to turn."""
     by: dict[tuple[int, int], str] = {}
     for start, end, is_documentation in inner_spans(path, text) if is_by_hand(text) else ():
         inner = text[start:end]
-        other = turned_examples(inner) if is_documentation else turned(path, inner)
+        other = turned_examples(inner, shift) if is_documentation else turned(path, inner, shift)
         by |= {(start, end): other} if other is not None else {}
     return replaced(text, by) if by else None
 
 
-def turned_examples(text: str) -> str | None:
+def turned_examples(text: str, shift: int = 0) -> str | None:
     """Return documentation with other values in what its examples print, or assert between fences."""
     lines = text.split("\n")
     now, shown, fenced = [], False, False
-    for number, line in enumerate(lines):
+    for number, line in enumerate(lines, shift):
         words = _DOC_MARKS.sub("", line).strip()
         prompted = words.startswith((_PROMPT.strip(), "..."))
         fenced ^= words.startswith("```")
@@ -189,11 +190,11 @@ def turned_examples(text: str) -> str | None:
     return "\n".join(now) if now != lines else None
 
 
-def _outputs(text: str) -> dict[tuple[int, int], str]:
+def _outputs(text: str, shift: int) -> dict[tuple[int, int], str]:
     """Return other words for what Go's examples print, which the comment at their end says, by their places."""
     by: dict[tuple[int, int], str] = {}
     at, shown = 0, False
-    for number, line in enumerate(text.split("\n")):
+    for number, line in enumerate(text.split("\n"), shift):
         words = line.strip()
         begins = _OUTPUT.match(words) is not None
         shown = words.startswith("//") and (shown or begins)
@@ -203,10 +204,10 @@ def _outputs(text: str) -> dict[tuple[int, int], str]:
     return by
 
 
-def _turned_data(text: str) -> str | None:
+def _turned_data(text: str, shift: int) -> str | None:
     """Return data with another last letter or digit in each line, which leaves most forms of it readable."""
     lines = text.split("\n")
-    now = [_another_end(line, number) for number, line in enumerate(lines)]
+    now = [_another_end(line, number) for number, line in enumerate(lines, shift)]
     return "\n".join(now) if now != lines else None
 
 

@@ -367,13 +367,13 @@ def test_moved_tests_land(calc):
     assert project.statuses() == {"1": "merged"}
 
 
-def test_a_change_that_touches_no_judge_is_gated_once(calc):
+def test_a_change_that_touches_no_judge_is_gated_once_and_its_nearest_tests_look_again(calc):
     project = calc(write("calc.py", GOOD + "\n\nTHREE = 3\n"), broken=False)
     runs = project.folder / "runs"
     project.config(gate=f"echo x >> {runs}; {PYTEST}")
     project.commit()
     project.run()
-    assert len(runs.read_text().split()) == 2  # main, and the change
+    assert len(runs.read_text().split()) == 3  # main, the change, and main's nearest tests with other values
 
 
 @pytest.mark.thorough
@@ -399,7 +399,7 @@ def test_what_only_a_gate_s_reading_makes_a_judge_is_known_after_a_restart_and_t
     project.write("tests/test_calc.py", BY_DATA)
     project.commit()
     failure = refused(project)
-    why = "a judge since it is read by gate check, and named by nothing of the product"
+    why = "a judge since it is read by gate check, and by nothing of the product"
     assert failure["evidence"][0] == f"altered: expected/6.txt, {why}"
     assert why in " ".join(project.noface("why", "1").stdout.replace("│", "").split())
     told = [
@@ -450,6 +450,7 @@ VACUOUS = {
 }
 AS_STRONG = {
     "a name for what is found": "    found, wanted = half(6), 3\n    assert found == wanted",
+    "other values that hold by chance when they are turned": "    assert half(8) == 4",
     "more of it": "    assert half(6) == 3\n    assert half(7) == 3",
 }
 
@@ -464,7 +465,7 @@ def test_a_test_of_main_that_cannot_fail_any_more_is_found_while_main_still_pass
     }
     found = several(project, changes)
     assert {name: (found[name]["failure"] or {}).get("rule") for name in asked} == dict.fromkeys(asked, "tests-emptied")
-    assert {found[name]["outcome"] for name in AS_STRONG} == {"PASSED"}
+    assert {name: (found[name]["failure"] or {}).get("message") for name in AS_STRONG} == dict.fromkeys(AS_STRONG)
 
 
 HELPED = (
@@ -498,3 +499,13 @@ def test_tests_whose_helper_cannot_fail_any_more_are_found_as_well(calc):
         "tests/test_calc.py::test_half",
         "tests/test_calc.py::test_twice",
     ]
+
+
+def test_who_puts_mains_tests_back_as_told_lands(calc):
+    more = write("calc.py", f"{GOOD}\n\ndef third(number):\n    return number / 3\n")
+    emptied = TESTS.replace("    assert half(6) == 3", VACUOUS["a result is compared with itself"])
+    project = calc(attempts=3, broken=False)
+    changes = (("1", 1, emptied), ("1", 2, TESTS))
+    project.play(*((issue, number, [more, write("tests/test_calc.py", text)]) for issue, number, text in changes))
+    project.run()
+    assert [each["outcome"] for each in project.attempts("1")] == ["GATE_TAMPERING", "PASSED"]

@@ -10,6 +10,8 @@ import zipfile
 
 import pytest
 
+from noface.engine.main_tools import combine
+
 GOOD = "def half(number):\n    return number // 2\n"
 UNFINISHED = GOOD + "# unfinished\n"
 CHECKER = """\
@@ -107,3 +109,38 @@ def test_tools_that_judge_come_in_mains_versions(checked):
     told = attempts["an older checker"]["message"]
     assert "checker 1.0 (main has 2.0)" in told
     assert "lint" in told
+
+
+def test_an_environment_that_cannot_be_made_once_more_is_charged_to_nobody(checked):
+    count = checked.folder / "count"
+    fails = f"echo >> {count}; test $(wc -l < {count}) != 3 || exit 9; "
+    settings = (checked.path / "noface.toml").read_text()
+    checked.write("noface.toml", settings.replace('setup = "', f'setup = "{fails}'))
+    checked.play(("1", 0, HONEST["a newer checker"]))
+    checked.issue(1, "Half", max_attempts=1)
+    checked.commit()
+    checked.run()
+    failed, passed = checked.attempts("1")
+    assert (failed["charged"], failed["failure"]["rule"]) == (False, "setup-failed")
+    assert passed["outcome"] == "PASSED"
+
+
+def test_a_package_that_names_a_tool_s_folder_as_its_file_takes_nothing_of_it(tmp_path):
+    site, product = ".venv/lib/python3/site-packages", frozenset({(".venv", "shapes")})
+    for side, version in (("main", "1.0"), ("change", "2.0")):
+        wheels, packages = tmp_path / side, tmp_path / side / site
+        packages.mkdir(parents=True)
+        (wheels / ".venv/pyvenv.cfg").write_text("")
+        wheel(wheels, "shapes", version, f"SIDES = {version}\n")
+        wheel(wheels, "checker", version, "")
+        for name in ("shapes", "checker"):
+            zipfile.ZipFile(wheels / f"{name}-{version}-py3-none-any.whl").extractall(packages)
+        (packages / "rules").mkdir()
+        (packages / "rules/strict.txt").write_text(version)
+        for name, path in (("checker", "rules/strict.txt"), ("shapes", "rules")):
+            record = packages / f"{name}-{version}.dist-info/RECORD"
+            record.write_text(f"{record.read_text()}{path},,\n")
+    combine(tmp_path / "change", tmp_path / "main", ".venv", product)
+    packages = tmp_path / "main" / site
+    assert (packages / "shapes.py").read_text() == "SIDES = 2.0\n"
+    assert (packages / "rules/strict.txt").read_text() == "1.0"

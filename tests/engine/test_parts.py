@@ -52,11 +52,19 @@ FILES = {
     "shop/twice.py": "def twice(n):\n    return n + n\n\n\ndef test_twice():\n    assert twice(2) == 4\n",
     "proofs/check_half.py": "from shop.twice import twice\n\n\ndef test_half():\n    assert twice(1) == 2\n",
     "crate/src/lib.rs": "mod range;\n",
+    "checks/size.sh": "test -e shop\n",
+    "ruff.toml": "extend = 'lint/base.toml'\n",
+    "lint/base.toml": "",
     "crate/tests/range.rs": "use crate::range;\n",
 }
 GATES = tuple(
     GateSpec(name, command, GateKind.TEST)
-    for name, command in (("unit", "pytest"), ("table", "python -m checks.run"), ("program", "python shop/cli.py"))
+    for name, command in (
+        ("unit", "pytest"),
+        ("table", "python -m checks.run"),
+        ("program", "python shop/cli.py"),
+        ("scripts", "for each in ./checks/*.sh; do sh $each; done"),
+    )
 )
 LISTED = {"README.md", "shop/half.py", "shop/twice.py", "proofs/check_half.py"}
 NEW = {
@@ -75,7 +83,8 @@ NEW = {
     "web/src/index.ts": FILES["web/src/index.ts"] + "import { up } from './jest.setup.js'\n",
     "web/src/jest.setup.js": "export const up = 1\n",
 }
-READS = Reads(frozenset(FILES) - {"cases/unread.txt"}, frozenset({"cases/unread.txt"}))
+UNREAD = frozenset({"cases/unread.txt", "lint/base.toml"})  # by test gates
+READS = Reads(frozenset(FILES) - UNREAD, UNREAD)
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +121,7 @@ def parts(tmp_path_factory):
         ("shop/templates/mail.txt", Part.PRODUCT),
         ("shop/data/unused.json", Part.SOFT),
         ("checks/run.py", Part.CONFIG),
+        ("checks/size.sh", Part.CONFIG),
         ("golden/deep/a.out", Part.TEST),
         ("README.md", Part.TEST),
         ("shop/half.py", Part.PRODUCT),  # a runner names its examples
@@ -143,8 +153,9 @@ def test_who_uses_a_file_tells_what_it_is(parts, path, part):
         ("tests/helper.py", "by its name"),
         ("README.md", "since main's tests stand in it"),
         ("checks/run.py", "since a gate starts it, and nothing of the product uses it"),
-        ("recorded/a.out", "since it is read by gate pytest, and named by nothing of the product"),
+        ("recorded/a.out", "since it is read by gate pytest, and by nothing of the product"),
         ("shop/testing.py", "since only judges use it"),
+        ("lint/base.toml", "since it is named by ruff.toml, and by nothing of the product"),
         ("crate/src/lib.rs", "since main's tests stand in it"),
         ("web/lib/check", "since it is found in the place of web/lib/check.js"),
     ],
@@ -158,8 +169,8 @@ def test_what_judges_though_no_name_says_so_is_told_of_all_that_is_read(parts):
     many, few = (Parts(parts.plumbing, parts.main, parts.reached, reads, parts.listed) for _ in range(2))
     told = many.unnamed()
     assert told == (
-        "README.md", "cases/a.txt", "cases/unread.txt", "checks/table.py", "match/match.go",
-        "proofs/check_half.py", "recorded/a.out", "shop/testing.py", "shop/twice.py",
+        "README.md", "cases/a.txt", "cases/unread.txt", "checks/size.sh", "checks/table.py", "lint/base.toml",
+        "match/match.go", "proofs/check_half.py", "recorded/a.out", "shop/testing.py", "shop/twice.py",
     )  # fmt: skip
     assert {path: (many(path), many.why(path)) for path in FILES} == {p: (few(p), few.why(p)) for p in FILES}
 
@@ -180,6 +191,7 @@ def test_what_judges_though_no_name_says_so_is_told_of_all_that_is_read(parts):
         (("cases/new.txt", "cases/unread.txt", "shop/core.py"), ()),  # main has it not, or no gate reads it
         (("recorded/a.out", "shop/data/rates.json", "shop/templates/mail.txt", "shop/core.py"), (("recorded/a.out",),)),
         (("bin/shop", "shop/core.py"), ()),  # a program
+        (("lint/base.toml", "shop/core.py"), (("lint/base.toml",),)),  # settings that settings lead to
         (("cases/a.txt", "shop/testing.py", "shop/core.py"), (("cases/a.txt",), ("cases/a.txt", "shop/testing.py"))),
     ],
 )

@@ -1,6 +1,7 @@
 """Of which changes it is asked whether main's tests can still turn red; no gate runs."""
 
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -22,29 +23,31 @@ MAIN = {
     "calc.py": "def half(number):\n    return number // 2\n",
     "tests/test_a.py": "def test_a():\n    assert half(6) == 3\n",
 }
-PLAIN = {"calc.py": "def half(number):\n    return int(number / 2)\n"}
-REACHING = {"calc.py": f"{MAIN['calc.py']}\n\nclass Same(int):\n    def __eq__(self, other):\n        return True\n"}
+PRODUCT = {"calc.py": "def half(number):\n    return int(number / 2)\n"}
+PROSE = {"README.md": "It halves numbers.\n"}
+TESTS = {"tests/test_b.py": "def test_b():\n    assert half(8) == 4\n"}
 
 
 @pytest.fixture
 def asked(tmp_path):
     """How often the test gates run for a change, by [integrity] sensitivity."""
 
-    def commit(files):
+    def commit(folder, files):
         for name, text in files.items():
-            Path(tmp_path, name).parent.mkdir(exist_ok=True)
-            Path(tmp_path, name).write_text(text)
+            Path(folder, name).parent.mkdir(exist_ok=True)
+            Path(folder, name).write_text(text)
         for args in (("add", "-A"), ("commit", "-qm", "x")):
-            subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@b.c", *args], cwd=tmp_path, check=True)
+            subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@b.c", *args], cwd=folder, check=True)
         return subprocess.run(
-            ["git", "rev-parse", "HEAD"], cwd=tmp_path, check=True, capture_output=True, text=True
+            ["git", "rev-parse", "HEAD"], cwd=folder, check=True, capture_output=True, text=True
         ).stdout.strip()
 
     def ask(often, change, gate):
-        subprocess.run(["git", "init", "-q", "-b", "main"], cwd=tmp_path, check=True)
-        main, now = commit(MAIN), commit(change)
-        plumbing, runs = Plumbing(discover(tmp_path, "main")), []
-        task = Task("1", 1, "t", "gate", plumbing.tree(now), now, main, tmp_path)
+        folder = Path(tempfile.mkdtemp(dir=tmp_path))
+        subprocess.run(["git", "init", "-q", "-b", "main"], cwd=folder, check=True)
+        main, now = commit(folder, MAIN), commit(folder, change)
+        plumbing, runs = Plumbing(discover(folder, "main")), []
+        task = Task("1", 1, "t", "gate", plumbing.tree(now), now, main, folder)
 
         def run(tree, gates, *, steady):
             assert not steady
@@ -62,11 +65,12 @@ def asked(tmp_path):
 @cases(
     ("often", "change", "gate", "runs"),
     [
-        ("reaching", PLAIN, UNIT, 0),
-        ("reaching", REACHING, UNIT, 1),
-        ("always", PLAIN, UNIT, 1),
-        ("always", REACHING, MEASURING, 0),
-        ("never", REACHING, UNIT, 0),
+        ("reaching", PRODUCT, UNIT, 1),
+        ("reaching", PROSE, UNIT, 0),
+        ("reaching", TESTS, UNIT, 0),
+        ("always", PROSE, UNIT, 1),
+        ("always", PRODUCT, MEASURING, 0),
+        ("never", PRODUCT, UNIT, 0),
     ],
 )
 def test_it_is_asked_as_often_as_the_setting_says(asked, often, change, gate, runs):

@@ -39,6 +39,14 @@ def test_what_is_made_of_a_command(command, runner, test, made):
     assert runs_alone(command, (runner,)) == (made is not None)
 
 
+def test_what_may_run_more_beside_is_told_its_tests_by_a_variable_as_well():
+    test = ("a.py::test_a",)
+    assert narrowed("make test", ("pytest",), test, whole=False) == (
+        """export NOFACE_ONLY_TESTS='["a.py::test_a"]'; make test"""
+    )
+    assert narrowed("make test", ("go test",), test, whole=False) is None
+
+
 def test_two_runners_in_one_gate_are_not_told_apart():
     assert narrowed("pytest", ("pytest", "unittest"), ("a.py::test_a",)) is None
 
