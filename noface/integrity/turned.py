@@ -42,11 +42,12 @@ _CIRCLE_OF_LETTERS, _CIRCLE_OF_DIGITS = "qazwsxedcrfvtgbyhnujmikolp", "067291385
 _SLASHES, _JOINTS = re.compile(r"[/\\]"), re.compile(r"[._-]")
 _IN_BRACKETS = re.compile(r"""\[["'](\w++)["']\]""")
 _DATUM = re.compile(
-    r"""(?:"[^"\\\n]{0,200}+"|'[^'\\\n]{0,200}+'|(?<![\w.-])\w[\w.-]*+)[ \t]*+[:=](?![=/])"""
+    r"""</?+[\w:.-]++|(?<![\w.-])\w[\w.-]*+(?=[(\[])"""
+    r"""|(?:"[^"\\\n]{0,200}+"|'[^'\\\n]{0,200}+'|`[^`\\\n]{0,200}+`|(?<![\w.-])\w[\w.-]*+)\]?+[ \t]*+[:=](?![=/])"""
     r"""|"(?P<double>(?:\\.|[^"\\\n]){1,400}+)"|(?<!\w)'(?P<single>[^'\n]{1,400}+)'(?!\w)"""
     r"""|(?P<bare>[^\s"'`,;|\[\]{}()<>:=][^\s"`,;|\[\]{}()<>:=]*+(?:\ [^\s"'`,;|\[\]{}()<>:=]++)*+)"""
 )
-"""A value of data in any format, quoted or bare; what stands before a colon or an equals sign is a key and none."""
+"""A value of data in any format, quoted or bare. None are tags, what is called, and keys, before a colon or `=`."""
 _NONE = "null"
 
 

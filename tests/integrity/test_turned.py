@@ -99,6 +99,11 @@ STAYS = kept(TREE, {"tests/test_shop.py": HOLDER})
         ("a.yaml", "a: two words\nb: 'one: x'\nc: [1, -2]\n", "a: two wordy\nb: 'one: b'\nc: [3, -6]\n"),
         ("a.toml", 'cents = 250\ntext = "2.50"\n', 'cents = 256\ntext = "2.58"\n'),
         ("a.csv", "cents,text\n250,2.50 EUR\n", "cents,text\n256,2.50 EUS\n"),
+        (
+            "a.snap",
+            "exports[`price 1`] = `\n<b>\n  2.50\n</b>\n`;\n",
+            "exports[`price 1`] = `\n<b>\n  2.58\n</b>\n`;\n",
+        ),
         ("a.txt", "\n", None),
     ],
 )
