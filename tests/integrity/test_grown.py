@@ -1,4 +1,8 @@
-"""Files of shared fixtures that only grow, and what else is done to them."""
+"""Files of shared fixtures that only grow, and what else is done to them.
+
+Of 507 honest commits of public projects that change a conftest.py 83 only let it grow; the others change lines of it
+(most of them), add hooks, or fixtures that act unasked.
+"""
 
 import pytest
 

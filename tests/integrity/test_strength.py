@@ -6,7 +6,7 @@ C++) this finds something in 8.3 %, where the balance over all files that stood 
 emptied in 0.6 %. Of those in which something is found, the commit's own message speaks of it in 58 %.
 
 On 3,091 further ones of 72 projects it found something in 6.8 % before rows over several lines, calls of helpers and
-helpers with other names counted, a test that stands as emptied in 1.4 %.
+helpers with other names counted, a test that stands as emptied in 1.4 %; of these 6 are told less since, 2 nothing.
 """
 
 import pytest
