@@ -36,7 +36,7 @@ from noface.engine.prompt_context import (
 )
 from noface.engine.protected_files import protection_for
 from noface.engine.sessions import settle, write_order
-from noface.git.plumbing import with_files_of
+from noface.git.guarded import with_files_of
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.workspace import Slot, give_git
 from noface.integrity.asked_for import NOT_THERE, Grounds, stands_in, unfounded
@@ -349,7 +349,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
     directory = f"{attempt_directory(context.settings.attempts_dir, issue.id, last.number)}/ask-{asked}-{topic}"
     row = record_question(context, history, topic, model, directory)
     # Whatever the work may change, its files must not instruct the model that judges it.
-    protection = replace(protection_for(context, issue, main), may_change=())
+    protection = replace(protection_for(context, issue, main), may_change=(), growing=False)
     spec = _as_role(context, model, topic)
     files = files_given(context, history, spec, start, protection, data.paths)
     return Question(

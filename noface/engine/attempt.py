@@ -19,7 +19,8 @@ from noface.engine.held_secrets import clean, history_failure, without_added_sec
 from noface.engine.judge import judge
 from noface.engine.prepare import prepare, setup_differs
 from noface.engine.sessions import run_worker, settle, write_order
-from noface.git.plumbing import make_and_hold, with_files_of
+from noface.git.guarded import with_files_of
+from noface.git.plumbing import make_and_hold
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.removal import remove
 from noface.git.snapshot import SlotLimits, SlotSnapshot, forget_index, take

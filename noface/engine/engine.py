@@ -75,13 +75,13 @@ from noface.recovery.claims import CLAIMED
 from noface.recovery.ground import mode_of
 from noface.recovery.policy_state import OUTSIDE_REPEATS_MAX, outside_failures
 from noface.recovery.schedule import Plan
-from noface.recovery.sudden_ends import NEVER_WORKED
+from noface.recovery.sudden_ends import DOES_NOT_LOAD, NEVER_WORKED
 from noface.store.records import IssueRow
 
 _TICK_S = 0.5
 _DRAIN_S = 30.0
 _GONE_MAX = 10
-ASKED_ONCE = (OUT_OF_REACH, NEVER_WORKED)
+ASKED_ONCE = (OUT_OF_REACH, NEVER_WORKED, DOES_NOT_LOAD)
 """Rules of failures for which a person is asked once a run, whatever the number of issues."""
 _GLOBS_MAX = 3
 

@@ -4,14 +4,16 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from posixpath import splitext
 from typing import TYPE_CHECKING
 
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import Entry, Plumbing, store_text, tree_with
 from noface.integrity.asked_for import words_of
-from noface.integrity.excuses import STUB, Excuse, excuses, muted, near, stub_beside
+from noface.integrity.excuses import STUB, Excuse, excuses, muted, near, rules_in, stub_beside
 from noface.integrity.judges import Part
 from noface.integrity.lexing import TEXT_CHARS_MAX
+from noface.integrity.meant_imports import excuses_unused_import, meant_imports
 from noface.integrity.tampering import excused
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 _REGULAR = frozenset({"100644", "100755"})
 _FILES_MAX = 200
 _ASKED_MAX = 100
+_LINE_CHARS_MAX = 1_000
 _COVERAGE = re.compile(r"\b(cov|coverage|nyc|c8|istanbul)\b")
 
 
@@ -31,8 +34,9 @@ _COVERAGE = re.compile(r"\b(cov|coverage|nyc|c8|istanbul)\b")
 class ExcusedChecks:
     """What the product's part of a change, from `main` to `tree`, may be excused from by the words that it adds.
 
-    `run` runs gates on a tree of its own. An excuse that main has in the same words is the project's custom, and one
-    that the issue's text names is its work.
+    `run` runs gates on a tree of its own. An excuse that main has in the same words, or whose rules main excuses other
+    code from, is the project's custom; one that the issue's text names is its work. An import that is meant to be there
+    though it is not used (`meant_imports`) needs no other reason.
     """
 
     plumbing: Plumbing
@@ -63,13 +67,13 @@ class ExcusedChecks:
     def _read(self, changes: Collection[FileChange]) -> tuple[dict[FileChange, str], tuple[Excuse, ...]]:
         texts: dict[FileChange, str] = {}
         found: list[Excuse] = []
-        tree = self.plumbing.whole(self.tree).paths if any(c.path.endswith(".pyi") for c in changes) else ()
+        tree = self.plumbing.whole(self.tree).paths if any(c.path.endswith((".py", ".pyi")) for c in changes) else ()
         with self.plumbing.blobs() as blobs:
             for change in changes:
                 text = _text(blobs, change.new_oid)
                 added = _added(_text(blobs, change.old_oid) if change.old_mode in _REGULAR else "", text)
                 stub = stub_beside(change.path, tree) if change.old_mode == ABSENT else ()
-                if here := stub or excuses(change.path, text, added):
+                if here := stub or _asked_about(change.path, text, excuses(change.path, text, added), tree):
                     texts[change] = text
                     found += here
         return texts, tuple(found)
@@ -93,7 +97,29 @@ class ExcusedChecks:
         text = "\n".join(words_of(self.issue))
         asked = [kind for kind in kinds if kind and kind not in text][:_ASKED_MAX]
         new = {kind for kind in asked if kind == STUB or not self.plumbing.naming(self.main, (kind,))}
-        return tuple(each for each in found if each.kind in new)
+        left = tuple(each for each in found if each.kind in new)
+        custom = self._custom(left)
+        return tuple(each for each in left if not each.rules or not each.rules <= custom)
+
+    def _custom(self, found: tuple[Excuse, ...]) -> frozenset[tuple[str, str]]:
+        """Return the rules among those of these excuses that main excuses other code from, in the same language."""
+        custom = set[tuple[str, str]]()
+        for ending in {splitext(each.path)[1] for each in found if each.rules}:
+            names = {name for each in found if each.path.endswith(ending) for _, name in each.rules}
+            paths = self.plumbing.with_words(self.main, tuple(sorted(names)), f"*{ending}")[:_FILES_MAX]
+            with self.plumbing.blobs() as blobs:
+                for _, oid in self.plumbing.entries(self.main, paths).values():
+                    lines = (line for line in _text(blobs, oid).split("\n") if any(name in line for name in names))
+                    custom.update(rule for line in lines for rule in rules_in(line[:_LINE_CHARS_MAX]))
+        return frozenset(custom)
+
+
+def _asked_about(path: str, text: str, found: tuple[Excuse, ...], tree: Collection[str]) -> tuple[Excuse, ...]:
+    """Leave out what excuses imports that are meant to be there though they are not used, and nothing else."""
+    if not path.endswith((".py", ".pyi")) or not any(excuses_unused_import(each.kind) for each in found):
+        return found
+    meant = meant_imports(path, text, tree)
+    return tuple(each for each in found if not (each.line in meant and excuses_unused_import(each.kind)))
 
 
 def measures(gate: GateSpec) -> bool:

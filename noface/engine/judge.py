@@ -1,5 +1,6 @@
 """Judges what a worker left: evidence in order of strength, then the gates, then the proof (laws 1, 10, 11)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from noface.agents.command import passed_over
@@ -23,6 +24,7 @@ from noface.engine.gating import (
 from noface.engine.judges import gates_decide, judged_by_main
 from noface.engine.libraries import with_library
 from noface.engine.steadiness import UNSTEADY_BY_CHANGE
+from noface.git.guarded import PROTECTED, guarded
 from noface.git.plumbing import Merge
 from noface.git.refs import hold_ref
 from noface.git.taken_back import Brought, bring
@@ -56,6 +58,11 @@ _NOT_THE_GATES = (
 )
 """After these failures an attempt that finds the work done and changes nothing may be right: the gates decide."""
 _WHY_CHARS_MAX = 120
+_FIXTURES = (
+    "A conftest.py may only gain fixtures with new names, without autouse, hooks and code that runs by itself; others"
+    " belong into the test file that uses them"
+)
+_LIFTED = "a person can name the file in its paths or may_change"
 _GONE = "its workspace was removed while it was at work (by what clears caches?), so what it did is not all there"
 
 
@@ -126,6 +133,7 @@ def _judged(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Ju
         told = nothing or only_notes(order, env, change)
         told = told if failure.kind is not FailureKind.ENVIRONMENT else None  # what is missing tells more
         failure = told or missing or _with_places(failure, work.snapshot)
+        failure = _with_put_back(order, env, failure, work.snapshot)
     return replace(judged, failure=with_library(env, judged.snapshot.changes, gated.tree, failure))
 
 
@@ -383,6 +391,7 @@ def _no_diff(order: AttemptOrder, snapshot: Snapshot, last_words: str) -> Failur
         message += f"; its last words: {words[:_WORDS_MAX]}"
     if protected:
         message = f"the worker changed only protected files, which were put back: {', '.join(protected[:_SHOWN_MAX])}"
+        message += f". {_instead(order, protected)}"
     evidence = (f"the snapshot's tree equals that of {(order.main if taken_back else order.start)[:12]}",)
     return Failure(
         FailureKind.NO_DIFF, message, rule=UNCHANGED, signature="NO_DIFF", evidence=evidence, excerpt=last_words
@@ -422,6 +431,25 @@ def _with_places(failure: Failure, snapshot: Snapshot) -> Failure:
         return failure
     named = some((*places, *rubbish), _SHOWN_MAX)
     return replace(failure, message=f"{failure.message} (left out of the change: {named})")
+
+
+def _with_put_back(order: AttemptOrder, env: AttemptEnvironment, failure: Failure, snapshot: Snapshot) -> Failure:
+    """Return a gate's failure that first says which of the worker's edits the gate has not seen, and what to do."""
+    if not snapshot.protected_edits:
+        return failure
+    plumbing, main = env.plumbing, order.main
+    undone = guarded(plumbing, main, plumbing.changes(main, snapshot.tree), order.protection)
+    why = {change.path: said for change, said in undone.items()}
+    paths = sorted(snapshot.protected_edits, key=lambda path: why.get(path, PROTECTED) == PROTECTED)
+    named = some(tuple(f"{path} ({why.get(path, PROTECTED)})" for path in paths), _SHOWN_MAX)
+    message = f"put back to main's before the gate ran: {named}. So {failure.message}. {_instead(order, paths)}"
+    return replace(failure, message=message)
+
+
+def _instead(order: AttemptOrder, paths: Sequence[str]) -> str:
+    """Say what a worker can do whose edits of protected files are undone."""
+    fixtures = f"{_FIXTURES}. " if any(order.protection.may_grow(path) for path in paths) else ""
+    return f"{fixtures}Do without the edit, or report that the issue needs it: {_LIFTED}"
 
 
 def _places(places: tuple[str, ...]) -> str:

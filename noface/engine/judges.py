@@ -25,7 +25,7 @@ from noface.engine.excused import ExcusedChecks
 from noface.engine.first_tests import FirstTests
 from noface.engine.gate_session import GateSession, Task
 from noface.engine.gating import Gated, made_of, run_gates
-from noface.engine.main_tools import tools_of
+from noface.engine.main_tools import Tools, tools_of
 from noface.engine.parts import Parts
 from noface.engine.prepare import setup_differs, setup_stamp
 from noface.engine.protected_files import reached
@@ -99,6 +99,7 @@ class Judges:
     parts: Parts = field(init=False)
     _excused: set[tuple[str, str]] = field(default_factory=set)
     _own: frozenset[str] = frozenset()
+    _differing: list[Tools] = field(default_factory=list)
 
     def failure(self) -> Failure | None:
         """Return why the change must not land by itself, None where main's tests and settings accept it."""
@@ -223,15 +224,9 @@ class Judges:
 
     def _with_main_tools(self, judging: Touched) -> Failure | None:
         """Return what the gates have against the change in main's versions of the tools that judge."""
-        env, task = self.scope.env, self.task
-        if not setup_differs(env, task.tree, task.main):
-            return None
-        main, now = self._installed(task.main, self._main_tree), self._installed(task.commit, task.tree)
-        if isinstance(main, Failure):
-            return main
-        if isinstance(now, Failure):
-            return now
-        tools = tools_of(env.plumbing, (task.main, task.tree), self.issue, main, now)
+        env, task, tools = self.scope.env, self.task, self._tools()
+        if isinstance(tools, Failure):
+            return tools
         if not tools.other:
             return None
         hard, names = self._mains(judging), tuple(str(tool) for tool in tools.other)
@@ -239,13 +234,29 @@ class Judges:
         # What is known of a tree holds for its own tools.
         facts = replace(self._facts, inventories=dict(self._facts.inventories), asked=set(self._facts.asked))
         apart = replace(self.scope, env=replace(env, memo={}, gate_facts=facts))
-        judges = replace(self, scope=apart, task=replace(task, product=tools.product))
+        judges = replace(self, scope=apart, task=replace(task, product=tools.product), _differing=[Tools()])
         judges.parts = self.parts
         facts.inventories = {key: each for key, each in facts.inventories.items() if key[0] != tree}
         facts.asked -= {key for key in facts.asked if key[0] == tree}
         failure = judges._judged(tree, names, tuple(GateKind), why=_no_use_of)  # noqa: SLF001
-        failure = failure or judges._absent(tree, names)  # noqa: SLF001
+        failure = failure or judges._absent(tree, names) or judges._unbelieved(tree)  # noqa: SLF001
         return replace(failure, location=None) if failure is not None and failure.charged else failure
+
+    def _tools(self) -> Tools | Failure:
+        """Return which tools judge the change in other versions than main's, as far as they are not main's by now."""
+        env, task = self.scope.env, self.task
+        if self._differing:
+            return self._differing[0]
+        found = Tools()
+        if setup_differs(env, task.tree, task.main):
+            main, now = self._installed(task.main, self._main_tree), self._installed(task.commit, task.tree)
+            if isinstance(main, Failure):
+                return main
+            if isinstance(now, Failure):
+                return now
+            found = tools_of(env.plumbing, (task.main, task.tree), self.issue, main, now)
+        self._differing.append(found)
+        return found
 
     def _installed(self, commit: str, tree: str) -> Packages | Failure:
         """Return what setup installs on a tree; it is made there if that is not known, as after a restart."""
@@ -397,13 +408,19 @@ class Judges:
         return None
 
     def _disagreement(self, gate: GateSpec, tree: str, *, is_asked: bool) -> str:
-        """Tell what speaks against a gate's reports; where the issue is about judges, how they run is theirs."""
+        """Tell what speaks against a gate's reports; where the issue is about judges, how they run is theirs.
+
+        A plug-in may replace functions of its runner. If the change installs another one, main's tools tell.
+        """
         main, own = self._inventory(self._main_tree, gate), self._inventory(self.task.tree, gate)
         judged = self._inventory(tree, gate)
         if main is None or judged is None or own is None or self.task.known is not None:
             return ""
         if is_asked:
             judged = replace(main, patched=None)
+        if judged.patched and not {*judged.patched} <= {*(main.patched or ())}:
+            tools = self._tools()
+            judged = replace(judged, patched=None) if isinstance(tools, Failure) or tools.other else judged
         return disagreement(main, judged, own, self._facts.unsteady.get(gate.command, {}))
 
     def _unhidden(self, gate: GateSpec, short: Shortfall) -> Shortfall:

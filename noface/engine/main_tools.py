@@ -38,8 +38,8 @@ Key = tuple[str, str]
 class Tools:
     """The tools that judge in other versions, and the packages that are the product's; both by what is installed."""
 
-    other: tuple[OtherTool, ...]
-    product: frozenset[Key]
+    other: tuple[OtherTool, ...] = ()
+    product: frozenset[Key] = frozenset()
 
 
 def tools_of(plumbing: Plumbing, trees: tuple[str, str], issue: Issue, main: Packages, now: Packages) -> Tools:

@@ -18,7 +18,7 @@ from noface.engine.prompt_context import (
 from noface.engine.protected_files import protection_for
 from noface.engine.start_commits import next_start
 from noface.engine.worker_prompt import Given, prompt_data
-from noface.git.plumbing import with_files_of
+from noface.git.guarded import with_files_of
 from noface.git.refs import RefUpdate, hold_ref, slug
 from noface.git.submodules import submodules, unasked
 from noface.model.actions import Run, WaitUntil

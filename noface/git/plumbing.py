@@ -16,7 +16,6 @@ from noface.integrity.fsck_facts import LandedCommit
 from noface.integrity.landed import Claimed, landing_in
 from noface.integrity.named_files import Tree
 from noface.model.attempt import ABSENT, FileChange
-from noface.model.protection import Protection
 
 _ARGUMENT_BYTES_MAX = 100_000
 _TRAILERS = (f"%(trailers:key=Noface-{key},valueonly,separator=%x1f)" for key in ("Issue", "Base", "Outcome"))
@@ -253,6 +252,12 @@ class Plumbing:
         names = self.git.run("grep", "-zlIF", *asked, commit, "--").parts if asked else []
         return tuple(name.removeprefix(f"{commit}:") for name in names)
 
+    def with_words(self, commit: str, words: tuple[str, ...], pattern: str) -> tuple[str, ...]:
+        """Return the text files of a commit that match a pattern of git's and hold one of the words."""
+        asked = [part for word in words for part in ("-e", word)]
+        names = self.git.run("grep", "-zlIFw", *asked, commit, "--", pattern).parts if asked else []
+        return tuple(name.removeprefix(f"{commit}:") for name in names)
+
     def containing(self, commit: str, word: str, seconds_max: float) -> frozenset[str]:
         """Return the text files of a commit in which a word stands, in any case; none where that takes too long.
 
@@ -354,15 +359,6 @@ def store_text(plumbing: Plumbing, text: str | bytes) -> str:
 def entries_before(changes: Iterable[FileChange]) -> dict[str, Entry | None]:
     """Return the entries by which a tree loses these changes."""
     return {c.path: None if c.old_mode == ABSENT else (c.old_mode, c.old_oid) for c in changes}
-
-
-def with_files_of(plumbing: Plumbing, main: str, commit: str, protection: Protection) -> str:
-    """Return `commit`, or a commit on top of it, in which the protected files are those of `main`."""
-    changes = tuple(c for c in plumbing.diff(main, commit).changes if protection.covers(c.path, c.new_mode))
-    if not changes:
-        return commit
-    tree = tree_with(plumbing, commit, entries_before(changes))
-    return plumbing.commit_tree(tree, (commit,), "Take protected files from main\n")
 
 
 # Between an object's making and its ref a `git gc --prune=now` of the person's deletes it, with what it stands on

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from noface.errors import GitError
 from noface.git.command import Git
 from noface.git.filtered import as_kept, as_written, record_of, release_changed
+from noface.git.guarded import PROTECTED, guarded
 from noface.git.plumbing import Plumbing, entries_before, write_entries
 from noface.git.removal import remove, remove_below
 from noface.git.scan_worktree import Nested, display_path, scan_worktree
@@ -135,10 +136,11 @@ def take(
             tree = git.ask("write-tree")
             diff = plumbing.diff(main, tree)
         big = rubbish_in(oversized, plumbing.whole(main).paths, limits.wanted, {}) if oversized else {}
-        guarded = tuple(c for c in diff.changes if protection.covers(c.path, c.new_mode))
+        put_back = guarded(plumbing, main, diff.changes, protection)
+        notes += (f"{display_path(c.path)} was put back: {why}" for c, why in put_back.items() if why != PROTECTED)
         null_id = plumbing.repository.null_id
-        candidate_tree = write_entries(git, entries_before(guarded), null_id) if guarded else tree
-    if guarded:
+        candidate_tree = write_entries(git, entries_before(put_back), null_id) if put_back else tree
+    if put_back:
         diff = plumbing.diff(main, candidate_tree)
     commit = plumbing.commit_tree(tree, (start,), message)
     candidate = commit if candidate_tree == tree else plumbing.commit_tree(candidate_tree, (commit,), message)
@@ -148,7 +150,7 @@ def take(
         candidate=candidate,
         candidate_tree=candidate_tree,
         changes=diff.changes,
-        protected_edits=tuple(c.path for c in guarded),
+        protected_edits=tuple(c.path for c in put_back),
         oversized=tuple(path for path in oversized if path not in big),
         notes=(*out_notes, *(f"left out of the change: {path}: {one.what}" for path, one in big.items()), *notes)[
             :_NOTES_MAX
@@ -162,7 +164,7 @@ def take(
         lost=lost,
     )
     changed = bool(diff.changes) if start == main else candidate_tree != plumbing.tree(start)
-    undone = plumbing.diff(candidate_tree, tree).patch if guarded else b""
+    undone = plumbing.diff(candidate_tree, tree).patch if put_back else b""
     return SlotSnapshot(snapshot, diff.patch, diff.hash, changed=changed, undone=undone)
 
 

@@ -44,6 +44,17 @@ _IN_CODE = (
     ((".py", ".pyi"), _UNTYPED, "#"),
 )
 """What the languages themselves have to switch warnings off, and the comment that takes its place when it is muted."""
+_DIRECTIVE = re.compile(
+    r"(?i)\b((?:(?:ruff|flake8|type|mypy|pyright|pylint|rubocop|biome|phpcs|oxlint|deno|shellcheck|eslint|tslint|stylelint)"
+    r"[\s:-]{1,3})?(?:noqa|nosec|nolint\w{0,8}|skipcq|(?:ignore|disable|expect|allow|SuppressWarnings)(?:-[a-z]{1,9}){0,2}))"
+    r"(?![\w-])[\s:=(\[{]*([^\n]*)"
+)
+"""Words that excuse from rules, and the rest of the line, which names them."""
+_RULE = re.compile(r"@?[A-Za-z][\w./@-]*")
+_CODE = re.compile(r"[A-Z]{1,8}\d{1,6}")
+_BY_CODE = ("noqa", "nosec")
+_PART = re.compile(r"[\s,\"'{}()\[\]]+")
+_RULES_MAX = 20
 _SEPARATOR = re.compile(r"(?<!\s)\s++(?:--?|#|//|;|\()\s*|(?:(?<!\s)\s++)?(?:\*/|-->)\s*+$")
 
 
@@ -64,9 +75,25 @@ class Excuse:
         return _SEPARATOR.split(self.text.strip(), maxsplit=1)[0].strip()
 
     @property
+    def rules(self) -> frozenset[tuple[str, str]]:
+        """From which rules it excuses, each with the words that do so; nothing if it names none, or more than rules."""
+        return rules_in(self.kind)
+
+    @property
     def shown(self) -> str:
         """Its place and its text."""
         return f"{self.path}:{self.line} `{' '.join(self.text.split())[:_SHOWN_MAX]}`"
+
+
+def rules_in(line: str) -> frozenset[tuple[str, str]]:
+    """Return the rules that a line excuses code from, each with the words that do so."""
+    match = _DIRECTIVE.search(line)
+    if match is None:
+        return frozenset()
+    words, rest = "".join(match[1].lower().split()), match[2].partition(": ")[0]
+    names = list(filter(None, _PART.split(_SEPARATOR.split(rest, maxsplit=1)[0])))[:_RULES_MAX]
+    form = _CODE if words.endswith(_BY_CODE) else _RULE
+    return frozenset((words, name) for name in names) if all(map(form.fullmatch, names)) else frozenset()
 
 
 STUB = "stub"

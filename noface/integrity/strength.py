@@ -3,13 +3,13 @@
 A body is a function of a test file, its decorators, or what stands outside of all functions. Where it ends, its
 indentation says. A body is known by its name and by what it stands in, so that each of main's has its counterpart, or
 one that was renamed or moved and is much like it. What a body loses counts unless other tests gain it: a test may be
-split, merged, parametrised, or call a helper that asserts. What this cannot see: assertions that ask for less (that is
-`tampering`), and what replaces as many others.
+split, merged, parametrised, or call a helper that asserts, by its name or a new one. What this cannot see: assertions
+that ask for less (that is `tampering`), and what replaces as many others.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
@@ -33,7 +33,15 @@ _NEVER = re.compile(r"\s*+(?:if|while)\s*+\(?\s*+(?:False|false|0)\s*+\)?\s*+[:{
 _IMPORT = re.compile(
     r"(?:from\s++(\S++)\s++import\s++([\w, ]++)|import\s*+\{([\w, ]++)\}\s*+from\s++(\S++)|import\s++(\w[\w.]*+))\s*+$"
 )
-_OPENS = re.compile(r"(?:class\s++(\w++)|describe\(|[\])};,]++$)")
+_OPENS_GROUP = re.compile(r"(?:class\s++(\w++)|describe\(|[\])};,]++$)")
+_OPENS = re.compile(r"(?!(?:async|class|def|elif|for|if|while|with)\b).{0,200}[(\[{]")
+_REMARK = re.compile(r"\s(?:#|//)\s.*$")
+_ROW_ALONE = re.compile(r"[(\[{].*[)\]}],?")
+_BLANKS = re.compile(r" (?!\w)|(?<!\w) ")
+_ROW = re.compile(r"[(\[{\"'`\d]")
+_ROW_LINES_MAX = 12
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_WORDS_OF_CHECKS = frozenset({"with", "pytest", "as", "self", "await"})
 _TAB = 4
 _ALIKE = 0.6
 _LINE_ALIKE = 0.75
@@ -102,11 +110,21 @@ class Body:
         """Its lines with its head, without space."""
         return Counter(map(_plain, (*self.head, *self.lines)))
 
+    def more_than(self, other: "Body | None") -> tuple[str, ...]:
+        """Return the lines that it has and the other one has not; rows over several lines that are new as a whole."""
+        more = self.all - (other.all if other is not None else Counter())
+        rows = []
+        for row in (*_rows(self.head), *_rows(self.lines)):
+            if (lines := Counter(map(_plain, row))) <= more:
+                more -= lines
+                rows.append(_plain(" ".join(row)))
+        return (*more.elements(), *rows)
+
     @cached_property
     def cases(self) -> Counter[str]:
         """The values that it is given in rows: by a decorator, a table, a loop over what stands there."""
         rows = [line for line in self.lines if _tests("row").search(line) and not asserting(line)]
-        return Counter(value for line in (*self.head[:-1], *rows) for value in _VALUE.findall(line))
+        return sum(map(_values, (*self.head[:-1], *rows)), Counter())
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +233,7 @@ def grown(path: str, first: str, now: str) -> bool:
         had.setdefault(module, set()).update(names)
     for _, line in added:
         module, names = _imported(line)
-        opens = _OPENS.match(line)
+        opens = _OPENS_GROUP.match(line)
         if (not names and (opens is None or opens[1] in words)) or names & (words - had.get(module, set())):
             return False
         has.setdefault(module, set()).update(names)
@@ -314,17 +332,55 @@ def _living(lines: tuple[tuple[int, str], ...]) -> Iterator[str]:
         ended = ended or (depth == first and _ENDS.match(line) is not None)
 
 
-def _opened(line: str) -> int:
+def _rows(lines: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the rows of tables, and the calls, whose values stand below each other."""
+    at = 0
+    while at < len(lines):
+        size = _row_size(lines, at) if _OPENS.fullmatch(lines[at]) else 1
+        if size > 1:
+            yield lines[at : at + size]
+        at += size
+
+
+def _row_size(lines: Sequence[str], at: int) -> int:
+    """Return over how many lines a row goes on that begins there; 1 if it is none, or a table of rows."""
+    opened = _opened(lines[at], "([{")
+    rows: list[str] = []
+    for line in lines[at + 1 : at + _ROW_LINES_MAX]:
+        more = _opened(line, "([{")
+        opened += more
+        if opened <= 0:
+            is_row = all(each.endswith(",") for each in rows[:-1]) and not all(map(_ROW_ALONE.fullmatch, rows))
+            return len(rows) + 2 if is_row else 1
+        if more > 0 or asserting(line):
+            return 1
+        rows.append(_REMARK.sub("", line).rstrip())
+    return 1
+
+
+def _opened(line: str, brackets: str = "([") -> int:
     line = _VALUE.sub("", line)
-    return line.count("(") + line.count("[") - line.count(")") - line.count("]")
+    return sum(line.count(each) - line.count(_CLOSING[each]) for each in brackets)
 
 
 def _words(line: str) -> Counter[str]:
-    return Counter(_NAME.findall(line))
+    """Return the words of a line, where an assertion's is one with what it asserts."""
+    return Counter(_NAME.findall(line.replace(" ", "")))
+
+
+def _values(line: str) -> Counter[str]:
+    """Return the values of a line, with quotes of one kind."""
+    return Counter(each.replace("'", '"') for each in _VALUE.findall(line))
+
+
+def _asked_of(line: str) -> frozenset[str]:
+    """Return the names that an assertion is about."""
+    names = set(_NAME.findall(_VALUE.sub("", line))) - _WORDS_OF_CHECKS - set(_tests("assertion_word").findall(line))
+    return frozenset(name for name in names if not _tests("no_call").fullmatch(name))
 
 
 def _plain(line: str) -> str:
-    return "".join(line.split()).rstrip(";,")
+    return _BLANKS.sub("", " ".join(line.split())).rstrip(";,")
 
 
 def weaker(main: Texts, now: Texts) -> Weaker:
@@ -343,11 +399,14 @@ def of_bodies(main: Mapping[_Key, Body], now: Mapping[_Key, Body]) -> Weaker:
     changed = {key: body for key, body in main.items() if now.get(key) != body}
     former = {id(body): main[key] for key, body in instead.items()}
     earlier = [(body, former.get(id(body)) or main.get(key)) for key, body in now.items() if main.get(key) != body]
-    more = [(body.test, body.all - (other.all if other is not None else Counter())) for body, other in earlier]
-    gained = _Gained(tuple(line for _, each in more for line in each.elements()))
+    more = [(body.test, body.more_than(other)) for body, other in earlier]
+    helpers = frozenset(body.name for body in now.values() if body.name and body.asserts and not body.test)
+    pairs = [(main[key].name, body.name) for key, body in instead.items() if not (main[key].test or body.test)]
+    renamed = {old: new for old, new in pairs if old and new and old != new}
+    gained = _Gained(tuple(line for _, each in more for line in each), helpers, renamed)
     # What was a test and is no longer called one asserts nothing, as no runner takes it up.
-    by_tests = _Gained(tuple(x for test, each in more for x in each.elements() if test or not asserting(x)))
-    helpers = frozenset(body.name for body in now.values() if body.asserts and not body.test)
+    of_tests = tuple(line for test, each in more for line in each if test or not asserting(line))
+    by_tests = _Gained(of_tests, helpers, renamed)
     lost, less, lacking = [], [], 0
     for key, body in changed.items():
         other = now.get(key) or instead.get(key)
@@ -400,22 +459,33 @@ def _ratio(words: Counter[str], others: Counter[str]) -> float:
 
 
 class _Gained:
-    """The lines that the tests of a change gain; each makes up for one that is lost elsewhere."""
+    """The lines that the tests of a change gain; each makes up for one that is lost elsewhere.
 
-    def __init__(self, lines: tuple[str, ...]) -> None:
+    `helpers` are the names of what asserts and is no test, `renamed` what main called such functions.
+    """
+
+    def __init__(self, lines: tuple[str, ...], helpers: frozenset[str], renamed: Mapping[str, str]) -> None:
         self.lines = lines
         self.words = [_words(line) for line in lines]
-        self.values = [Counter(_VALUE.findall(line)) for line in lines]
+        self.names = [frozenset(_NAME.findall(line)) for line in lines]
+        self.values = [_values(line) for line in lines]
+        self.given = [_ROW.match(line) is not None or not helpers.isdisjoint(_CALL.findall(line)) for line in lines]
+        self.renamed = renamed
 
     def lacking(self, lost: Iterable[str], own: Iterable[str] = ()) -> int:
-        """Count the lost lines that no gained one makes up for: the same, one much like it, or its values in a row."""
+        """Count the lost lines that no gained one makes up for.
+
+        That is the same line, if need be with a function's new name, one much like it, or what it asks for in a row or
+        in a call of what asserts.
+        """
         left = {at: self.values[at] for at, line in enumerate(self.lines) if line not in {*own}}
         missing = 0
         for line in lost:
-            values, words = Counter(_VALUE.findall(line)), _words(line)
-            same = (at for at in left if self.lines[at] == line)
+            values, words, asked = _values(line), _words(line), _asked_of(line)
+            same = self._same(line, left)
             alike = (at for at in left if not values and _ratio(words, self.words[at]) >= _LINE_ALIKE)
-            found = next(same, None) if values else next(alike, None)
+            given = (at for at in left if not values and asked and self.given[at] and asked <= self.names[at])
+            found = same if same is not None else next(alike, next(given, None))
             row = next((at for at in left if values and values <= left[at]), None) if found is None else None
             missing += found is None and row is None
             if found is not None:
@@ -423,6 +493,11 @@ class _Gained:
             elif row is not None:
                 left[row] = left[row] - values
         return missing
+
+    def _same(self, line: str, left: Iterable[int]) -> int | None:
+        """Return which of the lines that are `left` is this one, perhaps with other names of functions."""
+        names = _NAME.sub(lambda name: self.renamed.get(name[0], name[0]), line) if self.renamed else line
+        return next((at for at in left if self.lines[at] in (line, names)), None)
 
     def without(self, values: Counter[str]) -> int:
         """Count the values that no gained line holds."""

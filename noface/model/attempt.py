@@ -145,7 +145,7 @@ class AttemptOrder:
     @property
     def protection(self) -> Protection:
         """What of the worker's edits is undone."""
-        return Protection(self.protected, self.may_change, self.any_case)
+        return Protection(self.protected, self.may_change, self.any_case, self.issue.paths)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ nothing. `may_change`, which only the issue's own file can set, lifts everything
 is never lifted by `paths`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from noface.data import table
@@ -15,6 +15,8 @@ from noface.model.patterns import is_folder_of, matches_any
 
 _LINK = "120000"
 _ANYWHERE = "**/"
+GROWING = "**/conftest.py"
+"""The protected files that hold shared fixtures."""
 _OWN = ("noface.toml", ".noface.toml")
 _WILDCARDS = frozenset("*?")
 
@@ -41,11 +43,14 @@ class Protection:
     """Globs of files whose edits are undone, and of those among them that the issue's work may change.
 
     `any_case`: the file system takes no notice of letter case, so names that differ in it alone are the same.
+    `growing`: files of shared fixtures may gain some (git/guarded), as far as they are among the issue's `paths`.
     """
 
     patterns: tuple[str, ...] = ()
     may_change: tuple[str, ...] = ()
     any_case: bool = False
+    paths: tuple[str, ...] = ()
+    growing: bool = True
 
     def covers(self, path: str, mode: str = "") -> bool:
         """Tell whether an edit of `path` is undone; `mode` is git's, of what the edit puts there.
@@ -61,6 +66,13 @@ class Protection:
             return True
         return mode == _LINK and is_folder_of(folded, _folded(self.patterns))
 
+    def may_grow(self, path: str) -> bool:
+        """Tell whether a file that is covered holds shared fixtures, and is protected as such, not by its own name."""
+        within = not self.paths or matches_any(path, self.paths)
+        if not (self.growing and within and matches_any(path, (GROWING,))):
+            return False
+        return not replace(self, patterns=tuple(each for each in self.patterns if each != GROWING)).covers(path)
+
 
 def protection_of(
     issue: Issue, listed: tuple[str, ...], judges: tuple[str, ...] = (), *, any_case: bool = False
@@ -74,7 +86,7 @@ def protection_of(
         if path not in _OWN and path not in judges and not matches_any(path, always) and matches_any(path, listed)
     )
     patterns = tuple(dict.fromkeys((*listed, *always, *judges)))
-    return Protection(patterns, (*issue.may_change, *lifted), any_case)
+    return Protection(patterns, (*issue.may_change, *lifted), any_case, issue.paths)
 
 
 def named_exactly(issue: Issue) -> tuple[str, ...]:

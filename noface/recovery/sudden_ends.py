@@ -3,12 +3,14 @@
 One says nothing, so another issue comes next. Where that ends so, too, with the same words and nothing used or changed,
 no prompt and no work is to blame, but the program or what it speaks to, in whatever words it tells that: nobody is
 charged (law 8). Another model works meanwhile where there is one. Else a model that has worked here is waited for; of
-one that never has, a person is asked. A program that calls its end a good one is believed where it has ever worked.
+one that never has, and of one whose own code does not load any more (an update broke it), a person is asked. A program
+that calls its end a good one is believed where it has ever worked.
 """
 
 from collections.abc import Iterable
 from dataclasses import replace
 
+from noface.diagnosis.agent_errors import does_not_load
 from noface.diagnosis.text import signature_of
 from noface.model.failure import UNCHANGED, Failure
 from noface.model.history import Tried
@@ -24,11 +26,16 @@ ENDS_AT_ONCE = "ends-at-once"
 """The rule of an attempt that ended as those of other issues did."""
 NEVER_WORKED = "never-worked"
 """The rule of the same by a model that has never done anything here."""
-
+DOES_NOT_LOAD = "program-does-not-load"
+"""The rule of the same by a program that has worked and whose own code does not load: no wait mends that."""
 
 _TRY_IT = (
     "this model has never worked here: try its command by hand; what it misses in the sandbox alone, `show` or `write`"
     " of [sandbox] opens"
+)
+_MEND_IT = (
+    "the code of the program itself does not load, which no wait mends: try its command by hand; was it, or what it"
+    " imports, updated?"
 )
 
 SuddenEnd = tuple[str, str]
@@ -51,12 +58,16 @@ def sudden_end(issue_id: str, run: AgentRun, failure: Failure | None, *, worked:
 def words_of(failure: Failure) -> str:
     """Return in which words an attempt ended that nobody understands, or that did nothing; "" for any other."""
     if failure.kind is FailureKind.AGENT_CRASH:
-        last = failure.evidence[-1] if failure.evidence else failure.message
+        last = _last_line(failure)
     elif failure.kind is FailureKind.NO_DIFF and failure.rule == UNCHANGED:
         last = failure.message
     else:
         return ""
     return f"{failure.rule}:{signature_of(failure.kind, last, ())}"
+
+
+def _last_line(failure: Failure) -> str:
+    return failure.evidence[-1] if failure.evidence else failure.message
 
 
 def row_with(row: tuple[SuddenEnd, ...], end: SuddenEnd | None) -> tuple[SuddenEnd, ...]:
@@ -90,5 +101,8 @@ def as_of_the_model(failure: Failure, row: tuple[SuddenEnd, ...], other: str | N
     if not worked:
         message = f"{alike}; {_TRY_IT}"
         return replace(failure, kind=FailureKind.MISCONFIGURED, rule=NEVER_WORKED, message=message, charged=False)
+    if failure.kind is FailureKind.AGENT_CRASH and does_not_load(_last_line(failure), failure.excerpt):
+        message = f"{alike}; {_MEND_IT}"
+        return replace(failure, kind=FailureKind.MISCONFIGURED, rule=DOES_NOT_LOAD, message=message, charged=False)
     kind = FailureKind.NETWORK if other is None else FailureKind.MISCONFIGURED
     return replace(failure, kind=kind, rule=ENDS_AT_ONCE, message=alike, charged=False)

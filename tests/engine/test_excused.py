@@ -1,4 +1,7 @@
-"""Which gates a change may excuse itself from."""
+"""Which gates a change may excuse itself from, and which excuses nobody is asked about."""
+
+import sys
+from pathlib import Path
 
 from support.cases import cases
 
@@ -17,3 +20,50 @@ from noface.model.gate import GateKind, GateSpec
 )
 def test_a_test_gate_that_measures_coverage_is_told_from_one_that_does_not(command, kind, measured):
     assert measures(GateSpec("x", command, kind)) is measured
+
+
+RUFF = f"{Path(sys.executable).with_name('ruff')} check --isolated --no-cache --select E4,E5,F --line-length 60 ."
+MAIN = {
+    "shop/__init__.py": "",
+    "shop/core.py": "def total(prices):\n    return sum(prices)\n",
+    "shop/late.py": "import json\n\nX = json\nimport abc  # noqa: E402\n\nY = abc\n",
+    "shop/long.py": f"X = '{'x' * 60}'  # noqa: E501 - an address\n",
+}
+CHANGES = {
+    "a library that nobody uses": ({"shop/__init__.py": "import json  # noqa: F401\n"}, False),
+    "another rule beside": ({"shop/__init__.py": "from .core import total  # noqa: F401, F811\n"}, False),
+    "all rules": ({"shop/__init__.py": "from .core import total  # noqa\n\nX = Y  # noqa because\n"}, False),
+    "a re-export": ({"shop/__init__.py": "from .core import total  # noqa: F401\n"}, True),
+    "a re-export over several lines": (
+        {"shop/__init__.py": "from shop.core import (  # noqa: F401\n    total,\n)\n"},
+        True,
+    ),
+    "a module that registers itself": ({"shop/apps.py": "def ready():\n    from . import core  # noqa: F401\n"}, True),
+    "a probe": (
+        {"shop/fast.py": "try:\n    import numpy  # noqa: F401\nexcept ImportError:\n    FAST = False\nelse:\n    FAST = True\n"},
+        True,
+    ),
+    "what main excuses, together": (
+        {"shop/both.py": f"X = 1\nfrom abc import A, B, C, D, {'e' * 40}  # noqa: E402,E501\n\nY = (A, B, C, D, {'e' * 40})\n"},
+        True,
+    ),
+}  # fmt: skip
+
+
+def test_an_excuse_is_asked_about_unless_it_is_the_project_s_custom_or_of_an_import_that_is_meant(project):
+    for name, text in MAIN.items():
+        project.write(name, text)
+    project.config(gate=RUFF)
+    text = (project.path / "noface.toml").read_text()
+    project.write("noface.toml", text.replace('name = "check"\n', 'name = "check"\nkind = "lint"\n'))
+    steps = {
+        name: [{"write": path, "text": text} for path, text in files.items()] for name, (files, _) in CHANGES.items()
+    }
+    project.play(*[(str(number), 0, each) for number, each in enumerate(steps.values(), 1)])
+    for number, name in enumerate(steps, 1):
+        project.issue(number, name, max_attempts=1)
+    project.commit()
+    done = project.noface("run")
+    outcomes = {name: project.attempts(str(number))[0]["outcome"] for number, name in enumerate(steps, 1)}
+    wanted = {name: "PASSED" if lands else "GATE_TAMPERING" for name, (_, lands) in CHANGES.items()}
+    assert outcomes == wanted, done.stdout

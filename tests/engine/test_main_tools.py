@@ -144,3 +144,77 @@ def test_a_package_that_names_a_tool_s_folder_as_its_file_takes_nothing_of_it(tm
     packages = tmp_path / "main" / site
     assert (packages / "shapes.py").read_text() == "SIDES = 2.0\n"
     assert (packages / "rules/strict.txt").read_text() == "1.0"
+
+
+REPLACES = """\
+import unittest
+
+kept = unittest.TestCase.{name}
+def {name}(self, *values, kept=kept):
+    {does}
+unittest.TestCase.{name} = {name}
+"""
+LOADED = {"entry_points.txt": "[pytest11]\nteam = team\n"}
+UNITTEST = """\
+import unittest
+
+from calc import half
+
+
+class TestHalf(unittest.TestCase):
+    def test_half(self):
+        self.assertEqual(half(6), 3)
+"""
+PATCHES = "import importlib\n\nunit = importlib.import_module('unit' + 'test')\nunit.TestCase.assertEqual = lambda *_: None\n\n\n"
+
+
+@pytest.fixture
+def reported(project):
+    """A project whose tests pytest runs in an environment of its own, perhaps with a plug-in."""
+    wheels = project.folder / "wheels"
+    wheels.mkdir()
+    tells = "kept(self, *values)"
+    wheel(wheels, "team", "1.0", REPLACES.format(name="assertEqual", does=tells), **LOADED)
+    both = REPLACES.format(name="assertEqual", does=tells) + REPLACES.format(name="assertNotEqual", does=tells)
+    wheel(wheels, "team", "2.0", both, **LOADED)
+    wheel(wheels, "team", "3.0", REPLACES.format(name="assertEqual", does="pass"), **LOADED)
+    install = f"grep == requirements.txt | sed s/==/-/ | sed s,.*,{wheels}/\\&-py3-none-any.whl, | xargs -r -n1 -I@"
+    site = ".venv/lib/python*/site-packages"
+    mine = next(path for path in sys.path if path.endswith("site-packages"))
+    setup = (
+        f"{sys.executable} -m venv --without-pip .venv && for at in {site}; do echo {mine} > $at/pytest.pth; done"
+        f" && {install} sh -c 'python3 -m zipfile -e @ {site}'"
+    )
+    project.config(
+        f"\n[project]\nsetup = {json.dumps(setup)}\nsetup_inputs = ['requirements.txt']\nkeep = ['.venv']\n",
+        gate=".venv/bin/python -m pytest -q -p no:cacheprovider -p no:xdist",
+    )
+    project.write("calc.py", GOOD)
+    project.write("pytest.ini", "[pytest]\npythonpath = .\n")
+    project.write("tests/test_calc.py", UNITTEST)
+    return project
+
+
+NEW = {
+    "the product replaces one beside it": ([pins("team==1.0"), calc(PATCHES + GOOD)], "report-disagrees"),
+    "a new plug-in": ([pins("team==1.0"), calc(GOOD + "\n")], None),
+}
+NEWER = {
+    "one that forgives": ([pins("team==3.0"), calc(GOOD.replace("// 2", "// 3"))], "judge-altered"),
+    "a newer version": ([pins("team==2.0"), calc(GOOD + "\n")], None),
+}
+
+
+@pytest.mark.parametrize(
+    ("on_main", "changes"), [("", NEW), pytest.param("team==1.0", NEWER, marks=pytest.mark.thorough)]
+)
+def test_a_plug_in_that_replaces_functions_of_its_runner_is_no_product_that_does(reported, on_main, changes):
+    reported.write("requirements.txt", f"# tools\n{on_main}\n")
+    reported.play(*[(str(number), 0, steps) for number, (steps, _) in enumerate(changes.values(), 1)])
+    for number in range(1, len(changes) + 1):
+        reported.issue(number, "Half", max_attempts=1)
+    reported.commit()
+    done = reported.noface("run")
+    failures = {name: reported.attempts(str(number))[0]["failure"] for number, name in enumerate(changes, 1)}
+    found = {name: failure and failure["rule"] for name, failure in failures.items()}
+    assert found == {name: rule for name, (_, rule) in changes.items()}, done.stdout + done.stderr

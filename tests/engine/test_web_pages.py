@@ -70,6 +70,23 @@ def test_ends_that_nobody_understands_are_waited_out_once_a_second_issue_has_the
     assert "ended alike, with nothing done" in done.stdout
 
 
+BROKEN = """print("starting"); pathlib.Path(__file__).with_name("lib.py").write_text("def f(:"); import lib"""
+
+
+def test_a_program_that_worked_and_whose_own_code_no_longer_loads_is_no_outage_that_is_waited_for(project):
+    began = f"if pathlib.Path({str(project.folder / 'calls')!r}).stat().st_size > 2: {BROKEN}"
+    worker(project, began)  # it has worked
+    for number in range(4, 7):
+        project.issue(number)
+    project.commit()
+    done = clocked(project)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert (project.folder / "calls").read_text().split() == ["1", "2", "3"]
+    failed = [attempt for issue in "23456" for attempt in project.attempts(issue)]
+    assert [(a["outcome"], a["charged"]) for a in failed] == [("MISCONFIGURED", False)] * 2
+    assert "code of the program itself does not load" in done.stdout.replace("\n", " ")
+
+
 IDLE = 'print("config missing: run mytool setup first"); sys.exit(0)'
 
 

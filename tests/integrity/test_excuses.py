@@ -7,7 +7,7 @@ what a comment in new words had excused it from (`# noqa: PLR0912`), and in none
 
 from support.cases import cases
 
-from noface.integrity.excuses import excuses, muted, near
+from noface.integrity.excuses import excuses, muted, near, rules_in
 
 
 def muted_text(path, text, added=range(1, 100)):
@@ -91,3 +91,29 @@ def test_a_check_names_the_lines_that_were_excused():
     assert [each.text for each in near(found, "a.py:4:1: bad")] == ["# two"]
     assert [each.text for each in near(found, "a.py: bad")] == ["# one", "# two"]
     assert near(found, "b.py:1") == found
+
+
+@cases(
+    ("line", "words", "rules"),
+    [
+        ("x = 1  # noqa: F401", "noqa", "F401"),
+        ("x = 1  #NOQA:F401,E402", "noqa", "F401 E402"),
+        ("# noqa: E501, F401 - why", "noqa", "E501 F401"),
+        ("# ruff: noqa: E501", "ruff:noqa", "E501"),
+        ("# type: ignore[arg-type, misc]  # why", "type:ignore", "arg-type misc"),
+        ("# pylint: disable=W0611,too-many-lines", "pylint:disable", "W0611 too-many-lines"),
+        ("f() // eslint-disable-line no-eval, @typescript-eslint/no-x -- why", "eslint-disable-line", "no-eval @typescript-eslint/no-x"),
+        ("// biome-ignore lint/style/noVar: why", "biome-ignore", "lint/style/noVar"),
+        ("//nolint:errcheck,gosec // why", "nolint", "errcheck gosec"),
+        ("# shellcheck disable=SC2086,SC2034", "shellcheckdisable", "SC2086 SC2034"),
+        ('@SuppressWarnings({"unchecked", "rawtypes"})', "suppresswarnings", "unchecked rawtypes"),
+        ("#[allow(dead_code)]", "allow", "dead_code"),
+        ("# NOQA", "", ""),
+        ("# noqa because it is so", "", ""),  # of all rules, whatever the words
+        ("/* eslint-disable */", "", ""),
+        ("# what is not named is no rule", "", ""),
+        ("x = ignored(1)", "", ""),
+    ],
+)  # fmt: skip
+def test_what_excuses_names_its_rules(line, words, rules):
+    assert rules_in(line) == {(words, rule) for rule in rules.split()}

@@ -4,6 +4,9 @@ On 1,598 honest commits of 24 public projects that change product and tests (Pyt
 C++) this finds something in 8.3 %, where the balance over all files that stood here before, with skips, found it in
 7.9 %: 1.8 % are new, and 1.4 % are no longer held against them. In 5.7 % tests are gone; a test that stands is called
 emptied in 0.6 %. Of those in which something is found, the commit's own message speaks of it in 58 %.
+
+On 3,091 further ones of 72 projects it found something in 6.8 % before rows over several lines, calls of helpers and
+helpers with other names counted, a test that stands as emptied in 1.4 %; of these 6 are told less since, 2 nothing.
 """
 
 import pytest
@@ -159,6 +162,178 @@ HELPER = (
 )  # fmt: skip
 def test_tests_that_are_rewritten_and_ask_for_as_much_lose_nothing(old, new):
     assert lost("t.py", old, new) == []
+
+
+CHECKS = """\
+def check_basket(b):
+    assert b.total() == 12
+    assert b.open
+
+
+def test_a():
+    check_basket(make())
+
+
+def test_b():
+    check_basket(other())
+    check_basket(third())
+    check_basket(fourth())
+"""
+CHECKS_JS = """\
+function expectTotal(b) {
+  assert.equal(b.total(), 12);
+}
+
+test("a", () => {
+  expectTotal(make());
+  expectTotal(other());
+  expectTotal(third());
+});
+"""
+CHECKS_GO = """\
+func checkTotal(t *testing.T, b Basket) {
+	if b.Total() != 12 {
+		t.Errorf("no")
+	}
+}
+
+func TestA(t *testing.T) {
+	checkTotal(t, Make())
+	checkTotal(t, Other())
+	checkTotal(t, Third())
+}
+"""
+RENAMED = [
+    ("t.py", CHECKS, "check_basket", "basket_is_good"),
+    ("t.py", CHECKS, "check_basket", "assert_basket"),
+    ("t.py", CHECKS.replace("check_basket", "runs"), "runs", "check_all"),
+    ("a.test.js", CHECKS_JS, "expectTotal", "sameTotal"),
+    ("a_test.go", CHECKS_GO, "checkTotal", "sameTotal"),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "old", "name"), RENAMED)
+def test_a_helper_that_asserts_and_its_uses_may_have_another_name(path, text, old, name):
+    now = weaker({path: text}, {path: text.replace(old, name)})
+    assert (now.lost, now.fewer) == ((), 0)
+
+
+@pytest.mark.parametrize(("path", "text", "old", "name"), RENAMED)
+def test_a_helper_with_another_name_that_asserts_nothing_is_found(path, text, old, name):
+    new = text.replace(old, name).replace("assert b.open", "b.open").replace("assert b", "b")
+    assert lost(path, text, new.replace("assert.equal(b.total(), 12)", "b.total()").replace('t.Errorf("no")', "_ = b"))
+
+
+IN_ROWS = TWO.replace("f(2) == 4", "f(2, g) is odd").replace("g(4) == 16", "not closed")
+ROWS = """\
+CASES = (
+    (
+        f, (1,),  # what is called
+        2,
+    ),
+    (
+        f,
+        (2, g), odd
+    ),
+    (
+        g,
+        (3,), 9,
+    ),
+    (
+        id,
+        closed,
+        False,
+    ),
+)
+
+
+@pytest.mark.parametrize(("f", "given", "wanted"), CASES)
+def test_a(f, given, wanted):
+    assert f(*given) == wanted
+"""
+RAISES = """\
+def test_a():
+    with pytest.raises(TooLong):
+        reads(b"9" * 100, None)
+    with pytest.raises(Garbage):
+        reads(b"x", None)
+
+
+def reads(data, wanted):
+    assert list(read(data)) == wanted
+"""
+RAISES_IN_CALLS = """\
+def test_a():
+    reads(b"9" * 100, [TooLong])
+    reads(
+        b"x",
+        [Garbage],
+    )
+
+
+def reads(data, wanted):
+    try:
+        assert list(read(data)) == wanted
+    except ValueError as error:
+        assert type(error) in wanted
+"""
+EACH = 'test("price", () => {\n  expect(price(0)).toBe("0.00");\n  expect(price(250)).toBe(\'2.50\');\n});\n'
+EACH_ROWS = """\
+test.each([
+  {
+    cents: 0,
+    text: "0.00",
+  },
+  {
+    cents: 250,
+    text: "2.50",
+  },
+])("price", ({ cents, text }) => {
+  expect(price(cents)).toBe(text);
+});
+"""
+ONE_BY_ONE = (
+    'func TestA(t *testing.T) {\n\tassert.Equal(t, "0.00", Price(0))\n\tassert.Equal(t, "2.50", Price(250))\n}\n'
+)
+STRUCTS = """\
+func TestA(t *testing.T) {
+	for _, tt := range []struct{ in int; out string }{
+		{
+			in:  0,
+			out: "0.00",
+		},
+		{
+			in:  250,
+			out: "2.50",
+		},
+	} {
+		assert.Equal(t, tt.out, Price(tt.in))
+	}
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "value"),
+    [
+        ("t.py", IN_ROWS, ROWS, "9"),
+        ("t.py", RAISES, RAISES_IN_CALLS, "TooLong"),
+        ("a.test.js", EACH, EACH_ROWS, "250"),
+        ("a_test.go", ONE_BY_ONE, STRUCTS, '"2.50"'),
+    ],
+)
+def test_what_is_asserted_may_stand_in_rows_over_several_lines_or_in_calls_of_what_asserts(path, old, new, value):
+    now = weaker({path: old}, {path: new})
+    assert (now.lost, now.fewer) == ((), 0)
+    assert value in new
+    assert weaker({path: old}, {path: new.replace(value, "other")}).fewer == 1
+
+
+def test_a_list_of_many_values_is_no_row_of_a_table():
+    many = "VALUES = [\n" + "".join(f"    {number},\n" for number in range(20)) + "]\n"
+    assert lost("t.py", TWO, TWO[:33] + many)
+    table = "ROWS = [\n    (1, 2),\n    (2, 5),\n    (3, 4),\n    (9, 16),\n]\n"
+    assert lost("t.py", TWO, TWO[:33] + "\n" + table)
 
 
 @pytest.mark.parametrize(

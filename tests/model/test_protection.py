@@ -6,7 +6,7 @@ from support.git_ground import a_bench, git, write
 
 from noface.engine.protected_files import named_instructions
 from noface.git.command import Git
-from noface.git.plumbing import with_files_of
+from noface.git.guarded import guarded, with_files_of
 from noface.git.repository import hooks_in_tree
 from noface.model.issue import Issue
 from noface.model.protection import Protection, default_protected, protection_of
@@ -304,3 +304,48 @@ def test_what_a_worker_puts_above_the_workspaces_is_gone_before_the_next_agent_s
     assert "repo" in log["text"]
     assert "CLAUDE.md" not in log["text"]
     assert ".claude" not in log["text"]
+
+
+SHARED = "import pytest\n\n\n@pytest.fixture\ndef six():\n    return 6\n"
+SEVEN = "\n\n@pytest.fixture\ndef seven():\n    return 7\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "why"),
+    [
+        ("tests/conftest.py", SHARED + SEVEN, ""),
+        ("tests/new/conftest.py", "import pytest\n" + SEVEN, ""),
+        ("tests/conftest.py", SHARED.replace("return 6", "return 4 + 2") + SEVEN, "it changes line 5 of main's"),
+        ("tests/conftest.py", SHARED + SEVEN.replace("seven", "client"), "tests/test_a.py names `client` already"),
+        ("tests/conftest.py", SHARED + SEVEN.replace("seven", "plain"), ""),
+        ("tests/new/conftest.py", "import pytest\n" + SEVEN.replace("seven", "six"), "names `six` already"),
+        ("conftest.py", "import pytest\n" + SEVEN, "it is protected"),
+        ("tests/pytest.ini", "[pytest]\n", "it is protected"),
+    ],
+)
+def test_shared_fixtures_may_grow_by_new_ones_that_no_test_of_main_asks_for(tmp_path, path, text, why):
+    test = "def test_a(six, client):\n    plain = six\n    assert plain == 6\n"
+    product = "def seven(plain):\n    return 7\n"
+    bench = a_bench(tmp_path, {"tests/conftest.py": SHARED, "tests/test_a.py": test, "shop.py": product})
+    work = bench.begin()
+    write(work, {path: text})
+    taken = bench.take(USUAL.patterns).snapshot
+    main = bench.plumbing.resolve(bench.main) or ""
+    undone = guarded(bench.plumbing, main, bench.plumbing.changes(main, taken.tree), USUAL)
+    assert [said for said in undone.values() if why not in said] == []
+    assert taken.protected_edits == ((path,) if why else ())
+    assert any(why in note for note in taken.notes) or why in ("", "it is protected")
+
+
+@cases(
+    ("issue", "listed", "grows"),
+    [
+        ({}, default_protected(), True),
+        ({"paths": ("tests/**", "src/**")}, default_protected(), True),
+        ({"paths": ("src/**",)}, default_protected(), False),
+        ({}, (*default_protected(), "tests/conftest.py"), False),
+        ({}, ("tests/**",), False),
+    ],
+)
+def test_shared_fixtures_grow_within_the_issue_s_paths_where_nobody_protects_them_by_another_name(issue, listed, grows):
+    assert protection_of(Issue("7", "t", **issue), listed).may_grow("tests/conftest.py") is grows

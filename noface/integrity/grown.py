@@ -1,0 +1,151 @@
+"""Tells whether a file of shared fixtures only grows: it keeps all of main's, and what is new acts where it is named.
+
+A `conftest.py` acts on each test in its folder, so a change of it is undone. A fixture that only new tests name is as
+harmless as one in their own file, if nothing of main's tests meets it: no hook, nothing that runs by itself, no name
+that stands for something already. Main's own tests are judged with main's file besides. Pure.
+"""
+
+import ast
+import builtins
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from noface.data import table
+from noface.integrity.tampering import is_test_file
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+_HOOKS = ("pytest_", "collect_ignore", "__")
+_DECORATORS = frozenset({"fixture", "contextmanager", "asynccontextmanager", "cache", "lru_cache"})
+_KEYWORDS = frozenset({"scope", "params", "ids", "name", "loop_scope", "maxsize"})
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """The names that a file gains; `against` says why it does not only grow, "" if it does."""
+
+    names: frozenset[str] = frozenset()
+    against: str = ""
+
+
+def may_be_new(path: str) -> bool:
+    """Tell whether such a file may be there that main does not have: in a folder of tests it moves no imports."""
+    return is_test_file(f"{path.rpartition('/')[0]}/a.py") if "/" in path else False
+
+
+def growth(main: str, now: str) -> Growth:
+    """Return what a file of fixtures gains, and what it does beside that."""
+    try:
+        old, new = ast.parse(main).body, ast.parse(now).body
+    except _UNREADABLE:
+        return Growth(against="it cannot be parsed")
+    imported = {*_imported(old)}
+    if missing := imported - {*_imported(new)}:
+        return Growth(against=f"it no longer imports {min(missing)[-1]}")
+    kept, more = [each for each in old if not _imports(each)], []
+    for each in new:
+        if kept and ast.dump(each) == ast.dump(kept[0]):
+            del kept[0]
+        else:
+            more.append(each)
+    if kept:
+        return Growth(against=f"it changes line {kept[0].lineno} of main's")
+    names = set[str]()
+    taken = {*_bound(old), *dir(builtins), *table("integrity")["fixtures"]["built_in"]}
+    for each in more:
+        new_ones = (name for *_, name in {*_imported([each])} - imported) if _imports(each) else _bound([each])
+        added = {name.partition(".")[0] for name in new_ones}
+        if why := _acts(each) or next((_meets(name) for name in sorted(added) if name in taken or _is_hook(name)), ""):
+            return Growth(against=why)
+        names |= added
+    return Growth(frozenset(names))
+
+
+def asked_for(text: str, names: frozenset[str]) -> frozenset[str]:
+    """Return which fixtures of these `names` tests of this text ask for: as parameters, or by their names as text."""
+    try:
+        nodes = [*ast.walk(ast.parse(text))]
+    except _UNREADABLE:
+        return frozenset()
+    asked = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    asked |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    asked |= {node.name for node in nodes if isinstance(node, _FUNCTIONS)}
+    return names & asked
+
+
+def _meets(name: str) -> str:
+    return f"`{name}` is a hook" if _is_hook(name) else f"`{name}` stands for something already"
+
+
+def _is_hook(name: str) -> bool:
+    return name.startswith(_HOOKS)
+
+
+def _imports(node: ast.stmt) -> bool:
+    return isinstance(node, (ast.Import, ast.ImportFrom))
+
+
+def _imported(body: list[ast.stmt]) -> Iterator[tuple[str, str, str]]:
+    """Yield what is imported, one by one: from where, what, and under which name."""
+    for node in body:
+        if isinstance(node, ast.Import):
+            yield from (("", alias.name, alias.asname or alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            place = "." * node.level + (node.module or "")
+            yield from ((place, alias.name, alias.asname or alias.name) for alias in node.names)
+
+
+def _bound(body: list[ast.stmt]) -> Iterator[str]:
+    """Yield the names that statements bind, as far as they can be read; "*" for all of a module's."""
+    for node in body:
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            yield node.name
+            yield from _named(node)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from ((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+        else:
+            yield from (each.id for each in ast.walk(node) if isinstance(each, ast.Name))
+
+
+def _named(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[str]:
+    """Yield the other names that decorators give a fixture."""
+    for each in node.decorator_list:
+        words = each.keywords if isinstance(each, ast.Call) else []
+        yield from (str(k.value.value) for k in words if k.arg == "name" and isinstance(k.value, ast.Constant))
+
+
+def _acts(node: ast.stmt) -> str:
+    """Say what a new statement does that nobody asks for, "" if it only defines."""
+    match node:
+        case ast.Import():
+            return ""
+        case ast.ImportFrom():
+            return "it imports all of a module" if any(alias.name == "*" for alias in node.names) else ""
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            return _acts_by_itself(node)
+        case ast.Assign(value=value, targets=[ast.Name()]) | ast.AnnAssign(target=ast.Name(), value=value):
+            return "" if value is None or _is_literal(value) else f"line {node.lineno} runs code"
+        case ast.Expr(value=ast.Constant()):
+            return ""
+        case _:
+            return f"line {node.lineno} runs code"
+
+
+def _acts_by_itself(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    for each in node.decorator_list:
+        called, words = (each.func, each.keywords) if isinstance(each, ast.Call) else (each, [])
+        values = [*(each.args if isinstance(each, ast.Call) else ()), *(word.value for word in words)]
+        name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+        known = name in _DECORATORS and all(word.arg in _KEYWORDS for word in words) and all(map(_is_literal, values))
+        if not known:
+            return f"`{node.name}` has the decorator `{ast.unparse(each)}`"
+    given = (*node.args.defaults, *filter(None, node.args.kw_defaults))
+    return "" if all(map(_is_literal, given)) else f"`{node.name}` has a default that runs code"
+
+
+def _is_literal(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except _UNREADABLE:
+        return False
+    return True

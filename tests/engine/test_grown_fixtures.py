@@ -1,0 +1,87 @@
+"""Fixtures that a worker adds to conftest.py for its new tests, and what is told of other edits of protected files."""
+
+import pytest
+from support.project import PYTEST
+
+GOOD = "def half(number):\n    return number // 2\n"
+TWICE = GOOD + "\n\ndef twice(number):\n    return number * 2\n"
+TESTS = "from calc import half\n\n\ndef test_half(six):\n    assert half(six) == 3\n"
+SHARED = "import pytest\n\n\n@pytest.fixture\ndef six():\n    return 6\n"
+SEVEN = "\n\n@pytest.fixture\ndef seven():\n    return 7\n"
+MORE = "from calc import twice\n\n\ndef test_twice(seven):\n    assert twice(seven) == 14\n"
+
+
+@pytest.fixture
+def calc(project):
+    def make(*attempts, **front):
+        project.write("calc.py", GOOD)
+        project.write("tests/conftest.py", SHARED)
+        project.write("tests/test_calc.py", TESTS)
+        project.write("pytest.ini", "[pytest]\npythonpath = .\n")
+        project.config("", gate=PYTEST)
+        project.play(*(("1", n, [write(*each) for each in files.items()]) for n, files in enumerate(attempts, 1)))
+        project.issue(1, max_attempts=len(attempts), **front)
+        project.commit()
+        return project
+
+    return make
+
+
+def write(name, text):
+    return {"write": name, "text": text}
+
+
+WORK = {"calc.py": TWICE, "tests/test_twice.py": MORE}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"tests/conftest.py": SHARED + SEVEN},
+        {"tests/new/conftest.py": "import pytest\n" + SEVEN, "tests/new/test_more.py": MORE, "tests/test_twice.py": ""},
+    ],
+)
+def test_a_fixture_for_new_tests_lands_with_them(calc, more):
+    project = calc({**WORK, **more})
+    project.run(code=0)
+    assert project.statuses() == {"1": "merged"}
+    path = next(iter(more))
+    assert "def seven" in project.git("show", f"main:{path}")
+
+
+def test_a_worker_whose_edit_was_put_back_is_told_so_first_and_what_to_do(calc):
+    always = SHARED + SEVEN.replace("fixture", "fixture(autouse=True)")
+    project = calc(
+        {**WORK, "tests/conftest.py": always}, {**WORK, "tests/test_twice.py": "import pytest\n" + SEVEN + MORE}
+    )
+    project.run(code=0)
+    first, second = project.attempts("1")
+    told = first["failure"]["message"]
+    assert told.startswith("put back to main's before the gate ran: tests/conftest.py (`seven` has the decorator")
+    assert "fixture 'seven' not found" in told
+    assert "A conftest.py may only gain fixtures with new names" in told
+    assert "may_change" in told
+    assert told[:60] in project.prompt("1", 2)
+    assert second["outcome"] == "PASSED"
+
+
+def test_a_fixture_outside_of_the_issue_s_paths_is_put_back_and_no_boundary_is_crossed(calc):
+    project = calc({**WORK, "tests/conftest.py": SHARED + SEVEN}, paths=["calc.py", "tests/test_twice.py"])
+    project.run(code=3)
+    (attempt,) = project.attempts("1")
+    assert "tests/conftest.py (it is protected)" in attempt["failure"]["message"]
+
+
+def test_a_fixture_that_breaks_the_product_s_tests_of_main_is_found_by_main_s_own(calc):
+    """What is let in does not help against main's tests: they are judged with main's conftest.py."""
+    hides = "\n\n@pytest.fixture\ndef seven():\n    import calc\n    calc.half = lambda n: n // 2\n    return 7\n"
+    project = calc(
+        {
+            "calc.py": TWICE.replace("// 2", "// 3"),
+            "tests/conftest.py": SHARED + hides,
+            "tests/test_a_first.py": MORE,
+        }
+    )
+    project.run(code=3)
+    (attempt,) = project.attempts("1")
+    assert attempt["outcome"] in ("GATE_TAMPERING", "TEST_FAILURE")
