@@ -10,16 +10,54 @@ from noface.engine.context import RunContext
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import Plumbing
 from noface.integrity.judges import Part, lifted, part_of
+from noface.integrity.looking import looked_at_less
+from noface.integrity.origins import Side
 from noface.integrity.strength import Body, Texts, Weaker, all_bodies, as_was, of_bodies
+from noface.integrity.tampering import is_code
 from noface.model.attempt import ABSENT, AttemptOrder, FileChange, changed_tests
 from noface.model.history import Verdict
 
 _TEXT_BYTES_MAX = 2_000_000
 
 
-def weaker_tests(plumbing: Plumbing, blobs: ObjectReader, order: AttemptOrder, tests: tuple[FileChange, ...]) -> Weaker:
-    """Return what these tests have lost by a change, with what earlier landings of the run took from the same ones."""
+def weaker_tests(
+    plumbing: Plumbing,
+    blobs: ObjectReader,
+    order: AttemptOrder,
+    tests: tuple[FileChange, ...],
+    files: tuple[FileChange, ...],
+) -> Weaker:
+    """Return what these tests have lost by a change of `files`, with what earlier landings of the run took from them.
+
+    A test that has lost what it asserts need not be said to look at nothing as well.
+    """
     tests = tuple(test for test in tests if test.added is not None)  # no binaries, which no text tells of
+    if not tests:
+        return Weaker()
+    asking_less = _asking_less(plumbing, blobs, order, tests)
+    known = {loss.test for loss in asking_less.lost}
+    main, now = _sides(plumbing, blobs, order.main, files)
+    unlooked = looked_at_less(main, now, tuple(test.path for test in tests))
+    return replace(asking_less, lost=(*asking_less.lost, *(loss for loss in unlooked if loss.test not in known)))
+
+
+def _sides(plumbing: Plumbing, blobs: ObjectReader, main: str, files: tuple[FileChange, ...]) -> tuple[Side, Side]:
+    """Return main's tree and the one that a change makes of it, to look names up in."""
+    paths = plumbing.whole(main).paths
+    new = {file.path: file.new_oid for file in files}
+    there = {file.path for file in files if file.new_mode != ABSENT}
+
+    def before(path: str) -> str:
+        return blobs.text(blobs.resolve(f"{main}:{path}") or "", _TEXT_BYTES_MAX)
+
+    def after(path: str) -> str:
+        return blobs.text(new[path], _TEXT_BYTES_MAX) if path in new else before(path)
+
+    others = tuple(path for path in there if is_code(path))
+    return Side(paths, before), Side((paths - new.keys()) | there, after, there - paths, others)
+
+
+def _asking_less(plumbing: Plumbing, blobs: ObjectReader, order: AttemptOrder, tests: tuple[FileChange, ...]) -> Weaker:
     if all(test.old_mode == ABSENT for test in tests):
         return Weaker()
     main = {t.path: blobs.text(t.old_oid, _TEXT_BYTES_MAX) for t in tests if t.old_mode != ABSENT}
