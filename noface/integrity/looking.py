@@ -16,9 +16,8 @@ from noface.integrity.tampering import is_test_file
 
 _FILES_MAX = 200
 _SHOWN_MAX = 3
-_TWO = 2
-_MEMBER = re.compile(r"\b([A-Za-z_$][\w$]*)(?:\.|::)([A-Za-z_$][\w$]*)")
-_ASSERTS = re.compile(r"assert\w*|expect|should|chai|tap|test|it|pytest|unittest|TestCase|require")
+_MEMBER = re.compile(r"\b([A-Za-z_$][\w$]*+)(?:\.|::)([A-Za-z_$][\w$]*+)")
+_ASSERTS = re.compile(r"assert\w*|expect|should|chai|tap|test|it|pytest|unittest|TestCase")
 _OF_UNITTEST = re.compile(
     r"assert(?:(?:Not)?(?:Equals?|AlmostEquals?|In|Is|IsInstance|Regex|IsNone)|True|False|Raises|RaisesRegex|Greater|Less"
     r"|GreaterEqual|LessEqual|CountEqual|(?:List|Dict|Set|Tuple|Sequence|MultiLine)Equal|Logs|Warns)|failUnless\w*"
@@ -28,13 +27,17 @@ _PATCHES = re.compile(
     r"""|(?:\bsetattr|\bpatch)\(\s*["']([\w.]{1,200})\.(\w{1,100})["']"""
     r"""|^([A-Za-z_$][\w$]{0,100})\.(\w{1,100})\s*=(?![=>])"""
 )
+_CALLED = re.compile(r"\b(\w+)\s?\(")
 _DOUBLED = re.compile(r"""\b(?:jest|vi|mock)\.(?:mock|doMock|module)\(\s*['"]([^'"\n]{1,300})['"]""")
-_CALLS_THROUGH = re.compile(r"[Aa]ctual|importOriginal|wraps\s*=|\bspy\(|callThrough|\bspyOn\([^()]*\)\s*;?$")
-_BEFORE_EACH = re.compile(r"autouse|\bset_?[uU]p\w*|\bbefore\w*\b|TestMain")
-_SET = re.compile(r"^(?:(?:const|let|var|final|auto)\s+)?(\w+)\s*:?=\s*(?!=)(.+)$")
-_COMPARES = re.compile(
-    r"^assert\s+(.+?)\s*==\s*(.+)$|^[\w.]*(?:[eE]quals?|assert_eq!)\((.+)\)$|^expect\((.+)\)\.to(?:Be|Equal)\((.+)\)$"
+_CALLS_THROUGH = re.compile(
+    r"[Aa]ctual|importOriginal|wraps\s*=|\bspy\(|callThrough|\bspyOn\([^()\n]{0,200}+\)[ \t]*+;?+$"
 )
+_BEFORE_EACH = re.compile(r"autouse|\bset_?[uU]p\w*|\bbefore\w*\b|TestMain")
+_SET = re.compile(r"^(?:(?:const|let|var|final|auto)[ \t]++)?+(\w++)[ \t]*+:?=(?!=)(.++)$")
+_COMPARES = re.compile(
+    r"^(?:assert[ \t]++([^=]{1,400}+)==(?!=)(.++)|[\w.]{0,100}(?:[eE]quals?|assert_eq!|expect)\((.++))$"
+)
+_ASKED = re.compile(r"\)\.to(?:Be|(?:Strict)?Equal)\(")
 
 
 def looked_at_less(main: Side, now: Side, files: tuple[str, ...]) -> tuple[Loss, ...]:
@@ -75,15 +78,18 @@ class _Look:
             yield from self._asserting_elsewhere(body, other, before, after)
             yield from self._replaced(was, body, other, after)
             yield from _compared_with_itself(was, body, other)
+        if body.name != other.name and 2 * len(other.lines) < len(body.lines):
+            return  # hardly the same test
         named = was or [name for name in words(_text(body)) if before.get(name, OUTSIDE).kind is Kind.TESTS]
-        if named and (was or _arrives(self.main, body, before)) and not _arrives(self.now, other, after):
+        lost = not was or any(map(self._still_there, was.values()))
+        if named and lost and (was or _arrives(self.main, body, before)) and not _arrives(self.now, other, after):
             yield f"uses nothing of the product any more ({', '.join(sorted(named)[:_SHOWN_MAX])} before)"
 
     def _taken_elsewhere(self, was: Mapping[str, Origin], other: Body, after: Mapping[str, Origin]) -> Iterator[str]:
-        said = words(_text(other))
+        said, uses = words(_text(other)) - {"_"}, _used(other, after)
         for name, origin in sorted(was.items()):
             there = after.get(name, OUTSIDE)
-            if name not in said or there.kind is not Kind.TESTS or not self._still_there(origin):
+            if name not in said or there.kind is not Kind.TESTS or name in uses or not self._still_there(origin):
                 continue
             made_of = self.now.made_of(there) if there.path else _set_by(other, name)
             if made_of and not self.now.reach(there.path or other.path, made_of - {name if not there.path else ""}):
@@ -93,8 +99,10 @@ class _Look:
         """Tell whether the product still has what had a name; what is renamed or moved has to come from elsewhere."""
         if origin.path not in self.main.paths:
             return not origin.path or any(path.startswith(f"{origin.path}/") for path in self.now.paths)
+        if origin.path not in self.now.paths:
+            return False
         was, now = (words((side.read(origin.path),)) for side in (self.main, self.now))
-        return origin.path in self.now.paths and (origin.name in now or origin.name not in was)
+        return origin.name in now or origin.name not in was
 
     def _asserting_elsewhere(
         self, body: Body, other: Body, before: Mapping[str, Origin], after: Mapping[str, Origin]
@@ -102,6 +110,8 @@ class _Look:
         said = words(_text(body)) & words(_text(other))
         for name in sorted(filter(_ASSERTS.fullmatch, said)):
             there = after.get(name, OUTSIDE)
+            if name in ("test", "it") and not other.path.endswith(SCRIPTS):
+                continue
             inside = there.path and there.kind is not Kind.OUTSIDE and before.get(name, OUTSIDE).kind is Kind.OUTSIDE
             if inside and self.now.names(there.path).get(there.name, there).kind is not Kind.OUTSIDE:
                 yield f"takes `{name}` from {_place(there, other)}, not from outside"
@@ -120,11 +130,13 @@ class _Look:
             for shared, lines in self._shared_in(path):
                 if not shared.name or shared.name in given or _BEFORE_EACH.search(" ".join(shared.head)):
                     new |= lines
+        called = frozenset(name for line in body.lines for name in _CALLED.findall(line))
+        already = {each for line in body.lines for each in _PATCHES.findall(line)}
         for line in sorted(line for line in new if not _CALLS_THROUGH.search(line)):
-            for each in _PATCHES.findall(line):
+            for each in {*_PATCHES.findall(line)} - already:
                 outer, member = next((a, b) for a, b in zip(each[::2], each[1::2], strict=True) if b)
                 ours = after.get(outer.partition(".")[0], OUTSIDE).kind is Kind.PRODUCT or self._is_module(outer)
-                if member in was and ours:
+                if member in was and member in called and ours:
                     yield f"replaces `{outer}.{member}`, which it tests"
             for module in _DOUBLED.findall(line):
                 target = dict(self.now.imported(other.path, f"import x from '{module}'"))["x"]
@@ -170,9 +182,9 @@ def _scope(side: Side, body: Body) -> dict[str, Origin]:
 
 
 _MAKES = re.compile(
-    r"(?:(?:const|let|var)\s+)?(?:mut\s+)?([\w$]+)\s*:?=\s*(?:async\s*)?"
-    r"(?:lambda\b|func(?:tion)?\b|\w+\s*=>|\([^()]*\)\s*=>|(?:move\s*)?\||(?:jest|vi|mock)\.fn|sinon\.)"
-    r"|(?:async\s+)?(?:def|function|fn)\s+([\w$]+)"
+    r"(?:(?:const|let|var)\s++)?+(?:mut\s++)?+([\w$]++)\s*+:?=\s*+(?:async\s*+)?+"
+    r"(?:lambda\b|func(?:tion)?\b|\w++\s*+=>|\([^()\n]{0,400}+\)\s*+=>|(?:move\s*+)?+\||(?:jest|vi|mock)\.fn|sinon\.)"
+    r"|(?:async\s++)?+(?:def|function|fn)\s++([\w$]++)"
 )
 """What makes a function within a test; other values may well have a name of the product's."""
 
@@ -204,9 +216,9 @@ def _arrives(side: Side, body: Body, scope: Mapping[str, Origin]) -> bool:
 
 def _defining(side: Side, body: Body, name: str) -> str:
     """Return the file that defines a method which a body uses, its own or one that it imports; "" for none."""
-    files = dict.fromkeys((body.path, *(origin.path for origin in side.names(body.path).values())))
-    there = re.compile(rf"\b(?:def|function|func)\s+{name}\b")
-    return next((path for path in files if path in side.paths and there.search(side.read(path))), "")
+    origins = side.names(body.path).values()
+    files = dict.fromkeys((body.path, *(origin.path for origin in origins if origin.kind is Kind.TESTS)))
+    return next((path for path in files if path in side.paths and name in side.assertions(path)), "")
 
 
 def _compared_with_itself(was: Mapping[str, Origin], body: Body, other: Body) -> Iterator[str]:
@@ -214,8 +226,10 @@ def _compared_with_itself(was: Mapping[str, Origin], body: Body, other: Body) ->
     sets = {match[1]: match[2].rstrip(";") for line in other.lines if (match := _SET.match(line))}
     for line in other.lines:
         match = _COMPARES.match(line.rstrip(";")) if line not in body.lines else None
-        sides = [each for each in match.groups() if each] if match else []
-        sides = _split(sides[0]) if len(sides) == 1 else sides
+        sides = [each.strip() for each in match.groups() if each] if match else []
+        if len(sides) == 1:
+            asked = _ASKED.split(sides[0].removesuffix(")"))
+            sides = asked if len(asked) > 1 else _split(asked[0])
         one, *others = ("".join(sets.get(side.strip(), side).split()) for side in sides or ("",))
         if others == [one] and "(" in one and words((one,)) & was.keys():
             yield f"compares with itself what it tests: `{line}`"

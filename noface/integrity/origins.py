@@ -20,26 +20,30 @@ from noface.integrity.uses import uses_code, word_of
 SCRIPTS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts")
 _BY_NAME = (".java", ".kt", ".cs", ".rb", ".php", ".swift", ".scala")
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
-_FROM = re.compile(r"^from\s+([.\w]+)\s+import\s+(?:\(([^()]{0,4000})\)|([^\n(]{1,2000}))", re.MULTILINE)
-_IMPORT = re.compile(r"^import\s+([\w., ]{1,400})", re.MULTILINE)
-_OF_SCRIPT = re.compile(r"""^import\s+(?:type\s+)?([^'"`;]{1,4000}?)\s*from\s*['"]([^'"\n]{1,300})['"]""", re.MULTILINE)
+_FROM = re.compile(r"^from[ \t]++([.\w]++)[ \t]++import[ \t]++(?:\(([^()]{0,4000}+)\)|([^\n(]{1,2000}+))", re.MULTILINE)
+_IMPORT = re.compile(r"^import[ \t]++([\w., ]{1,400}+)", re.MULTILINE)
+_OF_SCRIPT = re.compile(r"""^import\b((?:[^'"`;\n]|\n(?!import\b)){1,4000}+)["']([^'"\n]{1,300}+)["']""", re.MULTILINE)
 _REQUIRED = re.compile(
-    r"^(?:const|let|var)\s+([\w$]{1,100}|\{[^{}]{0,2000}\})\s*=\s*(?:await\s+)?(?:require|import)\(\s*"
-    r"""['"]([^'"\n]{1,300})['"]\s*\)(?:\.(\w{1,100}))?""",
+    r"^(?:(?:const|let|var)[ \t]++)?+([\w$]{1,100}+|\{[^{}]{0,2000}+\})[ \t]*+=[ \t]*+(?:await[ \t]++)?+"
+    r"""(?:require|import)\([ \t]*+["']([^'"\n]{1,300}+)["'][ \t]*+\)(?:\.(\w{1,100}+))?+""",
     re.MULTILINE,
 )
-_OF_GO = re.compile(r'^(?:import\s+)?(?:([\w.]{1,100})\s+)?"([^"\s]{1,300})"$', re.MULTILINE)
-_OF_RUST = re.compile(r"^(?:pub\s+)?use\s+(?:::)?(\w{1,100})([^;]{0,4000});", re.MULTILINE)
-_MOD = re.compile(r"^(?:pub\s+)?mod\s+(\w{1,100})\s*;", re.MULTILINE)
-_PACKAGE = re.compile(r"^package\s+(\w{1,100})", re.MULTILINE)
-_NAMED = re.compile(r"""^[\s{]{0,20}"?name"?\s{0,9}[:=]\s{0,9}["']([^"'\n]{1,200})["']""", re.MULTILINE)
-_MODULE = re.compile(r"^module\s+(\S{1,300})", re.MULTILINE)
-_DEFINES = re.compile(
-    r"(?:(?:export|default|pub|abstract|public|static|final|declare|data|async)\s+){0,4}"
-    r"(?:class|struct|enum|trait|interface|type|const|let|var|macro_rules!|object|module|def|function)\s+([\w$]+)"
-    r"|([\w$]+)(?:\s*:[^=\n]{1,200})?\s*:?=(?!=)"
+_DYNAMIC = re.compile(r"""\b(?:import|require)\([ \t]*+['"]([^'"\n]{1,300}+)['"][ \t]*+\)""")
+_OF_GO = re.compile(r'^(?:import[ \t]++)?+(?:([\w.]{1,100}+)[ \t]++)?+"([^"\s]{1,300}+)"$', re.MULTILINE)
+_OF_RUST = re.compile(
+    r"^(?:pub[ \t]++)?+use[ \t]++(?:::)?+(\w{1,100}+)((?:[^;\n]|\n(?!use\b|pub\b)){0,4000}+);", re.MULTILINE
 )
-_IN_GO = re.compile(r"^(?:func|type|var|const)\s+([A-Za-z_]\w*)(?=[\[( =])", re.MULTILINE)
+_MOD = re.compile(r"^(?:pub[ \t]++)?+mod[ \t]++(\w{1,100}+)[ \t]*+;", re.MULTILINE)
+_PACKAGE = re.compile(r"^package[ \t]++(\w{1,100}+)", re.MULTILINE)
+_NAMED = re.compile(r"""^[ \t{]{0,20}+"?name"?[ \t]{0,9}+[:=][ \t]{0,9}+["']([^"'\n]{1,200}+)["']""", re.MULTILINE)
+_MODULE = re.compile(r"^module[ \t]++([^\s]{1,300}+)", re.MULTILINE)
+_DEFINES = re.compile(
+    r"(?:(?:export|default|pub|abstract|public|static|final|declare|data|async)[ \t]++){0,4}+"
+    r"(?:class|struct|enum|trait|interface|type|const|let|var|macro_rules!|object|module|def|function)[ \t]++([\w$]++)"
+    r"|([\w$]{1,200}+)(?:[ \t]*+:[^=\n]{1,200}+)?+[ \t]*+:?=(?!=)"
+)
+_ASSERTION = re.compile(r"\b(?:def|void|fun|func|function)[ \t]++(assert\w*+|failUnless\w*+)")
+_IN_GO = re.compile(r"^(?:func|type|var|const)[ \t]++([A-Za-z_]\w*+)(?=[\[( =])", re.MULTILINE)
 _MANIFESTS_MAX = 50
 _VERSION = re.compile(r"v\d+")
 
@@ -85,6 +89,7 @@ class Side:
     _bodies: dict[str, dict[tuple[str, ...], Body]] = field(default_factory=dict)
     _names: dict[str, dict[str, Origin]] = field(default_factory=dict)
     _fixtures: dict[str, dict[str, Origin]] = field(default_factory=dict)
+    _assertions: dict[str, frozenset[str]] = field(default_factory=dict)
     _made: dict[Origin, frozenset[str]] = field(default_factory=dict)
     _reach: dict[tuple[str, frozenset[str]], bool] = field(default_factory=dict)
     _kinds: dict[str, Kind] = field(default_factory=dict)
@@ -125,6 +130,12 @@ class Side:
             own = {name: Origin(Kind.TESTS, path, name) for name in self._defined(path)}
             self._fixtures[path] = {**dict(self._beside(path, "")), **own} if path.endswith(".py") else {}
         return self._fixtures[path]
+
+    def assertions(self, path: str) -> frozenset[str]:
+        """Return which functions of a file are called as an assertion is."""
+        if path not in self._assertions:
+            self._assertions[path] = frozenset(_ASSERTION.findall(self.read(path)))
+        return self._assertions[path]
 
     def around(self, body: Body) -> list[str]:
         """Return the lines of what is no test in the class that a body stands in, with its head."""
@@ -197,7 +208,7 @@ class Side:
         found = [(names, module, "") for names, module in _OF_SCRIPT.findall(text)]
         for names, module, member in (*found, *_REQUIRED.findall(text)):
             origin = self._specified(path, module)
-            outer, _, inner = names.partition("{")
+            outer, _, inner = names.strip().removesuffix("from").removeprefix("type ").partition("{")
             for name in _WORD.findall(outer):
                 yield name, Origin(origin.kind, origin.path, member)
             for each in inner.rstrip("} \n").split(","):
@@ -225,7 +236,13 @@ class Side:
         for own, manifest in self._packages("go.mod").items():
             if module == own or module.startswith(f"{own}/"):
                 folder = posixpath.normpath(posixpath.join(posixpath.dirname(manifest), module[len(own) + 1 :] or "."))
-                return Origin(self.kind(posixpath.join(folder, "package.go")), folder)
+                files = [
+                    each
+                    for each in self.paths
+                    if each.endswith(".go") and posixpath.dirname(each) in (folder, f"{folder}/")
+                ]
+                new = bool(files) and all(each in self.new for each in files)
+                return Origin(self.kind(files[0]) if new else Kind.PRODUCT, folder)
         return OUTSIDE
 
     def _in_crate(self, path: str, first: str, declared: Collection[str]) -> Origin:
@@ -282,6 +299,11 @@ class Side:
                 conftest = posixpath.join(*above[:count], "conftest.py")
                 if conftest in self.paths and conftest != path:
                     yield from ((name, Origin(Kind.TESTS, conftest, name)) for name in self._defined(conftest))
+        elif suffix in SCRIPTS:  # what functions import when they are called is told by the file's name in them
+            for module in _DYNAMIC.findall(self.read(path)):
+                origin, stem = self._specified(path, module), posixpath.basename(module).partition(".")[0]
+                if stem.isidentifier() and origin.kind is Kind.PRODUCT:
+                    yield stem, origin
         elif suffix == ".go" and not "".join(_PACKAGE.findall(text)[:1]).endswith("_test"):
             yield from self._package(folder).items()
         elif suffix == ".rs":
@@ -324,7 +346,7 @@ class Side:
             for key, body in self.bodies(path).items()
             if body.name and not body.test and (nested or not key[1]) and not body.head[-1].startswith("func (")
         }
-        inner = path.endswith(_BY_NAME)
+        inner = path.endswith((*_BY_NAME, *SCRIPTS))
         lines = (
             line
             for depth, line in self._rest(path)
