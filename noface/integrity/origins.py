@@ -45,6 +45,9 @@ _DEFINES = re.compile(
 _ASSERTION = re.compile(r"\b(?:def|void|fun|func|function)[ \t]++(assert\w*+|failUnless\w*+)")
 _IN_GO = re.compile(r"^(?:func|type|var|const)[ \t]++([A-Za-z_]\w*+)(?=[\[( =])", re.MULTILINE)
 _MANIFESTS_MAX = 50
+_CALLER = re.compile(r"(?:await[ \t]++)?+([\w$]++)(?:\.\w++)*+\(.*=>")
+_PACKAGE_OF_PYTHON = re.compile(r"(?:src/|lib/|python/)?+(\w++)/__init__\.py")
+_IMPORTS = re.compile(r"(?:from|import)\b")
 _VERSION = re.compile(r"v\d+")
 
 
@@ -90,6 +93,7 @@ class Side:
     _names: dict[str, dict[str, Origin]] = field(default_factory=dict)
     _fixtures: dict[str, dict[str, Origin]] = field(default_factory=dict)
     _assertions: dict[str, frozenset[str]] = field(default_factory=dict)
+    _words: dict[str, frozenset[str]] = field(default_factory=dict)
     _made: dict[Origin, frozenset[str]] = field(default_factory=dict)
     _reach: dict[tuple[str, frozenset[str]], bool] = field(default_factory=dict)
     _kinds: dict[str, Kind] = field(default_factory=dict)
@@ -131,6 +135,12 @@ class Side:
             self._fixtures[path] = {**dict(self._beside(path, "")), **own} if path.endswith(".py") else {}
         return self._fixtures[path]
 
+    def words(self, path: str) -> frozenset[str]:
+        """Return all names in a file."""
+        if path not in self._words:
+            self._words[path] = words((self.read(path),))
+        return self._words[path]
+
     def assertions(self, path: str) -> frozenset[str]:
         """Return which functions of a file are called as an assertion is."""
         if path not in self._assertions:
@@ -138,11 +148,12 @@ class Side:
         return self._assertions[path]
 
     def around(self, body: Body) -> list[str]:
-        """Return the lines of what is no test in the class that a body stands in, with its head."""
+        """Return the lines of what is no test in the class that a body stands in, its head, and what calls tests."""
         here = self.bodies(body.path)
         place = next((key[1] for key, each in here.items() if each is body), "")
         inside = (each for key, each in here.items() if place and key[1] == place and not each.test)
-        return [place, *(line for each in inside for line in (*each.head, *each.lines))]
+        callers = [match[1] for _, line in self._rest(body.path) if (match := _CALLER.match(line))]
+        return [place, *callers, *(line for each in inside for line in (*each.head, *each.lines))]
 
     def made_of(self, origin: Origin) -> frozenset[str]:
         """Return the words of what makes a thing of the tests: its function, class or values; of a module all."""
@@ -150,7 +161,8 @@ class Side:
             found, name = list[str](), origin.name
             for key, body in self.bodies(origin.path).items():
                 if not body.name:
-                    found += _about(body.written, name)
+                    own = name in self._defined(origin.path)
+                    found += [line for line in _about(body.written, name) if not (own and _IMPORTS.match(line))]
                 elif not name or name in (body.name, *_WORD.findall(key[1])):
                     found += [key[1], *body.head, *body.lines]
             self._made[origin] = words(found)
@@ -294,6 +306,13 @@ class Side:
         """Yield the names that a file has without importing them."""
         folder, suffix = posixpath.split(path)[0], posixpath.splitext(path)[1]
         if suffix == ".py":
+            # A test that starts the product as a program says its name in a string.
+            packages = (
+                (each, _PACKAGE_OF_PYTHON.fullmatch(each)) for each in self.paths if each.endswith("/__init__.py")
+            )
+            yield from (
+                (m[1], Origin(Kind.PRODUCT, each)) for each, m in packages if m and self.kind(each) is Kind.PRODUCT
+            )
             above = folder.split("/") if folder else []
             for count in range(len(above) + 1):
                 conftest = posixpath.join(*above[:count], "conftest.py")
@@ -350,7 +369,7 @@ class Side:
         lines = (
             line
             for depth, line in self._rest(path)
-            if (depth == 0 or inner) and "require(" not in line and "import(" not in line
+            if (depth == 0 or (inner and line[-1:] != ",")) and "require(" not in line and "import(" not in line
         )
         found = (_DEFINES.match(line) for line in lines)
         return frozenset((*functions, *(each[1] or each[2] for each in found if each)))
