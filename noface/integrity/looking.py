@@ -68,7 +68,12 @@ class _Look:
 
     def said(self, body: Body, other: Body) -> Iterator[str]:
         """Say in what a body of main looks at less now."""
-        script = not body.name and body.path.endswith(SCRIPTS) and len(self.main.bodies(body.path)) == 1
+        script = (
+            not body.name
+            and bool(body.asserts)
+            and body.path.endswith(SCRIPTS)
+            and len(self.main.bodies(body.path)) == 1
+        )
         if not (script or body.test or "fixture" in " ".join(body.head)):
             return
         before, after = _scope(self.main, body), _scope(self.now, other)
