@@ -68,12 +68,8 @@ class _Look:
 
     def said(self, body: Body, other: Body) -> Iterator[str]:
         """Say in what a body of main looks at less now."""
-        script = (
-            not body.name
-            and bool(body.asserts)
-            and body.path.endswith(SCRIPTS)
-            and len(self.main.bodies(body.path)) == 1
-        )
+        alone = body.path.endswith(SCRIPTS) and len(self.main.bodies(body.path)) == 1
+        script = alone and not body.name and bool(body.asserts)
         if not (script or body.test or "fixture" in " ".join(body.head)):
             return
         before, after = _scope(self.main, body), _scope(self.now, other)
@@ -146,7 +142,7 @@ class _Look:
                 ours = after.get(outer.partition(".")[0], OUTSIDE).kind is Kind.PRODUCT or self._is_module(outer)
                 if member in was and member in called and ours:
                     yield f"replaces `{outer}.{member}`, which it tests"
-            for module in _DOUBLED.findall(line):
+            for module in _DOUBLED.findall(line) if other.path.endswith(SCRIPTS) else ():
                 target = dict(self.now.imported(other.path, f"import x from '{module}'"))["x"]
                 tested = sorted(name for name, origin in was.items() if origin.path == target.path)
                 if tested and target.kind is Kind.PRODUCT and target.path:

@@ -233,8 +233,7 @@ class Side:
         if origin.path:
             return origin
         own = self._packages("package.json")
-        package = next((each for each in own if each == module or module.startswith(f"{each}/")), "")
-        if package:
+        if any(each == module or module.startswith(f"{each}/") for each in own):
             return Origin(Kind.PRODUCT)
         if not module.startswith("."):
             return OUTSIDE
@@ -248,11 +247,8 @@ class Side:
         for own, manifest in self._packages("go.mod").items():
             if module == own or module.startswith(f"{own}/"):
                 folder = posixpath.normpath(posixpath.join(posixpath.dirname(manifest), module[len(own) + 1 :] or "."))
-                files = [
-                    each
-                    for each in self.paths
-                    if each.endswith(".go") and posixpath.dirname(each) in (folder, f"{folder}/")
-                ]
+                folder = "" if folder == "." else folder
+                files = [each for each in self.paths if each.endswith(".go") and posixpath.dirname(each) == folder]
                 new = bool(files) and all(each in self.new for each in files)
                 return Origin(self.kind(files[0]) if new else Kind.PRODUCT, folder)
         return OUTSIDE
@@ -284,15 +280,9 @@ class Side:
             for each in self.paths:
                 if is_code(each):
                     self._by_word[word_of(each)].append(each)
-        parts = {part for each in said for part in re.split(r"[./]", each)} | {
-            posixpath.basename(path),
-            "test",
-            "tests",
-        }
-        parts |= {
-            posixpath.basename(posixpath.dirname(path)),
-            posixpath.basename(posixpath.dirname(posixpath.dirname(path))),
-        }
+        folder = posixpath.dirname(path)
+        near = (path, folder, posixpath.dirname(folder))  # `from . import x`
+        parts = {*re.split(r"[./]", ".".join(said)), *map(posixpath.basename, near), "test", "tests"}
         found = [t for part in parts for t in self._by_word.get(part, ()) if uses_code(path, statement, t)]
         best = max(found, key=lambda each: (_depth(each), -len(each)), default="")
         return Origin(self.kind(best), best) if best else OUTSIDE
@@ -307,12 +297,8 @@ class Side:
         folder, suffix = posixpath.split(path)[0], posixpath.splitext(path)[1]
         if suffix == ".py":
             # A test that starts the product as a program says its name in a string.
-            packages = (
-                (each, _PACKAGE_OF_PYTHON.fullmatch(each)) for each in self.paths if each.endswith("/__init__.py")
-            )
-            yield from (
-                (m[1], Origin(Kind.PRODUCT, each)) for each, m in packages if m and self.kind(each) is Kind.PRODUCT
-            )
+            packages = filter(None, (_PACKAGE_OF_PYTHON.fullmatch(each) for each in self.paths if "/__init" in each))
+            yield from ((m[1], Origin(Kind.PRODUCT, m[0])) for m in packages if self.kind(m[0]) is Kind.PRODUCT)
             above = folder.split("/") if folder else []
             for count in range(len(above) + 1):
                 conftest = posixpath.join(*above[:count], "conftest.py")
@@ -344,13 +330,12 @@ class Side:
 
     def _classes(self, suffix: str) -> dict[str, Origin]:
         if suffix not in self._of_folder:
-            files = sorted(
-                (each for each in self.paths if each.endswith(suffix)), key=lambda each: part_of(each) is Part.TEST
-            )
-            stems = ((posixpath.basename(each).removesuffix(suffix), each) for each in files)
+            files = [each for each in self.paths if each.endswith(suffix)]
+            files.sort(key=lambda each: (part_of(each) is Part.TEST, each))
+            stems = (posixpath.basename(each).removesuffix(suffix).split("_") for each in files)
+            names = ("".join(part[:1].upper() + part[1:] for part in stem) for stem in stems)
             self._of_folder[suffix] = {
-                "".join(p[:1].upper() + p[1:] for p in stem.split("_")): Origin(self.kind(each), each)
-                for stem, each in stems
+                name: Origin(self.kind(each), each) for name, each in zip(names, files, strict=True)
             }
         return self._of_folder[suffix]
 

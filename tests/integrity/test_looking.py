@@ -198,6 +198,7 @@ HONEST = [
     ("another assert from outside", JS, {J: ('"node:assert"', '"chai"')}),
     ("an expect that is extended", TS, {V: ('{ expect, it } from "vitest"', '{ it } from "vitest";\nimport { expect } from "../test/expect"'),
      "test/expect.ts": 'import { expect } from "vitest";\nexpect.extend({});\nexport { expect };\n'}),
+    ("a word of another language", PY, {T: ("def test_total():\n", 'def test_total():\n    mock.module("shop")\n')}),
     ("a spy that calls through", JS, {J: ("\n  assert", '\n  jest.spyOn(shop, "total");\n  assert')}),
     ("another package of Go", GO, {G: GO[G].replace("package shop\n\nimport ", 'package shop_test\n\nimport "example.org/shop"\nimport ').replace("if Total", "if shop.Total")}),
     ("a helper of Go", GO, {G: GO[G].replace("if Total([]int{1, 2})", "if sum(1, 2)") + "\nfunc sum(p ...int) int {\n\treturn Total(p)\n}\n"}),
