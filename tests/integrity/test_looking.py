@@ -1,4 +1,10 @@
-"""Which tests look at the product no longer, though they keep all that they assert, in several languages."""
+"""Which tests look at the product no longer, though they keep all that they assert, in several languages.
+
+On the newest 120 commits each of 79 public projects (9,480 without merges, of which 2,741 touch tests) something is found
+in one: tests of a module for compatibility that call Python's own functions instead. Eleven of the projects (1,320
+commits) were looked at only when the rules stood; one commit there, whose scripts for tests were taken for tests, was
+mended afterwards. Before, each version was mended by what it found: at first in 6 of 4,080 commits.
+"""
 
 import pytest
 
@@ -48,6 +54,12 @@ GO = {
         'package shop\n\nimport "testing"\n\nfunc TestTotal(t *testing.T) {\n'
         '\tif Total([]int{1, 2}) != 3 {\n\t\tt.Fatal("no")\n\t}\n}\n'
     ),
+}
+OF_PACKAGE = {
+    **GO,
+    "shop_test.go": GO["shop_test.go"]
+    .replace("package shop\n", 'package shop_test\n\nimport "example.org/shop"\n')
+    .replace("if Total", "if shop.Total"),
 }
 RUST = {
     "Cargo.toml": '[package]\nname = "a-shop"\n',
@@ -144,6 +156,11 @@ FOUND = [
      "src/quiet.ts": "export const expect = () => ({ toBe() {} });\n"}, "takes `expect` from src/quiet.ts, not from outside"),
     ("a function of another package", GO, {G: ("package shop\n", "package shop_test\n\nfunc Total(p []int) int {\n\treturn 3\n}\n")},
      "takes `Total` from the tests themselves, not from shop.go"),
+    ("a function in the place of a package's", OF_PACKAGE, {G: OF_PACKAGE[G].replace(
+     'import "example.org/shop"\n', "").replace("shop.Total", "Total") + "\nfunc Total(p []int) int {\n\treturn 3\n}\n"},
+     "takes `Total` from the tests themselves"),
+    ("a package of doubles", OF_PACKAGE, {G: ('"example.org/shop"', 'shop "example.org/shop/internal/fake"'),
+     "internal/fake/fake.go": "package fake\n\nfunc Total(p []int) int {\n\treturn 3\n}\n"}, "uses nothing of the product any more (Total, shop before)"),
     ("a closure of the name", GO, {G: ("\tif Total", "\tTotal := func(p []int) int { return 3 }\n\tif Total")},
      "takes `Total` from the tests themselves"),
     ("a module of the tests", RUST, {R: ("use a_shop::total;", "mod reference;\nuse reference::total;"),
