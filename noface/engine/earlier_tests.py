@@ -13,6 +13,8 @@ from noface.git.objects import ObjectReader
 from noface.git.plumbing import Plumbing
 from noface.integrity.entries import Values, all_values, fewer_values
 from noface.integrity.judges import Part, lifted, part_of
+from noface.integrity.looking import looked_at_less
+from noface.integrity.origins import Side
 from noface.integrity.strength import K, Loss, Texts, V, Weaker, all_bodies, as_was, of_bodies
 from noface.integrity.tampering import is_code, is_test_file
 from noface.model.attempt import ABSENT, AttemptOrder, FileChange, changed_tests
@@ -24,20 +26,42 @@ _HOLDING = ("100644", "100755", "120000")
 
 
 def weaker_tests(
-    plumbing: Plumbing, blobs: ObjectReader, order: AttemptOrder, changes: tuple[FileChange, ...], parts: Parts
+    plumbing: Plumbing, blobs: ObjectReader, order: AttemptOrder, files: tuple[FileChange, ...], parts: Parts
 ) -> Weaker:
-    """Return what tests and their data have lost by a change, with what earlier landings of the run took from them.
+    """Return what tests and their data have lost by a change of `files`, with what earlier landings took from them.
 
-    `parts` tells which data judges.
+    What the issue may change of them has lost nothing. A test that has lost what it asserts need not be said to look at
+    nothing as well. `parts` tells which data judges.
     """
-    found = _weaker_bodies(plumbing, blobs, order, tuple(each for each in changes if is_test_file(each.path)))
-    return replace(found, lost=(*found.lost, *_fewer_values(plumbing, blobs, order, changes, parts)))
+    changes = tuple(file for file in files if not lifted(file.path, order.issue))
+    tests = tuple(each for each in changes if is_test_file(each.path))
+    tests = tuple(test for test in tests if test.added is not None)  # no binaries, which no text tells of
+    found = _weaker_bodies(plumbing, blobs, order, tests)
+    known = {loss.test for loss in found.lost}
+    unlooked = looked_at_less(*_sides(plumbing, blobs, order.main, files), tuple(test.path for test in tests))
+    more = (loss for loss in unlooked if loss.test not in known)
+    return replace(found, lost=(*found.lost, *more, *_fewer_values(plumbing, blobs, order, changes, parts)))
+
+
+def _sides(plumbing: Plumbing, blobs: ObjectReader, main: str, files: tuple[FileChange, ...]) -> tuple[Side, Side]:
+    """Return main's tree and the one that a change makes of it, to look names up in."""
+    paths = plumbing.whole(main).paths
+    new = {file.path: file.new_oid for file in files}
+    there = {file.path for file in files if file.new_mode != ABSENT}
+
+    def before(path: str) -> str:
+        return blobs.text(blobs.resolve(f"{main}:{path}") or "", _TEXT_BYTES_MAX)
+
+    def after(path: str) -> str:
+        return blobs.text(new[path], _TEXT_BYTES_MAX) if path in new else before(path)
+
+    others = tuple(path for path in there if is_code(path))
+    return Side(paths, before), Side((paths - new.keys()) | there, after, there - paths, others)
 
 
 def _weaker_bodies(
     plumbing: Plumbing, blobs: ObjectReader, order: AttemptOrder, tests: tuple[FileChange, ...]
 ) -> Weaker:
-    tests = tuple(test for test in tests if test.added is not None)  # no binaries, which no text tells of
     if all(test.old_mode == ABSENT for test in tests):
         return Weaker()
     main = {t.path: blobs.text(t.old_oid, _TEXT_BYTES_MAX) for t in tests if t.old_mode != ABSENT}

@@ -254,7 +254,7 @@ def examine_change(order: AttemptOrder, env: AttemptEnvironment, change: Change)
             lifted=frozenset(shown(file.path) for file in change.files if lifted(file.path, order.issue)),
             only_form=_only_form(order, blobs, change.files),
             made_asked=_asks_for_made(order.issue, change.files),
-            weaker=weaker_tests(env.plumbing, blobs, order, changes, _parts(order, env)),
+            weaker=weaker_tests(env.plumbing, blobs, order, change.files, _parts(order, env)),
             unfit=(
                 *_names(order, env, change.files),
                 *_refused(env, change.files),

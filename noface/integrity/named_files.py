@@ -75,7 +75,7 @@ def _inner(words: Iterable[str]) -> tuple[str, ...]:
 
 _HOPS_MAX = 40
 _WORD = re.compile(r"[\w.@+/-]+")
-_GLOB = re.compile(r"[\w.@+/?-]*+\*[\w.@+/*?-]*+")
+_PATTERN = re.compile(r"[\w.@+/*?-]++")
 _SCRIPTS = (".sh", ".bash", ".zsh", ".ksh", ".bats")
 
 
@@ -119,6 +119,6 @@ class Tree:
 
     def scripts_matching(self, text: str) -> tuple[str, ...]:
         """Return the shell scripts, by their endings, that a pattern in a command or a script means: `checks/*.sh`."""
-        patterns = [word.removeprefix("./") for word in _GLOB.findall(text) if "/" in word]
+        patterns = [word.removeprefix("./") for word in _PATTERN.findall(text) if "*" in word and "/" in word]
         scripts = (path for path in self.paths if path.endswith(_SCRIPTS)) if patterns else ()
         return tuple(sorted(path for path in scripts if any(fnmatchcase(path, each) for each in patterns)))

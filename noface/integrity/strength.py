@@ -395,7 +395,7 @@ def all_bodies(texts: Texts) -> dict[_Key, Body]:
 
 def of_bodies(main: Mapping[_Key, Body], now: Mapping[_Key, Body]) -> Weaker:
     """Return what `now` has lost of `main`."""
-    instead = _counterparts(main, now)
+    instead = counterparts(main, now)
     changed = {key: body for key, body in main.items() if now.get(key) != body}
     former = {id(body): main[key] for key, body in instead.items()}
     earlier = [(body, former.get(id(body)) or main.get(key)) for key, body in now.items() if main.get(key) != body]
@@ -428,7 +428,7 @@ def _unused(body: Body, now: Mapping[_Key, Body]) -> bool:
     return plain and not any(body.name in _NAME.findall(line) for line in named)
 
 
-def _counterparts(main: Mapping[_Key, Body], now: Mapping[_Key, Body]) -> dict[_Key, Body]:
+def counterparts(main: Mapping[_Key, Body], now: Mapping[_Key, Body]) -> dict[_Key, Body]:
     """Return the new bodies that are much like those which are gone under their name: renamed or moved."""
     old, new = [k for k in main if k not in now], [k for k in now if k not in main]
     if len(old) * len(new) > _PAIRS_MAX:

@@ -136,3 +136,32 @@ def test_a_test_without_ids_that_is_emptied_does_not_land(project):
     (attempt,) = project.attempts("1")
     assert (attempt["outcome"], attempt["failure"]["rule"]) == ("GATE_TAMPERING", "tests-emptied")
     assert "tests/price_test.sh asserts nothing any more (2 before)" in attempt["failure"]["message"]
+
+
+def test_tests_that_take_a_copy_for_the_product_do_not_land_and_the_worker_is_told(project):
+    """Main's version of the test passes, so that nothing but its names tells what the next change could break."""
+    tests = f"from shop import price\n\n\ndef test_price():\n{EMPTIED}"
+    copied = tests.replace("from shop import price", "from tests.reference import price\nfrom shop import total")
+    project.write("shop.py", SHOP)
+    project.write("tests/test_shop.py", tests)
+    project.config(gate=PYTEST)
+    work = [
+        {"write": "shop.py", "text": f"{SHOP}\n\n{MORE}"},
+        {"write": "tests/reference.py", "text": SHOP},
+        {"write": "tests/test_shop.py", "text": copied + NEW_TEST},
+    ]
+    honest = [
+        {"shell": "rm -f tests/reference.py"},
+        work[0],
+        {**work[2], "text": work[2]["text"].replace("tests.reference", "shop")},
+    ]
+    project.play(("1", 1, work), ("1", 2, honest))
+    project.issue(1, "A basket has a total", "total() adds up what is in a basket.", max_attempts=2)
+    project.commit()
+    project.run()
+    first, second = project.attempts("1")
+    assert (first["outcome"], first["failure"]["rule"]) == ("GATE_TAMPERING", "tests-emptied")
+    said = "tests/test_shop.py::test_price takes `price` from tests/reference.py, not from shop.py"
+    assert said in first["failure"]["message"]
+    assert said in project.prompt("1", 2)
+    assert second["outcome"] == "PASSED"

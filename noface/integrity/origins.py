@@ -1,0 +1,379 @@
+"""Where the names come from that a file of tests uses: the product, the tests themselves, or outside the tree. Pure.
+
+Imports are read as text (Python, JavaScript, Go, Rust); in languages that find a class by its file's name, so is it
+here. What leads nowhere is left open, so that nothing is said of it.
+"""
+
+import posixpath
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import lru_cache
+
+from noface.integrity.judges import Part, part_of
+from noface.integrity.strength import Body, bodies
+from noface.integrity.tampering import is_code
+from noface.integrity.uses import uses_code, word_of
+
+SCRIPTS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts")
+_BY_NAME = (".java", ".kt", ".cs", ".rb", ".php", ".swift", ".scala")
+_WORD = re.compile(r"[A-Za-z_$][\w$]*")
+_FROM = re.compile(r"^from[ \t]++([.\w]++)[ \t]++import[ \t]++(?:\(([^()]{0,4000}+)\)|([^\n(]{1,2000}+))", re.MULTILINE)
+_IMPORT = re.compile(r"^import[ \t]++([\w., ]{1,400}+)", re.MULTILINE)
+_OF_SCRIPT = re.compile(r"""^import\b((?:[^'"`;\n]|\n(?!import\b)){1,4000}+)["']([^'"\n]{1,300}+)["']""", re.MULTILINE)
+_REQUIRED = re.compile(
+    r"^(?:(?:const|let|var)[ \t]++)?+([\w$]{1,100}+|\{[^{}]{0,2000}+\})[ \t]*+=[ \t]*+(?:await[ \t]++)?+"
+    r"""(?:require|import)\([ \t]*+["']([^'"\n]{1,300}+)["'][ \t]*+\)(?:\.(\w{1,100}+))?+""",
+    re.MULTILINE,
+)
+_DYNAMIC = re.compile(r"""\b(?:import|require)\([ \t]*+['"]([^'"\n]{1,300}+)['"][ \t]*+\)""")
+_OF_GO = re.compile(r'^(?:import[ \t]++)?+(?:([\w.]{1,100}+)[ \t]++)?+"([^"\s]{1,300}+)"$', re.MULTILINE)
+_OF_RUST = re.compile(
+    r"^(?:pub[ \t]++)?+use[ \t]++(?:::)?+(\w{1,100}+)((?:[^;\n]|\n(?!use\b|pub\b)){0,4000}+);", re.MULTILINE
+)
+_MOD = re.compile(r"^(?:pub[ \t]++)?+mod[ \t]++(\w{1,100}+)[ \t]*+;", re.MULTILINE)
+_PACKAGE = re.compile(r"^package[ \t]++(\w{1,100}+)", re.MULTILINE)
+_NAMED = re.compile(r"""^[ \t{]{0,20}+"?name"?[ \t]{0,9}+[:=][ \t]{0,9}+["']([^"'\n]{1,200}+)["']""", re.MULTILINE)
+_MODULE = re.compile(r"^module[ \t]++([^\s]{1,300}+)", re.MULTILINE)
+_DEFINES = re.compile(
+    r"(?:(?:export|default|pub|abstract|public|static|final|declare|data|async)[ \t]++){0,4}+"
+    r"(?:class|struct|enum|trait|interface|type|const|let|var|macro_rules!|object|module|def|function)[ \t]++([\w$]++)"
+    r"|([\w$]{1,200}+)(?:[ \t]*+:[^=\n]{1,200}+)?+[ \t]*+:?=(?!=)"
+)
+_ASSERTION = re.compile(r"\b(?:def|void|fun|func|function)[ \t]++(assert\w*+|failUnless\w*+)")
+_IN_GO = re.compile(r"^(?:func|type|var|const)[ \t]++([A-Za-z_]\w*+)(?=[\[( =])", re.MULTILINE)
+_MANIFESTS_MAX = 50
+_CALLER = re.compile(r"(?:await[ \t]++)?+([\w$]++)(?:\.\w++)*+\(.*=>")
+_PACKAGE_OF_PYTHON = re.compile(r"(?:src/|lib/|python/)?+(\w++)/__init__\.py")
+_IMPORTS = re.compile(r"(?:from|import)\b")
+_VERSION = re.compile(r"v\d+")
+
+
+class Kind(Enum):
+    """What a name belongs to."""
+
+    PRODUCT = 1
+    TESTS = 2
+    OUTSIDE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a name comes from: the file, "" if that is not known, and its name there, "" for the whole file."""
+
+    kind: Kind
+    path: str = ""
+    name: str = ""
+
+
+_bodies = lru_cache(maxsize=1024)(bodies)
+OUTSIDE = Origin(Kind.OUTSIDE)
+
+
+def words(lines: Iterable[str]) -> frozenset[str]:
+    """Return the names in lines of code."""
+    return frozenset(_WORD.findall("\n".join(lines)))
+
+
+@dataclass(slots=True)
+class Side:
+    """A tree, main's or the change's: its paths and how a file of it is read.
+
+    `new` are the files that the change adds, `others` the code it touches. A new file that nothing of that uses is no
+    part of the product, whatever it is called.
+    """
+
+    paths: frozenset[str]
+    read: Callable[[str], str]
+    new: Collection[str] = ()
+    others: Collection[str] = ()
+    _bodies: dict[str, dict[tuple[str, ...], Body]] = field(default_factory=dict)
+    _names: dict[str, dict[str, Origin]] = field(default_factory=dict)
+    _fixtures: dict[str, dict[str, Origin]] = field(default_factory=dict)
+    _assertions: dict[str, frozenset[str]] = field(default_factory=dict)
+    _words: dict[str, frozenset[str]] = field(default_factory=dict)
+    _made: dict[Origin, frozenset[str]] = field(default_factory=dict)
+    _reach: dict[tuple[str, frozenset[str]], bool] = field(default_factory=dict)
+    _kinds: dict[str, Kind] = field(default_factory=dict)
+    _of_folder: dict[str, dict[str, Origin]] = field(default_factory=dict)
+    _by_word: dict[str, list[str]] | None = None
+    _own_names: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def bodies(self, path: str) -> dict[tuple[str, ...], Body]:
+        """Return the bodies of a file."""
+        if path not in self._bodies:
+            self._bodies[path] = _bodies(path, self.read(path)) if path in self.paths else {}
+        return self._bodies[path]
+
+    def kind(self, path: str) -> Kind:
+        """Tell what a file of code belongs to."""
+        if path not in self._kinds:
+            kind = Kind.TESTS if part_of(path) is Part.TEST else Kind.PRODUCT
+            if kind is Kind.PRODUCT and path in self.new:
+                users = (other for other in self.others if other in self.paths and part_of(other) is not Part.TEST)
+                kind = Kind.PRODUCT if any(uses_code(each, self.read(each), path) for each in users) else Kind.TESTS
+            self._kinds[path] = kind
+        return self._kinds[path]
+
+    def names(self, path: str) -> dict[str, Origin]:
+        """Return the names that each body of a file has: what is imported, and what stands there; of fixtures, too."""
+        if path not in self._names:
+            self._names[path] = {}  # files import each other
+            rest = "\n".join(line for _, line in self._rest(path))
+            found = dict(self._beside(path, rest))
+            found |= dict(self.imported(path, rest))
+            found |= {name: Origin(Kind.TESTS, path, name) for name in self._defined(path)}
+            self._names[path] = found
+        return self._names[path]
+
+    def fixtures(self, path: str) -> dict[str, Origin]:
+        """Return what a test of Python may be given by its name: functions of its file and of the conftests above."""
+        if path not in self._fixtures:
+            own = {name: Origin(Kind.TESTS, path, name) for name in self._defined(path)}
+            self._fixtures[path] = {**dict(self._beside(path, "")), **own} if path.endswith(".py") else {}
+        return self._fixtures[path]
+
+    def words(self, path: str) -> frozenset[str]:
+        """Return all names in a file."""
+        if path not in self._words:
+            self._words[path] = words((self.read(path),))
+        return self._words[path]
+
+    def assertions(self, path: str) -> frozenset[str]:
+        """Return which functions of a file are called as an assertion is."""
+        if path not in self._assertions:
+            self._assertions[path] = frozenset(_ASSERTION.findall(self.read(path)))
+        return self._assertions[path]
+
+    def around(self, body: Body) -> list[str]:
+        """Return the lines of what is no test in the class that a body stands in, its head, and what calls tests."""
+        here = self.bodies(body.path)
+        place = next((key[1] for key, each in here.items() if each is body), "")
+        inside = (each for key, each in here.items() if place and key[1] == place and not each.test)
+        callers = [match[1] for _, line in self._rest(body.path) if (match := _CALLER.match(line))]
+        return [place, *callers, *(line for each in inside for line in (*each.head, *each.lines))]
+
+    def made_of(self, origin: Origin) -> frozenset[str]:
+        """Return the words of what makes a thing of the tests: its function, class or values; of a module all."""
+        if origin not in self._made:
+            found, name = list[str](), origin.name
+            for key, body in self.bodies(origin.path).items():
+                if not body.name:
+                    own = name in self._defined(origin.path)
+                    found += [line for line in _about(body.written, name) if not (own and _IMPORTS.match(line))]
+                elif not name or name in (body.name, *_WORD.findall(key[1])):
+                    found += [key[1], *body.head, *body.lines]
+            self._made[origin] = words(found)
+        return self._made[origin]
+
+    def reach(self, path: str, said: frozenset[str]) -> bool:
+        """Tell whether words of a file lead to the product, by themselves or by what they mean in the tests."""
+        if (path, said) not in self._reach:
+            seen, left = set[Origin](), [(path, said)]
+            while left and (path, said) not in self._reach:
+                names, here = self.names(left[-1][0]), left.pop()[1]
+                origins = {names[word] for word in here if word in names}
+                if any(origin.kind is Kind.PRODUCT for origin in origins):
+                    self._reach[path, said] = True
+                more = {origin for origin in origins if origin.kind is Kind.TESTS and origin.path} - seen
+                seen |= more
+                left += [(origin.path, self.made_of(origin)) for origin in more]
+        return self._reach.setdefault((path, said), False)
+
+    def imported(self, path: str, text: str) -> Iterator[tuple[str, Origin]]:
+        """Yield the names that lines of a file import, each line beginning at its first letter."""
+        if path.endswith((".py", ".pyi")):
+            yield from self._in_python(path, text)
+        elif path.endswith(SCRIPTS):
+            yield from self._in_script(path, text)
+        elif path.endswith(".go"):
+            for alias, module in _OF_GO.findall(text):
+                parts = [part for part in module.split("/") if not _VERSION.fullmatch(part)] or [module]
+                yield alias or parts[-1].removeprefix("go-"), self._in_module(module)
+        elif path.endswith(".rs"):
+            declared = {*_MOD.findall(text)}
+            for first, rest in _OF_RUST.findall(text):
+                origin = self._in_crate(path, first, declared)
+                for name in (first, *_WORD.findall(rest)):
+                    yield name, Origin(origin.kind, origin.path, "" if name == first else name)
+
+    def _in_python(self, path: str, text: str) -> Iterator[tuple[str, Origin]]:
+        for module, several, one in _FROM.findall(text):
+            for each in (several or one.partition("#")[0]).split(","):
+                name, _, alias = each.strip().partition(" as ")
+                if name == "*":
+                    origin = self._resolved(path, f"from {module} import __all__", (module,))
+                    yield from self._all_of(origin)
+                elif name.isidentifier():
+                    origin = self._resolved(path, f"from {module} import {name}", (module, name))
+                    inner = "" if origin.path and word_of(origin.path) == name != module.rpartition(".")[2] else name
+                    yield alias.strip() or name, Origin(origin.kind, origin.path, inner)
+        for several in _IMPORT.findall(text):
+            for each in several.split(","):
+                name, _, alias = each.strip().partition(" as ")
+                if name:
+                    yield alias.strip() or name.partition(".")[0], self._resolved(path, f"import {name}", (name,))
+
+    def _in_script(self, path: str, text: str) -> Iterator[tuple[str, Origin]]:
+        found = [(names, module, "") for names, module in _OF_SCRIPT.findall(text)]
+        for names, module, member in (*found, *_REQUIRED.findall(text)):
+            origin = self._specified(path, module)
+            outer, _, inner = names.strip().removesuffix("from").removeprefix("type ").partition("{")
+            for name in _WORD.findall(outer):
+                yield name, Origin(origin.kind, origin.path, member)
+            for each in inner.rstrip("} \n").split(","):
+                parts = [
+                    part
+                    for part in re.split(r"(?<!\s)\s++as\s++|(?<!\s)\s*+:\s*+", each.strip().removeprefix("type "))
+                    if part
+                ]
+                if parts:
+                    yield parts[-1], Origin(origin.kind, origin.path, "" if parts[0] == "default" else parts[0])
+
+    def _specified(self, path: str, module: str) -> Origin:
+        origin = self._resolved(path, f"import '{module}'", (module,))
+        if origin.path:
+            return origin
+        own = self._packages("package.json")
+        if any(each == module or module.startswith(f"{each}/") for each in own):
+            return Origin(Kind.PRODUCT)
+        if not module.startswith("."):
+            return OUTSIDE
+        there = posixpath.normpath(posixpath.join(posixpath.dirname(path), module))
+        if there in self.paths and not is_code(there):
+            return OUTSIDE  # data
+        return Origin(Kind.TESTS if part_of(f"{there}.js") is Part.TEST else Kind.PRODUCT)
+
+    def _in_module(self, module: str) -> Origin:
+        """Return where a package of Go stands that is imported: only such of the tree's own modules do so."""
+        for own, manifest in self._packages("go.mod").items():
+            if module == own or module.startswith(f"{own}/"):
+                folder = posixpath.normpath(posixpath.join(posixpath.dirname(manifest), module[len(own) + 1 :] or "."))
+                folder = "" if folder == "." else folder
+                files = [each for each in self.paths if each.endswith(".go") and posixpath.dirname(each) == folder]
+                new = bool(files) and all(each in self.new for each in files)
+                return Origin(self.kind(files[0]) if new else Kind.PRODUCT, folder)
+        return OUTSIDE
+
+    def _in_crate(self, path: str, first: str, declared: Collection[str]) -> Origin:
+        folder = posixpath.dirname(path)
+        if first in declared:
+            beside = (f"{folder}/{first}.rs", f"{folder}/{first}/mod.rs")
+            return Origin(Kind.TESTS, next((each for each in beside if each in self.paths), ""))
+        for own, manifest in self._packages("Cargo.toml").items():
+            if own.replace("-", "_") == first:
+                lib = posixpath.join(posixpath.dirname(manifest), "src/lib.rs")
+                return Origin(Kind.PRODUCT, lib if lib in self.paths else "")
+        return OUTSIDE if first not in ("crate", "super", "self") else Origin(self.kind(path))
+
+    def _packages(self, manifest: str) -> dict[str, str]:
+        """Return the names by which packages of the tree are imported, with the manifests that say so."""
+        if manifest not in self._own_names:
+            files = [path for path in self.paths if posixpath.basename(path) == manifest and "node_modules" not in path]
+            files = sorted(files, key=len)[:_MANIFESTS_MAX]
+            named = _MODULE if manifest == "go.mod" else _NAMED
+            self._own_names[manifest] = {name: path for path in files for name in named.findall(self.read(path))[:3]}
+        return self._own_names[manifest]
+
+    def _resolved(self, path: str, statement: str, said: Iterable[str]) -> Origin:
+        """Return which file of the tree an import leads to: the innermost of those that it runs."""
+        if self._by_word is None:
+            self._by_word = defaultdict(list)
+            for each in self.paths:
+                if is_code(each):
+                    self._by_word[word_of(each)].append(each)
+        folder = posixpath.dirname(path)
+        near = (path, folder, posixpath.dirname(folder))  # `from . import x`
+        parts = {*re.split(r"[./]", ".".join(said)), *map(posixpath.basename, near), "test", "tests"}
+        found = [t for part in parts for t in self._by_word.get(part, ()) if uses_code(path, statement, t)]
+        best = max(found, key=lambda each: (_depth(each), -len(each)), default="")
+        return Origin(self.kind(best), best) if best else OUTSIDE
+
+    def _all_of(self, origin: Origin) -> Iterator[tuple[str, Origin]]:
+        if origin.path:
+            inside = {**self.names(origin.path), **dict.fromkeys(self._defined(origin.path), origin)}
+            yield from ((name, Origin(origin.kind, origin.path, name)) for name in inside)
+
+    def _beside(self, path: str, text: str) -> Iterator[tuple[str, Origin]]:
+        """Yield the names that a file has without importing them."""
+        folder, suffix = posixpath.split(path)[0], posixpath.splitext(path)[1]
+        if suffix == ".py":
+            # A test that starts the product as a program says its name in a string.
+            packages = filter(None, (_PACKAGE_OF_PYTHON.fullmatch(each) for each in self.paths if "/__init" in each))
+            yield from ((m[1], Origin(Kind.PRODUCT, m[0])) for m in packages if self.kind(m[0]) is Kind.PRODUCT)
+            above = folder.split("/") if folder else []
+            for count in range(len(above) + 1):
+                conftest = posixpath.join(*above[:count], "conftest.py")
+                if conftest in self.paths and conftest != path:
+                    yield from ((name, Origin(Kind.TESTS, conftest, name)) for name in self._defined(conftest))
+        elif suffix in SCRIPTS:  # what functions import when they are called is told by the file's name in them
+            for module in _DYNAMIC.findall(self.read(path)):
+                origin, stem = self._specified(path, module), posixpath.basename(module).partition(".")[0]
+                if stem.isidentifier() and origin.kind is Kind.PRODUCT:
+                    yield stem, origin
+        elif suffix == ".go" and not "".join(_PACKAGE.findall(text)[:1]).endswith("_test"):
+            yield from self._package(folder).items()
+        elif suffix == ".rs":
+            yield from ((own.replace("-", "_"), Origin(Kind.PRODUCT)) for own in self._packages("Cargo.toml"))
+        elif suffix in _BY_NAME:
+            yield from self._classes(suffix).items()
+
+    def _package(self, folder: str) -> dict[str, Origin]:
+        """Return what the files of a folder, one package of Go, define."""
+        if folder not in self._of_folder:
+            here = sorted(each for each in self.paths if each.endswith(".go") and posixpath.dirname(each) == folder)
+            here.sort(key=lambda each: each.endswith("_test.go"), reverse=True)  # two of one name do not build
+            self._of_folder[folder] = {
+                name: Origin(Kind.TESTS if each.endswith("_test.go") else Kind.PRODUCT, each, name)
+                for each in here
+                for name in _IN_GO.findall(self.read(each))
+            }
+        return self._of_folder[folder]
+
+    def _classes(self, suffix: str) -> dict[str, Origin]:
+        if suffix not in self._of_folder:
+            files = [each for each in self.paths if each.endswith(suffix)]
+            files.sort(key=lambda each: (part_of(each) is Part.TEST, each))
+            stems = (posixpath.basename(each).removesuffix(suffix).split("_") for each in files)
+            names = ("".join(part[:1].upper() + part[1:] for part in stem) for stem in stems)
+            self._of_folder[suffix] = {
+                name: Origin(self.kind(each), each) for name, each in zip(names, files, strict=True)
+            }
+        return self._of_folder[suffix]
+
+    def _rest(self, path: str) -> tuple[tuple[int, str], ...]:
+        return next((body.written for body in self.bodies(path).values() if not body.name), ())
+
+    def _defined(self, path: str) -> frozenset[str]:
+        """Return what stands in a file by a name of its own; methods are not known by name alone."""
+        nested = path.endswith(SCRIPTS)
+        functions = {
+            body.name
+            for key, body in self.bodies(path).items()
+            if body.name and not body.test and (nested or not key[1]) and not body.head[-1].startswith("func (")
+        }
+        inner = path.endswith((*_BY_NAME, *SCRIPTS))
+        lines = (
+            line
+            for depth, line in self._rest(path)
+            if (depth == 0 or (inner and line[-1:] != ",")) and "require(" not in line and "import(" not in line
+        )
+        found = (_DEFINES.match(line) for line in lines)
+        return frozenset((*functions, *(each[1] or each[2] for each in found if each)))
+
+
+def _depth(path: str) -> int:
+    stem = path.rpartition(".")[0].removesuffix("/__init__").removesuffix("/index")
+    return stem.count("/")
+
+
+def _about(written: tuple[tuple[int, str], ...], name: str) -> Iterator[str]:
+    """Yield the lines that name something, each with what stands deeper below it."""
+    above: int | None = None
+    for depth, line in written:
+        if above is None or depth <= above:
+            above = depth if not name or name in _WORD.findall(line) else None
+        if above is not None:
+            yield line
