@@ -179,7 +179,8 @@ class Sensitivity:
         self, mains: Mapping[str, Entry | None], gates: tuple[GateSpec, ...], names: frozenset[str], shift: int
     ) -> dict[GateSpec, Counter[str]]:
         """Return which of main's tests pass on the change with other values in them, as they do not on main."""
-        others, inside = self._turned(self.task.main, shift), self._turned_inside(self.task.tree, mains, shift)
+        holders = self._holders(gates)
+        others, inside = self._turned(self.task.main, shift), self._turned_inside(self.task.tree, holders, mains, shift)
         if not others and not inside:
             return {}
         gates = tuple(gate for gate in gates if self._looks_at(gate, {**others, **inside}))
@@ -188,7 +189,8 @@ class Sensitivity:
         passed = self._passing(self.task.tree, {**mains, **others, **inside}, asked)
         if not any(passed.values()):
             return {}
-        on_main = self._passing(self.task.main, {**others, **self._turned_inside(self.task.main, {}, shift)}, asked)
+        inside = self._turned_inside(self.task.main, holders, {}, shift)
+        on_main = self._passing(self.task.main, {**others, **inside}, asked)
         return {gate: passed[gate] - on_main[gate] for gate in gates}
 
     def _looks_at(self, gate: GateSpec, paths: Collection[str]) -> bool:
@@ -262,11 +264,20 @@ class Sensitivity:
         paths = [path for path in sorted(read) if not is_code(path) and part_of(path) in (Part.PRODUCT, Part.SOFT)]
         return tuple(path for path in paths if self.parts.holds_cases(path)) if len(paths) <= _DATA_MAX else ()
 
-    def _turned_inside(self, tree: str, mains: Mapping[str, Entry | None], shift: int) -> dict[str, Entry | None]:
-        """Return the tree's sources with other values in main's tests inside them; of `mains` the files come first."""
+    def _holders(self, gates: tuple[GateSpec, ...]) -> tuple[str, ...]:
+        """Return the sources of main's product with tests inside, as far as these gates may run them."""
         holders = (path for path in self.plumbing.naming(self.task.main, MARKS) if path.endswith(HOLDERS))
-        paths = tuple(path for path in holders if self.parts(path) is Part.PRODUCT)[:_TESTS_MAX]
-        held = self.plumbing.entries(tree, paths) | {p: each for p in paths if (each := mains.get(p)) is not None}
+        known = [self._known(self.task.main, gate) for gate in gates]
+        if all(each is not None and each.runners == ("pytest",) for each in known):
+            holders = (path for path in holders if path in self.parts.listed)  # by the ids of what it runs of them
+        return tuple(path for path in holders if self.parts(path) is Part.PRODUCT)[:_TESTS_MAX]
+
+    def _turned_inside(
+        self, tree: str, holders: tuple[str, ...], mains: Mapping[str, Entry | None], shift: int
+    ) -> dict[str, Entry | None]:
+        """Return the tree's sources with other values in main's tests inside them; of `mains` the files come first."""
+        ours = {path: each for path in holders if (each := mains.get(path)) is not None}
+        held = self.plumbing.entries(tree, holders) | ours
         entries: dict[str, Entry | None] = {}
         with self.plumbing.blobs() as blobs:
             for path, (mode, oid) in held.items():
