@@ -128,7 +128,7 @@ class Sensitivity:
         for gate in gates:
             known, ids = self._known(tree, gate), self._ids(tree, gate, bodies)
             if known is not None and ids:
-                found[gate] = _Asked(narrowed(gate.command, known.runners, ids) or gate.command, bodies)
+                found[gate] = _Asked(narrowed(gate.command, known.runners, ids, whole=False) or gate.command, bodies)
         return found
 
     def _ids(self, tree: str, gate: GateSpec, bodies: Collection[str]) -> tuple[str, ...]:

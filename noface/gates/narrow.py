@@ -27,13 +27,16 @@ def runs_alone(command: str, runners: Collection[str]) -> bool:
 def narrowed(command: str, runners: Collection[str], tests: Sequence[str], *, whole: bool = True) -> str | None:
     """Return the command that runs only these tests, by their ids; None if that cannot be said.
 
-    `whole`: what it tells of these tests is all that the command would tell of them. Else it may run more beside.
+    `whole`: what it tells of these tests is all that the command would tell of them. Else it may run more beside, and
+    files that cannot be loaded do not keep it from the others.
     """
     rule = _rule(command, runners) or (None if whole else _reported(runners))
     if rule is None or not tests or len(tests) > TESTS_MAX:
         return None
     if "arguments" not in rule:
-        return f"export {ONLY_VARIABLE}={shlex.quote(json.dumps([base_number(test) for test in tests]))}; {command}"
+        told = f"export {ONLY_VARIABLE}={shlex.quote(json.dumps([base_number(test) for test in tests]))}"
+        goes_on = "" if whole else rule.get("goes_on", "")
+        return "; ".join(filter(None, (told, goes_on, command)))
     names = tuple(dict.fromkeys(_name(base_number(test), rule) for test in tests))
     if rule.get("top"):
         names = tuple(dict.fromkeys(name.partition("/")[0] for name in names))

@@ -509,3 +509,10 @@ def test_who_puts_mains_tests_back_as_told_lands(calc):
     project.play(*((issue, number, [more, write("tests/test_calc.py", text)]) for issue, number, text in changes))
     project.run()
     assert [each["outcome"] for each in project.attempts("1")] == ["GATE_TAMPERING", "PASSED"]
+
+
+def test_a_file_that_other_values_keep_from_loading_hides_no_test_beside_it(calc):
+    project = calc(write("calc.py", SAME), broken=False)
+    project.write("tests/test_size.py", "assert len('ab') == 2\n\n\ndef test_size():\n    assert len('abc') == 3\n")
+    project.commit()
+    assert refused(project)["rule"] == "judge-blind"

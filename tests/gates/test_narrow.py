@@ -41,9 +41,11 @@ def test_what_is_made_of_a_command(command, runner, test, made):
 
 def test_what_may_run_more_beside_is_told_its_tests_by_a_variable_as_well():
     test = ("a.py::test_a",)
-    assert narrowed("make test", ("pytest",), test, whole=False) == (
+    assert narrowed("make test", ("unittest",), test, whole=False) == (
         """export NOFACE_ONLY_TESTS='["a.py::test_a"]'; make test"""
     )
+    made = narrowed("make test", ("pytest",), test, whole=False)
+    assert made.endswith('; export PYTEST_ADDOPTS="$PYTEST_ADDOPTS --continue-on-collection-errors"; make test')
     assert narrowed("make test", ("go test",), test, whole=False) is None
 
 
