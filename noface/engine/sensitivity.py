@@ -18,7 +18,7 @@ from noface.engine.gate_session import Task
 from noface.engine.gating import Gated
 from noface.engine.parts import Parts
 from noface.gates.narrow import TESTS_MAX as NARROWED_MAX
-from noface.gates.narrow import narrowed
+from noface.gates.narrow import going_on, narrowed
 from noface.git.plumbing import Entry, Plumbing, store_text, tree_with
 from noface.integrity.entries import is_data
 from noface.integrity.inner_tests import HOLDERS, MARKS
@@ -128,7 +128,8 @@ class Sensitivity:
         for gate in gates:
             known, ids = self._known(tree, gate), self._ids(tree, gate, bodies)
             if known is not None and ids:
-                found[gate] = _Asked(narrowed(gate.command, known.runners, ids, whole=False) or gate.command, bodies)
+                command = narrowed(gate.command, known.runners, ids, whole=False) or gate.command
+                found[gate] = _Asked(going_on(command, known.runners), bodies)
         return found
 
     def _ids(self, tree: str, gate: GateSpec, bodies: Collection[str]) -> tuple[str, ...]:
@@ -211,14 +212,13 @@ class Sensitivity:
         known = self._known(self.task.main, gate)
         if known is None or not known.tests:
             return _Asked(gate.command)
-        every = frozenset(body.shown for body in tests)
         if self.often == "always":
-            return _Asked(gate.command, every)
+            return _Asked(going_on(gate.command, known.runners), frozenset(body.shown for body in tests))
         chosen = frozenset(body.shown for body in nearest(tests, names, _NEAREST_MAX))
         in_turn = zip_longest(*(self._ids(self.task.main, gate, (body,)) for body in sorted(chosen)))
         ids = tuple(islice((test for row in in_turn for test in row if test is not None), NARROWED_MAX))
         command = narrowed(gate.command, known.runners, ids, whole=False) if ids else None
-        return _Asked(command, chosen) if command is not None else _Asked(gate.command)
+        return _Asked(going_on(command or gate.command, known.runners), chosen if command else None)
 
     def _changed_names(self) -> frozenset[str]:
         """Return the names in what the change changes of the product; none if that is prose or new data only."""

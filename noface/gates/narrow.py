@@ -27,16 +27,13 @@ def runs_alone(command: str, runners: Collection[str]) -> bool:
 def narrowed(command: str, runners: Collection[str], tests: Sequence[str], *, whole: bool = True) -> str | None:
     """Return the command that runs only these tests, by their ids; None if that cannot be said.
 
-    `whole`: what it tells of these tests is all that the command would tell of them. Else it may run more beside, and
-    files that cannot be loaded do not keep it from the others.
+    `whole`: what it tells of these tests is all that the command would tell of them. Else it may run more beside.
     """
     rule = _rule(command, runners) or (None if whole else _reported(runners))
     if rule is None or not tests or len(tests) > TESTS_MAX:
         return None
     if "arguments" not in rule:
-        told = f"export {ONLY_VARIABLE}={shlex.quote(json.dumps([base_number(test) for test in tests]))}"
-        goes_on = "" if whole else rule.get("goes_on", "")
-        return "; ".join(filter(None, (told, goes_on, command)))
+        return f"export {ONLY_VARIABLE}={shlex.quote(json.dumps([base_number(test) for test in tests]))}; {command}"
     names = tuple(dict.fromkeys(_name(base_number(test), rule) for test in tests))
     if rule.get("top"):
         names = tuple(dict.fromkeys(name.partition("/")[0] for name in names))
@@ -45,6 +42,13 @@ def narrowed(command: str, runners: Collection[str], tests: Sequence[str], *, wh
     for word in given:
         words += names if word == "{names}" else [word.replace("{pattern}", _pattern(names))]
     return f"{command} {shlex.join(words)}"
+
+
+def going_on(command: str, runners: Collection[str]) -> str:
+    """Return the command that runs the other tests if files cannot be loaded, as far as its runners can be told so."""
+    rules = table("runners")["only"]
+    told = (rules.get(runner, {}).get("goes_on", "") for runner in runners)
+    return "; ".join((*filter(None, told), command))
 
 
 def _reported(runners: Collection[str]) -> dict[str, Any] | None:

@@ -5,22 +5,26 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 
 from noface.integrity.strength import Body
-from noface.integrity.tampering import changed_lines
+from noface.integrity.tampering import named_path
 from noface.integrity.uses import word_of
 
 _NAME = re.compile(r"[A-Za-z_]\w*+")
-_HEADER = re.compile(r"^@@ [^@\n]*+@@ ([^\n]*+)$", re.MULTILINE)
 _LINE_CHARS_MAX = 2_000
 
 
 def changed_names(patch: str, paths: Collection[str]) -> frozenset[str]:
-    """Return the names in what a patch changes of these files: its lines, the functions they are in, the files."""
-    found = {word_of(path) for path in paths}
-    for line in changed_lines(patch):
-        if line.path in paths:
-            found.update(_NAME.findall(line.text[:_LINE_CHARS_MAX]))
-    for inside in _HEADER.findall(patch):
-        found.update(_NAME.findall(inside[:_LINE_CHARS_MAX]))
+    """Return the names in a patch of these files: its lines and those around them, the functions, the files.
+
+    `paths` are as `tampering.shown` has them.
+    """
+    found, of_these = {word_of(path) for path in paths}, False
+    for line in patch.split("\n"):
+        if line.startswith("diff --git "):
+            of_these = False
+        elif line.startswith(("--- ", "+++ ")) and not of_these:
+            of_these = named_path(line[4:]) in paths
+        elif of_these:
+            found.update(_NAME.findall(line[:_LINE_CHARS_MAX]))
     return frozenset(found)
 
 

@@ -6,7 +6,7 @@ import pytest
 from support.project import PYTEST
 from support.reported_gate import run_reported
 
-from noface.gates.narrow import narrowed, runs_alone
+from noface.gates.narrow import going_on, narrowed, runs_alone
 
 TESTS = {
     "test_it.py": "import unittest\n\nclass A(unittest.TestCase):\n"
@@ -44,8 +44,8 @@ def test_what_may_run_more_beside_is_told_its_tests_by_a_variable_as_well():
     assert narrowed("make test", ("unittest",), test, whole=False) == (
         """export NOFACE_ONLY_TESTS='["a.py::test_a"]'; make test"""
     )
-    made = narrowed("make test", ("pytest",), test, whole=False)
-    assert made.endswith('; export PYTEST_ADDOPTS="$PYTEST_ADDOPTS --continue-on-collection-errors"; make test')
+    assert going_on("make test", ("pytest",)).endswith('--continue-on-collection-errors"; make test')
+    assert going_on("make test", ("go test",)) == "make test"
     assert narrowed("make test", ("go test",), test, whole=False) is None
 
 
