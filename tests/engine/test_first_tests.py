@@ -33,9 +33,11 @@ TESTS = (
     "from shop import price\n\n\ndef test_price():\n    assert price(250) == '2.50'\n    assert price(5) == '0.05'\n"
 )
 OF_TOTAL = "from shop import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
+MONEY = SHOP.replace("def", "import shop\n\n\ndef").replace("cents / 100", "shop.total([cents]) / 100")
+"""A copy of what is tested that uses something else of the product, so that no text tells that it is one."""
 COPY = [
     {"write": "shop.py", "text": SHOP + TOTAL},
-    {"write": "tests/money.py", "text": SHOP},
+    {"write": "tests/money.py", "text": MONEY},
     {"write": "tests/test_shop.py", "text": TESTS.replace("from shop", "from money")},
     {"write": "tests/test_total.py", "text": OF_TOTAL},
 ]
@@ -85,12 +87,13 @@ def test_landings_while_a_worker_is_at_work_count_as_well(shop):
     waits = "until grep -q 'land issue 1' {}/.git/logs/refs/heads/main; do sleep 0.05; done"
     project = shop(COPY, [])
     project.config(REVIEWER, gate=PYTEST, workers=2)
-    breaks = [{"shell": waits.format(project.path)}, {"write": "shop.py", "text": BROKEN}]
-    project.play(("1", 0, [{"write": "more.py", "text": TOTAL}, *COPY[1:3]]), ("2", 0, breaks))
+    project.write("shop.py", SHOP + TOTAL)
+    breaks = [{"shell": waits.format(project.path)}, {"write": "shop.py", "text": BROKEN + TOTAL}]
+    project.play(("1", 0, COPY[1:3]), ("2", 0, breaks))
     project.issue(2, "Work 2", max_attempts=1)
     project.commit()
     project.run(code=3)
-    assert project.git("show", "main:shop.py") == SHOP.strip()
+    assert project.git("show", "main:shop.py") == (SHOP + TOTAL).strip()
     assert project.attempts("2")[0]["failure"]["failing_tests"] == ["tests/test_shop.py::test_price"]
 
 
