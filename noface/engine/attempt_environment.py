@@ -31,6 +31,7 @@ from noface.model.codec import encode
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec, gate_key
 from noface.model.issue import Issue
+from noface.model.markdown import inert
 from noface.model.worker_run import Usage
 from noface.process.clock import Clock
 from noface.process.environment import passed_digest, programs_digest
@@ -88,12 +89,12 @@ def landing_message(issue: Issue, number: int, base: str = "", note: str = "") -
     One that merges no attempt names its first parent, `base`: what quotes the message stands elsewhere.
     """
     last = f"Noface-Base: {base}\n" if base else ""
-    body = f"\n\n{textwrap.fill(note[:1].upper() + note[1:], _BODY_COLUMNS)}." if note else ""
+    body = f"\n\n{textwrap.fill(inert(note[:1].upper() + note[1:]), _BODY_COLUMNS)}." if note else ""
     return f"{_subject(issue.title)}{body}\n\nNoface-Issue: {issue.id}\nNoface-Attempt: {number}\n{last}"
 
 
 def _subject(text: str) -> str:
-    flat = " ".join(text.split()) or "(no title)"
+    flat = inert(" ".join(text.split())) or "(no title)"
     return flat if len(flat) <= _SUBJECT_MAX else flat[: _SUBJECT_MAX - 1] + "…"
 
 

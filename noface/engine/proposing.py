@@ -1,11 +1,11 @@
 """What is pushed and proposed for an issue: the proven commit, and the draft of its pull request."""
 
-import os
 from dataclasses import replace
 
 from noface.engine.attempt_environment import landing_message
 from noface.engine.context import RunContext
 from noface.engine.held_secrets import why_held_back
+from noface.engine.places import machine_places
 from noface.git.plumbing import make_and_hold
 from noface.git.refs import hold_ref
 from noface.git.taken_back import began_on
@@ -95,9 +95,7 @@ def _main_of(context: RunContext) -> str:
 
 
 def _places(context: RunContext) -> tuple[str, ...]:
-    repository = context.env.plumbing.repository
-    known = (context.env.slots_dir, repository.state_dir, repository.common_dir, repository.root)
-    return (*map(str, known), os.path.expanduser("~"))  # noqa: PTH111 - Path raises where there is no home
+    return tuple(machine_places(context.env))
 
 
 def _note(context: RunContext, issue_id: str, number: int) -> str:

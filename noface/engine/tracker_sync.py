@@ -9,11 +9,11 @@ import queue
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 from noface.engine.claims import ClaimKeeper
 from noface.engine.context import RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
+from noface.engine.places import machine_places
 from noface.engine.tracker_answers import act_on
 from noface.engine.tracker_calls import RemoteIssues, RoundEnd, carry_out
 from noface.errors import ForgeAwayError, ForgeError
@@ -134,16 +134,9 @@ class TrackerSync:
     def _clean(self, text: str) -> str:
         """Take secrets out of a text, and where this machine keeps the project."""
         env = self._context.env
-        repository = env.plumbing.repository
-        places = {
-            str(env.slots_dir): "<workspaces>",
-            str(repository.state_dir): "<state>",
-            str(repository.root): ".",
-            str(Path.home()): "~",
-        }
         text = env.masker.text(text)
-        for place, name in sorted(places.items(), key=lambda item: -len(item[0])):
-            text = text.replace(place, name) if len(place) > 1 else text
+        for place, name in machine_places(env).items():
+            text = text.replace(place, name)
         return text
 
     # What came of it

@@ -13,7 +13,7 @@ from noface.integrity.tampering import is_test_file
 from noface.model.attempt import PastAttempt, failure_of
 from noface.model.gate import GateResult
 from noface.model.issue import Issue
-from noface.model.markdown import bounded, code, plain
+from noface.model.markdown import bounded, code, inert, plain
 from noface.model.markdown import quote as quotation
 from noface.model.quoting import CUT, in_dollars, short
 from noface.model.taxonomy import INTERRUPTED, PASSED
@@ -32,8 +32,6 @@ _LARGE_FILES = 20
 _MINUTE = 60
 _HOUR = 3600
 _MARKER = re.compile(r"<!-- noface pull-request issue=(?P<issue>[^ >]{1,900}) attempt=(?P<attempt>[0-9]{1,9}) -->")
-_REFERENCE = re.compile(r"@|#|://|\bGH-", re.IGNORECASE)
-_BREAK = "\u200b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ class Proposal:
 def title(proposal: Proposal) -> str:
     """Return the title of the pull request: the issue's. A forge shows it as it is, and makes it a commit's subject."""
     text = short(proposal.away(proposal.issue.title), TITLE_CHARS_MAX) or f"Issue {proposal.issue.id}"
-    return _REFERENCE.sub(lambda found: f":{_BREAK}//" if found[0] == "://" else f"{found[0]}{_BREAK}", text)
+    return inert(text)
 
 
 def marker(issue_id: str, attempt: int) -> str:
