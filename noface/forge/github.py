@@ -150,7 +150,7 @@ class GithubForge:
         if kind != parse.JOB:
             return self._said_by(number)
         try:
-            return failed_steps(self._client.text(self._client.repo("actions/jobs", number, "logs")))
+            return failed_steps(self._client.text(self._client.repo("actions", "jobs", number, "logs")))
         except RefusedError as error:
             try:
                 said = self._said_by(number)
@@ -183,7 +183,9 @@ class GithubForge:
         for known in self._client.items(path, keep=True):
             if marker in parse.text(known, "body") and _plain_login(parse.author_of(known)) == _plain_login(login):
                 if parse.text(known, "body") != body:
-                    self._client.patch(self._client.repo("issues/comments", parse.number(known, "id")), {"body": body})
+                    self._client.patch(
+                        self._client.repo("issues", "comments", parse.number(known, "id")), {"body": body}
+                    )
                 return
         self._client.post(path, {"body": body})
 
@@ -267,12 +269,12 @@ class GithubForge:
         """Return the jobs of a commit's workflows. Raises `refused` where these cannot be had either."""
         client = self._client
         try:
-            runs = client.items(client.repo("actions/runs"), {"head_sha": commit}, key="workflow_runs", keep=True)
+            runs = client.items(client.repo("actions", "runs"), {"head_sha": commit}, key="workflow_runs", keep=True)
             return [
                 job
                 for run in runs[:_RUNS_MAX]
                 for job in client.items(
-                    client.repo("actions/runs", parse.number(run, "id"), "jobs"), key="jobs", keep=True
+                    client.repo("actions", "runs", parse.number(run, "id"), "jobs"), key="jobs", keep=True
                 )
             ]
         except RefusedError as error:

@@ -161,6 +161,29 @@ def test_an_issue_that_is_transferred_under_work_neither_lands_nor_is_told_elsew
     assert "transferred" in shop.project.noface("show", str(number)).stdout
 
 
+@pytest.mark.parametrize(
+    ("act", "what"), [("converts", "was converted to a discussion"), ("deletes_issue", "was deleted")]
+)
+def test_an_issue_that_is_no_issue_any_more_ends_its_worker_cleanly(shop, act, what):
+    shop.set_up(("*", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]), WORK)
+    number = shop.issue()
+    running = shop.project.start("run")
+    shop.project.in_slots("half.txt")
+    wait_for(lambda: shop.labels(number) == {"noface:running"})
+    getattr(shop.alice, act)(number)
+    out, _ = running.communicate(timeout=60)
+    assert running.returncode == 0, out
+    assert what in out
+    assert what in shop.project.noface("show", str(number)).stdout
+    assert "refuses" not in out
+    assert shop.project.git("show", f"refs/noface/issues/{number}/1:half.txt") == "half"
+    if act == "converts":
+        assert shop.labels(number) == set()
+    shop.github.requests.clear()
+    assert shop.project.noface("run").returncode == 0
+    assert [each for each in shop.github.requests if each[0] != "GET"] == []
+
+
 @pytest.mark.parametrize("name", ["tracker_told:1", "tracker_told:2", "tracker_told_recorded:2"])
 def test_kills_between_telling_and_its_record_leave_one_comment(shop, name):
     number = shop.issue()
