@@ -28,6 +28,16 @@ _CLAIMS = (
 _LINK = "120000"
 _LINK_BYTES_MAX = 4096
 _CHANGES_KEPT_MAX = 32
+_DIGITS_MAX = 10
+
+
+@dataclass(frozen=True, slots=True)
+class PushedWork:
+    """A commit that noface has pushed for an issue, with its attempt and when it was made, in epoch seconds."""
+
+    commit: str
+    attempt: int
+    at: float
 
 
 class Plumbing:
@@ -294,6 +304,23 @@ class Plumbing:
         text = self.git.ask("log", "--no-walk", "--stdin", *_CLAIMS, stdin=feed)
         claims = [_claimed(line) for line in text.split("\n") if line]
         return {each.commit: each.issues[0] for each in claims if each.issues and each.outcome}
+
+    def pushed_work(self, issue_id: str, old: str, new: str) -> tuple[PushedWork, ...]:
+        """Return the commits that noface has pushed for an issue since `old`, newest first, as their trailers tell."""
+        trailers = (f"%(trailers:key=Noface-{key},valueonly,separator=%x1f)" for key in ("Issue", "Attempt"))
+        form = "%x00".join(("%H", "%ct", *trailers))
+        text = self.git.ask("log", "--no-show-signature", "--first-parent", f"--format={form}", f"{old}..{new}", "--")
+        found = []
+        for line in text.split("\n") if text else ():
+            commit, at, named, attempt = line.split("\0")
+            if named == issue_id and attempt.isascii() and attempt.isdecimal() and len(attempt) < _DIGITS_MAX:
+                found.append(PushedWork(commit, int(attempt), float(at)))
+        return tuple(found)
+
+    def merge_base(self, one: str, other: str) -> str:
+        """Return the newest commit that two have in common, "" if there is none."""
+        base = self.git.run("merge-base", one, other)
+        return base.text if base.code == 0 else ""
 
     def landed_issues(self) -> tuple[tuple[str, str], ...]:
         """Return issue id and commit of every landing that main's first-parent history tells of, oldest first."""

@@ -38,7 +38,8 @@ class Claim:
     """A claim on an issue, as it stands on the remote. Times in epoch seconds, by the holder's clock.
 
     `holder` is one clone on one machine, whatever the run; `machine` is its name for people. `token` counts the claims
-    that there were before this one. `why` says what it is held for: "" for work.
+    that there were before this one. `why` says what it is held for: "" for work. `clone` is the place of the clone, the
+    same if its state was lost and began anew.
     """
 
     issue: str
@@ -49,6 +50,7 @@ class Claim:
     until: float
     token: int = 1
     why: str = ""
+    clone: str = ""
 
     def ended(self, now: float) -> bool:
         """Tell whether anybody may take the issue over: the lease is over, also by a clock that is behind.
@@ -77,7 +79,7 @@ def read(message: str, issue: str, made_at: float) -> Claim:
         known = {field.name for field in fields(Claim)}
         claim = Claim(**{name: value for name, value in values.items() if name in known})
         since, until, token = _time(claim.since), _time(claim.until), int(claim.token)
-        texts = {name: _text(getattr(claim, name)) for name in ("holder", "machine", "run", "why")}
+        texts = {name: _text(getattr(claim, name)) for name in ("holder", "machine", "run", "why", "clone")}
     except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
         since = min(max(0.0, made_at), _TIME_MAX) if math.isfinite(made_at) else 0.0
         return Claim(issue, "", "another noface", "", since, since + UNREADABLE_S)
@@ -99,9 +101,18 @@ def _text(value: object) -> str:
     return "".join(char if char.isprintable() else " " for char in value[:_CHARS_MAX])
 
 
-def obstacle(held: Claim | None, holder: str, now: float) -> Claim | None:
-    """Return the claim that keeps a holder from an issue; None where it is free, the holder's own, or has ended."""
-    return None if held is None or held.holder == holder or held.ended(now) else held
+def obstacle(
+    held: Claim | None, wanted: Claim, now: float, *, began: float = 0.0, taken_over: bool = False
+) -> Claim | None:
+    """Return the claim that keeps its holder from `wanted`; None if the issue is free, its own, or the lease is over.
+
+    What outlasts runs is free, too, if a person has `taken_over` the issue here, and if this very clone held it before
+    its state `began`: the one before was lost. A run that is at work keeps its claim.
+    """
+    if held is None or held.holder == wanted.holder or held.ended(now):
+        return None
+    lost = bool(held.clone) and held.clone == wanted.clone and held.since < began
+    return None if held.why and (lost or taken_over) else held
 
 
 _KEPT = {

@@ -90,6 +90,12 @@ def read_marker(body: str) -> tuple[str, int] | None:
     return (unquote(found["issue"]), int(found["attempt"])) if found else None
 
 
+def read_model(body: str, attempt: int) -> str:
+    """Return the model that a pull request's text names for an attempt, "" if it names none."""
+    found = re.search(rf"^- {attempt} \((?P<model>[^()\n]{{1,200}})\): ", body, re.MULTILINE)
+    return re.sub(r"\\(.)", r"\1", found["model"]).replace("\u200b", "") if found else ""
+
+
 def body(proposal: Proposal) -> str:
     """Return the text of the pull request, as Markdown: what matters most comes first, and is left out last."""
     looks = "\n".join(f"- {point}" for point in _looks(proposal))
