@@ -186,9 +186,11 @@ def run_result(
     faulty: bool,
     once: str = "",
     withdrawn: Collection[str] = (),
+    refused: str = "",
 ) -> RunResult:
     """Say how the run ended. `work_left`: something could still start, or waits for a time.
 
+    `refused` says why nothing could be published.
     `once` says what `--once` has left undone, "" where that is not why the run ends. `withdrawn` are issues that people
     have deleted, moved or closed meanwhile.
     """
@@ -196,6 +198,8 @@ def run_result(
         return RunResult(EXIT_FAILURE, why_ended(broken))
     if stopped:
         return RunResult(EXIT_INTERRUPTED, "interrupted; `noface run` goes on where it was")
+    if refused:
+        return RunResult(EXIT_ATTENTION, f"stopped: {refused}")
     if limit and work_left:
         return RunResult(EXIT_ATTENTION if context.unreachable else EXIT_LIMIT, limit)
     only = context.settings.only_issues
@@ -505,6 +509,8 @@ class Engine:
         self._limit = self._limit or self._limits.reached()
         if self._drain_until is not None or self._limit or self._resumed:
             return planned
+        if self._publishing.refused or self._publishing.in_doubt:
+            return planned
         if self._context.settings.once and self._first_wave is None:
             self._first_wave = {issue.id for issue in planned.start}
             self._waves = bool(self._first_wave)
@@ -617,7 +623,7 @@ class Engine:
     def _sleep(self, planned: Plan) -> bool:
         """Wait for a retry time, if nothing else can happen before it; False where there is nothing to wait for."""
         context = self._context
-        if self._drain_until is not None or self._limit:
+        if self._drain_until is not None or self._limit or self._publishing.refused:
             return False
         if any(self._in_this_wave(issue) for issue in planned.start):
             return True
@@ -658,6 +664,7 @@ class Engine:
             broken=self._broken,
             stopped=self._drain_until is not None,
             limit=self._limits.in_the_end(self._limit),
+            refused=self._publishing.refused,
             work_left=bool(planned.start or planned.waiting or self._limits.refused),
             faulty=bool(self._watch.backlog.faults),
             once=self._once(planned),

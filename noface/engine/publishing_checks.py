@@ -1,8 +1,11 @@
 """Before a worker is paid: can its work be proposed, and which pull requests are open already? Only reads."""
 
+from noface.engine.attempt_environment import landing_message
 from noface.engine.context import RunContext
 from noface.engine.taking_over import learn
-from noface.errors import ForgeAwayError, RemoteError, UsageError
+from noface.errors import ForgeAwayError, ForgeError, RemoteError, UsageError
+from noface.forge.base import Forge
+from noface.git.refs import branch_name
 from noface.process.command import Canceller
 
 _HOW = '[landing] how = "pull-request"'
@@ -24,6 +27,7 @@ def check_publishing(context: RunContext, cancel: Canceller) -> None:
         )
     try:
         forge.check_access()
+        _check_rules(context, forge)
         learn(context, remote, forge, cancel)
     except ForgeAwayError as error:
         context.forge_away = error.until, error.message
@@ -32,3 +36,20 @@ def check_publishing(context: RunContext, cancel: Canceller) -> None:
         if not error.passing:
             raise
         context.log_event("forge_away", None, until=context.clock.now(), reason=error.message)
+
+
+def _check_rules(context: RunContext, forge: Forge) -> None:
+    """Raise ForgeError if the rules of the repository refuse each push to a branch of noface's.
+
+    What they may refuse only is told, since who owns the token may be let past them.
+    """
+    issues = context.tracker.backlog().issues
+    branch = branch_name(issues[0].id if issues else "1")
+    messages = tuple(landing_message(issue, 1) for issue in issues)
+    found = forge.refusals(branch, context.env.plumbing.repository.identity.email, messages)
+    if certain := next((each for each in found if each.certain), None):
+        raise ForgeError(f"What noface would push to {branch} is refused: {certain.text}.", certain.advice)
+    if found:
+        context.announce(
+            "rules_may_refuse", None, {"reason": " ".join(f"{each.text}. {each.advice}" for each in found)}
+        )

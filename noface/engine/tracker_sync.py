@@ -17,10 +17,11 @@ from noface.engine.places import machine_places
 from noface.engine.tracker_answers import act_on
 from noface.engine.tracker_calls import RemoteIssues, RoundEnd, carry_out
 from noface.errors import ForgeAwayError, ForgeError
+from noface.model.taxonomy import IssueStatus
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.recovery.polling import Asked, Pace, answered, away_until, refused
-from noface.recovery.said import ASKING, Standing, digest, said_of
+from noface.recovery.said import ASKING, AT_WORK, Standing, digest, said_of
 from noface.recovery.tracker_round import Candidate, Round, Told, next_round
 
 BEGINNING_S = 30.0
@@ -44,7 +45,7 @@ class TrackerSync:
         self._remedies: set[str] = set()
         self._read: tuple[int, list[Candidate]] | None = None
         self._asked: Asked | None = None
-        self._heard = self._told_away = self._pressing = False
+        self._heard = self._told_away = self._pressing = self._ends = False
         self._publications = context.publications
         if self._remote is None:
             self._publications.back()  # it was another one that was away
@@ -88,6 +89,7 @@ class TrackerSync:
         """Say at the end of a run how everything stands; what cannot be said now is announced."""
         if self._remote is None:
             return
+        self._read, self._ends = None, True
         self.settle(heed, ENDING_S, last=True)
         unsaid = [each.said.issue_id for each in self._candidates() if each.due_at is not None]
         unsaid = [issue_id for issue_id in unsaid if issue_id not in self._claims.elsewhere]
@@ -125,6 +127,8 @@ class TrackerSync:
         holder = self._claims.machine(standing.issue_id)
         standing = replace(standing, pushed=self._context.settings.landing.push, holder=holder)
         known, said = self._publications.get(standing.issue_id), said_of(standing, self._clean)
+        if self._ends and said.state in AT_WORK:
+            said = replace(said, state=IssueStatus.READY)  # nobody is at work on it once the run has ended
         if known is None:
             return Candidate(standing, said)
         return Candidate(

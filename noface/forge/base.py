@@ -6,6 +6,7 @@ creates something looks first whether it is there.
 
 from typing import Protocol
 
+from noface.forge.rules import Refusal
 from noface.model.pull_request import Check, PullDraft, PullRequest, Review
 
 
@@ -21,6 +22,9 @@ class Forge(Protocol):
 
     def check_access(self) -> None:
         """Raise ForgeError, which tells why, where nothing can be pushed or proposed. It only reads."""
+
+    def refusals(self, branch: str, email: str, messages: tuple[str, ...]) -> tuple[Refusal, ...]:
+        """Return what rules would refuse of pushes to a branch by commits like these. It only reads."""
 
     def find(self, branch: str) -> PullRequest | None:
         """Return the newest pull request from a branch of this repository, open ones first; None without one."""

@@ -14,6 +14,7 @@ from noface.forge.job_log import failed_steps
 from noface.forge.parse import Object
 from noface.forge.people import People
 from noface.forge.rest import Client, RefusedError
+from noface.forge.rules import Refusal, may_bypass, refusals, rules_of
 from noface.model.pull_request import Check, PullDraft, PullRequest, PullState, Review
 from noface.model.quoting import short
 
@@ -24,6 +25,8 @@ _RUNS_MAX = 100
 _TITLE_CHARS_MAX = 256
 _BODY_CHARS_MAX = 65_536
 _MAY_PUSH = ("push", "maintain", "admin")
+_OF_WORKFLOWS = "github-actions[bot]"
+_NO_PULLS = "not permitted to create"
 _OWN_MARK = "<!-- noface"
 
 _VIEWER = "query { viewer { login } }"
@@ -77,6 +80,24 @@ class GithubForge:
         if allowed and not login.endswith("[bot]") and not any(allowed.get(role) for role in _MAY_PUSH):
             hint = f"Give {login} write access, or use the token of somebody who has it."
             raise ForgeError(f"{login} may read {name}, but not push to it.", hint)
+        if login == _OF_WORKFLOWS:
+            self._check_may_propose(home)
+
+    def refusals(self, branch: str, email: str, messages: tuple[str, ...]) -> tuple[Refusal, ...]:
+        """Return what the repository's rules would refuse of pushes to a branch by commits like these. It only reads.
+
+        Servers and tokens that do not show rules tell of none: then the first push tells.
+        """
+        client = self._client
+        try:
+            rules = rules_of(client.items(client.repo("rules", "branches", branch), keep=True))
+        except RefusedError as error:
+            if error.status not in _NOT_FOR_THIS_TOKEN:
+                raise
+            return ()
+        known = {ruleset: self._may_bypass(ruleset) for ruleset in {rule.ruleset for rule in rules} if ruleset}
+        named = (replace(rule, bypass=known.get(rule.ruleset)) for rule in rules)
+        return tuple(refusals(named, branch, email, messages))
 
     def find(self, branch: str) -> PullRequest | None:
         """Return the newest pull request from a branch of this repository, open ones first; None without one."""
@@ -200,6 +221,32 @@ class GithubForge:
             with self._lock:
                 self._home = home
         return home
+
+    def _may_bypass(self, ruleset: int) -> bool | None:
+        try:
+            return may_bypass(self._client.get(self._client.repo("rulesets", ruleset), keep=True).body)
+        except RefusedError as error:
+            if error.status not in _NOT_FOR_THIS_TOKEN:
+                raise
+            return None  # one of the organization's, or not to be seen
+
+    def _check_may_propose(self, home: Object) -> None:
+        """Raise ForgeError if workflows may open no pull requests here.
+
+        Only administrators may read that setting. So what cannot be, main into itself, is asked for: it makes nothing,
+        and is refused for that setting first.
+        """
+        main = parse.text(home, "default_branch")
+        asked = {"title": "noface asks whether it may", "head": main, "base": main, "body": ""}
+        try:
+            self._client.post(self._client.repo("pulls"), asked)
+        except RefusedError as error:
+            if error.status == _FORBIDDEN and _NO_PULLS in error.message:
+                raise ForgeError(
+                    f"Workflows may open no pull requests in {self._client.location.repository}.",
+                    "Tick `Allow GitHub Actions to create and approve pull requests`: Settings, Actions, General,"
+                    " Workflow permissions; or use another token.",
+                ) from None
 
     def _found(self, branch: str) -> Object | None:
         owner = parse.text(self._repository(), "owner", "login") or self._client.location.owner

@@ -69,6 +69,8 @@ _REDIRECTS = (301, 302, 307, 308)
 MOVED = 301
 MISSING = (MOVED, 404, 410)
 """What RefusedError says of things that are not in the repository (any more): moved, unknown or hidden, deleted."""
+NOT_FOR_US = (401, 403, 404, 410, 451)
+"""What it says of things that this token may not do at all."""
 _GRAPHQL = "graphql"
 _NEXT = re.compile(r'<(?P<url>[^<>]*)>\s*;[^,<]*\brel="?next\b')
 

@@ -25,6 +25,8 @@ _OF_REPOSITORY = """
     POST labels
     GET labels/*
     GET milestones
+    GET rules/branches/*
+    GET rulesets/#
     GET collaborators/*/permission
     GET POST pulls
     GET PATCH pulls/#

@@ -184,6 +184,17 @@ def test_an_issue_that_is_no_issue_any_more_ends_its_worker_cleanly(shop, act, w
     assert [each for each in shop.github.requests if each[0] != "GET"] == []
 
 
+def test_no_label_says_that_noface_is_at_work_once_the_run_has_ended(shop):
+    number = shop.issue()
+    (shop.project.path / "b.txt").write_text("in the way")
+    shop.project.run(code=3)
+    assert shop.status(number) == "landing"
+    assert shop.labels(number) == set()
+    (shop.project.path / "b.txt").unlink()
+    shop.project.run()
+    assert shop.status(number) == "merged"
+
+
 @pytest.mark.parametrize("name", ["tracker_told:1", "tracker_told:2", "tracker_told_recorded:2"])
 def test_kills_between_telling_and_its_record_leave_one_comment(shop, name):
     number = shop.issue()

@@ -126,6 +126,8 @@ class Tracked:
         self.comments: dict[int, Comment] = {}
         self.milestones: dict[int, Milestone] = {}
         self.events: list[Event] = []
+        self.rules: list[tuple[str, dict]] = []  # what they hold for, and the rule with its ruleset
+        self.actions_propose = True
         self._labels: dict[str, Label] = {}
         self._numbers = itertools.count(1)
 
