@@ -32,8 +32,6 @@ MACHINE = "NOFACE_MACHINE"
 """The variable that names a machine; one that is made anew for each run is the same machine by it."""
 _HOLDER, _BEGAN = "holder", "holder_since"
 _ASK_AGAIN_S = 30.0
-_PATIENCE_S = 900.0
-"""How long a run with nothing else to do waits for a remote that is away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +180,7 @@ class ClaimKeeper:
             self._away_since = None
         else:
             self._away_since = now if self._away_since is None else self._away_since
-            waited = now < self._away_since + _PATIENCE_S
+            waited = now < self._away_since + self._context.settings.policy.outage_max_s
             for issue_id in asked:
                 self._waits[issue_id] = _Wait(f"cannot be claimed: {came.away}", now + pause, waited_for=waited)
         for issue_id in asked & self._waits.keys():

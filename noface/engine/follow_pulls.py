@@ -128,6 +128,12 @@ class PullFollower:
         wait = max(waits, key=lambda each: each.until, default=None)
         return wait if wait is not None and wait.until > now else None
 
+    def unread(self) -> tuple[float, str] | None:
+        """Return until when the forge is away, and why, as long as this run has not looked at each pull request."""
+        if self._away is None or not any(self._last(pull) is None for pull in self._followed()):
+            return None
+        return self._away.until, self._away.why
+
     def _followed(self) -> tuple[Followed, ...]:
         """Return the pull requests that may still change on the forge, those first that changed longest ago."""
         rows = self.context.pulls.rows(PullStep.OPEN, PullStep.CLOSED, PullStep.TAKEN)

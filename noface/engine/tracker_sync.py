@@ -46,12 +46,14 @@ class TrackerSync:
         self._read: tuple[int, list[Candidate]] | None = None
         self._asked: Asked | None = None
         self._heard = self._told_away = self._pressing = self._ends = False
+        self._unread = ""
         self._publications = context.publications
         if self._remote is None:
             self._publications.back()  # it was another one that was away
             return
         self._since = self._publications.since(self._remote.name, context.clock.now())
         self._asked = self._remote.fetched
+        self._unread = "" if self._remote.away is None else self._remote.away.message
         if self._remote.away is not None:
             self._away(self._remote.away)
         else:
@@ -95,6 +97,12 @@ class TrackerSync:
         unsaid = [issue_id for issue_id in unsaid if issue_id not in self._claims.elsewhere]
         if unsaid:
             self._context.log_event("tracker_unsaid", issues=unsaid)
+
+    def unread(self) -> tuple[float, str] | None:
+        """Return until when the tracker is away, and why, as long as this run has not read what is new there."""
+        if not self._unread or self._asked is None:
+            return None
+        return self._asked.away_until or self._asked.at, self._unread
 
     def has_looked(self, since: float) -> bool:
         """Tell whether the issues were read again after a time, or cannot be now; where not, that is done next."""
@@ -163,6 +171,7 @@ class TrackerSync:
             self._refused[said.issue_id] = digest(said)
             self._tell_refusal(refusal, said.issue_id)
         if end.changed is not None:
+            self._unread = ""
             self._asked = answered(self._asked, now, changed=end.changed or bool(end.heard))
         self._heard = self._heard or end.error is None
         for heard in end.heard:
