@@ -86,7 +86,7 @@ def _say(tracker: RemoteTracker, said: Said, comment: int | None, end: RoundEnd)
 def fetch_first(remote: RemoteIssues, clock: Clock, outage_max_s: float, tell: Callable[[str], None]) -> None:
     """Bring the copy up to date before a run; what came of it stands in `remote`.
 
-    If the tracker is away, the run goes on with the copy that it has. Without one, it is waited for, which is told once.
+    If the tracker is away, the run goes on with the copy that it has. Without one it is waited for, which is told once.
     Raises NofaceError if that lasts too long, and ForgeError if the tracker refuses: nothing would get further.
     """
     copied, began, told = has_copy(remote.tracker), clock.now(), False
