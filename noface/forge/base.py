@@ -38,6 +38,13 @@ class Forge(Protocol):
     def read(self, number: int) -> PullRequest:
         """Return a pull request as it is now."""
 
+    def changed(self, since: float | None) -> dict[int, float]:
+        """Return the pull requests that changed at a time or later, by their numbers with the time of the change.
+
+        In epoch seconds of the forge's clock; the newest change stands below 0. Without a time only that is told. What
+        checks do is no change of a pull request.
+        """
+
     def checks(self, commit: str) -> tuple[Check, ...]:
         """Return the checks of a commit, each once as it stands now."""
 

@@ -6,6 +6,7 @@ Everything that makes something looks first whether it is there, so that a call 
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 
 from noface.errors import ForgeError
@@ -13,7 +14,7 @@ from noface.forge import parse
 from noface.forge.job_log import failed_steps
 from noface.forge.parse import Object
 from noface.forge.people import People
-from noface.forge.rest import Client, RefusedError
+from noface.forge.rest import NOT_FOR_US, Client, RefusedError
 from noface.forge.rules import Refusal, may_bypass, refusals, rules_of
 from noface.model.pull_request import Check, PullDraft, PullRequest, PullState, Review
 from noface.model.quoting import short
@@ -22,6 +23,7 @@ _FORBIDDEN = 403
 _INVALID = 422
 _NOT_FOR_THIS_TOKEN = (_FORBIDDEN, 404)
 _RUNS_MAX = 100
+_CHANGED_PAGES_MAX, _CHANGED_PULLS_MAX = 5, 50
 _TITLE_CHARS_MAX = 256
 _BODY_CHARS_MAX = 65_536
 _MAY_PUSH = ("push", "maintain", "admin")
@@ -137,6 +139,25 @@ class GithubForge:
             return pull
         issue = self._client.get(self._client.repo("issues", number), keep=True).body  # only there it stands
         return parse.pull_request(source, parse.text(issue, "closed_by", "login"))
+
+    def changed(self, since: float | None) -> dict[int, float]:
+        """Return the pull requests that changed at a time or later, by number; the newest change of all is below 0."""
+        wanted: dict[str, object] = {"state": "all", "sort": "updated", "direction": "desc"}
+        client, path = self._client, self._client.repo("issues")  # to the API a pull request is an issue as well
+        try:
+            if since is None:
+                entries = _listed(client.get(path, {**wanted, "per_page": 1}).body)
+            else:
+                at = datetime.fromtimestamp(since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+                pages = client.pages(path, {**wanted, "since": at}, keep=True, pages_max=_CHANGED_PAGES_MAX)
+                entries = [entry for page in pages for entry in _listed(page.body) if "pull_request" in entry]
+        except RefusedError as error:
+            if error.status not in NOT_FOR_US:
+                raise
+            pulls = client.get(client.repo("pulls"), {**wanted, "per_page": _CHANGED_PULLS_MAX}, keep=True).body
+            entries = _listed(pulls)  # issues are turned off here
+        times = {parse.number(entry, "number"): parse.time_of(entry, "updated_at") or 0.0 for entry in entries}
+        return {**(times if since is not None else {}), 0: max(times.values(), default=since or 0.0)}
 
     def checks(self, commit: str) -> tuple[Check, ...]:
         """Return the checks of a commit, each once as it stands now.
@@ -333,6 +354,10 @@ class GithubForge:
         path = self._client.repo("check-runs", number)
         run = self._client.get(path).body
         return parse.annotations_text(run, self._client.items(f"{path}/annotations"))
+
+
+def _listed(body: object) -> list[Object]:
+    return [entry for entry in body if isinstance(entry, dict)] if isinstance(body, list) else []
 
 
 def _words(draft: PullDraft) -> dict[str, str]:
