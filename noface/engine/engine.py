@@ -41,6 +41,7 @@ from noface.engine.ground import GroundWatch, follow, settle_following, take_gro
 from noface.engine.jobs import Job, JobEnded, JobKind, Jobs
 from noface.engine.kept_work import KeptWork
 from noface.engine.landing import MergeQueue, QueueEntry, release_merged
+from noface.engine.landing_commits import check_signing
 from noface.engine.lessons import count_lessons
 from noface.engine.main_checks import AcceptChecks, Epics
 from noface.engine.outages import (
@@ -128,6 +129,7 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
             context.announce("checkout_lacks", None, {"what": [f"{one.text} ({one.fix})" for one in notes]})
         if unpriced := unpriced_models(context):
             context.announce("unpriced", None, {"models": list(unpriced)})
+        check_signing(context)
         check_publishing(context, cancel)
         landing = mode_of(context.settings.landing).name.lower().replace("_", "-")
         context.announce("preflight", None, {"main": context.env.plumbing.repository.main_name, "landing": landing})

@@ -23,7 +23,7 @@ from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.landing import QueueEntry
 from noface.engine.outside import scratch_of, wait_for_person
 from noface.engine.proposing import draft_of, proven_commit
-from noface.errors import ForgeAwayError, ForgeError, RemoteError
+from noface.errors import ForgeAwayError, ForgeError, RemoteError, SigningError
 from noface.forge.rest import NOT_FOR_US, RefusedError
 from noface.git.refs import RefUpdate, branch_name, hold_ref
 from noface.git.remote import Pushed, Rejected
@@ -231,7 +231,8 @@ class Publishing:
             case Rejected(reason=reason, said=said):
                 why = f"{branch_name(issue.id)} cannot be pushed: {said or reason.line}"
                 of_all = reason.cause.of_all and _OF_THE_WORK not in reason.line
-                advice = reason.own_branch or reason.advice
+                unsigned = "" if context.settings.landing.sign else reason.unsigned
+                advice = unsigned or reason.own_branch or reason.advice
                 self._hold(each, NotNow(f"{why}. {advice}".rstrip(), reason.cause.passing, of_all=of_all))
             case PullRequest():
                 hit("pull_opened")
@@ -262,7 +263,11 @@ class Publishing:
         row, number = context.pulls.row(issue.id), each.entry.number
         same = row is not None and (row.attempt, row.base, row.tree) == (number, proof.main, proof.tree)
         again = row is not None and same and (tip == row.head or (tip == row.pushed and row.state == PullStep.INTENT))
-        head = row.head if row is not None and again else proven_commit(context, issue, number, proof, tip)
+        try:
+            head = row.head if row is not None and again else proven_commit(context, issue, number, proof, tip)
+        except SigningError as error:
+            self._hold(each, NotNow(f"{error.message}. {error.hint}", passing=True))
+            return
         context.pulls.intended(
             context.clock.now(),
             Intended(

@@ -2,6 +2,7 @@
 
 from noface.engine.attempt_environment import landing_message
 from noface.engine.context import RunContext
+from noface.engine.landing_commits import trailers
 from noface.engine.taking_over import learn
 from noface.errors import ForgeAwayError, ForgeError, RemoteError, UsageError
 from noface.forge.base import Forge
@@ -45,8 +46,10 @@ def _check_rules(context: RunContext, forge: Forge) -> None:
     """
     issues = context.tracker.backlog().issues
     branch = branch_name(issues[0].id if issues else "1")
-    messages = tuple(landing_message(issue, 1) for issue in issues)
+    messages = tuple(landing_message(issue, 1, trailers=trailers(context, issue.id, 1)) for issue in issues)
+    signed = context.settings.landing.sign
     found = forge.refusals(branch, context.env.plumbing.repository.identity.email, messages)
+    found = tuple(each for each in found if not (signed and each.kind == "required_signatures"))
     if certain := next((each for each in found if each.certain), None):
         raise ForgeError(f"What noface would push to {branch} is refused: {certain.text}.", certain.advice)
     if found:

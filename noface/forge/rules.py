@@ -46,6 +46,7 @@ class Rule:
 class Refusal:
     """What a rule would refuse. `certain` is False if the token's owner may be let past it all the same."""
 
+    kind: str
     text: str
     advice: str
     certain: bool
@@ -74,7 +75,9 @@ def refusals(rules: Iterable[Rule], branch: str, email: str, messages: tuple[str
         certain = rule.bypass is False
         if rule.kind in _KINDS:
             name, means = _KINDS[rule.kind]
-            yield Refusal(f"the rule `{name}` holds for {branch}: {means}", f"{_OUT} (Settings, Rules).", certain)
+            or_sign = ", or sign with [landing] sign = true" if rule.kind == "required_signatures" else ""
+            said = f"the rule `{name}` holds for {branch}: {means}"
+            yield Refusal(rule.kind, said, f"{_OUT}{or_sign} (Settings, Rules).", certain)
         elif rule.kind in _PATTERNS:
             name, what = _PATTERNS[rule.kind]
             values = {"branch": (branch,), "email": (email,), "message": messages}[what]
@@ -82,6 +85,7 @@ def refusals(rules: Iterable[Rule], branch: str, email: str, messages: tuple[str
                 how = f"{text(rule.parameters, 'operator').replace('_', ' ')} {text(rule.parameters, 'pattern')!r}"
                 no = "not " * bool(rule.parameters.get("negate"))
                 yield Refusal(
+                    rule.kind,
                     f"the rule `{name}` wants {no}{how}, and {values[0]!r} is otherwise",
                     f"{_OUT} (Settings, Rules).",
                     certain,

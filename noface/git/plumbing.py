@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from noface.errors import GitError, RefLockedError, UsageError
+from noface.errors import GitError, RefLockedError, SigningError, UsageError
 from noface.git.command import Git, failed
 from noface.git.objects import NewHistory, ObjectReader, TreeDiff, parse_diff, parse_history
 from noface.git.private_git_dir import make_private_git_dir
@@ -29,6 +29,8 @@ _LINK = "120000"
 _LINK_BYTES_MAX = 4096
 _CHANGES_KEPT_MAX = 32
 _DIGITS_MAX = 10
+_SIGNING_SECONDS_MAX = 30.0
+_SAID_CHARS_MAX = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,26 @@ class Plumbing:
         """Make a commit; never signed, no hook runs. Returns its id."""
         args = [part for parent in parents for part in ("-p", parent)]
         return self.git.ask("commit-tree", *args, "-F", "-", tree, stdin=message.encode("utf-8", "replace"))
+
+    def signed_commit(self, tree: str, parents: tuple[str, ...], message: str) -> str:
+        """Make a commit that is signed with the person's own key, by their git and its settings; no hook runs.
+
+        Nothing may ask for a password. Raises SigningError.
+        """
+        who = self.repository.identity
+        named = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in asdict(who).items()}
+        extra = {key.upper(): value for key, value in named.items()}
+        git = replace(Git.user(str(self.repository.root), extra=extra), seconds_max=_SIGNING_SECONDS_MAX)
+        args = [part for parent in parents for part in ("-p", parent)]
+        output = git.run("commit-tree", "-S", *args, "-F", "-", tree, stdin=message.encode("utf-8", "replace"))
+        if output.code != 0:
+            said = " ".join(output.stderr.split())[:_SAID_CHARS_MAX] or "git said nothing"
+            raise SigningError(
+                f"a commit cannot be signed: {said}",
+                "Try it by hand: git commit-tree -S HEAD^{tree} -m x. The key is `git config user.signingkey`, and its"
+                " agent (gpg-agent, ssh-agent) has to hold it without asking.",
+            )
+        return output.text
 
     def missing(self, name: str, base: str) -> str:
         """Return what git says of objects that a commit or tree needs and that are gone; "" where all are there.

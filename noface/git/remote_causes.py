@@ -50,13 +50,14 @@ class RemoteCause(StrEnum):
 class Reason:
     """A cause, the line of git's message that tells of it, and what a person can do.
 
-    `own_branch` is that for a branch of noface's own.
+    `own_branch` is that for a branch of noface's own, `unsigned` that for commits that were not signed.
     """
 
     cause: RemoteCause
     line: str
     advice: str
     own_branch: str = ""
+    unsigned: str = ""
 
 
 @cache
@@ -65,7 +66,13 @@ def _causes() -> tuple[tuple[re.Pattern[str], Reason], ...]:
     return tuple(
         (
             re.compile("|".join(entry["patterns"])),
-            Reason(RemoteCause(entry["cause"]), "", entry["advice"], entry.get("own_branch", entry["advice"])),
+            Reason(
+                RemoteCause(entry["cause"]),
+                "",
+                entry["advice"],
+                entry.get("own_branch", entry["advice"]),
+                entry.get("unsigned", ""),
+            ),
         )
         for entry in entries
     )

@@ -18,6 +18,7 @@ from noface.model.markdown import quote as quotation
 from noface.model.quoting import CUT, in_dollars, short
 from noface.model.taxonomy import INTERRUPTED, PASSED
 from noface.model.worker_run import ReportStatus
+from noface.recovery.pull_template import filled
 
 TITLE_CHARS_MAX = 200
 _SUMMARY_CHARS_MAX = 4_000
@@ -43,6 +44,7 @@ class Proposal:
     elsewhere; `closes` says whether the merge closes it. `note` is what its commit says of the attempt,
     `approved` says that a person has approved it. `workspaces` is the folder in which each workspace has its own, and
     `places` are other folders of this machine: nobody is to read of them.
+    `template` is the repository's own, "" for none.
     """
 
     issue: Issue
@@ -58,6 +60,7 @@ class Proposal:
     protected: tuple[str, ...] = ()
     workspaces: str = ""
     places: tuple[str, ...] = ()
+    template: str = ""
 
     @property
     def shown(self) -> PastAttempt:
@@ -99,12 +102,15 @@ def read_model(body: str, attempt: int) -> str:
 def body(proposal: Proposal) -> str:
     """Return the text of the pull request, as Markdown: what matters most comes first, and is left out last."""
     looks = "\n".join(f"- {point}" for point in _looks(proposal))
+    own = {"issue": _issue(proposal), "done": _done(proposal), "tests": _proven(proposal)}
+    form, placed = filled(proposal.template, own) if proposal.template.strip() else ("", frozenset[str]())
     parts = [
         marker(proposal.issue.id, proposal.shown.number),
-        _issue(proposal),
-        _done(proposal),
+        own["issue"] if "issue" not in placed else "",
+        own["done"] if "done" not in placed else "",
+        form,
         f"### What to look at\n\n{looks}" if looks else "",
-        f"### Gates\n\n{_proven(proposal)}",
+        f"### Gates\n\n{own['tests']}" if "tests" not in placed else "",
         f"### Attempts\n\n{_tried(proposal)}",
         f"---\n{_HOW_TO_ANSWER}",
     ]

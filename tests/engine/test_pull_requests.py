@@ -4,6 +4,7 @@ import re
 import shutil
 import signal
 import sqlite3
+import subprocess
 
 import pytest
 from support.clocked_run import clocked
@@ -306,6 +307,51 @@ def test_workflows_that_may_open_no_pull_requests_are_told_before_any_worker_is_
     shop.project.run(code=3)
     assert shop.project.statuses() == {"1": "review"}
     assert len(shop.repo.pulls) == 1
+
+
+def test_the_branch_has_one_plain_commit_by_the_person_signed_and_signed_off_as_landing_says(shop, tmp_path):
+    key = tmp_path / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    for name, value in {"gpg.format": "ssh", "user.signingkey": f"{key}.pub"}.items():
+        shop.project.git("config", name, value)
+    shop.repo.rule("required_signatures")
+    shop.config(landing=LANDING + "sign = true\nsignoff = true\nagent_trailer = true\n")
+    shop.push()
+    out = shop.project.run(code=3)
+    assert shop.project.statuses() == {"1": "review"}, out
+    (commit,) = shop.repo.bare.git("rev-list", f"main..{shop.head()}").split()
+    raw = shop.repo.bare.git("cat-file", "commit", commit)
+    assert "BEGIN SSH SIGNATURE" in raw
+    who = f"{shop.project.git('config', 'user.name')} <{shop.project.git('config', 'user.email')}>"
+    assert f"\nauthor {who} " in raw
+    subject, _, body = raw.partition("\n\n")[2].partition("\n")
+    assert subject == "Add b"
+    lines = body.strip().splitlines()
+    assert lines[0].startswith("Assisted-by: ")
+    assert lines[1] == f"Signed-off-by: {who}"
+    assert lines[2] == "Noface-Issue: 1"
+
+
+def test_a_key_that_cannot_sign_is_told_before_any_worker_is_paid(shop):
+    shop.project.git("config", "gpg.format", "ssh")
+    shop.project.git("config", "user.signingkey", "/nowhere/key.pub")
+    shop.config(landing=LANDING + "sign = true\n")
+    shop.push()
+    out = shop.project.run(code=2)
+    assert "[landing] sign = true: a commit cannot be signed" in out
+    assert shop.project.shown("show", "1")["attempts"] == []
+
+
+def test_the_template_of_the_repository_is_filled(shop):
+    folder = shop.project.path / ".github"
+    folder.mkdir()
+    (folder / "PULL_REQUEST_TEMPLATE.md").write_text("## Description\n\n## Checklist\n- [ ] I have tested it\n")
+    shop.push()
+    shop.project.run(code=3)
+    body = shop.repo.issue(1).body
+    assert body.startswith("<!-- noface pull-request issue=1 attempt=1 -->")
+    assert body.index("## Description") < body.index("worker") < body.index("## Checklist") < body.index("### Gates")
+    assert "- [ ] I have tested it" in body
 
 
 def test_without_a_remote_the_run_ends_at_once_and_says_what_to_do(shop):
