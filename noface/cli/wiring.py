@@ -137,6 +137,9 @@ def landing_rules(config: Config) -> LandingRules:
         numbered=config.tracker.kind == "github",
         closes=config.tracker.close,
         keep_branches=landing.keep_branches,
+        sign=landing.sign,
+        signoff=landing.signoff,
+        agent_trailer=landing.agent_trailer,
     )
 
 

@@ -279,6 +279,9 @@ class Landing(Section):
     push: bool = setting(False, 'with how = "merge": push main after each landing; refused where main moved there')
     remote: Text = setting("", "the git remote; by default that of main, or origin", "origin")
     keep_branches: bool = setting(False, "keep the branches noface/ID of issues that are merged")
+    sign: bool = setting(False, "sign the commits that land, or are pushed, with your own key (git's user.signingkey)")
+    signoff: bool = setting(False, "sign them off (DCO): Signed-off-by with your name and address")
+    agent_trailer: bool = setting(False, "name agent and model in them: Assisted-by: AGENT:MODEL")
     fetch: bool = setting(True, "begin each run by fetching main from the remote, where there is one")
     lease: Duration = setting(
         1800.0, "how long a claim on an issue holds on the remote, unless the run that has it renews it"

@@ -4,6 +4,7 @@ A look waits for the network in a thread of its own and comes back as a job that
 out what it led to, in one transaction: a kill leaves all of it or nothing, and the next look sees the rest.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,7 @@ from noface.forge.base import Forge
 from noface.git.refs import hold_ref
 from noface.model.codec import decode, encode
 from noface.model.issue import Issue
-from noface.model.pull_request import LandingRules
+from noface.model.pull_request import LandingRules, PullState
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
@@ -54,6 +55,8 @@ from noface.store.records import PullRow
 
 _AT_ONCE_MAX = 10
 """How many pull requests one thread looks at, one after the other."""
+_ASKED_AGAIN_MAX = 5
+"""How often a pull request is looked at again in vain that GitHub has not found out yet whether it can be merged."""
 _SETTLED = (IssueStatus.REVIEW, IssueStatus.BLOCKED)
 """What an issue is while nobody works on it and its pull request decides."""
 _DONE_WITH = (IssueStatus.MERGED, IssueStatus.SKIPPED, IssueStatus.EPIC)
@@ -75,6 +78,7 @@ class _Came:
     looked: tuple[Looked, ...] = ()
     away: _Away | None = None
     said: tuple[tuple[str, str], ...] = ()
+    changed: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +103,10 @@ class PullFollower:
     _held: dict[str, Looked] = field(default_factory=dict)
     _looking: bool = False
     _away: _Away | None = None
+    _listed_at: float = float("-inf")
+    _newest: float | None = None
+    _changes: dict[int, float] = field(default_factory=dict)
+    _news: dict[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Begin with what the start of the run has found and told."""
@@ -110,9 +118,9 @@ class PullFollower:
         at_work = self.jobs.issues()
         for issue_id in [issue_id for issue_id in self._held if issue_id not in at_work]:
             self._carry_out(self._held.pop(issue_id))
-        if begin and not self._looking and (due := self._due()):
+        if begin and not self._looking and ((due := self._due()) or self._lists()):
             self._looking = True
-            run = partial(self._look, due, tuple(self._notes(due)))
+            run = partial(self._look, due, tuple(self._notes(due)), lists=self._lists())
             self.jobs.start(Job(JobKind.REMOTE, "", run, self._ended))
 
     def patience(self, *, once: bool = False) -> Patience | None:
@@ -127,6 +135,12 @@ class PullFollower:
         waits = [] if once else [_patience(pull, rules) for pull in followed if pull.state == PullStep.OPEN]
         wait = max(waits, key=lambda each: each.until, default=None)
         return wait if wait is not None and wait.until > now else None
+
+    def unread(self) -> tuple[float, str] | None:
+        """Return until when the forge is away, and why, as long as this run has not looked at each pull request."""
+        if self._away is None or not any(self._last(pull) is None for pull in self._followed()):
+            return None
+        return self._away.until, self._away.why
 
     def _followed(self) -> tuple[Followed, ...]:
         """Return the pull requests that may still change on the forge, those first that changed longest ago."""
@@ -145,9 +159,39 @@ class PullFollower:
             return ()
         poll_s = self.context.settings.landing.poll_s
         paced = [(pull, pace_of(pull, followed, poll_s)) for pull in followed]
-        due = [(next_time(self._last(pull), pace), pull) for pull, pace in paced if is_due(self._last(pull), pace, now)]
+        due = [
+            (0.0 if self._has_news(pull) else next_time(self._last(pull), pace), pull)
+            for pull, pace in paced
+            if self._has_news(pull) or is_due(self._last(pull), pace, now)
+        ]
         due.sort(key=lambda each: (each[0], each[1].number))
         return tuple(pull for _, pull in due[:_AT_ONCE_MAX])
+
+    def _lists(self) -> bool:
+        """Tell whether to ask now which pull requests have changed: one list tells of all, however many are open."""
+        now = self.context.clock.now()
+        due = not self._listed_at <= now < self._listed_at + self.context.settings.landing.poll_s
+        return due and not self._is_resting(now) and bool(self._followed())
+
+    def _has_news(self, pull: Followed) -> bool:
+        """Tell whether a pull request has changed since it was looked at, or GitHub is to be asked for the rest of it.
+
+        Whether it can be merged is found out only once somebody asks, and told to whom asks again.
+        """
+        last = self._last(pull)
+        if last is None:
+            return False  # due all the same
+        look = self._looks.get(pull.issue_id)
+        computed = look is None or look.pull.state is not PullState.OPEN or look.pull.mergeable is not None
+        again = last.at + self.context.settings.landing.poll_s
+        if (
+            not computed
+            and look is not None
+            and look.unchanged < _ASKED_AGAIN_MAX
+            and self.context.clock.now() >= again
+        ):
+            return True
+        return self._news.get(pull.number, float("-inf")) > last.at
 
     def _last(self, pull: Followed) -> Asked | None:
         """Return what came of the last look at a pull request, None where there was none since its newest push."""
@@ -168,10 +212,15 @@ class PullFollower:
                 notes.append((pull, note))
         return notes
 
-    def _look(self, due: tuple[Followed, ...], notes: tuple[tuple[Followed, str], ...], cancel: Canceller) -> _Came:
+    def _look(
+        self, due: tuple[Followed, ...], notes: tuple[tuple[Followed, str], ...], cancel: Canceller, *, lists: bool
+    ) -> _Came:
         """Look at pull requests, in a thread; what was seen before the forge went away counts."""
         context, looked, said = self.context, [], []
+        changed: dict[int, float] = {}
         try:
+            if lists:
+                changed = self.forge.changed(self._newest)
             eyes = self._eyes(cancel)
             for pull in due:
                 if cancel.cancelled:
@@ -188,11 +237,11 @@ class PullFollower:
                 say(eyes, pull, note)
                 said.append((pull.issue_id, note))
         except ForgeAwayError as error:
-            return _Came(tuple(looked), _Away(error.until, error.message), tuple(said))
+            return _Came(tuple(looked), _Away(error.until, error.message), tuple(said), changed)
         except ForgeError as error:
             until = context.clock.now() + Pace(context.settings.landing.poll_s).longest_s
-            return _Came(tuple(looked), _Away(until, error.message), tuple(said))
-        return _Came(tuple(looked), None, tuple(said))
+            return _Came(tuple(looked), _Away(until, error.message), tuple(said), changed)
+        return _Came(tuple(looked), None, tuple(said), changed)
 
     def _eyes(self, cancel: Canceller) -> Eyes:
         context, env, remote = self.context, self.context.env, self.context.remote
@@ -226,6 +275,7 @@ class PullFollower:
             self._is_away(came.away)
         elif self._away is not None:
             self._away = None
+        self._take_changes(came.changed, now)
         for looked in came.looked:
             issue_id = looked.followed.issue_id
             before = self._looks.get(issue_id)
@@ -236,6 +286,16 @@ class PullFollower:
         for issue_id, note in came.said:
             if (pull := self._of(issue_id)) is not None:
                 self.context.pulls.seen(now, issue_id, seen=encode(replace(pull.seen, said=note)))
+
+    def _take_changes(self, changed: Mapping[int, float], now: float) -> None:
+        """Note which pull requests have news; a list tells of the newest change that was known once more."""
+        if not changed:
+            return
+        self._listed_at, self._newest = now, changed[0]
+        for number, at in changed.items():
+            if number and self._changes.get(number) != at:
+                self._changes[number] = at
+                self._news[number] = now
 
     def _is_away(self, away: _Away) -> None:
         """Ask nothing before the time that the forge has named; tell it once."""

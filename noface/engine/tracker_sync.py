@@ -9,18 +9,19 @@ import queue
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 from noface.engine.claims import ClaimKeeper
 from noface.engine.context import RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
+from noface.engine.places import machine_places
 from noface.engine.tracker_answers import act_on
 from noface.engine.tracker_calls import RemoteIssues, RoundEnd, carry_out
 from noface.errors import ForgeAwayError, ForgeError
+from noface.model.taxonomy import IssueStatus
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.recovery.polling import Asked, Pace, answered, away_until, refused
-from noface.recovery.said import ASKING, Standing, digest, said_of
+from noface.recovery.said import ASKING, AT_WORK, Standing, digest, said_of
 from noface.recovery.tracker_round import Candidate, Round, Told, next_round
 
 BEGINNING_S = 30.0
@@ -44,13 +45,15 @@ class TrackerSync:
         self._remedies: set[str] = set()
         self._read: tuple[int, list[Candidate]] | None = None
         self._asked: Asked | None = None
-        self._heard = self._told_away = self._pressing = False
+        self._heard = self._told_away = self._pressing = self._ends = False
+        self._unread = ""
         self._publications = context.publications
         if self._remote is None:
             self._publications.back()  # it was another one that was away
             return
         self._since = self._publications.since(self._remote.name, context.clock.now())
         self._asked = self._remote.fetched
+        self._unread = "" if self._remote.away is None else self._remote.away.message
         if self._remote.away is not None:
             self._away(self._remote.away)
         else:
@@ -88,11 +91,18 @@ class TrackerSync:
         """Say at the end of a run how everything stands; what cannot be said now is announced."""
         if self._remote is None:
             return
+        self._read, self._ends = None, True
         self.settle(heed, ENDING_S, last=True)
         unsaid = [each.said.issue_id for each in self._candidates() if each.due_at is not None]
         unsaid = [issue_id for issue_id in unsaid if issue_id not in self._claims.elsewhere]
         if unsaid:
             self._context.log_event("tracker_unsaid", issues=unsaid)
+
+    def unread(self) -> tuple[float, str] | None:
+        """Return until when the tracker is away, and why, as long as this run has not read what is new there."""
+        if not self._unread or self._asked is None:
+            return None
+        return self._asked.away_until or self._asked.at, self._unread
 
     def has_looked(self, since: float) -> bool:
         """Tell whether the issues were read again after a time, or cannot be now; where not, that is done next."""
@@ -125,6 +135,8 @@ class TrackerSync:
         holder = self._claims.machine(standing.issue_id)
         standing = replace(standing, pushed=self._context.settings.landing.push, holder=holder)
         known, said = self._publications.get(standing.issue_id), said_of(standing, self._clean)
+        if self._ends and said.state in AT_WORK:
+            said = replace(said, state=IssueStatus.READY)  # nobody is at work on it once the run has ended
         if known is None:
             return Candidate(standing, said)
         return Candidate(
@@ -134,16 +146,9 @@ class TrackerSync:
     def _clean(self, text: str) -> str:
         """Take secrets out of a text, and where this machine keeps the project."""
         env = self._context.env
-        repository = env.plumbing.repository
-        places = {
-            str(env.slots_dir): "<workspaces>",
-            str(repository.state_dir): "<state>",
-            str(repository.root): ".",
-            str(Path.home()): "~",
-        }
         text = env.masker.text(text)
-        for place, name in sorted(places.items(), key=lambda item: -len(item[0])):
-            text = text.replace(place, name) if len(place) > 1 else text
+        for place, name in machine_places(env).items():
+            text = text.replace(place, name)
         return text
 
     # What came of it
@@ -166,6 +171,7 @@ class TrackerSync:
             self._refused[said.issue_id] = digest(said)
             self._tell_refusal(refusal, said.issue_id)
         if end.changed is not None:
+            self._unread = ""
             self._asked = answered(self._asked, now, changed=end.changed or bool(end.heard))
         self._heard = self._heard or end.error is None
         for heard in end.heard:

@@ -6,6 +6,7 @@ creates something looks first whether it is there.
 
 from typing import Protocol
 
+from noface.forge.rules import Refusal
 from noface.model.pull_request import Check, PullDraft, PullRequest, Review
 
 
@@ -22,6 +23,9 @@ class Forge(Protocol):
     def check_access(self) -> None:
         """Raise ForgeError, which tells why, where nothing can be pushed or proposed. It only reads."""
 
+    def refusals(self, branch: str, email: str, messages: tuple[str, ...]) -> tuple[Refusal, ...]:
+        """Return what rules would refuse of pushes to a branch by commits like these. It only reads."""
+
     def find(self, branch: str) -> PullRequest | None:
         """Return the newest pull request from a branch of this repository, open ones first; None without one."""
 
@@ -33,6 +37,13 @@ class Forge(Protocol):
 
     def read(self, number: int) -> PullRequest:
         """Return a pull request as it is now."""
+
+    def changed(self, since: float | None) -> dict[int, float]:
+        """Return the pull requests that changed at a time or later, by their numbers with the time of the change.
+
+        In epoch seconds of the forge's clock; the newest change stands below 0. Without a time only that is told. What
+        checks do is no change of a pull request.
+        """
 
     def checks(self, commit: str) -> tuple[Check, ...]:
         """Return the checks of a commit, each once as it stands now."""

@@ -143,6 +143,9 @@ class LandingRules:
     numbered: bool = False
     closes: bool = True
     keep_branches: bool = False
+    sign: bool = False
+    signoff: bool = False
+    agent_trailer: bool = False
 
     @property
     def publishes(self) -> bool:

@@ -40,6 +40,7 @@ CHECKS_BEGIN_S = 90.0
 """How long after a push checks may take to appear; a pull request without any then has none."""
 
 _NAMES_MAX = 4
+_SELDOM_S = 2 * LONGEST_S
 
 
 TAKEN = "taken"
@@ -181,11 +182,12 @@ Decision = StillOpen | Merged | ClosedUnmerged | TakenByPerson | Outdated | Roun
 def pace_of(followed: Followed, everything: Collection[Followed], poll_s: float) -> Pace:
     """Return how often to look at a pull request: soon and then seldom where checks run, else only seldom.
 
-    Many share the looks that one would take, so that an idle run asks little however much is open.
+    What people do to it shows in the list of changes, so without that only checks that run again are to be seen. Many
+    share the looks that one would take, so that an idle run asks little however much is open.
     """
     busy = _is_busy(followed)
     many = sum(_is_busy(other) is busy for other in everything)
-    return Pace(poll_s).shared(many) if busy else Pace(max(poll_s, LONGEST_S)).shared(many)
+    return Pace(poll_s).shared(many) if busy else Pace(max(poll_s, _SELDOM_S), max(poll_s, _SELDOM_S)).shared(many)
 
 
 def _is_busy(followed: Followed) -> bool:

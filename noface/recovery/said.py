@@ -22,6 +22,8 @@ CALM_S = 120.0
 """How long after the last time an issue is said again whose change calls for nobody."""
 ASKING = (IssueStatus.BLOCKED, IssueStatus.APPROVAL)
 """In these states an issue waits for what people write about it."""
+AT_WORK = (IssueStatus.RUNNING, IssueStatus.LANDING)
+"""In these a run is at work on an issue; after it, nobody is."""
 _QUIET = (IssueStatus.READY, IssueStatus.WAITING, IssueStatus.RUNNING, IssueStatus.LANDING, IssueStatus.EPIC)
 _ATTEMPTS_SHOWN = 20
 _PARTS_SHOWN = 50

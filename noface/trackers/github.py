@@ -38,7 +38,8 @@ def open_github(settings: TrackerSettings, _root: Path, state: Path) -> "GithubT
         from noface.forge.location import located
         from noface.forge.opened import opened
 
-        return opened(located(settings.remote, settings.repository, settings.url), settings.authors)
+        place = located(settings.remote, settings.repository, settings.url)
+        return opened(place, settings.authors, folder=state / FOLDER)
 
     return GithubTracker(settings, state / FOLDER, connect)
 
@@ -112,18 +113,21 @@ class GithubTracker:
         if number_of(said.issue_id) is None:
             return None  # a part of a divided issue, which GitHub knows nothing of
         from noface.forge.rest import MISSING, RefusedError
+        from noface.trackers.github_refresh import BECAME_DISCUSSION
         from noface.trackers.github_talk import say
 
         copy, sync = self._loaded()
         before = _standing(copy)
         number = int(said.issue_id)
+        if copy.gone.get(number, BECAME_DISCUSSION) != BECAME_DISCUSSION:
+            return None
         try:
             # Work begins, or lands: what a person changed since the last refresh is seen before.
             if said.state in ("running", "landing") and not self._refresh(copy, sync).read_one(number):
                 return None
             return say(self._open(), self._settings, copy, sync, said, comment)
         except RefusedError as error:
-            if error.status not in MISSING or self._refresh(copy, sync).read_one(number):
+            if error.status not in (*MISSING, 403) or self._refresh(copy, sync).read_one(number):
                 raise
             return None
         finally:

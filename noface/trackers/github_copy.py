@@ -17,7 +17,7 @@ from noface.trackers.github_issue import RemoteIssue
 
 _VERSION = 1
 _BYTES_MAX = 1 << 30
-_STORED = tuple(each.name for each in fields(RemoteIssue) if each.name != "updated")
+_STORED = tuple(each.name for each in fields(RemoteIssue) if each.name not in ("updated", "locked"))
 
 
 @dataclass(slots=True)
@@ -136,7 +136,7 @@ def same(first: Copy, second: Copy) -> bool:
 
 
 def _row(issue: RemoteIssue) -> RemoteIssue:
-    return replace(issue, updated="")
+    return replace(issue, updated="", locked=False)
 
 
 def _issue(row: list[Any]) -> RemoteIssue:

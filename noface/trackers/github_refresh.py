@@ -5,7 +5,8 @@
 2. Each time, what has changed since the newest change known is listed, of all issues and without the label, since one
    that has lost its label or was closed must be seen. Idle, that is one request, answered by "as before".
 3. Issues that noface is at work on are looked at each time, which costs nothing of the limit while they are as before:
-   no listing of changes tells that one was deleted or moved.
+   no listing of changes tells that one was deleted or moved. Of one that was closed and locked its events tell whether
+   it became a discussion.
 4. Then what these lead to is looked up: sub-issues and blockers where an issue's own summary says that some are open,
    issues that others depend on, and whether authors may write.
 
@@ -41,6 +42,7 @@ _FIRST = datetime(2008, 1, 1, tzinfo=UTC)
 """No issue of GitHub's is older."""
 _UNTOLD = (403, 404)
 _BECAME = {MOVED: "was transferred to another repository", 410: "was deleted"}
+BECAME_DISCUSSION = "was converted to a discussion"
 _UNKNOWN = "is not to be found any more: it was deleted, or transferred to where the token may not read"
 _WRITERS = {"admin", "maintain", "write"}
 
@@ -66,6 +68,7 @@ class Refresh:
             self._list_all()
         self._list_changes()
         self._look_at_worked()
+        self._look_for_discussions()
         self._look_up_relations()
         self._look_up_writers()
         self._look_up_dependencies()
@@ -121,7 +124,8 @@ class Refresh:
         if known is not None and remote.updated < known.updated:
             return False  # a page that was listed before the change
         self._copy.missing.discard(remote.number)
-        self._copy.gone.pop(remote.number, None)
+        if remote.open or not remote.locked:
+            self._copy.gone.pop(remote.number, None)
         if known is None and not wanted(remote, self._settings):
             return False
         self.put(remote)
@@ -165,7 +169,7 @@ class Refresh:
             if related and self._sync.related.get(number) != mark and self._may_ask():
                 found = [
                     *(self._listed(number, "sub_issues") if remote.open_children else ()),
-                    *(self._listed(number, "dependencies/blocked_by") if remote.open_blockers else ()),
+                    *(self._listed(number, "dependencies", "blocked_by") if remote.open_blockers else ()),
                 ]
                 here = tuple(dict.fromkeys(each.number for each in found if _together(each, remote)))
                 for each in found:
@@ -176,9 +180,9 @@ class Refresh:
                 self._copy.issues[number] = replace(remote, children=here, blockers=(), elsewhere=elsewhere)
                 self._sync.related[number] = mark
 
-    def _listed(self, number: int, what: str) -> list[RemoteIssue]:
+    def _listed(self, number: int, *what: str) -> list[RemoteIssue]:
         try:
-            return list(_issues(self._client.items(self._client.repo("issues", number, what), keep=True)))
+            return list(_issues(self._client.items(self._client.repo("issues", number, *what), keep=True)))
         except RefusedError as error:
             if error.status in MISSING:
                 return []  # a server of somebody's own that is older than these
@@ -206,7 +210,7 @@ class Refresh:
             self.read_one(number)
 
     def read_one(self, number: int) -> bool:
-        """Read an issue as it is now into the copy; tell whether it is still here. What is gone stays so, with why."""
+        """Read an issue as it is now into the copy; tell whether it is one here still. If it is gone, why is kept."""
         try:
             answer = self._client.get(self._client.repo("issues", number), keep=True)
         except RefusedError as error:
@@ -221,10 +225,32 @@ class Refresh:
         if remote is None:
             raise ForgeError(f"GitHub answered with no issue for #{number}.", "Is [github] url that of the REST API?")
         self._copy.missing.discard(number)
-        self._copy.gone.pop(number, None)
+        if remote.open or not remote.locked:
+            self._copy.gone.pop(number, None)
         if answer.changed or number not in self._copy.issues:
             self.put(remote)
-        return True
+        return not self._became_discussion(number)
+
+    def _look_for_discussions(self) -> None:
+        """Find out which of the issues with labels of noface's became a discussion: GitHub closes and locks those."""
+        for number in list(self._sync.own):
+            if number not in self._copy.gone:
+                self._became_discussion(number)
+
+    def _became_discussion(self, number: int) -> bool:
+        remote = self._copy.issues.get(number)
+        if remote is None or remote.open or not remote.locked or not self._may_ask():
+            return False
+        try:
+            events = self._client.items(self._client.repo("issues", number, "events"), keep=True)
+        except RefusedError as error:
+            if error.status not in _UNTOLD:
+                raise
+            return False
+        became = any(isinstance(event, dict) and event.get("event") == "converted_to_discussion" for event in events)
+        if became:
+            self._copy.gone[number] = BECAME_DISCUSSION
+        return became
 
     def settled(self, updated: str) -> bool:
         """Tell whether a change is so old that another would have another time: GitHub's times are whole seconds."""

@@ -8,6 +8,7 @@ that holds this line is not taken for it. Only labels that begin with `noface:` 
 import hashlib
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from noface.trackers.github_backlog import trusted
 from noface.trackers.github_body import uncommented
 from noface.trackers.github_copy import Copy, Sync
 from noface.trackers.github_issue import OWN_LABELS
-from noface.trackers.github_refresh import Refresh
+from noface.trackers.github_refresh import BECAME_DISCUSSION, Refresh
 
 MARKER = "<!-- noface:issue -->"
 STATES = {
@@ -47,6 +48,9 @@ def say(
     """
     number = int(said.issue_id)
     talk = _Talk(opened, number, sync)
+    if copy.gone.get(number) == BECAME_DISCUSSION:  # nobody can comment it any more
+        talk.leave()
+        return comment
     talk.label(said.state)
     if said.text:
         comment = talk.comment(said.text, comment)
@@ -79,11 +83,17 @@ class _Talk:
         for other in has:
             if other != name:
                 try:
-                    self._client.delete(f"{self._path}/labels/{other.replace(':', '%3A')}")
+                    self._client.delete(self._client.repo("issues", self._number, "labels", other))
                 except RefusedError as error:
                     if error.status not in MISSING:
                         raise
                 self._know(tuple(each for each in self._sync.own.get(self._number, ()) if each != other))
+
+    def leave(self) -> None:
+        """Take noface's labels away, as far as GitHub lets them be taken."""
+        with suppress(RefusedError):
+            self.label("")
+        self._know(())
 
     def _know(self, labels: tuple[str, ...]) -> None:
         self._sync.own.pop(self._number, None)
@@ -116,7 +126,7 @@ class _Talk:
                 return found
         if found is not None:
             try:
-                self._client.patch(self._client.repo("issues/comments", found), {"body": body})
+                self._client.patch(self._client.repo("issues", "comments", found), {"body": body})
             except RefusedError as error:
                 if error.status not in MISSING:
                     raise

@@ -161,6 +161,40 @@ def test_an_issue_that_is_transferred_under_work_neither_lands_nor_is_told_elsew
     assert "transferred" in shop.project.noface("show", str(number)).stdout
 
 
+@pytest.mark.parametrize(
+    ("act", "what"), [("converts", "was converted to a discussion"), ("deletes_issue", "was deleted")]
+)
+def test_an_issue_that_is_no_issue_any_more_ends_its_worker_cleanly(shop, act, what):
+    shop.set_up(("*", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]), WORK)
+    number = shop.issue()
+    running = shop.project.start("run")
+    shop.project.in_slots("half.txt")
+    wait_for(lambda: shop.labels(number) == {"noface:running"})
+    getattr(shop.alice, act)(number)
+    out, _ = running.communicate(timeout=60)
+    assert running.returncode == 0, out
+    assert what in out
+    assert what in shop.project.noface("show", str(number)).stdout
+    assert "refuses" not in out
+    assert shop.project.git("show", f"refs/noface/issues/{number}/1:half.txt") == "half"
+    if act == "converts":
+        assert shop.labels(number) == set()
+    shop.github.requests.clear()
+    assert shop.project.noface("run").returncode == 0
+    assert [each for each in shop.github.requests if each[0] != "GET"] == []
+
+
+def test_no_label_says_that_noface_is_at_work_once_the_run_has_ended(shop):
+    number = shop.issue()
+    (shop.project.path / "b.txt").write_text("in the way")
+    shop.project.run(code=3)
+    assert shop.status(number) == "landing"
+    assert shop.labels(number) == set()
+    (shop.project.path / "b.txt").unlink()
+    shop.project.run()
+    assert shop.status(number) == "merged"
+
+
 @pytest.mark.parametrize("name", ["tracker_told:1", "tracker_told:2", "tracker_told_recorded:2"])
 def test_kills_between_telling_and_its_record_leave_one_comment(shop, name):
     number = shop.issue()
@@ -173,12 +207,19 @@ def test_kills_between_telling_and_its_record_leave_one_comment(shop, name):
 def test_an_outage_stops_nobody_and_all_is_told_by_the_next_run(shop):
     number = shop.issue()
     with shop.github.away():
-        out = shop.project.run(code=1)
-    assert "no copy of the issues yet" in out
+        done = clocked(shop.project, "run", step_s=900.0)
+    assert done.returncode == 1
+    assert done.stderr.count("no copy of the issues yet, and they cannot be fetched now") == 1
+    assert "no copy of the issues yet, and they cannot be fetched:" in done.stderr
     shop.project.noface("fetch")
     with shop.github.away():
-        out = shop.project.run()
+        done = clocked(shop.project, "run", step_s=900.0)
+    out = done.stdout + done.stderr
+    assert done.returncode == 4, out
     assert out.count("the tracker does not answer") == 1
+    assert "what is new at GitHub was not looked at" in out.lower().replace("github", "GitHub")
+    assert "inished" not in out
+    assert shop.project.git("show", "main:b.txt") == "b", "what the copy holds was worked on"
     assert f"the next run tells the tracker how these stand: {number}" in out
     assert shop.repository.issue(number).state == "open"
     assert "The tracker has not answered since" in shop.project.noface("status").stdout
@@ -186,6 +227,35 @@ def test_an_outage_stops_nobody_and_all_is_told_by_the_next_run(shop):
     assert shop.project.shown("status")["tracker_away"] is None
     assert shop.repository.issue(number).state == "closed"
     assert "landed**" in shop.comment(number)
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_an_outage_at_the_start_is_waited_out(shop, copied):
+    number = shop.issue()
+    if copied:
+        shop.project.noface("fetch")
+        late = shop.issue()
+    shop.github.breaks(503, times=9)
+    done = clocked(shop.project, "run", step_s=30.0)
+    out = done.stdout + done.stderr
+    assert shop.repository.issue(number).state == "closed"
+    assert out.count("503") in {1, 2}, f"it is said once, and once that the run waits for it: {out}"
+    if copied:
+        assert len(shop.project.attempts(str(late))) == 1, "what was new there was read before the end"
+
+
+def test_a_rate_limit_at_the_start_is_waited_out(shop):
+    number = shop.issue()
+    shop.project.noface("fetch")
+    shop.github.limits.leave(shop.github.user(BOT), 0)
+    shop.github.later(0)
+    with shop.github.away():
+        shop.project.noface("status")
+    done = clocked(shop.project, "run", step_s=120.0)
+    out = done.stdout + done.stderr
+    assert shop.project.git("show", "main:b.txt") == "b", out
+    assert done.returncode in {0, 4}, out
+    assert shop.status(number) == "merged"
 
 
 def test_a_token_that_may_not_write_issues_is_told_once_and_work_goes_on(shop):

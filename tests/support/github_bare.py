@@ -68,6 +68,24 @@ exit 1
         )
         hook.chmod(0o755)
 
+    def refuse(self, pattern, said):
+        """Let no push change what a pattern of branches names, by a ruleset, and say so as GitHub does."""
+        hook = self.path / "hooks" / "update"
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(
+            f"""#!/bin/sh
+case "$1" in refs/heads/{pattern}) ;; *) exit 0 ;; esac
+echo "error: GH013: Repository rule violations found for $1." >&2
+echo '- {said}' >&2
+exit 1
+"""
+        )
+        hook.chmod(0o755)
+
+    def let_in(self):
+        """Let every push in again."""
+        (self.path / "hooks" / "update").unlink()
+
     def holds(self, commit, ancestor):
         """Whether `ancestor` is in the history of `commit`."""
         return self.git("merge-base", "--is-ancestor", ancestor, commit, check=False) is not None

@@ -57,7 +57,7 @@ OPERATIONS = """
     actions/list-workflow-runs-for-repo
     git/get-ref git/list-matching-refs git/create-ref git/update-ref git/delete-ref git/get-commit
     repos/list-branches repos/get-branch repos/get-commit repos/list-pull-requests-associated-with-commit
-    repos/get-content
+    repos/get-content repos/get-branch-rules repos/get-repo-ruleset
 """
 """Ids of the operations that the server of the tests has, or could have: a call of another one is a fault of noface."""
 

@@ -73,6 +73,16 @@ class Person:
     def deletes_issue(self, number):
         self.repository.away[number] = None
         del self.repository.issues[number]
+        for comment in self.repository.comments_of(number):
+            del self.repository.comments[comment.id]
+
+    @_locked
+    def converts(self, number):
+        """Make a discussion of an issue: it stays, closed and locked, and nobody can comment it any more."""
+        issue = self._issue(number)
+        self.repository.set_state(issue, self.user, "closed", "not_planned")
+        issue.locked = issue.discussion = True
+        self.repository.happened(issue, "converted_to_discussion", self.user)
 
     @_locked
     def blocks(self, number, by):

@@ -4,6 +4,7 @@ Of GraphQL it knows the one mutation that REST lacks: enablePullRequestAutoMerge
 """
 
 import re
+from fnmatch import fnmatch
 
 from .github_calls import Answer, Listed, operation
 from .github_openapi import NOWHERE, described
@@ -36,9 +37,34 @@ def _pulls(call):
 @operation("pulls/create", "pull_requests=write", "write")
 def _create(call):
     body = call.body
+    if call.user.login == "github-actions[bot]" and not call.repository.actions_propose:
+        raise RefusedError(403, "GitHub Actions is not permitted to create or approve pull requests.")
     fields = {"body": body.get("body"), "draft": body.get("draft", False)}
     made = call.repository.open_pull(call.user, body["title"], body["head"], body["base"], **fields)
     return Answer(201, call.views.pull(made))
+
+
+@operation("repos/get-branch-rules")
+def _rules_of_branch(call):
+    found = [rule for branches, rule in call.repository.rules if fnmatch(call.places["branch"], branches)]
+    return Listed(found, lambda rule: _rule_view(call, rule))
+
+
+def _rule_view(call, rule):
+    of = {"ruleset_id": rule["ruleset_id"], "ruleset_source": call.repository.full_name}
+    of |= {"ruleset_source_type": "Repository", "type": rule["type"]}
+    return {**of, "parameters": rule["parameters"]} if rule["parameters"] else of
+
+
+@operation("repos/get-repo-ruleset")
+def _ruleset(call):
+    wanted = int(call.places["ruleset_id"])
+    rule = next((rule for _, rule in call.repository.rules if rule["ruleset_id"] == wanted), None)
+    if rule is None or rule["bypass"] is None:
+        raise not_found()
+    named = {"id": wanted, "name": "branches", "target": "branch", "source_type": "Repository"}
+    named |= {"source": call.repository.full_name, "enforcement": "active"}
+    return {**named, "current_user_can_bypass": rule["bypass"]}
 
 
 @operation("pulls/get", "pull_requests=read")

@@ -11,11 +11,15 @@ How to use it (the fixture `github` of conftest; nothing is patched, noface is t
     n = alice.opens_issue("Title", "body", labels=["ready-for-agent"], milestone="v1")
     alice.comments(n, "yes"); alice.labels(n, "x"); alice.closes(n); alice.edits(n, body="…"); alice.blocks(n, by=3)
     alice.transfers(n, github.repository("acme/other")); alice.deletes_issue(n)  # from then on 301 or 404, and 410
+    alice.converts(n)                                    # to a discussion: closed, locked, and an event says so
     alice.pushes("main", {"a.txt": "new\n"}); alice.opens_pull("T", "branch")
     alice.reviews(n, "changes_requested", "why", [("a.txt", 1, "rename it")]); alice.merges(n, "squash"); alice.closes(n)
     repo.check(sha_or_pull, "tests", "failure", log="…\n", annotations=[{…}])   # no conclusion: it runs; None log: 404
     repo.status(sha_or_pull, "ci/x", "failure", description="…", target_url="https://…")
     repo.protect("main")                                 # pushes to it are refused as GitHub words it
+    repo.rule("required_signatures", refuses="Commits must have verified signatures.")   # a ruleset for noface/*
+    repo.bare.refuse("noface/*", "…"); repo.bare.let_in()                         # the same, not shown by the API
+    repo.actions_propose = False                         # workflows' own token may open no pull requests
     repo.issue(n), repo.pull(n), repo.comments_of(n), repo.bare.refs()           # look at the state itself
     github.requests, github.count("GET", "/repos/*/issues*"), github.requests.clear()   # what was asked, 304s too
     github.breaks(502, times=2, path="/repos/*/issues*"); github.secondary_limit(retry_after_s=60); github.drops()
@@ -56,6 +60,13 @@ class HostedRepository(Hosted):
     def protect(self, branch):
         """Have pushes to a branch refused: changes are made through pull requests."""
         self.bare.protect(branch)
+
+    def rule(self, kind, bypass="never", *, refuses="", branches="noface/*", **parameters):
+        """Make a ruleset of one rule for branches; `bypass` is what GitHub tells of it, `refuses` what a push is told."""
+        made = {"type": kind, "ruleset_id": self.server.new_id(), "bypass": bypass, "parameters": parameters}
+        self.rules.append((branches, made))
+        if refuses:
+            self.bare.refuse(branches, refuses)
 
     def grant(self, login, role):
         """Give a login a role; "none" makes a stranger of it again."""

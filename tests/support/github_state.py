@@ -103,6 +103,8 @@ class Issue:
     closed_at: int | None = None
     closed_by: User | None = None
     blocked_by: list["Issue"] = field(default_factory=list)
+    locked: bool = False
+    discussion: bool = False
     sub_issues: list["Issue"] = field(default_factory=list)
     parent: "Issue | None" = None
     pull: object = None
@@ -124,6 +126,8 @@ class Tracked:
         self.comments: dict[int, Comment] = {}
         self.milestones: dict[int, Milestone] = {}
         self.events: list[Event] = []
+        self.rules: list[tuple[str, dict]] = []  # what they hold for, and the rule with its ruleset
+        self.actions_propose = True
         self._labels: dict[str, Label] = {}
         self._numbers = itertools.count(1)
 
@@ -287,6 +291,8 @@ class Tracked:
     def comment(self, issue, user, body):
         if not body.strip():
             raise invalid("IssueComment", "body", "missing_field")
+        if issue.discussion or (issue.locked and not self.may(user.login, "write")):
+            raise RefusedError(403, "Unable to create comment because issue is locked.")
         _short(body, "IssueComment")
         now = self.server.now()
         made = Comment(self.server.new_id(), issue.number, user, body, now, now)

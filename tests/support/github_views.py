@@ -92,6 +92,7 @@ class TalkViews:
             "labels_url": f"{url}/labels{{/name}}",
             "repository_url": self.api,
             "state_reason": issue.state_reason,
+            "locked": issue.locked,
             "comments": len(self.repository.comments_of(issue.number)),
             "sub_issues_summary": {
                 "total": total,
