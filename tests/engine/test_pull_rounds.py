@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+from support.clocked_run import clocked
 from support.processes import wait_for
 
 PYTEST_LOG = """\
@@ -230,8 +231,11 @@ def test_a_forge_that_is_away_is_told_once_and_loses_nothing(published):
     published.first()
     published.is_red()
     with published.github.away("/repos/*"):
-        out = published.runs()
+        done = clocked(published.project, "run", step_s=900.0)
+    out = done.stdout + done.stderr
+    assert done.returncode == 4, out
     assert out.count("pull requests cannot be followed") == 1
+    assert "hat is new at GitHub was not looked at" in out
     assert published.status() == "review"
     published.runs()
     assert len(published.project.attempts("1")) == 2
