@@ -319,6 +319,20 @@ def test_whether_it_can_be_merged_is_asked_again(published):
     )
 
 
+def test_where_history_is_to_be_linear_a_moved_main_is_no_merge(published):
+    published.repo.rule("required_linear_history")
+    published.first()
+    old = published.head
+    main = published.alice.pushes("main", {"b.txt": "theirs\n"})
+    published.runs()
+    published.runs()
+    assert published.head != old
+    assert published.repo.bare.git("rev-list", "--merges", f"main..{published.head}") == ""
+    assert published.repo.bare.git("rev-parse", f"{published.head}^") == main
+    assert len(published.repo.pulls) == 1
+    assert published.status() == "review"
+
+
 def lose_the_state(published):
     """Leave of a clone what a new one has: neither records, nor refs of noface's, nor its branches."""
     project = published.project
