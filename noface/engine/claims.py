@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 
 from noface.engine.context import RunContext
 from noface.engine.ground import fetch_again, mark_landed_elsewhere
@@ -265,6 +266,19 @@ def _named(context: RunContext, name: str) -> str:
     return hashlib.sha256(f"{name} {machine_name()} ".encode() + place).hexdigest()[:32]
 
 
+def _salt() -> str:
+    """Return what nobody else knows of this machine, so that the hash of a clone's place cannot be guessed from paths.
+
+    Where the machine is named by the variable it is made anew for each run, and its folders are no secret.
+    """
+    if os.environ.get(MACHINE):
+        return ""
+    try:
+        return Path("/etc/machine-id").read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return ""
+
+
 def state_began(context: RunContext) -> float:
     """Return when this clone's state began, by the clock of this machine; 0 if an earlier noface began it."""
     holder_of(context)
@@ -274,7 +288,7 @@ def state_began(context: RunContext) -> float:
 def claims_of(context: RunContext, issue_ids: Iterable[str]) -> tuple[Claim, ...]:
     """Return the claims that this run makes on issues."""
     now, lease_s = context.clock.now(), context.settings.landing.lease_s
-    holder, machine, clone = holder_of(context), machine_name() or "a machine without a name", _named(context, "")
+    holder, machine, clone = holder_of(context), machine_name() or "a machine without a name", _named(context, _salt())
     return tuple(
         Claim(issue_id, holder, machine, context.run_id, now, now + lease_s, clone=clone) for issue_id in issue_ids
     )

@@ -32,7 +32,8 @@ def proven_commit(context: RunContext, issue: Issue, number: int, proof: Proof, 
     # So is one that holds a secret.
     lost = bool(tip) and began_on(plumbing, context.reader.mains(), tip, proof.main) is not None
     if tip and not lost and not why_held_back(context.env, tip):
-        parents = (tip,) if plumbing.is_ancestor(proof.main, tip) else (tip, proof.main)
+        merged = (proof.main,) if context.linear_branches else (tip, proof.main)  # what may hold no merge is replaced
+        parents = (tip,) if plumbing.is_ancestor(proof.main, tip) else merged
     else:
         parents = (proof.main,)
     named = replace(masked_issue(issue, context.env.masker), title=_title(context, issue))

@@ -26,6 +26,9 @@ class Forge(Protocol):
     def refusals(self, branch: str, email: str, messages: tuple[str, ...]) -> tuple[Refusal, ...]:
         """Return what rules would refuse of pushes to a branch by commits like these. It only reads."""
 
+    def wants_linear(self, branch: str) -> bool:
+        """Tell whether rules of the repository let no merge commit onto a branch. It only reads."""
+
     def find(self, branch: str) -> PullRequest | None:
         """Return the newest pull request from a branch of this repository, open ones first; None without one."""
 

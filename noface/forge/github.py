@@ -15,7 +15,7 @@ from noface.forge.job_log import failed_steps
 from noface.forge.parse import Object
 from noface.forge.people import People
 from noface.forge.rest import NOT_FOR_US, Client, RefusedError
-from noface.forge.rules import Refusal, may_bypass, refusals, rules_of
+from noface.forge.rules import Refusal, Rule, may_bypass, refusals, rules_of, wants_linear
 from noface.model.pull_request import Check, PullDraft, PullRequest, PullState, Review
 from noface.model.quoting import short
 
@@ -90,16 +90,11 @@ class GithubForge:
 
         Servers and tokens that do not show rules tell of none: then the first push tells.
         """
-        client = self._client
-        try:
-            rules = rules_of(client.items(client.repo("rules", "branches", branch), keep=True))
-        except RefusedError as error:
-            if error.status not in _NOT_FOR_THIS_TOKEN:
-                raise
-            return ()
-        known = {ruleset: self._may_bypass(ruleset) for ruleset in {rule.ruleset for rule in rules} if ruleset}
-        named = (replace(rule, bypass=known.get(rule.ruleset)) for rule in rules)
-        return tuple(refusals(named, branch, email, messages))
+        return tuple(refusals(self._rules(branch), branch, email, messages))
+
+    def wants_linear(self, branch: str) -> bool:
+        """Tell whether rules of the repository let no merge commit onto a branch."""
+        return wants_linear(self._rules(branch))
 
     def find(self, branch: str) -> PullRequest | None:
         """Return the newest pull request from a branch of this repository, open ones first; None without one."""
@@ -242,6 +237,18 @@ class GithubForge:
             with self._lock:
                 self._home = home
         return home
+
+    def _rules(self, branch: str) -> tuple[Rule, ...]:
+        """Return the rules for a branch, with whether the token's owner may bypass them; none if they are not shown."""
+        client = self._client
+        try:
+            rules = rules_of(client.items(client.repo("rules", "branches", branch), keep=True))
+        except RefusedError as error:
+            if error.status not in _NOT_FOR_THIS_TOKEN:
+                raise
+            return ()
+        known = {ruleset: self._may_bypass(ruleset) for ruleset in {rule.ruleset for rule in rules} if ruleset}
+        return tuple(replace(rule, bypass=known.get(rule.ruleset)) for rule in rules)
 
     def _may_bypass(self, ruleset: int) -> bool | None:
         try:

@@ -67,6 +67,11 @@ def may_bypass(ruleset: object) -> bool | None:
     return word in ("always", "exempt") if word else None
 
 
+def wants_linear(rules: Iterable[Rule]) -> bool:
+    """Tell whether a branch may hold no merge commits, as far as is known."""
+    return any(rule.kind == "required_linear_history" and not rule.bypass for rule in rules)
+
+
 def refusals(rules: Iterable[Rule], branch: str, email: str, messages: tuple[str, ...]) -> Iterator[Refusal]:
     """Yield what rules would refuse of pushes to a branch, by commits of this address with these messages."""
     for rule in rules:

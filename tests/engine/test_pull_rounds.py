@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+from support.clocked_run import clocked
 from support.processes import wait_for
 
 PYTEST_LOG = """\
@@ -230,8 +231,11 @@ def test_a_forge_that_is_away_is_told_once_and_loses_nothing(published):
     published.first()
     published.is_red()
     with published.github.away("/repos/*"):
-        out = published.runs()
+        done = clocked(published.project, "run", step_s=900.0)
+    out = done.stdout + done.stderr
+    assert done.returncode == 4, out
     assert out.count("pull requests cannot be followed") == 1
+    assert "hat is new at GitHub was not looked at" in out
     assert published.status() == "review"
     published.runs()
     assert len(published.project.attempts("1")) == 2
@@ -313,6 +317,20 @@ def test_whether_it_can_be_merged_is_asked_again(published):
     assert "conflict" in published.project.noface("show", "1").stdout, (
         "GitHub had not found out when it was asked first"
     )
+
+
+def test_where_history_is_to_be_linear_a_moved_main_is_no_merge(published):
+    published.repo.rule("required_linear_history")
+    published.first()
+    old = published.head
+    main = published.alice.pushes("main", {"b.txt": "theirs\n"})
+    published.runs()
+    published.runs()
+    assert published.head != old
+    assert published.repo.bare.git("rev-list", "--merges", f"main..{published.head}") == ""
+    assert published.repo.bare.git("rev-parse", f"{published.head}^") == main
+    assert len(published.repo.pulls) == 1
+    assert published.status() == "review"
 
 
 def lose_the_state(published):

@@ -184,6 +184,17 @@ def test_an_issue_that_is_no_issue_any_more_ends_its_worker_cleanly(shop, act, w
     assert [each for each in shop.github.requests if each[0] != "GET"] == []
 
 
+def test_a_label_that_is_a_path_is_a_label_and_no_branch_is_deleted_by_it(shop):
+    number = shop.issue()
+    shop.alice.pushes("dev", {"dev.txt": "x"})
+    names = ("noface:/../../../../git/refs/heads/dev", "noface:..", "noface:a?b#c")
+    shop.alice.labels(number, *names)
+    shop.project.run()
+    assert shop.labels(number) == set(), "noface takes all labels away that begin with its own name"
+    assert shop.repository.bare.branch("dev")
+    assert [path for verb, path, _ in shop.github.requests if verb == "DELETE" and "/labels/" not in path] == []
+
+
 def test_no_label_says_that_noface_is_at_work_once_the_run_has_ended(shop):
     number = shop.issue()
     (shop.project.path / "b.txt").write_text("in the way")

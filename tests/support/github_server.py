@@ -166,6 +166,8 @@ class GitHub:
         """Make a repository; `files` are those of the first commit on main, {} for a repository without commits."""
         owner, name = full_name.split("/")
         path = self._folder / owner / f"{name}.git"
+        if path.exists():  # that of a repository that was renamed
+            path = path.with_name(f"{name}-{len(self._renamed)}.git")
         made = HostedRepository(self, owner, name, path, private=private, main=main)
         self.repositories[full_name] = made
         files = {"README.md": f"# {name}\n"} if files is None else files
@@ -267,6 +269,8 @@ class GitHub:
         Who may not read the repository to which an issue was transferred is told that there is none.
         """
         for old, repository in self._renamed.items():
+            if old in self.repositories:
+                continue  # another one has got the name
             if path == f"/repos/{old}" or path.startswith(f"/repos/{old}/"):
                 return f"/repositories/{repository.id}{path.removeprefix(f'/repos/{old}')}"
         if found := re.fullmatch(r"/repos/([^/]+/[^/]+)/issues/(\d+)(/.*)?", self.by_name(path)):
