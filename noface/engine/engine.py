@@ -263,8 +263,9 @@ class Engine:
         self._outside = OutsideChanges(context)
         forge = context.forge
         self._pulls = PullFollower(context, self._jobs, self._landing, self._watch, forge) if forge else None
-        self._tracker = TrackerSync(context, self._jobs, self._claims)
+        self._tracker = TrackerSync(context, self._jobs, self._claims, self._leave)
         self._withdrawn: dict[str, str] = {}
+        self._left: dict[str, str] = {}
         self._resumed: list[AttemptOrder] = []
         self._limit = ""
         self._first_wave: set[str] | None = None
@@ -448,7 +449,24 @@ class Engine:
                     self._landing.drop(issue_id)
                     self._set_withdrawn(issue_id, why)
 
+    def _leave(self, issue_id: str, why: str) -> str:
+        """End the work on an issue that people leave undone; return why not where that is late, else ""."""
+        at_work = issue_id in self._jobs.issues()
+        if not at_work and issue_id not in self._landing.waiting | self._publishing.issues:
+            return "its work is landing just now"
+        self._context.log_event("issue_withdrawn", issue_id, why=f"was {why}")
+        self._jobs.withdraw(issue_id)
+        if at_work:
+            self._withdrawn[issue_id] = f"was {why}"
+            self._left[issue_id] = why
+        else:
+            self._landing.drop(issue_id)
+        return ""
+
     def _set_withdrawn(self, issue_id: str, why: str) -> None:
+        if left := self._left.pop(issue_id, ""):
+            self._context.set_status(issue_id, IssueStatus.SKIPPED, left)
+            return
         self._context.set_status(issue_id, IssueStatus.READY, f"the issue {why}; its work is kept")
 
     def _overrule_edited(self, order: AttemptOrder) -> None:

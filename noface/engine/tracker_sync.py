@@ -14,7 +14,7 @@ from pathlib import Path
 from noface.engine.claims import ClaimKeeper
 from noface.engine.context import RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
-from noface.engine.tracker_answers import act_on
+from noface.engine.tracker_answers import Leave, Listener
 from noface.engine.tracker_calls import RemoteIssues, RoundEnd, carry_out
 from noface.errors import ForgeAwayError, ForgeError
 from noface.process.command import Canceller
@@ -33,8 +33,9 @@ _REFUSED_AGAIN_S = 600.0
 class TrackerSync:
     """What a run does with a tracker on another machine; nothing at all where it has none. For the loop's thread."""
 
-    def __init__(self, context: RunContext, jobs: Jobs, claims: ClaimKeeper) -> None:
+    def __init__(self, context: RunContext, jobs: Jobs, claims: ClaimKeeper, leave: Leave) -> None:
         self._context = context
+        self._listener = Listener(context, context.publications, leave)
         self._claims = claims
         self._jobs = jobs
         self._remote: RemoteIssues | None = context.remote_issues
@@ -111,7 +112,9 @@ class TrackerSync:
         ]
         now = self._context.clock.now()
         asked = None if self._pressing and away_until([self._asked], now) is None else self._asked
-        return next_round(candidates, asked, self._pace, now, heard=self._heard, last=last)
+        known = {each.standing.issue_id for each in self._candidates()} | elsewhere
+        settled = {issue_id: at for issue_id, at in self._publications.listened().items() if issue_id not in known}
+        return next_round(candidates, asked, self._pace, now, heard=self._heard, last=last, settled=settled)
 
     def _candidates(self) -> list[Candidate]:
         """Return the issues that may have to be told; they are read again only when something has happened."""
@@ -122,14 +125,14 @@ class TrackerSync:
         return self._read[1]
 
     def _candidate(self, standing: Standing) -> Candidate:
-        holder = self._claims.machine(standing.issue_id)
-        standing = replace(standing, pushed=self._context.settings.landing.push, holder=holder)
+        asks_any = self._remote is not None and self._remote.any_answer
+        standing = replace(standing, pushed=self._context.settings.landing.push, any_answer=asks_any)
         known, said = self._publications.get(standing.issue_id), said_of(standing, self._clean)
         if known is None:
             return Candidate(standing, said)
-        return Candidate(
-            standing, said, Told(known.digest, known.at, known.comment, known.heard.after, known.heard.question)
-        )
+        heard = known.heard
+        told = Told(known.digest, known.at, known.comment, heard.after, heard.question, heard.listens)
+        return Candidate(standing, said, told)
 
     def _clean(self, text: str) -> str:
         """Take secrets out of a text, and where this machine keeps the project."""
@@ -154,6 +157,10 @@ class TrackerSync:
         if end is None:
             return  # noface itself broke, and the loop ends the run
         now = self._context.clock.now()
+        deaf = {each.issue_id for each in due.marks if not self._listens(each.issue_id)}
+        for heard in end.before:
+            if heard.issue_id not in deaf:
+                self._listener.act_on(heard, before=True)
         for standing in due.marks:
             if end.marked is not None:
                 self._publications.marked(standing.issue_id, standing.question, end.marked[standing.issue_id])
@@ -169,7 +176,7 @@ class TrackerSync:
             self._asked = answered(self._asked, now, changed=end.changed or bool(end.heard))
         self._heard = self._heard or end.error is None
         for heard in end.heard:
-            act_on(self._context, self._publications, heard)
+            self._listener.act_on(heard)
         if isinstance(end.error, ForgeAwayError):
             self._away(end.error)
         elif end.error is not None:
@@ -177,6 +184,11 @@ class TrackerSync:
             self._asked = refused(self._asked, now, now + _REFUSED_AGAIN_S)
         else:
             self._back()
+
+    def _listens(self, issue_id: str) -> bool:
+        """Tell whether what was written to noface was heard so far."""
+        known = self._publications.get(issue_id)
+        return known is not None and known.heard.listens
 
     def _back(self) -> None:
         """Remember that the tracker answers; told where it was told to be away."""

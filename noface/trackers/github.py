@@ -4,6 +4,7 @@
 """
 
 import errno
+import secrets
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -98,7 +99,7 @@ class GithubTracker:
         of = self._of(location.api, location.repository)
         copy, sync = self._loaded()
         if copy.of != of:
-            copy, sync = self._work = (Copy(), Sync())
+            copy, sync = self._work = (Copy(), Sync(clone=sync.clone))
         before = replace(_standing(copy), writers=dict(copy.writers))
         try:
             self._refresh(copy, sync).run()
@@ -117,6 +118,9 @@ class GithubTracker:
         copy, sync = self._loaded()
         before = _standing(copy)
         number = int(said.issue_id)
+        if not sync.clone:
+            sync.clone = secrets.token_hex(4)
+            self._save(before)  # before the first comment names it
         try:
             # Work begins, or lands: what a person changed since the last refresh is seen before.
             if said.state in ("running", "landing") and not self._refresh(copy, sync).read_one(number):

@@ -48,7 +48,7 @@ class Sync:
     `listed` is when all issues were last listed, on `pages` pages. `asked` tells when a login's permission was read.
     `updated` is each issue's last change, `heard` the one up to which its comments were read; `own` are noface's labels
     on it, `said` the digest of its comment. `related` tells for which state of it sub-issues and blockers were listed.
-    `labels` are those of noface's that the repository has.
+    `labels` are those of noface's that the repository has. `clone` tells this clone's comments from those of others.
     """
 
     cursor: str = ""
@@ -62,6 +62,7 @@ class Sync:
     related: dict[int, str] = field(default_factory=dict)
     complete: str = ""
     labels: tuple[str, ...] = ()
+    clone: str = ""
 
 
 def load_copy(folder: Path) -> Copy | None:

@@ -123,6 +123,8 @@ class Refresh:
         self._copy.missing.discard(remote.number)
         self._copy.gone.pop(remote.number, None)
         if known is None and not wanted(remote, self._settings):
+            if remote.number in self._sync.said:
+                self._sync.updated[remote.number] = remote.updated  # somebody may have written to noface there
             return False
         self.put(remote)
         return known is None or known.updated != remote.updated
@@ -141,10 +143,14 @@ class Refresh:
             plain = replace(plain, children=known.children, blockers=known.blockers, elsewhere=known.elsewhere)
         self._copy.issues[number] = plain if wanted(plain, self._settings) else _without_text(plain)
 
-    def _forget(self, number: int) -> None:
+    def _forget(self, number: int, *, gone: bool = False) -> None:
+        """Let go of an issue, but not of what was said there unless it is `gone`: people may still answer."""
         self._copy.issues.pop(number, None)
-        for table in (self._sync.updated, self._sync.own, self._sync.heard, self._sync.said, self._sync.related):
-            table.pop(number, None)
+        self._sync.own.pop(number, None)
+        self._sync.related.pop(number, None)
+        if gone or number not in self._sync.said:
+            for table in (self._sync.updated, self._sync.heard, self._sync.said):
+                table.pop(number, None)
 
     def _prune(self) -> None:
         """Let go of issues that nobody depends on any more and that noface has not marked."""
@@ -214,7 +220,7 @@ class Refresh:
                 raise
             if number in self._copy.issues:
                 self._copy.gone[number] = _BECAME.get(error.status, _UNKNOWN)
-            self._forget(number)
+            self._forget(number, gone=True)
             self._copy.missing.add(number)
             return False
         remote = remote_issue(answer.body)

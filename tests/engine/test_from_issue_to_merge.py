@@ -29,7 +29,9 @@ def alice(shop):
 
 
 def own_comments(shop, number):
-    return [each.body for each in shop.repo.comments_of(number) if each.user.login == shop.bot]
+    """What noface says of an issue: not the comments that only lead to a newer one."""
+    said = [each.body for each in shop.repo.comments_of(number) if each.user.login == shop.bot]
+    return [body for body in said if "in a newer comment" not in body]
 
 
 def test_an_issue_becomes_a_pull_request_and_its_merge_closes_the_issue(shop, alice):
@@ -61,8 +63,8 @@ def test_a_question_is_answered_where_it_was_asked_and_strangers_are_not_heard(s
     shop.project.run(code=3)
     (comment,) = own_comments(shop, number)
     assert "Which port?" in comment
-    shop.repo.person("mallory").comments(number, "Port 666.")
-    alice.comments(number, "Port 8443.")
+    shop.repo.person("mallory").comments(number, "/noface Port 666.")
+    alice.comments(number, "/noface Port 8443.")
     shop.project.run(code=3)
     told = shop.project.prompt(str(number), 2)
     assert ("Port 8443." in told, "Port 666." in told) == (True, False)
