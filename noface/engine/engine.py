@@ -61,6 +61,7 @@ from noface.engine.publishing_checks import check_publishing
 from noface.engine.readiness import checkout_findings
 from noface.engine.recover import as_configured, recover, with_work, without_end
 from noface.engine.red_main import RedMain
+from noface.engine.tracker_answers import Listener
 from noface.engine.tracker_sync import BEGINNING_S, TrackerSync
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError, LockLostError
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
@@ -262,8 +263,9 @@ class Engine:
         self._dispatch = Dispatch(context, self._jobs, *parts, self._attempt_ended)
         self._outside = OutsideChanges(context)
         forge = context.forge
-        self._pulls = PullFollower(context, self._jobs, self._landing, self._watch, forge) if forge else None
-        self._tracker = TrackerSync(context, self._jobs, self._claims, self._leave)
+        listener = Listener(context, context.publications, self._leave)
+        self._pulls = PullFollower(context, self._jobs, self._landing, self._watch, forge, listener) if forge else None
+        self._tracker = TrackerSync(context, self._jobs, self._claims, listener)
         self._withdrawn: dict[str, str] = {}
         self._left: dict[str, str] = {}
         self._resumed: list[AttemptOrder] = []

@@ -17,6 +17,7 @@ from noface.git.plumbing import Plumbing
 from noface.model.failure import Failure
 from noface.model.gate import GateSpec
 from noface.model.pull_request import Check, CheckState, LandingRules, PullRequest, PullState, Review
+from noface.recovery.pull_answers import HOW, Replies
 from noface.recovery.pull_rounds import (
     Decision,
     Followed,
@@ -31,6 +32,8 @@ from noface.recovery.pull_rounds import (
     decide,
     first_words,
     points_text,
+    unheard,
+    words_of,
 )
 from noface.secrets.masked_records import masked_failure
 from noface.secrets.masking import Masker
@@ -91,6 +94,8 @@ def look_at(eyes: Eyes, followed: Followed, before: Look | None, now: float, log
     Raises ForgeAwayError and ForgeError.
     """
     look = _shown(eyes, followed, before)
+    for review in unheard(look.reviews, followed.seen.answered):
+        eyes.forge.see(review)
     followed = replace(followed, seen=followed.seen.with_head(followed.head, now))
     decision = decide(followed, look, eyes.rules, now)
     failure: Failure | None = None
@@ -107,6 +112,9 @@ def look_at(eyes: Eyes, followed: Followed, before: Look | None, now: float, log
         if isinstance(decision, RoundDue):
             charged = [found for found in failures if found.charged]
             failure = masked_failure(together(charged, _review(decision)), eyes.masker)
+            for review in decision.reviews:
+                if not words_of(review):  # it was seen above
+                    eyes.forge.see(review)
     if isinstance(decision, Merged):
         decision = _fetched(eyes, decision)
     if isinstance(decision, TakenByPerson):
@@ -124,12 +132,14 @@ def _shown(eyes: Eyes, followed: Followed, before: Look | None) -> Look:
     """
     pull = eyes.forge.read(followed.number)
     look = Look(pull, main=eyes.plumbing.main(), login=eyes.login)
-    if pull.state is not PullState.OPEN or pull.head != followed.head:
+    if pull.state is PullState.MERGED:
         return look
     known = before if before is not None and before.pull == pull and pull.updated_at is not None else None
     again = known.unchanged if known is not None else 0
     waits = followed.seen.waits_for in (WaitsFor.REVIEW, WaitsFor.MERGE)
     reviews = known.reviews if known is not None and again else _reviews(eyes, followed.number)
+    if pull.state is not PullState.OPEN or pull.head != followed.head:
+        return replace(look, reviews=reviews, unchanged=again + 1 if known is not None else 0)
     spared = known is not None and again and waits and again % CHECKS_EACH
     checks = known.checks if known is not None and spared else eyes.forge.checks(pull.head)
     red = any(check.state is CheckState.FAILED for check in checks)
@@ -155,7 +165,8 @@ def _review(due: RoundDue) -> Failure | None:
     if not due.reviews:
         return None
     who = tuple(dict.fromkeys(review.author for review in due.reviews))
-    return review_failure(who, first_words(due.reviews), points_text(due.reviews))
+    words, points = first_words(due.reviews), points_text(due.reviews)
+    return review_failure(who, words, points, HOW, asks_only=due.asks_only)
 
 
 def _failures(eyes: Eyes, checks: tuple[Check, ...], look: Look, logs: Path) -> list[Failure]:
@@ -198,10 +209,17 @@ def _fetched(eyes: Eyes, merged: Merged) -> Merged | StillOpen:
         return replace(missing, reason=f"{missing.reason} ({error})")
 
 
-def say(eyes: Eyes, followed: Followed, text: str) -> None:
-    """Say on a pull request what its newest round is for, in one comment that is edited in place."""
+def say(eyes: Eyes, followed: Followed, text: str, replies: Replies) -> None:
+    """Say on a pull request what its newest round is for, in one comment that is edited in place, and answer people."""
     try:
-        eyes.forge.comment(followed.number, _MARKER, f"{text}\n")
+        for reply in replies.replies:
+            if reply.thread:
+                eyes.forge.reply(followed.number, reply.thread, reply.marker, reply.text)
+            else:
+                eyes.forge.comment(followed.number, reply.marker, reply.text)
+        eyes.forge.ask_again(followed.number, replies.reviewers)
+        if text:
+            eyes.forge.comment(followed.number, _MARKER, f"{text}\n")
     except ForgeAwayError:
         raise
     except ForgeError:

@@ -73,6 +73,19 @@ class Listener:
             self.publications.heard(heard.issue_id, heard.id, problem, heard.author if problem else "")
         hit("answer_heard")
 
+    def obey(self, issue_id: str, author: str, command: str, text: str, url: str) -> str:
+        """Carry out what was written for noface on an issue's pull request; return why not, "" where it was.
+
+        The caller's transaction records that it was heard.
+        """
+        row = self.context.reader.issue(issue_id)
+        if row is None:
+            return ""
+        note = self.context.env.masker.text(text.strip())[: decisions.NOTE_CHARS_MAX]
+        who = {"author": author, "command": command, "url": url}
+        self.context.log_event("heard", issue_id, text=note[:_TOLD_CHARS_MAX], **who)
+        return self._tried(row, Heard(issue_id, 0, author, text, command, url), note, before=False)
+
     def _meant(self, heard: Heard, *, asked: bool, before: bool) -> list[IssueRow]:
         """Return the issue, or those of its parts that wait for an answer: the tracker does not know them.
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from noface.engine.claims import ClaimKeeper
 from noface.engine.context import RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
-from noface.engine.tracker_answers import Leave, Listener
+from noface.engine.tracker_answers import Listener
 from noface.engine.tracker_calls import RemoteIssues, RoundEnd, carry_out
 from noface.errors import ForgeAwayError, ForgeError
 from noface.process.command import Canceller
@@ -33,9 +33,9 @@ _REFUSED_AGAIN_S = 600.0
 class TrackerSync:
     """What a run does with a tracker on another machine; nothing at all where it has none. For the loop's thread."""
 
-    def __init__(self, context: RunContext, jobs: Jobs, claims: ClaimKeeper, leave: Leave) -> None:
+    def __init__(self, context: RunContext, jobs: Jobs, claims: ClaimKeeper, listener: Listener) -> None:
         self._context = context
-        self._listener = Listener(context, context.publications, leave)
+        self._listener = listener
         self._claims = claims
         self._jobs = jobs
         self._remote: RemoteIssues | None = context.remote_issues

@@ -27,7 +27,7 @@ class Life:
         self.made = hosted(project, github)
         self.repo = self.made.repo
         self.people = {name: self.repo.person(name, "write") for name in ("alice", "bob")}
-        self.people["mallory"] = self.repo.person("mallory")
+        self.people |= {"mallory": self.repo.person("mallory"), "owner": self.repo.person(BOT)}
         self.running = None
         landing = PULLS if table.get("pulls", True) else NO_PULLS
         config = TABLES.format(tracker=table.get("tracker", ""), landing=landing, name=NAME, url=github.api)
@@ -89,6 +89,11 @@ class Life:
         """What noface has said of an issue or a pull request, oldest first."""
         return [each.body for each in self.repo.comments_of(number) if each.user.login == BOT]
 
+    def replies(self):
+        """noface's answers in threads of the pull request."""
+        said = self.repo.review_comments.values()
+        return [each for each in said if each.user.login == BOT and each.reply_to is not None]
+
     def unseen(self):
         """Comments of people who may decide without noface's 👀."""
         seen = {about for about, given in self.repo.reactions.items() if any(each.user.login == BOT for each in given)}
@@ -121,5 +126,13 @@ def test_a_life_ends_as_it_should_and_tells_people_what_they_are_to_know(project
     assert len(told) == table["comments"], told
     if "talk" in table:
         assert len(life.own(life.pull)) == table["talk"]
+    for text in table.get("threads", []):
+        assert any(text in each.body for each in life.replies()), [each.body for each in life.replies()]
+    if "threads" in table:
+        assert len(life.replies()) == len(table["threads"])
+    if "attempts" in table:
+        assert [(each["outcome"], each["charged"]) for each in project.attempts(str(life.number))] == [
+            tuple(each) for each in table["attempts"]
+        ]
     if "commits" in table:
         assert life.commits() == table["commits"]

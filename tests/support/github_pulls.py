@@ -249,6 +249,7 @@ class Hosted(Tracked):
             issue.pull.requested.remove(user)
         self.happened(issue, "reviewed", user)
         self.mail(issue, user, "review", body)
+        issue.readers.append(user)
         return made
 
     def reply(self, issue, user, first, text):
