@@ -34,7 +34,7 @@ def github_lines(ready: Ready, width: int) -> list[str]:
     told = (
         ("reads", f"open issues with the label {ready.label}, and answers, of people with write access"),
         ("pushes", "branches noface/<id>, and claims below refs/noface/claims; never main"),
-        ("writes", "one pull request an issue, its labels, and one comment on it that is edited in place"),
+        ("writes", "one pull request an issue, its labels, one comment on it that is edited in place, and questions"),
     )
     for verb, what in told:
         lines += hanging(what, width, f"  {pad(verb, _ROOM)}", " " * (_ROOM + 2))

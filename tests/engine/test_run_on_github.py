@@ -55,6 +55,9 @@ def test_a_fetch_tells_whose_issues_are_left_out_and_which_key_lets_them_in(proj
     out = " ".join(project.noface("fetch").stdout.split())
     assert "#1 by mallory, who has no write access to acme/shop" in out
     assert '[tracker] authors = ["mallory"]' in out
+    assert "#1 by mallory, who has no write access" in " ".join(project.run().split())
+    assert "#1 by mallory, who has no write access" in " ".join(project.noface("status").stdout.split())
+    assert [each["source"] for each in project.shown("status")["left_out"]] == [repo.server.web + "/acme/shop/issues/1"]
 
 
 def test_an_issue_with_the_number_of_one_that_has_landed_from_a_file_is_told_as_faulty(project, repo):
