@@ -18,6 +18,7 @@ from noface.engine.outside import BacklogWatch
 from noface.engine.prompt_context import attempt_directory
 from noface.engine.pull_look import Eyes, Looked, look_at, not_shown, say
 from noface.engine.tracker_answers import Listener
+from noface.engine.web_commits import adopt
 from noface.errors import ForgeAwayError, ForgeError
 from noface.forge.base import Forge
 from noface.git.refs import hold_ref
@@ -34,6 +35,7 @@ from noface.recovery.pull_documents import closed_document, rounds_document, tak
 from noface.recovery.pull_rounds import (
     TAKEN,
     ClosedUnmerged,
+    CommittedThere,
     Followed,
     Look,
     Merged,
@@ -290,7 +292,7 @@ class PullFollower:
         if pull is None or _mark(pull) != _mark(before):
             return
         if not any(attempt.number == before.attempt for attempt in self.context.reader.past(before.issue_id)):
-            if isinstance(looked.decision, TakenByPerson):
+            if isinstance(looked.decision, TakenByPerson | CommittedThere):
                 self.context.pulls.adopted(self.context.clock.now(), pull.issue_id, looked.decision.head)
                 return
             looked = replace(looked, decision=of_another(looked.decision))
@@ -318,7 +320,9 @@ class PullFollower:
                 self._round(issue, looked, decision)
             case Outdated() if state.status is IssueStatus.REVIEW:
                 self._prove_again(issue, looked, decision)
-            case ClosedUnmerged() | TakenByPerson() | StillOpen() | RoundDue() | Outdated():
+            case CommittedThere() if state.status in _SETTLED:
+                self._go_on(issue, looked, decision)
+            case ClosedUnmerged() | TakenByPerson() | CommittedThere() | StillOpen() | RoundDue() | Outdated():
                 pass
             case _:
                 assert_never(decision)
@@ -431,6 +435,19 @@ class PullFollower:
     def _asks_for_help(kind: FailureKind) -> FailureKind:
         """Return the kind that a person is asked about; one whose cause lies outside would lift itself."""
         return FailureKind.REVIEW_REJECTED if kind.category.external else kind
+
+    def _go_on(self, issue: Issue, looked: Looked, decision: CommittedThere) -> None:
+        """Take what people have committed by the forge's pages as part of the work, and prove it where that waits."""
+        context, now, number = self.context, self.context.clock.now(), looked.followed.attempt
+        adopt(context, issue, number, decision.head)
+        proves = context.reader.state(issue.id).status is IssueStatus.REVIEW
+        with context.questions.together():
+            self._remember(looked)
+            context.pulls.adopted(now, issue.id, decision.head)
+            if proves:
+                context.set_status(issue.id, IssueStatus.LANDING, decision.reason)
+        if proves:
+            self.queue.add(QueueEntry(issue, number, decision.head))
 
     def _prove_again(self, issue: Issue, looked: Looked, decision: Outdated) -> None:
         """Queue the work again: it is proven on the base as it is now, and updates the same pull request."""

@@ -4,12 +4,12 @@ It runs in a thread of its own and writes no state: what it returns is a decisio
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from noface.diagnosis.check import cause_of, check_failure, review_failure, together
 from noface.diagnosis.scan import ProjectRules
+from noface.engine.web_commits import committed_there
 from noface.errors import ForgeAwayError, ForgeError, GitError
 from noface.forge.base import Forge
 from noface.gates.run import log_names
@@ -19,6 +19,7 @@ from noface.model.gate import GateSpec
 from noface.model.pull_request import Check, CheckState, LandingRules, PullRequest, PullState, Review
 from noface.recovery.pull_answers import HOW, Replies
 from noface.recovery.pull_rounds import (
+    CommittedThere,
     Decision,
     Followed,
     Look,
@@ -118,9 +119,23 @@ def look_at(eyes: Eyes, followed: Followed, before: Look | None, now: float, log
     if isinstance(decision, Merged):
         decision = _fetched(eyes, decision)
     if isinstance(decision, TakenByPerson):
-        with suppress(GitError):  # the next look tries again; a retry takes what is here by then
-            eyes.fetch_branch(followed)
+        decision = _whose(eyes, followed, decision)
     return Looked(followed, look, decision, followed.seen, failure)
+
+
+def _whose(eyes: Eyes, followed: Followed, taken: TakenByPerson) -> TakenByPerson | CommittedThere | StillOpen:
+    """Tell a person's push from what people commit by the forge's pages; that is known once the commit is here."""
+    number = followed.number
+    try:
+        eyes.fetch_main()
+        eyes.fetch_branch(followed)
+    except GitError as error:
+        why = f"what was committed to pull request #{number} cannot be fetched yet: {error}"
+        return StillOpen(WaitsFor.CHECKS, why)
+    plumbing, old = eyes.plumbing, followed.pushed or followed.head
+    if committed_there(plumbing, old, taken.head, plumbing.main(), followed.url):
+        return CommittedThere(taken.head, f"what was committed on pull request #{number} is proven ({taken.head[:12]})")
+    return taken
 
 
 def _shown(eyes: Eyes, followed: Followed, before: Look | None) -> Look:

@@ -3,7 +3,8 @@
 The rules, in order; the first that applies wins.
 
 1. Merged, by whomever: the issue has landed. Closed without a merge: a person is asked.
-2. Its head is a commit that noface did not push: a person owns the branch, until they retry the issue.
+2. Its head is a commit that noface did not push: a person owns the branch, until they retry the issue. What people
+   commit by the forge's own pages goes on as part of the work, and is gated again.
 3. Checks that have not ended are waited for, so that one round answers all; after `follow_checks` those that have.
 4. Checks that failed, and what reviewers who may decide ask for, each once: a round. Not a worker's are checks that
    are red on the base as well, and those that failed for a cause outside the work. Rounds that are used up: a person.
@@ -165,6 +166,14 @@ class TakenByPerson:
 
 
 @dataclass(frozen=True, slots=True)
+class CommittedThere:
+    """People have committed `head` to its branch by the forge's own pages."""
+
+    head: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Outdated:
     """It conflicts with its base, which has moved: it is to be proven on the new one."""
 
@@ -186,7 +195,7 @@ class RoundDue:
         return not self.checks and all(map(_asks_only, self.reviews))
 
 
-Decision = StillOpen | Merged | ClosedUnmerged | TakenByPerson | Outdated | RoundDue
+Decision = StillOpen | Merged | ClosedUnmerged | TakenByPerson | CommittedThere | Outdated | RoundDue
 
 
 def pace_of(followed: Followed, everything: Collection[Followed], poll_s: float) -> Pace:
