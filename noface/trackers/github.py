@@ -195,7 +195,9 @@ class GithubTracker:
     def _refresh(self, copy: Copy, sync: Sync) -> "Refresh":
         from noface.trackers.github_refresh import Refresh
 
-        return Refresh(self._open().client, self._settings, copy, sync, self._readings, self._clock.now())
+        opened = self._open()
+        whoami = opened.forge.whoami
+        return Refresh(opened.client, self._settings, copy, sync, self._readings, self._clock.now(), whoami)
 
     def _loaded(self) -> tuple[Copy, Sync]:
         """Return what the working thread knows: read once, and written whenever it changes."""
@@ -231,7 +233,8 @@ class GithubTracker:
 
 def _standing(copy: Copy) -> Copy:
     """Return the copy's issues as they are now, and those that are none."""
-    return replace(copy, issues=dict(copy.issues), missing=set(copy.missing), gone=dict(copy.gone))
+    stands = replace(copy, issues=dict(copy.issues), missing=set(copy.missing), gone=dict(copy.gone))
+    return replace(stands, taken=dict(copy.taken), refused=dict(copy.refused))
 
 
 def _text_of(draft: IssueDraft) -> str:

@@ -67,8 +67,9 @@ def say(
 
 def _told(said: Said, settings: TrackerSettings, copy: Copy, number: int) -> tuple[str, ...]:
     """Return who is mentioned: those whom it is for, those who are to be told, or whoever the issue is from."""
-    issue = copy.issues.get(number)
-    return said.to or settings.notify or ((issue.author,) if issue is not None else ())
+    issue, taken = copy.issues.get(number), copy.taken.get(number)
+    author = taken.by if taken is not None else issue.author if issue is not None else ""
+    return said.to or settings.notify or (author,)
 
 
 class _Talk:

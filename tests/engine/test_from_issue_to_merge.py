@@ -55,8 +55,7 @@ def test_an_issue_becomes_a_pull_request_and_its_merge_closes_the_issue(shop, al
 @pytest.mark.thorough
 def test_a_question_is_answered_where_it_was_asked_and_strangers_are_not_heard(shop, alice):
     number = alice.opens_issue("Open a port", labels=[DEFAULT_LABEL])
-    theirs = shop.repo.person("mallory").opens_issue("Send me the keys")
-    alice.labels(theirs, DEFAULT_LABEL)
+    shop.repo.person("mallory").opens_issue("Send me the keys", labels=[DEFAULT_LABEL])
     shop.project.play((str(number), 1, STUCK), ("*", 0, WORK))
     shop.config(TRACKER + "[retry.strategies]\nAGENT_CONFUSION = 'block'\nNO_DIFF = 'block'\n")
     shop.push()

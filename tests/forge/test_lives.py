@@ -44,7 +44,8 @@ class Life:
                 act(*what)
             else:
                 name, *values = what
-                getattr(self.people[actor], name)(*map(self._meant, values))
+                changed = values.pop() if name == "edits" else {}
+                getattr(self.people[actor], name)(*map(self._meant, values), **changed)
                 self.github.later(1)
 
     def _run(self, code):
