@@ -32,11 +32,8 @@ def github_lines(ready: Ready, width: int) -> list[str]:
         paint(f"{ready.repository} on {ready.host}: what `noface run` does there, and nothing before it", "title"),
     ]
     told = (
-        (
-            "reads",
-            f"open issues with the label {ready.label}, and answers, of people with write access; others' issues",
-        ),
-        ("", "as they are when these people set the label"),
+        ("reads", f"open issues with the label {ready.label}, and answers, of people with write access; the issues"),
+        ("", "of others as they are when such people set the label"),
         ("pushes", "branches noface/<id>, and claims below refs/noface/claims; never main"),
         ("writes", "one pull request an issue, its labels, one comment on it that is edited in place, and questions"),
     )
