@@ -60,8 +60,10 @@ class Listener:
         """
         context = self.context
         known = self.publications.get(heard.issue_id)
-        if known is None or heard.id <= known.heard.after:
+        if known is None or (heard.id <= known.heard.after and not heard.label):
             return
+        if heard.label and (before or not self._waits(heard.issue_id)):
+            return  # it was set for an earlier question, or has done what it is for
         note = context.env.masker.text(heard.text.strip())[: decisions.NOTE_CHARS_MAX]
         meant = self._meant(heard, asked=bool(known.heard.question), before=before)
         with context.questions.together():
@@ -70,8 +72,15 @@ class Listener:
                 context.log_event("heard", heard.issue_id, text=note[:_TOLD_CHARS_MAX], **who)
             problems = [self._tried(row, heard, note, before=before) for row in meant]
             problem = " ".join(dict.fromkeys(filter(None, problems)))
-            self.publications.heard(heard.issue_id, heard.id, problem, heard.author if problem else "")
+            newest = known.heard.after if heard.label else heard.id
+            self.publications.heard(heard.issue_id, newest, problem, heard.author if problem else "")
         hit("answer_heard")
+
+    def _waits(self, issue_id: str) -> bool:
+        """Tell whether an issue, or a part of it, waits for a yes."""
+        row = self.context.reader.issue(issue_id)
+        parts = [part for part in self.context.reader.waiting_for_a_person() if part.parent == issue_id]
+        return any(each.status == IssueStatus.APPROVAL for each in (*parts, *([row] if row is not None else ())))
 
     def obey(self, issue_id: str, author: str, command: str, text: str, url: str) -> str:
         """Carry out what was written for noface on an issue's pull request; return why not, "" where it was.

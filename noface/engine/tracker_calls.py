@@ -63,7 +63,8 @@ def carry_out(remote: RemoteIssues, due: Round) -> RoundEnd:
                 before = end.before = tracker.hear(ids, due.after)
                 known = {issue_id: due.after.get(issue_id, 0) for issue_id in ids}
                 end.marked = {
-                    name: max([at, *(h.id for h in before if h.issue_id == name)]) for name, at in known.items()
+                    name: max([at, *(h.id for h in before if h.issue_id == name and not h.label)])
+                    for name, at in known.items()
                 }
             for said, comment in due.says:
                 _say(tracker, said, comment, end)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 COMMANDS = ("approve", "reject", "retry", "skip")
 """What people may write behind `/noface`."""
+APPROVED = "noface:approved"
+"""The label that says yes to what an issue waits for."""
 ACCOUNT = "<!-- noface:account -->"
 """Stands in a text for the name by which the account that says it is mentioned: the tracker knows it."""
 
@@ -32,7 +34,8 @@ class Heard:
 
     `command` is one of COMMANDS where it begins with `/noface` and that word, else "". `text` is what was written
     without them. `addressed`: it is meant for noface, since it begins with `/noface`, mentions its account, or quotes
-    what it said; where not, it is an answer only to a question that anything answers.
+    what it said; where not, it is an answer only to a question that anything answers. `label`: it was no comment but
+    a label, which stays until what was asked is settled, and whose id orders nothing.
     """
 
     issue_id: str
@@ -42,3 +45,4 @@ class Heard:
     command: str = ""
     url: str = ""
     addressed: bool = True
+    label: bool = False

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from noface.model.markdown import block, bounded, code, plain, quote
-from noface.model.publication import ACCOUNT, Said
+from noface.model.publication import ACCOUNT, APPROVED, Said
 from noface.model.quoting import in_dollars
 from noface.model.taxonomy import INTERRUPTED, IssueStatus
 
@@ -235,7 +235,7 @@ def _answers_here(state: str, *, any_answer: bool) -> str:
         [answer, "`/noface retry`: try it again, after you changed something else"]
         if state == IssueStatus.BLOCKED
         else [
-            "`/noface approve`: yes",
+            f"`/noface approve`, or the label `{APPROVED}`: yes",
             "`/noface reject` and why: no; the next attempt is told",
         ]
     )

@@ -12,9 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from noface.data.trackers import ANY, TrackerSettings
+from noface.forge import parse
 from noface.forge.opened import OpenedForge
 from noface.forge.rest import MISSING, Client, RefusedError
-from noface.model.publication import ACCOUNT, Heard, Said
+from noface.model.publication import ACCOUNT, APPROVED, Heard, Said
 from noface.trackers.github_backlog import trusted
 from noface.trackers.github_comments import (
     MARKER,
@@ -40,6 +41,8 @@ STATES = {
 }
 """The label, its colour and what it means, by the status of the issue; other states have no label."""
 GONE = "gone"
+_APPROVAL = "approval"
+_APPROVES = ("0e8a16", "says yes to what noface asks")
 
 _INVALID = 422
 _EYES = {"content": "eyes"}
@@ -86,10 +89,13 @@ class _Talk:
         """Give the issue the one label of its state, and take noface's others away."""
         name = OWN_LABELS + STATES[state][0] if state in STATES else ""
         has = self._sync.own.get(self._number, ())
+        if state == _APPROVAL:
+            self._make_label(APPROVED, *_APPROVES)
+            has = tuple(each for each in has if each != APPROVED)  # somebody has said yes: it acts first
         if name and name not in has:
             self._make_label(name, *STATES[state][1:])
             self._client.post(f"{self._path}/labels", {"labels": [name]})
-            self._know((*has, name))
+            self._know((*self._sync.own.get(self._number, ()), name))
         for other in has:
             if other != name:
                 try:
@@ -200,6 +206,8 @@ def hear(
     """
     for issue_id in issue_ids:
         number = int(issue_id)
+        if APPROVED in sync.own.get(number, ()):
+            yield from _approved(opened.client, settings, copy, refresh, number)
         updated = sync.updated.get(number, "")
         mark = f"{updated} {after.get(issue_id, 0)}"
         if sync.heard.get(number) == mark if updated else number not in copy.issues:
@@ -235,6 +243,18 @@ def hear(
             copy.unheard[number] = tuple(name for name in strangers if name)
         if not answers and refresh.settled(updated):
             sync.heard[number] = mark
+
+
+def _approved(client: Client, settings: TrackerSettings, copy: Copy, refresh: Refresh, number: int) -> Iterator[Heard]:
+    """Yield the yes of whoever may decide and has set the label since noface last asked for something."""
+    asks, found = OWN_LABELS + STATES[_APPROVAL][0], None
+    for event in client.items(client.repo("issues", number, "events"), keep=True):
+        name = parse.text(event, "label", "name").lower() if parse.text(event, "event") == "labeled" else ""
+        found = event if name == APPROVED else None if name == asks else found
+    if login := parse.text(found, "actor", "login"):
+        refresh.look_up_writer(login)
+        if trusted(login, copy, settings):
+            yield Heard(str(number), parse.number(found, "id"), login, "", "approve", label=True)
 
 
 def see(client: Client, kind: str, comment: int) -> None:

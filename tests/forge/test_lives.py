@@ -135,5 +135,7 @@ def test_a_life_ends_as_it_should_and_tells_people_what_they_are_to_know(project
         assert [(each["outcome"], each["charged"]) for each in project.attempts(str(life.number))] == [
             tuple(each) for each in table["attempts"]
         ]
+    if "labelled" in table:
+        assert [label.name for label in life.repo.issue(life.number).labels] == table["labelled"]
     if "commits" in table:
         assert life.commits() == table["commits"]
