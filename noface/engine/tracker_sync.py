@@ -90,10 +90,10 @@ class TrackerSync:
         if self._remote is None:
             return
         self.settle(heed, ENDING_S, last=True)
-        unsaid = [each.said.issue_id for each in self._candidates() if each.due_at is not None]
-        unsaid = [issue_id for issue_id in unsaid if issue_id not in self._claims.elsewhere]
-        if unsaid:
-            self._context.log_event("tracker_unsaid", issues=unsaid)
+        unsaid = [each for each in self._candidates() if each.due_at is not None and not each.standing.elsewhere]
+        names = [each.said.issue_id for each in unsaid if each.said.issue_id not in self._claims.elsewhere]
+        if names:
+            self._context.log_event("tracker_unsaid", issues=names)
 
     def has_looked(self, since: float) -> bool:
         """Tell whether the issues were read again after a time, or cannot be now; where not, that is done next."""
@@ -108,7 +108,9 @@ class TrackerSync:
         candidates = [
             each
             for each in self._candidates()
-            if each.said.issue_id not in elsewhere and self._refused.get(each.said.issue_id) != digest(each.said)
+            if each.said.issue_id not in elsewhere
+            and not each.standing.elsewhere
+            and self._refused.get(each.said.issue_id) != digest(each.said)
         ]
         now = self._context.clock.now()
         asked = None if self._pressing and away_until([self._asked], now) is None else self._asked

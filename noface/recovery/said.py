@@ -16,6 +16,7 @@ from noface.model.markdown import block, bounded, code, plain, quote
 from noface.model.publication import ACCOUNT, APPROVED, Said
 from noface.model.quoting import in_dollars
 from noface.model.taxonomy import INTERRUPTED, IssueStatus
+from noface.recovery.claims import CLAIMED
 
 GONE = "gone"
 """The state of an issue that noface works on no more: closed by somebody, or its label taken off."""
@@ -116,6 +117,11 @@ class Standing:
             return IssueStatus.REVIEW if pending else GONE
         asking = next((part.status for part in self.parts if part.asks), self.status)
         return asking if self.status == IssueStatus.EPIC else self.status
+
+    @property
+    def elsewhere(self) -> bool:
+        """True where it waits for another machine that has claimed it: what is said of it is that one's to say."""
+        return self.status == IssueStatus.WAITING and self.reason.startswith(CLAIMED)
 
     @property
     def question(self) -> str:
