@@ -160,6 +160,8 @@ def due_at(said: Said, last: str, last_at: float) -> float | None:
     """
     if digest(said) == last:
         return None
+    if said.asks:
+        return 0.0
     before = last.partition(":")[0]
     both_quiet = said.state in _QUIET and before in _QUIET
     return last_at + CALM_S if both_quiet else 0.0

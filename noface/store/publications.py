@@ -137,8 +137,8 @@ class Publications:
             pull=pull,
             merged_commit=row.merged_commit or "",
         )
-        if known is None or not known.heard.problem or known.heard.state != standing.state:
-            return standing  # what could not be done then may be another matter now
+        if known is None or not known.heard.problem or (known.digest and known.heard.state != standing.state):
+            return standing  # that was told, and what could not be done then may be another matter now
         heard = known.heard
         return replace(standing, not_heard=heard.problem, not_heard_of=heard.author, heard=heard.after)
 

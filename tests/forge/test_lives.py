@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import signal
 import tomllib
 
 import pytest
@@ -50,6 +51,10 @@ class Life:
 
     def _run(self, code):
         self.project.run(code=code)
+        self.github.later(1)
+
+    def _killed(self, point):
+        assert self.project.noface("run", NOFACE_FAILPOINT=point).returncode == -signal.SIGKILL
         self.github.later(1)
 
     def _begins(self, file):
