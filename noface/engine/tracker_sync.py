@@ -43,7 +43,7 @@ class TrackerSync:
         self._job: Job[RoundEnd] | None = None
         self._refused: dict[str, str] = {}
         self._remedies: set[str] = set()
-        self._read: tuple[int, list[Candidate]] | None = None
+        self._read: tuple[int, list[Candidate], dict[str, int]] | None = None
         self._asked: Asked | None = None
         self._heard = self._told_away = self._pressing = False
         self._publications = context.publications
@@ -114,17 +114,25 @@ class TrackerSync:
         ]
         now = self._context.clock.now()
         asked = None if self._pressing and away_until([self._asked], now) is None else self._asked
-        known = {each.standing.issue_id for each in self._candidates()} | elsewhere
-        settled = {issue_id: at for issue_id, at in self._publications.listened().items() if issue_id not in known}
+        settled = {issue_id: at for issue_id, at in self._settled().items() if issue_id not in elsewhere}
         return next_round(candidates, asked, self._pace, now, heard=self._heard, last=last, settled=settled)
 
     def _candidates(self) -> list[Candidate]:
         """Return the issues that may have to be told; they are read again only when something has happened."""
+        return self._rows()[0]
+
+    def _settled(self) -> dict[str, int]:
+        """Return the issues of which nothing is to be said, with the last comment that was heard at each."""
+        return self._rows()[1]
+
+    def _rows(self) -> tuple[list[Candidate], dict[str, int]]:
         version = self._publications.version()
         if self._read is None or self._read[0] != version:
-            standings = self._publications.standings(self._since)
-            self._read = version, [self._candidate(standing) for standing in standings]
-        return self._read[1]
+            candidates = [self._candidate(standing) for standing in self._publications.standings(self._since)]
+            open_ones = {each.standing.issue_id for each in candidates}
+            listened = self._publications.listened()
+            self._read = version, candidates, {name: at for name, at in listened.items() if name not in open_ones}
+        return self._read[1], self._read[2]
 
     def _candidate(self, standing: Standing) -> Candidate:
         asks_any = self._remote is not None and self._remote.any_answer

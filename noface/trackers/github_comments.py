@@ -31,6 +31,7 @@ _WORD = re.compile(rf"({'|'.join(COMMANDS)})\b[ \t]*:?[ \t]*", re.IGNORECASE)
 _OF_OTHERS = re.compile(r"/[a-z][\w-]*", re.IGNORECASE)
 """A command for another program, such as `/lgtm`; or for noface, without its name."""
 _LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*(?:\[bot\])?(?:/[A-Za-z0-9][\w.-]*)?")
+_ANYBODY = re.compile(r"(?<![\w`/@.-])@[A-Za-z0-9]")
 _FENCE = re.compile(r"[ ]{0,3}(?:```|~~~)")
 _QUOTED_CHARS_MIN = 8
 """A quoted line that is shorter may stand anywhere."""
@@ -121,8 +122,8 @@ def heard_of(
 ) -> Heard | None:
     """Read a comment: quotations and hidden parts are left out; None where nothing is left of it.
 
-    `login` is noface's own, `said` the texts of its comments: who quotes one of their lines answers them. What begins
-    with another program's command is for that program.
+    `login` is noface's own, `said` the texts of its comments: who quotes one of their lines answers them, unless they
+    speak to somebody else. What begins with another program's command is for that program.
     """
     lines: list[str] = []
     quoted: list[str] = []
@@ -140,7 +141,7 @@ def heard_of(
     word = _WORD.match(rest) if begins else None
     command = word[1].lower() if word else ""
     text = (rest[word.end() :] if word else rest).strip()
-    addressed = bool(begins) or _mentions(kept, login) or _quotes(quoted, said)
+    addressed = bool(begins) or _mentions(kept, login) or (_quotes(quoted, said) and not _ANYBODY.search(kept))
     return Heard(issue_id, own_id, author, text[:HEARD_CHARS_MAX], command, url, addressed)
 
 

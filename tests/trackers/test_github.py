@@ -713,6 +713,15 @@ def test_another_clone_adds_to_what_the_first_has_said(open_tracker, ann, repo, 
     assert own(repo, 1)[-1].endswith("Which?"), "what the second clone says stands"
 
 
+def test_what_an_earlier_noface_has_said_is_replaced_and_not_told_as_anothers(tracker, ann, repo):
+    ann.opens_issue("One", "b", labels=[LABEL])
+    tracker.refresh()
+    old = repo.person("noface-bot").comments(1, "<!-- noface:issue -->\nAt work.")
+    assert tracker.say(said(1, "ready", "Waits."), old) == old
+    (now,) = map(own_of, entries(repo, 1))
+    assert (now.text, now.earlier) == ("Waits.", "")
+
+
 def entries(repo, number):
     return [{"id": each.id, "body": each.body, "html_url": "u"} for each in repo.comments_of(number)]
 
@@ -729,6 +738,7 @@ def entries(repo, number):
         ("/noface-bot approve", None, None, None),
         ("> /noface approve\nno", "no", "", False),
         ("> > Which port is it to be?\nPort 1.", "Port 1.", "", True),
+        ("> Which port is it to be?\n@carol do you know?", "@carol do you know?", "", False),
         ("please /noface approve", "please /noface approve", "", False),
         ("<!--\n/approve\n-->/noface skip", "", "skip", True),
         ("cc @noface", "cc @noface", "", True),
