@@ -2,7 +2,7 @@
 
 Each of noface's comments begins with a hidden line. It names the clone that wrote it, so that another one adds to what
 stands there instead of replacing it; and what the comment asks, so that after a kill the question is found where it was
-asked. What another clone had said stands folded below what is said now.
+asked. What another clone had said, and what was asked before, stands folded below what is said now.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ MOVED = "moved"
 
 _NOTHING = "-"
 _HEAD = re.compile(r"<!-- noface:issue(?: (?P<clone>[0-9a-f]{1,32}) (?P<asks>[0-9a-z-]{1,32}))? -->\n?")
-_EARLIER = "\n\n<details><summary>What noface said here before, in another clone</summary>\n\n"
+_EARLIER = "\n\n<details><summary>What noface said here before</summary>\n\n"
 _EARLIER_END = "\n\n</details>"
 _COMMAND = re.compile(r"/noface(?![\w-])[ \t]*:?[ \t]*", re.IGNORECASE)
 _WORD = re.compile(rf"({'|'.join(COMMANDS)})\b[ \t]*:?[ \t]*", re.IGNORECASE)
@@ -100,11 +100,15 @@ def moved_body(url: str, clone: str) -> str:
     return body_of(f"noface's word on this is now [in a newer comment]({url}).", clone, MOVED)
 
 
-def earlier_of(own: Own, clone: str) -> str:
-    """Return what is kept of a comment's text below what this clone says now."""
-    if own.clone == clone or own.moved:
+def earlier_of(own: Own, clone: str, asks: str = "") -> str:
+    """Return what is kept of a comment's text below what this clone says now: another clone's, and what was asked.
+
+    People have written below a question, which makes no sense without it. `asks` is what is asked now.
+    """
+    if own.moved:
         return own.earlier
-    return "\n\n---\n\n".join(filter(None, (own.text, own.earlier)))
+    asked = "\n".join(line for line in own.text.split("\n") if line.startswith(">")) if own.asks and not asks else ""
+    return "\n\n---\n\n".join(filter(None, (asked if own.clone == clone else own.text, own.earlier)))
 
 
 def _cut(text: str, most: int) -> str:

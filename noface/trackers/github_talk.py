@@ -136,7 +136,7 @@ class _Talk:
             return own.id  # another clone has the issue by now, and it knows what became of it
         if own is not None and own.id == known and not own.clone:
             own = replace(own, clone=self._sync.clone)  # an earlier noface of this clone wrote it
-        earlier = earlier_of(own, self._sync.clone) if own is not None else ""
+        earlier = earlier_of(own, self._sync.clone, asks) if own is not None else ""
         body = body_of(text, self._sync.clone, asks or (own.asks if own is not None else ""), earlier)
         if own is None or (asks and own.asks != asks):
             found = self._posted(body)

@@ -670,8 +670,11 @@ def test_a_question_is_a_new_comment_that_mentions_who_wrote_the_issue_and_the_o
     ]
     assert repo.mails_of("ann") == ["comment", "comment"]
     assert tracker.say(said(1, "blocked", "Which one?", asks="1"), asked) == asked
-    assert tracker.say(said(1, "running", "At work again."), asked) == asked
-    assert own(repo, 1)[1:] == ["At work again."]
+    assert tracker.say(said(1, "blocked", "It asks.\n\n> Which one?", asks="1"), asked) == asked
+    for text in ("At work again.", "Still at work."):
+        assert tracker.say(said(1, "running", text), asked) == asked
+        now = own_of(entries(repo, 1)[1])
+        assert (now.text, now.earlier) == (text, "> Which one?"), "people have answered it below"
     assert repo.mails_of("ann") == ["comment", "comment"], "an edit tells nobody"
     again = open_tracker(notify=["acme/owners", "@bea"])
     third = again.say(said(1, "blocked", "And now?", asks="2"), asked)
