@@ -34,6 +34,7 @@ from noface.recovery.pull_rounds import (
     first_words,
     points_text,
     unheard,
+    without_talk,
     words_of,
 )
 from noface.secrets.masked_records import masked_failure
@@ -164,15 +165,16 @@ def _shown(eyes: Eyes, followed: Followed, before: Look | None) -> Look:
 
 
 def _reviews(eyes: Eyes, number: int) -> tuple[Review, ...]:
-    """Return the reviews of a pull request, their words without secrets."""
+    """Return the reviews of a pull request, their words without secrets, and without what people say to each other."""
     mask = eyes.masker.text
+    shown = (without_talk(review, eyes.login) for review in eyes.forge.reviews(number))
     return tuple(
         replace(
             review,
             text=mask(review.text),
             comments=tuple(replace(comment, text=mask(comment.text)) for comment in review.comments),
         )
-        for review in eyes.forge.reviews(number)
+        for review in shown
     )
 
 

@@ -385,6 +385,29 @@ def _on_files(review: Review) -> tuple[ReviewComment, ...]:
     return tuple(c for c in own if c.text.strip() and OURS not in c.text)
 
 
+def without_talk(review: Review, login: str) -> Review:
+    """Return a review without what people say to each other on lines: to somebody else, or thanks for an answer."""
+    name = f"@{login.removesuffix('[bot]')}".lower()
+    kept = (c for c in review.comments if not (_to_others(c.text, name) or (_is_reply(c) and _only_thanks(c.text))))
+    return replace(review, comments=tuple(kept))
+
+
+def _is_reply(comment: ReviewComment) -> bool:
+    return comment.thread not in (0, comment.id)
+
+
+def _to_others(text: str, name: str) -> bool:
+    """Tell whether a text begins with a mention of somebody else, and mentions `name` nowhere."""
+    words = [word.lower().rstrip(".,:;!?") for word in text.split()]
+    return bool(words) and words[0].startswith("@") and len(words[0]) > 1 and name not in words
+
+
+def _only_thanks(text: str) -> bool:
+    """Tell whether a text is nothing but thanks or assent: every word of it has to be known as such."""
+    words = ["".join(filter(str.isalnum, word)).lower() for word in text.split()]
+    return not set(filter(None, words)) - _THANKS
+
+
 def _speaks_to_noface(text: str, login: str) -> bool:
     if OURS in text:
         return False
@@ -427,6 +450,50 @@ def _is_question(text: str) -> bool:
     return bool(lines) and lines[-1].rstrip("*_ )").endswith("?")
 
 
+_THANKS = frozenset(
+    {
+        "thanks",
+        "thank",
+        "you",
+        "thx",
+        "ty",
+        "ok",
+        "okay",
+        "great",
+        "perfect",
+        "nice",
+        "lgtm",
+        "looks",
+        "look",
+        "good",
+        "cool",
+        "got",
+        "it",
+        "makes",
+        "sense",
+        "resolved",
+        "fine",
+        "for",
+        "that",
+        "this",
+        "the",
+        "fix",
+        "fixing",
+        "now",
+        "all",
+        "very",
+        "much",
+        "so",
+        "awesome",
+        "yes",
+        "yep",
+        "right",
+        "sounds",
+        "agreed",
+        "1",
+        "done",
+    }
+)
 _COMMAND_WORDS = 2
 _TEXT_CHARS_MAX = 2_000
 _POINTS_MAX = 40

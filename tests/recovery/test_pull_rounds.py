@@ -36,6 +36,7 @@ from noface.recovery.pull_rounds import (
     pace_of,
     points_text,
     unheard,
+    without_talk,
 )
 
 LOOK_REQUESTS = 3
@@ -268,6 +269,29 @@ def test_commands_are_no_round(text, commit, expected):
     if expected:
         assert asking((review,), ()) == ()
         assert unheard((review,), ()) == (review,)
+
+
+@pytest.mark.parametrize(
+    ("text", "thread", "stays"),
+    [
+        ("Thanks, looks good!", 1, False),
+        ("👍", 1, False),
+        ("Great, thank you for fixing that.", 1, False),
+        ("OK, but rename it.", 1, True),
+        ("Done? I still see it.", 1, True),
+        ("Nice!", 2, True),
+        ("@bob should this be a set?", 2, False),
+        ("@bob @ada should this be a set?", 2, True),
+        ("Ask @bob: should this be a set?", 2, True),
+        ("@ada, rename it.", 1, True),
+        ("Rename it.", 1, True),
+    ],
+)
+def test_what_people_say_to_each_other_in_a_thread_is_no_request(text, thread, stays):
+    """Of these honest requests none is taken for talk; a first comment is one whatever it says."""
+    comment = ReviewComment(2, "alice", text, "a.py", 3, thread=thread)
+    review = Review(9, "alice", ReviewState.COMMENTED, "", HEAD, trusted=True, comments=(comment,))
+    assert bool(asking((without_talk(review, "ada"),), (), "ada")) is stays
 
 
 POINTS = (("r1", 11, "a.py", "alice"), ("r2", 12, "b.py", "bob"), ("", 0, "", "alice"))
