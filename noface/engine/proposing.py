@@ -26,12 +26,12 @@ def proven_commit(context: RunContext, issue: Issue, number: int, proof: Proof, 
     On a branch that is there already it follows the tip, so that reviewers see what has changed since they looked.
     """
     plumbing = context.env.plumbing
-    if tip and plumbing.tree(tip) == proof.tree and plumbing.is_ancestor(proof.main, tip):
-        return tip  # it shows this very work already
     # The history of a branch that began on what a person took back from main is left behind: the push replaces it.
     # So is one that holds a secret.
     lost = bool(tip) and began_on(plumbing, context.reader.mains(), tip, proof.main) is not None
     if tip and not lost and not why_held_back(context.env, tip):
+        if plumbing.tree(tip) == proof.tree and plumbing.is_ancestor(proof.main, tip):
+            return tip  # it shows this very work already
         parents = (tip,) if plumbing.is_ancestor(proof.main, tip) else (tip, proof.main)
     else:
         parents = (proof.main,) if context.settings.squash else (proof.main, proof.candidate)
