@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PULL_REQUEST = "pull-request"
 ANYONE = "*"
 _OF_PULL_REQUESTS = ("draft", "labels", "reviewers", "rounds", "follow_checks", "follow_reviews")
-_OF_REMOTE_TRACKERS = ("label", "milestone", "authors", "close")
+_OF_REMOTE_TRACKERS = ("label", "milestone", "authors", "answers", "notify", "close")
 _NO_PUSH = "without a run that pushes"
 _ASK_FOR_THEM = 'write how = "pull-request"'
 _MERGE_HERE = 'write how = "merge"'

@@ -42,7 +42,15 @@ from noface.config.values import (
     setting,
 )
 from noface.data import table
-from noface.data.trackers import DEFAULT_LABEL, DEFAULT_TRACKER, TRACKERS, TrackerSettings, tracker_settings
+from noface.data.trackers import (
+    ANY,
+    DEFAULT_LABEL,
+    DEFAULT_TRACKER,
+    MENTION,
+    TRACKERS,
+    TrackerSettings,
+    tracker_settings,
+)
 from noface.errors import ConfigError
 from noface.integrity.diff import DiffLimits
 from noface.integrity.unsteady import SteadinessRules
@@ -243,6 +251,14 @@ class Tracker(Section):
         (),
         'GitHub: who may write issues and answers beside those with write access; "*" is anyone, and unsafe',
         ["renovate[bot]"],
+    )
+    answers: Annotated[str, *one_of({word: word for word in (MENTION, ANY)})] = setting(
+        MENTION,
+        "GitHub: what answers a question: "
+        f'"{MENTION}": a comment that begins with /noface, mentions the account or quotes the question; "{ANY}": each',
+    )
+    notify: Items[Text] = setting(
+        (), "GitHub: who is mentioned where a question is asked, instead of whoever the issue is from", ["acme/owners"]
     )
     close: bool = setting(True, "GitHub: close an issue when its work has landed")
 

@@ -62,6 +62,7 @@ from noface.engine.publishing_checks import check_publishing
 from noface.engine.readiness import checkout_findings
 from noface.engine.recover import as_configured, recover, with_work, without_end
 from noface.engine.red_main import RedMain
+from noface.engine.tracker_answers import Listener
 from noface.engine.tracker_sync import BEGINNING_S, TrackerSync
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError, LockLostError
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
@@ -272,11 +273,13 @@ class Engine:
         self._dispatch = Dispatch(context, self._jobs, *parts, self._attempt_ended)
         self._outside = OutsideChanges(context)
         forge = context.forge
-        self._pulls = PullFollower(context, self._jobs, self._landing, self._watch, forge) if forge else None
-        self._tracker = TrackerSync(context, self._jobs, self._claims)
+        listener = Listener(context, context.publications, self._leave)
+        self._pulls = PullFollower(context, self._jobs, self._landing, self._watch, forge, listener) if forge else None
+        self._tracker = TrackerSync(context, self._jobs, self._claims, listener)
         self._began_at = context.clock.now()
         self._outage: tuple[float, str] | None = None
         self._withdrawn: dict[str, str] = {}
+        self._left: dict[str, str] = {}
         self._resumed: list[AttemptOrder] = []
         self._limit = ""
         self._first_wave: set[str] | None = None
@@ -460,7 +463,24 @@ class Engine:
                     self._landing.drop(issue_id)
                     self._set_withdrawn(issue_id, why)
 
+    def _leave(self, issue_id: str, why: str) -> str:
+        """End the work on an issue that people leave undone; return why not where that is late, else ""."""
+        at_work = issue_id in self._jobs.issues()
+        if not at_work and issue_id not in self._landing.waiting | self._publishing.issues:
+            return "its work is landing just now"
+        self._context.log_event("issue_withdrawn", issue_id, why=f"was {why}")
+        self._jobs.withdraw(issue_id)
+        if at_work:
+            self._withdrawn[issue_id] = f"was {why}"
+            self._left[issue_id] = why
+        else:
+            self._landing.drop(issue_id)
+        return ""
+
     def _set_withdrawn(self, issue_id: str, why: str) -> None:
+        if left := self._left.pop(issue_id, ""):
+            self._context.set_status(issue_id, IssueStatus.SKIPPED, left)
+            return
         self._context.set_status(issue_id, IssueStatus.READY, f"the issue {why}; its work is kept")
 
     def _overrule_edited(self, order: AttemptOrder) -> None:

@@ -16,22 +16,28 @@ from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.landing import MergeQueue, QueueEntry
 from noface.engine.lessons import keep_lesson
 from noface.engine.outside import BacklogWatch
+from noface.engine.places import clean
 from noface.engine.prompt_context import attempt_directory
 from noface.engine.pull_look import Eyes, Looked, look_at, not_shown, say
+from noface.engine.tracker_answers import Listener
+from noface.engine.web_commits import adopt
 from noface.errors import ForgeAwayError, ForgeError
 from noface.forge.base import Forge
 from noface.git.refs import hold_ref
 from noface.model.codec import decode, encode
 from noface.model.issue import Issue
+from noface.model.markdown import plain
 from noface.model.pull_request import LandingRules, PullState
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.recovery.polling import Asked, Pace, answered, is_due, next_time
+from noface.recovery.pull_answers import Replies, is_quiet, refusals_of, replies_of, said_on_pull
 from noface.recovery.pull_documents import closed_document, rounds_document, taken_pull_document
 from noface.recovery.pull_rounds import (
     TAKEN,
     ClosedUnmerged,
+    CommittedThere,
     Followed,
     Look,
     Merged,
@@ -42,13 +48,19 @@ from noface.recovery.pull_rounds import (
     TakenByPerson,
     WaitsFor,
     asking,
+    command_of,
+    is_answered,
     of_another,
     pace_of,
+    review_key,
     round_note,
     standing,
     still_open,
+    unheard,
+    words_of,
 )
 from noface.recovery.pull_rounds import answered as answered_by
+from noface.recovery.said import ASKING
 from noface.secrets.masked_records import masked_issue
 from noface.store.pull_requests import PullStep
 from noface.store.records import PullRow
@@ -77,8 +89,17 @@ class _Came:
 
     looked: tuple[Looked, ...] = ()
     away: _Away | None = None
-    said: tuple[tuple[str, str], ...] = ()
+    said: "tuple[_Word, ...]" = ()
     changed: Mapping[int, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """What is to be said on a pull request: of its newest round, "" where that is said, and to those who asked."""
+
+    followed: Followed
+    note: str
+    replies: Replies
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +119,7 @@ class PullFollower:
     queue: MergeQueue
     watch: BacklogWatch
     forge: Forge
+    listener: Listener
     _asked: dict[str, tuple[str, Asked]] = field(default_factory=dict)
     _looks: dict[str, Look] = field(default_factory=dict)
     _held: dict[str, Looked] = field(default_factory=dict)
@@ -202,19 +224,34 @@ class PullFollower:
         """Tell whether the forge has said not to be asked yet."""
         return self._away is not None and self._away.until > now
 
-    def _notes(self, due: tuple[Followed, ...]) -> list[tuple[Followed, str]]:
+    def _notes(self, due: tuple[Followed, ...]) -> list[_Word]:
         """Return what is to be said on pull requests of their rounds, where that is not what was said last."""
         notes = []
         for pull in due:
             status = self.context.reader.state(pull.issue_id).status
-            note = round_note(pull, blocked=status is IssueStatus.BLOCKED, working=status is not IssueStatus.REVIEW)
-            if note and note != pull.seen.said:
-                notes.append((pull, note))
+            reviewed = status is IssueStatus.REVIEW
+            note = round_note(pull, blocked=status is IssueStatus.BLOCKED, working=not reviewed)
+            replies = self._replies(pull) if reviewed else refusals_of(pull)
+            note = "" if note == pull.seen.said or (is_quiet(pull) and status is not IssueStatus.BLOCKED) else note
+            if replies or note:
+                notes.append(_Word(pull, note, replies))
         return notes
 
-    def _look(
-        self, due: tuple[Followed, ...], notes: tuple[tuple[Followed, str], ...], cancel: Canceller, *, lists: bool
-    ) -> _Came:
+    def _replies(self, pull: Followed) -> Replies:
+        """Return what is answered to those who asked in the newest round, once that is done."""
+        past = self.context.reader.past(pull.issue_id)
+        last = next((attempt for attempt in past if attempt.number == pull.attempt), None)
+        if not pull.seen.points or last is None:
+            return refusals_of(pull)
+        before = next((head for head in reversed(pull.seen.heads) if head != pull.head), "")
+        plumbing = self.context.env.plumbing
+        known = bool(before) and plumbing.resolve(before) is not None and pull.seen.answered_head != pull.head
+        changed = {change.path for change in plumbing.diff(before, pull.head).changes} if known else set(last.changed)
+        summary = last.report.summary if last.report is not None else last.said
+        pushed = pull.seen.answered_head != pull.head
+        return replies_of(pull, summary, changed, pushed=pushed, clean=partial(clean, self.context.env))
+
+    def _look(self, due: tuple[Followed, ...], notes: tuple[_Word, ...], cancel: Canceller, *, lists: bool) -> _Came:
         """Look at pull requests, in a thread; what was seen before the forge went away counts."""
         context, looked, said = self.context, [], []
         changed: dict[int, float] = {}
@@ -233,9 +270,9 @@ class PullFollower:
                     raise
                 except ForgeError as error:
                     looked.append(not_shown(pull, error.message))
-            for pull, note in notes:
-                say(eyes, pull, note)
-                said.append((pull.issue_id, note))
+            for word in notes:
+                say(eyes, word.followed, word.note, word.replies)
+                said.append(word)
         except ForgeAwayError as error:
             return _Came(tuple(looked), _Away(error.until, error.message), tuple(said), changed)
         except ForgeError as error:
@@ -283,9 +320,11 @@ class PullFollower:
             self._asked[issue_id] = looked.followed.head, answered(self._last(looked.followed), now, changed=changed)
             self._looks[issue_id] = looked.look
             self._carry_out(looked)
-        for issue_id, note in came.said:
-            if (pull := self._of(issue_id)) is not None:
-                self.context.pulls.seen(now, issue_id, seen=encode(replace(pull.seen, said=note)))
+        for word in came.said:
+            if (pull := self._of(word.followed.issue_id)) is not None:
+                answered_now = bool(word.replies.reviewers) and is_answered(pull)
+                seen = said_on_pull(pull, word.note, word.followed.seen.refused, answered=answered_now)
+                self.context.pulls.seen(now, pull.issue_id, seen=encode(seen))
 
     def _take_changes(self, changed: Mapping[int, float], now: float) -> None:
         """Note which pull requests have news; a list tells of the newest change that was known once more."""
@@ -309,13 +348,14 @@ class PullFollower:
         """Carry out what a look led to, unless it is out of date by now."""
         before = looked.followed
         pull, state = self._of(before.issue_id), self.context.reader.state(before.issue_id)
-        if pull is None or (pull.head, pull.number, pull.rounds) != (before.head, before.number, before.rounds):
+        if pull is None or _mark(pull) != _mark(before):
             return
         if not any(attempt.number == before.attempt for attempt in self.context.reader.past(before.issue_id)):
-            if isinstance(looked.decision, TakenByPerson):
+            if isinstance(looked.decision, TakenByPerson | CommittedThere):
                 self.context.pulls.adopted(self.context.clock.now(), pull.issue_id, looked.decision.head)
                 return
             looked = replace(looked, decision=of_another(looked.decision))
+        looked, state = self._listened(looked), self.context.reader.state(before.issue_id)
         issue, decision = self.watch.issue(before.issue_id), looked.decision
         if issue is not None and issue.id in self.jobs.issues():
             self._hold(looked)
@@ -339,10 +379,30 @@ class PullFollower:
                 self._round(issue, looked, decision)
             case Outdated() if state.status is IssueStatus.REVIEW:
                 self._prove_again(issue, looked, decision)
-            case ClosedUnmerged() | TakenByPerson() | StillOpen() | RoundDue() | Outdated():
+            case CommittedThere() if state.status in _SETTLED:
+                self._go_on(issue, looked, decision)
+            case ClosedUnmerged() | TakenByPerson() | CommittedThere() | StillOpen() | RoundDue() | Outdated():
                 pass
             case _:
                 assert_never(decision)
+
+    def _listened(self, looked: Looked) -> Looked:
+        """Act on commands that people write on the pull request, and on words where the issue waits for an answer."""
+        issue_id = looked.followed.issue_id
+        for review in unheard(looked.look.reviews, looked.seen.answered):
+            command = command_of(review)
+            if command is None and self.context.reader.state(issue_id).status not in ASKING:
+                continue  # it asks for a change: a round answers it
+            word, text = command or ("", words_of(review))
+            with self.context.questions.together():
+                problem = self.listener.obey(issue_id, review.author, word, text, review.url)
+                key, told = review_key(review), looked.seen.refused
+                if problem:
+                    told = (*told, (key, f"@{review.author} **Not done:** {plain(clean(self.context.env, problem))}"))
+                seen = replace(looked.seen, answered=(*looked.seen.answered, key), refused=told)
+                self.context.pulls.seen(self.context.clock.now(), issue_id, seen=encode(seen))
+            looked = replace(looked, seen=seen)
+        return looked
 
     def _hold(self, looked: Looked) -> None:
         """Keep what others did to a pull request until the work on its issue has ended; a merge ends that work."""
@@ -415,8 +475,8 @@ class PullFollower:
         """Answer what is due as a failure of the attempt whose work it is about, or ask a person."""
         context, before, failure = self.context, looked.followed, looked.failure
         assert failure is not None  # noqa: S101  # a look that finds a round due has read its evidence
-        now, rounds = context.clock.now(), before.rounds + due.allowed
-        after = replace(looked, seen=answered_by(looked.seen, due, before.head))
+        now, rounds = context.clock.now(), before.rounds + (due.allowed and not due.asks_only)
+        after = replace(looked, seen=answered_by(looked.seen, due, before.head, before.attempt))
         with self.context.questions.together():
             self._remember(after, rounds=rounds, checks=standing(looked.look.checks))
             context.journal.attempt_overruled(now, issue.id, before.attempt, failure)
@@ -436,6 +496,19 @@ class PullFollower:
         """Return the kind that a person is asked about; one whose cause lies outside would lift itself."""
         return FailureKind.REVIEW_REJECTED if kind.category.external else kind
 
+    def _go_on(self, issue: Issue, looked: Looked, decision: CommittedThere) -> None:
+        """Take what people have committed by the forge's pages as part of the work, and prove it where that waits."""
+        context, now, number = self.context, self.context.clock.now(), looked.followed.attempt
+        adopt(context, issue, number, decision.head)
+        proves = context.reader.state(issue.id).status is IssueStatus.REVIEW
+        with context.questions.together():
+            self._remember(looked)
+            context.pulls.adopted(now, issue.id, decision.head)
+            if proves:
+                context.set_status(issue.id, IssueStatus.LANDING, decision.reason)
+        if proves:
+            self.queue.add(QueueEntry(issue, number, decision.head))
+
     def _prove_again(self, issue: Issue, looked: Looked, decision: Outdated) -> None:
         """Queue the work again: it is proven on the base as it is now, and updates the same pull request."""
         context, before = self.context, looked.followed
@@ -445,6 +518,11 @@ class PullFollower:
             return
         context.set_status(issue.id, IssueStatus.LANDING, decision.reason)
         self.queue.add(QueueEntry(issue, before.attempt, candidate))
+
+
+def _mark(pull: Followed) -> tuple[str, int, int, int]:
+    """Return what is the same while a look at a pull request is not out of date."""
+    return pull.head, pull.number, pull.rounds, pull.attempt
 
 
 def _followed(row: PullRow) -> Followed:

@@ -23,5 +23,13 @@ def machine_places(env: AttemptEnvironment) -> dict[str, str]:
     return dict(sorted(((place, name) for place, name in places.items() if len(place) > 1), key=_longest))
 
 
+def clean(env: AttemptEnvironment, text: str) -> str:
+    """Take secrets out of a text, and the folders of this machine."""
+    text = env.masker.text(text)
+    for place, name in machine_places(env).items():
+        text = text.replace(place, name)
+    return text
+
+
 def _longest(item: tuple[str, str]) -> int:
     return -len(item[0])

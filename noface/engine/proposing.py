@@ -32,6 +32,8 @@ def proven_commit(context: RunContext, issue: Issue, number: int, proof: Proof, 
     # So is one that holds a secret.
     lost = bool(tip) and began_on(plumbing, context.reader.mains(), tip, proof.main) is not None
     if tip and not lost and not why_held_back(context.env, tip):
+        if plumbing.tree(tip) == proof.tree and plumbing.is_ancestor(proof.main, tip):
+            return tip  # it shows this very work already
         merged = (proof.main,) if context.linear_branches else (tip, proof.main)  # what may hold no merge is replaced
         parents = (tip,) if plumbing.is_ancestor(proof.main, tip) else merged
     else:

@@ -23,6 +23,7 @@ from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.landing import QueueEntry
 from noface.engine.outside import scratch_of, wait_for_person
 from noface.engine.proposing import draft_of, proven_commit
+from noface.engine.web_commits import with_commits_there
 from noface.errors import ForgeAwayError, ForgeError, RemoteError, SigningError
 from noface.forge.rest import NOT_FOR_US, RefusedError
 from noface.git.refs import RefUpdate, branch_name, hold_ref
@@ -247,6 +248,14 @@ class Publishing:
 
     def _looked(self, each: Publication, looked: Looked) -> None:
         context, issue, tip = self._context, each.entry.issue, looked.tip
+        if tip and not self._holds(each, tip):
+            number, candidate = each.entry.number, each.entry.candidate
+            joined = with_commits_there(context, issue, number, candidate, tip) if candidate else None
+            if joined is not None:
+                self.drop(issue.id)
+                self._tell(issue.id, f"passed; proven again with what was committed there meanwhile ({tip[:12]})")
+                self._back(QueueEntry(issue, number, joined))
+                return
         if tip and not _is_known(context, issue, looked):
             self.drop(issue.id)
             _take_over(context, issue, tip)
@@ -281,6 +290,14 @@ class Publishing:
         if self._before or self._refused:
             self._context.journal.fact(REFUSED, "")
         self._before = self._refused = ""
+
+    def _holds(self, each: Publication, tip: str) -> bool:
+        """Tell whether what stands on the branch is noface's, or in the work that is about to be pushed there."""
+        row, plumbing = self._context.pulls.row(each.entry.issue.id), self._context.env.plumbing
+        refs = scratch_of(self._context, each.entry.issue).refs
+        given = {commit for name, commit in refs.items() if name.startswith(PERSON)}
+        ours = row is None or (tip in (row.head, row.pushed) and tip not in given)
+        return ours or (bool(each.entry.candidate) and plumbing.is_ancestor(tip, each.entry.candidate))
 
     def _hold(self, each: Publication, why: NotNow) -> None:
         """Try again later: soon at first, then seldom; at the time that the other side has named.

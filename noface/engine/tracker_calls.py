@@ -23,11 +23,13 @@ FIRST_LOOK_S = 60.0
 class RemoteIssues:
     """A tracker on another machine. `name` tells it from others that this repository's issues came from before.
 
-    `fetched` is what came of the fetch before the run, and `away` why that was not answered.
+    `any_answer`: any comment answers a question, also one that is not meant for noface. `fetched` is what came of the
+    fetch before the run, and `away` why that was not answered.
     """
 
     tracker: RemoteTracker
     name: str
+    any_answer: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
     fetched: Asked | None = None
     away: ForgeAwayError | None = None
@@ -37,13 +39,15 @@ class RemoteIssues:
 class RoundEnd:
     """What came of a round. What it did not come to is None; `marked` is the newest comment at an issue, by its id.
 
-    `error` ended it: the tracker is away, or refuses everybody everything.
+    `before` is what was written before a question was put. `error` ended it: the tracker is away, or refuses everybody
+    everything.
     """
 
     changed: bool | None = None
     marked: dict[str, int] | None = None
     said: list[tuple[Said, int | None]] = field(default_factory=list)
     refused: list[tuple[Said, ForgeError]] = field(default_factory=list)
+    before: tuple[Heard, ...] = ()
     heard: tuple[Heard, ...] = ()
     error: ForgeError | None = None
 
@@ -57,10 +61,11 @@ def carry_out(remote: RemoteIssues, due: Round) -> RoundEnd:
                 end.changed = tracker.refresh()
             if due.marks:
                 ids = [standing.issue_id for standing in due.marks]
-                before = tracker.hear(ids, due.after)
+                before = end.before = tracker.hear(ids, due.after)
                 known = {issue_id: due.after.get(issue_id, 0) for issue_id in ids}
                 end.marked = {
-                    name: max([at, *(h.id for h in before if h.issue_id == name)]) for name, at in known.items()
+                    name: max([at, *(h.id for h in before if h.issue_id == name and not h.label)])
+                    for name, at in known.items()
                 }
             for said, comment in due.says:
                 _say(tracker, said, comment, end)

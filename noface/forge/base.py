@@ -4,6 +4,7 @@ Every call may wait for the network and is made by a thread of its own, never by
 creates something looks first whether it is there.
 """
 
+from collections.abc import Collection
 from typing import Protocol
 
 from noface.forge.rules import Refusal
@@ -55,7 +56,19 @@ class Forge(Protocol):
         """Return the log of a failed check: of a workflow's job the failed step's lines; "" where there is none."""
 
     def reviews(self, number: int) -> tuple[Review, ...]:
-        """Return the reviews of a pull request with their comments, oldest first; its plain comments count as some."""
+        """Return the reviews of a pull request with their comments, oldest first; its plain comments count as some.
+
+        Comments are marked whose threads people have resolved.
+        """
+
+    def see(self, review: Review) -> None:
+        """Show its author that what somebody wrote was heard."""
+
+    def ask_again(self, number: int, logins: Collection[str]) -> None:
+        """Request reviews of people who have given some."""
+
+    def reply(self, number: int, comment: int, marker: str, text: str) -> None:
+        """Answer in the thread of a comment on a line, once: where an answer of ours has `marker`, that stands."""
 
     def comment(self, number: int, marker: str, text: str) -> None:
         """Say something on a pull request or an issue, once: a comment of ours with `marker` is edited instead."""

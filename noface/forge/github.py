@@ -4,7 +4,7 @@ Everything that makes something looks first whether it is there, so that a call 
 """
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -14,6 +14,7 @@ from noface.forge import parse
 from noface.forge.job_log import failed_steps
 from noface.forge.parse import Object
 from noface.forge.people import People
+from noface.forge.pull_talk import PullTalk
 from noface.forge.rest import NOT_FOR_US, Client, RefusedError
 from noface.forge.rules import Refusal, Rule, may_bypass, refusals, rules_of, wants_linear
 from noface.model.pull_request import Check, PullDraft, PullRequest, PullState, Review
@@ -49,6 +50,7 @@ class GithubForge:
     def __init__(self, client: Client, people: People) -> None:
         self._client = client
         self._people = people
+        self._talk = PullTalk(client, self.whoami)
         self._lock = threading.Lock()
         self._login = ""
         self._home: Object = {}
@@ -206,11 +208,13 @@ class GithubForge:
         given = client.items(client.repo("pulls", number, "reviews"), keep=True)
         on_lines = client.items(client.repo("pulls", number, "comments"), keep=True)
         plain = client.items(client.repo("issues", number, "comments"), keep=True)
+        resolved = self._talk.resolved(number) if on_lines else frozenset()
         found = []
         for review, source in parse.reviews(given, on_lines, plain):
             if _OWN_MARK not in review.text:
                 trusted = self._people.may_decide(review.author, bot=parse.is_bot(source))
-                found.append(replace(review, trusted=trusted))
+                comments = tuple(replace(each, resolved=each.thread in resolved) for each in review.comments)
+                found.append(replace(review, trusted=trusted, comments=comments))
         return tuple(sorted(found, key=lambda review: review.at))
 
     def comment(self, number: int, marker: str, text: str) -> None:
@@ -225,6 +229,18 @@ class GithubForge:
                     )
                 return
         self._client.post(path, {"body": body})
+
+    def see(self, review: Review) -> None:
+        """Show its author that what somebody wrote was heard."""
+        self._talk.see(review)
+
+    def ask_again(self, number: int, logins: Collection[str]) -> None:
+        """Request reviews of people who have given some."""
+        self._talk.ask_again(number, logins)
+
+    def reply(self, number: int, comment: int, marker: str, text: str) -> None:
+        """Answer in the thread of a comment on a line, once: where an answer of ours has `marker`, that stands."""
+        self._talk.reply(number, comment, marker, text)
 
     # From here on: the parts of these.
 

@@ -21,7 +21,8 @@ _OF_REPOSITORY = """
     GET issues/#/dependencies/blocked_by
     POST issues/#/labels
     DELETE issues/#/labels/*
-    PATCH issues/comments/#
+    GET PATCH issues/comments/#
+    POST issues/comments/#/reactions
     POST labels
     GET labels/*
     GET milestones
@@ -32,6 +33,8 @@ _OF_REPOSITORY = """
     GET PATCH pulls/#
     GET pulls/#/reviews
     GET pulls/#/comments
+    POST pulls/#/comments/#/replies
+    POST pulls/comments/#/reactions
     POST pulls/#/requested_reviewers
     GET commits/*/check-runs
     GET commits/*/status

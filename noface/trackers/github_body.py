@@ -185,6 +185,15 @@ def _spoken(lines: list[str]) -> Iterator[_Line]:
                 yield _Line(_STRUCK.sub(" ", text) if struck else text)
 
 
+def shown(text: str) -> str:
+    """Return a text without its HTML comments, as a page shows it; what is left is in the same order."""
+    lines, commented = [], False
+    for line in text.split("\n"):
+        kept, commented = uncommented(line, commented)
+        lines.append(kept)
+    return "\n".join(lines)
+
+
 def uncommented(line: str, commented: bool) -> tuple[str, bool]:
     """Return the line without its comments, and whether one goes on at its end."""
     kept = []

@@ -56,6 +56,7 @@ class RemoteIssue:
     blockers: tuple[int, ...] = ()
     elsewhere: tuple[str, ...] = ()
     locked: bool = False
+    assignees: tuple[str, ...] = ()
 
     @property
     def home(self) -> str:
@@ -69,6 +70,7 @@ def remote_issue(data: Any) -> RemoteIssue | None:
         return None
     labels = data.get("labels")
     names = [_text(each.get("name")) if isinstance(each, dict) else _text(each) for each in _items(labels)]
+    assigned = tuple(_text(_table(each).get("login")) for each in _items(data.get("assignees")))
     children, blockers = _table(data.get("sub_issues_summary")), _table(data.get("issue_dependencies_summary"))
     return RemoteIssue(
         number,
@@ -85,6 +87,7 @@ def remote_issue(data: Any) -> RemoteIssue | None:
         open_children=max(0, _count(children.get("total")) - _count(children.get("completed"))),
         open_blockers=_count(blockers.get("blocked_by")),
         locked=data.get("locked") is True,
+        assignees=tuple(filter(None, assigned)),
     )
 
 

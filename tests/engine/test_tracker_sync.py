@@ -42,9 +42,12 @@ class Shop:
         return {label.name for label in self.repository.issue(number).labels} - {"ready-for-agent"}
 
     def comment(self, number):
-        """The one comment of noface's."""
-        (own,) = (each.body for each in self.repository.comments_of(number) if each.user.login == BOT)
+        """The one comment of noface's that says how the issue stands."""
+        (own,) = (each for each in self.comments(number) if "in a newer comment" not in each)
         return own
+
+    def comments(self, number):
+        return [each.body for each in self.repository.comments_of(number) if each.user.login == BOT]
 
     def status(self, number):
         return self.project.statuses()[str(number)]
@@ -59,17 +62,20 @@ def shop(project, github):
 
 def test_commands_do_what_the_verbs_of_their_names_do_or_the_comment_says_why_not(shop):
     shop.set_up(STUCK, WORK)
-    said = {shop.issue(text): text for text in ("/noface skip", "/noface approve", "/retry", "nothing")}
+    said = {shop.issue(text): text for text in ("/noface skip", "/noface approve", "/noface retry", "nothing")}
     skipped, approved, retried, stranger = said
     shop.alice.comments(stranger, "Written before the question, so that it is no answer.")
     shop.project.run(code=3)
     for number in (skipped, approved, retried):
         shop.alice.comments(number, said[number])
     shop.mallory.comments(stranger, "/noface skip")
+    for talk in ("@carol any idea?", "+1", "/skip"):
+        shop.alice.comments(stranger, talk)
     shop.project.run(code=3)
     assert [shop.status(number) for number in said] == ["skipped", "blocked", "merged", "blocked"]
     assert "leaves this undone" in shop.comment(skipped)
-    assert f"issue {approved} is blocked; it does not wait for approval" in shop.comment(approved)
+    assert "alice wrote /noface approve, but it does not wait for approval" in shop.comment(approved)
+    assert shop.repository.mails_of("alice", approved) == ["comment"] * 3, "begun, asked, and told why not"
     assert "landed**" in shop.comment(retried)
     assert shop.labels(stranger) == {"noface:blocked"}
 
@@ -79,12 +85,36 @@ def test_an_answer_acts_once_also_where_noface_is_killed_right_after_it(shop):
     shop.set_up(STUCK, ("*", 2, STUCK[2]), WORK)
     number = shop.issue()
     shop.project.run(code=3)
-    shop.alice.comments(number, "Take port 8443.")
+    shop.alice.comments(number, f"@{BOT} Take port 8443.")
     assert shop.project.noface("run", NOFACE_FAILPOINT="answer_heard").returncode == KILLED
     shop.project.run(code=3)
     shop.project.run(code=3)
     assert len(shop.project.attempts(str(number))) == 2
     assert "Take port 8443." in shop.project.prompt(str(number), 2)
+
+
+def test_a_skip_ends_the_worker_and_a_retry_after_it_has_the_issue_worked_on_after_all(shop):
+    shop.set_up(("*", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]), WORK)
+    number = shop.issue()
+    running = shop.project.start("run")
+    shop.project.in_slots("half.txt")
+    wait_for(lambda: shop.labels(number) == {"noface:running"})
+    heard = shop.alice.comments(number, "/noface skip")
+    out, _ = running.communicate(timeout=60)
+    assert running.returncode == 3, out
+    assert shop.status(number) == "skipped"
+    assert "leaves this undone:** skipped by alice." in shop.comment(number)
+    assert [each.content for each in shop.repository.reactions[heard]] == ["eyes"]
+    (attempt,) = shop.project.attempts(str(number))
+    assert (attempt["outcome"], attempt["charged"]) == ("INTERRUPTED", False)
+    shop.alice.comments(number, "/noface retry")
+    shop.project.run()
+    assert shop.status(number) == "merged"
+    shop.alice.comments(number, "/noface retry")
+    shop.project.run()
+    assert "has landed: for more work on it, open another issue" in shop.comment(number)
+    assert len(shop.comments(number)) == 2
+    assert shop.repository.mails_of("alice", number) == ["comment", "closed", "comment"]
 
 
 def test_what_needs_a_yes_lands_with_a_yes_and_a_no_goes_to_the_next_worker(shop):
@@ -115,6 +145,8 @@ def test_a_part_that_github_does_not_know_asks_at_the_issue_that_was_divided(sho
     shop.project.run(code=3)
     assert f"Part `{number}.2`, Two:" in shop.comment(number)
     assert shop.labels(number) == {"noface:blocked"}
+    shop.alice.comments(number, "/noface approve")
+    shop.project.run(code=3)  # nobody answers what is missing, so that this is asked as well
     shop.alice.comments(number, "/noface approve")
     shop.project.run()
     assert {"one.txt", "two.txt"} <= set(shop.project.git("ls-tree", "--name-only", "main").split())

@@ -14,6 +14,8 @@ How to use it (the fixture `github` of conftest; nothing is patched, noface is t
     alice.converts(n)                                    # to a discussion: closed, locked, and an event says so
     alice.pushes("main", {"a.txt": "new\n"}); alice.opens_pull("T", "branch")
     alice.reviews(n, "changes_requested", "why", [("a.txt", 1, "rename it")]); alice.merges(n, "squash"); alice.closes(n)
+    alice.resolves(n, comment); alice.replies(n, comment, "text"); alice.assigns(n, "bob")
+    alice.updates_branch(n); alice.commits_suggestion(n, {"a.txt": "new\n"})      # both by GitHub's web flow
     repo.check(sha_or_pull, "tests", "failure", log="…\n", annotations=[{…}])   # no conclusion: it runs; None log: 404
     repo.status(sha_or_pull, "ci/x", "failure", description="…", target_url="https://…")
     repo.protect("main")                                 # pushes to it are refused as GitHub words it
@@ -21,6 +23,7 @@ How to use it (the fixture `github` of conftest; nothing is patched, noface is t
     repo.bare.refuse("noface/*", "…"); repo.bare.let_in()                         # the same, not shown by the API
     repo.actions_propose = False                         # workflows' own token may open no pull requests
     repo.issue(n), repo.pull(n), repo.comments_of(n), repo.bare.refs()           # look at the state itself
+    repo.mails_of("alice"), repo.reactions[comment]      # what she was told by mail; 👀 of whom
     github.requests, github.count("GET", "/repos/*/issues*"), github.requests.clear()   # what was asked, 304s too
     github.breaks(502, times=2, path="/repos/*/issues*"); github.secondary_limit(retry_after_s=60); github.drops()
     github.drops(before=False, path="*/pulls", method="POST")                    # made, but the answer is lost
@@ -143,6 +146,10 @@ class GitHub:
             kind = "Bot" if login.endswith("[bot]") else "User"
             self._users[login] = User(self.new_id(), login, kind)
         return self._users[login]
+
+    def known(self, logins):
+        """Return the users with these logins, which are in lower case."""
+        return [user for login, user in self._users.items() if login.lower() in logins]
 
     def known_user(self, login):
         if login not in self._users:

@@ -136,6 +136,10 @@ class TalkViews:
 
     def event(self, event):
         fields = {"label": {"name": event.label.name, "color": event.label.color}} if event.label else {}
+        if event.assignee is not None:
+            fields |= {"assignee": self.user(event.assignee), "assigner": self.user(event.actor)}
+        if event.rename is not None:
+            fields["rename"] = {"from": event.rename[0], "to": event.rename[1]}
         return described(
             "issue-event",
             id=event.id,
