@@ -148,11 +148,11 @@ class PullFollower:
     def patience(self, *, once: bool = False) -> Patience | None:
         """Return why a run with nothing else to do goes on for its pull requests, None where it may end.
 
-        Each run looks at all of them at least once; with `once` it waits for nothing more.
+        Each run looks at all of them at least once, and answers who asked there; with `once` it waits for nothing more.
         """
         now, rules = self.context.clock.now(), self.context.settings.landing
         followed = self._followed()
-        if not self._is_resting(now) and any(self._last(pull) is None for pull in followed):
+        if not self._is_resting(now) and any(self._last(pull) is None or self._has_word(pull) for pull in followed):
             return Patience(now)
         waits = [] if once else [_patience(pull, rules) for pull in followed if pull.state == PullStep.OPEN]
         wait = max(waits, key=lambda each: each.until, default=None)
@@ -203,6 +203,8 @@ class PullFollower:
         last = self._last(pull)
         if last is None:
             return False  # due all the same
+        if self._has_word(pull):
+            return True
         look = self._looks.get(pull.issue_id)
         computed = look is None or look.pull.state is not PullState.OPEN or look.pull.mergeable is not None
         again = last.at + self.context.settings.landing.poll_s
@@ -214,6 +216,14 @@ class PullFollower:
         ):
             return True
         return self._news.get(pull.number, float("-inf")) > last.at
+
+    def _has_word(self, pull: Followed) -> bool:
+        """Tell whether somebody there is yet to be answered, of which no list of changes tells."""
+        if pull.seen.refused:
+            return True
+        reviewed = self.context.reader.state(pull.issue_id).status is IssueStatus.REVIEW
+        done = reviewed and bool(pull.seen.points) and is_answered(pull)
+        return done and any(attempt.number == pull.attempt for attempt in self.context.reader.past(pull.issue_id))
 
     def _last(self, pull: Followed) -> Asked | None:
         """Return what came of the last look at a pull request, None where there was none since its newest push."""
