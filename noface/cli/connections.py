@@ -19,7 +19,6 @@ from noface.process.clock import Clock
 from noface.process.command import Canceller
 from noface.process.lock import RepositoryLock
 from noface.trackers.base import RemoteTracker, Tracker
-from noface.trackers.github_files import FOLDER
 
 if TYPE_CHECKING:
     from noface.forge.opened import OpenedForge
@@ -60,8 +59,7 @@ def connect(
     from noface.forge.opened import opened
 
     token_of.location = location = located(url, config.github.repository, config.github.url)
-    folder = repository.state_dir / FOLDER
-    github = opened(location, config.tracker.authors, clock, cancel, environment, folder=folder)
+    github = opened(location, config.tracker.authors, clock, cancel, environment, state=repository.state_dir)
     token_of.token = github.token
     return Connections(remote, github, ((github.token.variable, github.token.value),))
 

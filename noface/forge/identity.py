@@ -12,13 +12,13 @@ from noface.errors import ForgeError
 from noface.forge.location import Location
 from noface.process.files import read_regular, write_atomic
 
-FILE = "repository.json"
+FILE = "github-repository.json"
 _BYTES_MAX = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """The ids of the repositories that this state has worked with, by API and name, in a file of a folder of it."""
+    """The ids of the repositories that this state has worked with, by API and name, in a file of its folder."""
 
     folder: Path
 
@@ -34,7 +34,7 @@ class Register:
                 f"{location.repository} is another repository than the one that noface has worked with here: its id is"
                 f" {own_id}, and it was {before}.",
                 "If yours was renamed, set the git remote's address, or [github] repository, to the new name. If it"
-                f" was made anew, begin anew here too: move {self.folder.parent} away.",
+                f" was made anew, begin anew here too: move {self.folder} away.",
             )
         self.folder.mkdir(parents=True, exist_ok=True)
         write_atomic(self.folder / FILE, json.dumps({**known, name: own_id}), durable=False)

@@ -37,19 +37,19 @@ def opened(
     cancel: Canceller | None = None,
     environment: Mapping[str, str] | None = None,
     token: Token | None = None,
-    folder: Path | None = None,
+    state: Path | None = None,
 ) -> OpenedForge:
     """Open GitHub for the repository at `location` (`forge.location.located`); nothing is sent yet.
 
     `authors` are those of [tracker]. A `token` that was found before, to be masked, is not looked for again. In
-    `folder`, part of noface's state, stands which repository that belongs to. Raises UsageError if the extra is not
-    installed, and if there is no token.
+    `state`, the folder of noface's state, stands which repository that belongs to. Raises UsageError if the extra is
+    not installed, and if there is no token.
     """
     check_installed()
     clock = clock if clock is not None else Clock()
     token = token if token is not None else find_token(location, environment)
     dice = random.SystemRandom().random
-    register = Register(folder) if folder is not None else None
+    register = Register(state) if state is not None else None
     client = Client(location, token, clock, cancel=cancel, dice=dice, register=register)
     people = People(client, authors, clock)
     return OpenedForge(location, token, client, people, GithubForge(client, people))

@@ -40,7 +40,7 @@ def open_github(settings: TrackerSettings, _root: Path, state: Path) -> "GithubT
         from noface.forge.opened import opened
 
         place = located(settings.remote, settings.repository, settings.url)
-        return opened(place, settings.authors, folder=state / FOLDER)
+        return opened(place, settings.authors, state=state)
 
     return GithubTracker(settings, state / FOLDER, connect)
 

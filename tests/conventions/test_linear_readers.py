@@ -142,16 +142,7 @@ def _streamed(agent):
 READERS |= {f"stream of {name}": _streamed(agent) for name, agent in AGENTS.items()}
 
 
-QUICK = (
-    "body below Paths",
-    "body below Acceptance",
-    "keys",
-    "report",
-    "suspects",
-    "terminal",
-    "JSON in an answer",
-    "mask of text",
-)
+QUICK = ("keys", "report", "suspects", "terminal", "JSON in an answer", "mask of text")
 ALL = [name if name in QUICK else pytest.param(name, marks=pytest.mark.thorough) for name in READERS]
 
 
