@@ -14,6 +14,7 @@ from noface.engine.context import RunContext
 from noface.engine.ground import mark_landed_elsewhere
 from noface.engine.prompt_context import attempt_directory
 from noface.engine.publishing import look_at_branch
+from noface.engine.web_commits import committed_there
 from noface.forge.base import Forge
 from noface.git.claims import ClaimRefs
 from noface.git.refs import RefUpdate, branch_name, hold_ref, slug
@@ -90,6 +91,7 @@ def _know(context: RunContext, forge: Forge, found: _Found, cancel: Canceller, *
     """Record a pull request that was found; of one that was closed nothing is known, and the issue begins anew.
 
     Where a person has pushed to its branch, no head of noface's is known: whoever follows it sees that it is theirs.
+    What people have committed by the forge's pages goes on as part of the work, above noface's newest commit.
     """
     plumbing, now, pull, issue_id = context.env.plumbing, context.clock.now(), found.pull, found.issue_id
     if pull.state is PullState.CLOSED:
@@ -97,11 +99,20 @@ def _know(context: RunContext, forge: Forge, found: _Found, cancel: Canceller, *
     ours = look_at_branch(context, issue_id, cancel).ours
     here = plumbing.resolve(pull.head) is not None
     tree = plumbing.tree(pull.head) if ours and here else ""
-    context.pulls.found(now, issue_id, pull, found.attempt, tree, head=pull.head if ours else "")
+    head = pull.head if ours else _grown_from(context, issue_id, pull) if here else ""
+    context.pulls.found(now, issue_id, pull, found.attempt, tree, head=head)
     if pull.state is PullState.MERGED:
         context.pulls.merged(now, issue_id, pull.merge_commit or pull.head)
     elif taken_over and here and not context.reader.attempts(issue_id):
         _take_over(context, forge, found, ours=ours)
+
+
+def _grown_from(context: RunContext, issue_id: str, pull: PullRequest) -> str:
+    """Return noface's newest commit on a branch, if all that stands above it is of the forge's pages, else ""."""
+    plumbing = context.env.plumbing
+    main = plumbing.main()
+    newest = next((each.commit for each in plumbing.pushed_work(issue_id, main, pull.head)), "")
+    return newest if committed_there(plumbing, newest, pull.head, main, pull.url) else ""
 
 
 def _take_over(context: RunContext, forge: Forge, found: _Found, *, ours: bool) -> None:

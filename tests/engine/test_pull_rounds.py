@@ -309,6 +309,14 @@ def test_what_a_reviewer_does_is_seen_within_poll_though_a_look_by_itself_is_due
     running.communicate(timeout=120)
 
 
+def test_who_cannot_be_obeyed_on_a_pull_request_is_told_why_in_the_same_run(published):
+    published.first()
+    published.alice.comments(1, "/noface approve")
+    published.runs()
+    (told,) = [each.body for each in published.repo.comments_of(1) if each.user.login == "noface-bot"]
+    assert told.startswith("@alice **Not done:** alice wrote /noface approve")
+
+
 def test_whether_it_can_be_merged_is_asked_again(published):
     published.first()
     published.alice.pushes("main", {"b.txt": "other"})
@@ -370,6 +378,18 @@ def test_a_clone_whose_state_is_gone_goes_on_with_its_own_pull_request(published
     published.alice.merges(1, "squash")
     published.runs(code=0)
     assert published.status() == "merged"
+
+
+def test_a_clone_whose_state_is_gone_goes_on_with_what_people_have_committed_by_githubs_pages(published):
+    published.first()
+    lose_the_state(published)
+    published.alice.commits_suggestion(1, {"mine.txt": "mine\n"})
+    published.runs()
+    assert published.status() == "review"
+    published.is_red()
+    published.runs()
+    assert published.repo.bare.git("show", f"{published.head}:mine.txt") == "mine"
+    assert [each["outcome"] for each in published.project.attempts("1")] == ["TEST_FAILURE", "PASSED"]
 
 
 def test_a_clone_whose_state_is_gone_asks_whose_its_branch_is_if_a_person_has_pushed_there(published):
