@@ -46,7 +46,8 @@ def with_commits_there(context: RunContext, issue: Issue, number: int, candidate
     adopted = any(commit == tip for name, commit in given if name.rpartition("/")[2].startswith(PERSON))
     if row is None or not (adopted or committed_there(plumbing, row.pushed, tip, plumbing.main(), row.url)):
         return None
-    tree = plumbing.merge(tip, candidate).tree
+    main = plumbing.main()
+    tree = _joined(plumbing, main, row.pushed or row.head, tip, candidate)
     if tree is None:
         return None
     adopt(context, issue, number, tip)
@@ -55,7 +56,21 @@ def with_commits_there(context: RunContext, issue: Issue, number: int, candidate
     return make_and_hold(
         plumbing,
         hold_ref(issue.id, "joined"),
-        plumbing.main(),
-        lambda: plumbing.commit_tree(tree, (candidate, tip), message),
+        main,
+        lambda: plumbing.commit_tree(tree, (candidate, tip, main), message),
         str,
     )
+
+
+def _joined(plumbing: Plumbing, main: str, shown: str, tip: str, candidate: str) -> str | None:
+    """Return the tree of what people and a worker have each made of what was `shown`, None where git cannot join that.
+
+    All of it is put on `main` first: what is pushed need have nothing of an attempt's history.
+    """
+    trees = [plumbing.merge(main, each).tree for each in (shown, tip, candidate)]
+    if None in trees:
+        return None
+    before, theirs, ours = (str(tree) for tree in trees)
+    base = plumbing.commit_tree(before, (main,), "What was shown\n")
+    sides = (plumbing.commit_tree(tree, (base,), "A side of a merge\n") for tree in (theirs, ours))
+    return plumbing.merge(*sides).tree
