@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 # The tests of the rooms that decide: no process, no repository.
 FAST := $(addprefix tests/, model diagnosis integrity secrets prompts knowledge recovery config conventions)
 
-.PHONY: demo test test-fast test-agents test-ecosystems test-runners test-ways test-conflicts test-thorough soak lint bench github-openapi clean
+.PHONY: demo test test-fast test-agents test-ecosystems test-runners test-ways test-conflicts test-thorough test-github soak lint bench github-openapi clean
 
 demo: $(STAMP)
 	$(BIN)/noface demo
@@ -53,6 +53,12 @@ test-ways: $(STAMP)
 # The whole runs that `make test` leaves out: more ways from an issue on GitHub to its merge, kills, outages, examples.
 test-thorough: $(STAMP)
 	$(PYTEST) -m thorough
+
+GITHUB := tests/forge tests/trackers $(addprefix tests/engine/test_, tracker_sync.py pull_rounds.py from_issue_to_merge.py)
+
+# Lives of an issue on GitHub (tests/forge/lives.toml), and all else that speaks to the GitHub of the tests; LIVES="skip" chooses.
+test-github: $(STAMP)
+	$(PYTEST) -m "thorough or not thorough" $(if $(LIVES),tests/forge/test_lives.py -k "$(LIVES)",$(GITHUB))
 
 # Issues that all append to one file, with three workers and with one: do all land, after how many attempts?
 test-conflicts: $(STAMP)

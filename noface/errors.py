@@ -53,6 +53,10 @@ class GitError(NofaceError):
     """A git command failed in a way noface has no answer to."""
 
 
+class SigningError(NofaceError):
+    """A commit cannot be signed with the person's key: it is missing, locked, or its program asks for something."""
+
+
 class DiskFullError(NofaceError):
     """A disk has no room left; a run that met it stops in good order."""
 

@@ -59,7 +59,7 @@ def connect(
     from noface.forge.opened import opened
 
     token_of.location = location = located(url, config.github.repository, config.github.url)
-    github = opened(location, config.tracker.authors, clock, cancel, environment)
+    github = opened(location, config.tracker.authors, clock, cancel, environment, state=repository.state_dir)
     token_of.token = github.token
     return Connections(remote, github, ((github.token.variable, github.token.value),))
 

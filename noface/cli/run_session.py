@@ -88,7 +88,7 @@ def run_project(
         if issues is not None:
             if connections.github is not None:
                 issues.tracker.use(connections.github)
-            fetch_first(issues, clock or Clock())
+            fetch_first(issues, clock or Clock(), config.retry.outage_max, lambda text: typer.echo(text, err=True))
             options = replace(options, issues=named_issues(options.issues, tracker))
         database = Database.open(repository.state_dir / "state.db")
         stack.callback(database.close)

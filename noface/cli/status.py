@@ -37,6 +37,8 @@ def status(
     document = status_document(
         rows.listed(), faults, run, gaps, rows.model_waits(now), rows.unsteady(), rows.attempts_made(), rows.pull_urls()
     )
+    left_out = (ListedFault(fault.source, fault.problem, fault.hint) for fault in rows.left_out())
+    document = document._replace(left_out=tuple(left_out))
     if (away := rows.tracker_away()) is not None:
         document = document._replace(tracker_away=AwayTracker(*away))
     document = document._replace(disk=_disk(rows.workspaces()))

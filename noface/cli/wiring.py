@@ -10,7 +10,7 @@ from typing import cast
 
 from noface.cli.policy_records import breaker_rules, model_specs, policy
 from noface.config.sections import MB, Config
-from noface.data.trackers import TRACKERS
+from noface.data.trackers import ANY, TRACKERS
 from noface.engine.attempt_environment import AttemptEnvironment, SandboxRules, Setup
 from noface.engine.context import RunSettings
 from noface.engine.held_secrets import why_held_back
@@ -114,7 +114,8 @@ def remote_issues(config: Config, tracker: Tracker) -> RemoteIssues | None:
     chosen = config.tracker_settings
     if not TRACKERS[chosen.kind].remote:
         return None
-    return RemoteIssues(cast("RemoteTracker", tracker), f"{chosen.kind} {chosen.url} {chosen.repository}")
+    name = f"{chosen.kind} {chosen.url} {chosen.repository}"
+    return RemoteIssues(cast("RemoteTracker", tracker), name, any_answer=chosen.answers == ANY)
 
 
 def landing_rules(config: Config) -> LandingRules:
@@ -137,6 +138,9 @@ def landing_rules(config: Config) -> LandingRules:
         numbered=config.tracker.kind == "github",
         closes=config.tracker.close,
         keep_branches=landing.keep_branches,
+        sign=landing.sign,
+        signoff=landing.signoff,
+        agent_trailer=landing.agent_trailer,
     )
 
 

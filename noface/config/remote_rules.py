@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 PULL_REQUEST = "pull-request"
 ANYONE = "*"
 _OF_PULL_REQUESTS = ("draft", "labels", "reviewers", "rounds", "follow_checks", "follow_reviews")
-_OF_REMOTE_TRACKERS = ("label", "milestone", "authors", "close")
+_OF_REMOTE_TRACKERS = ("label", "milestone", "authors", "answers", "notify", "close")
 _NO_PUSH = "without a run that pushes"
 _ASK_FOR_THEM = 'write how = "pull-request"'
+_MERGE_HERE = 'write how = "merge"'
 
 
 def remote_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
@@ -60,6 +61,9 @@ def remote_notes(config: "Config") -> Iterator[Finding]:
     yield from idle(
         (
             Idle("landing", landing, _OF_PULL_REQUESTS, not asks, "without pull requests", _ASK_FOR_THEM),
+            Idle(
+                "landing", landing, ("style",), asks, "beside pull requests, which have one plain commit", _MERGE_HERE
+            ),
             Idle("landing", landing, ("lease",), no_push, _NO_PUSH, f"{_ASK_FOR_THEM} or push = true"),
             Idle("tracker", tracker, _OF_REMOTE_TRACKERS, not elsewhere, "without issues on GitHub", wanted),
             Idle("github", config.github, keys, not (elsewhere or asks), "without GitHub", told),

@@ -42,7 +42,15 @@ from noface.config.values import (
     setting,
 )
 from noface.data import table
-from noface.data.trackers import DEFAULT_LABEL, DEFAULT_TRACKER, TRACKERS, TrackerSettings, tracker_settings
+from noface.data.trackers import (
+    ANY,
+    DEFAULT_LABEL,
+    DEFAULT_TRACKER,
+    MENTION,
+    TRACKERS,
+    TrackerSettings,
+    tracker_settings,
+)
 from noface.errors import ConfigError
 from noface.integrity.diff import DiffLimits
 from noface.integrity.unsteady import SteadinessRules
@@ -244,6 +252,14 @@ class Tracker(Section):
         'GitHub: who may write issues and answers beside those with write access; "*" is anyone, and unsafe',
         ["renovate[bot]"],
     )
+    answers: Annotated[str, *one_of({word: word for word in (MENTION, ANY)})] = setting(
+        MENTION,
+        "GitHub: what answers a question: "
+        f'"{MENTION}": a comment that begins with /noface, mentions the account or quotes the question; "{ANY}": each',
+    )
+    notify: Items[Text] = setting(
+        (), "GitHub: who is mentioned where a question is asked, instead of whoever the issue is from", ["acme/owners"]
+    )
     close: bool = setting(True, "GitHub: close an issue when its work has landed")
 
 
@@ -279,6 +295,9 @@ class Landing(Section):
     push: bool = setting(False, 'with how = "merge": push main after each landing; refused where main moved there')
     remote: Text = setting("", "the git remote; by default that of main, or origin", "origin")
     keep_branches: bool = setting(False, "keep the branches noface/ID of issues that are merged")
+    sign: bool = setting(False, "sign the commits that land, or are pushed, with your own key (git's user.signingkey)")
+    signoff: bool = setting(False, "sign them off (DCO): Signed-off-by with your name and address")
+    agent_trailer: bool = setting(False, "name agent and model in them: Assisted-by: AGENT:MODEL")
     fetch: bool = setting(True, "begin each run by fetching main from the remote, where there is one")
     lease: Duration = setting(
         1800.0, "how long a claim on an issue holds on the remote, unless the run that has it renews it"

@@ -6,13 +6,17 @@ Nothing is imported for being named: commands that only look at the backlog's ro
 from collections.abc import Mapping
 from typing import NamedTuple
 
+MENTION, ANY = "mention", "any"
+"""What answers a question: what is meant for noface, or any comment."""
+
 
 class TrackerSettings(NamedTuple):
     """What noface.toml says about where issues come from. `config/sections.py` says what each key means.
 
-    `repository` and `url` are those of `[github]`; "" stands for what the git remote says, whose URL is `remote` where
-    the caller has asked git for it. `gates` are the commands of
-    `[[gates]]`: from a text that others may write no command is taken but in their forms.
+    `answers` is MENTION where only what is meant for noface answers a question, ANY where any comment does; `notify`
+    names who is told of questions instead of whoever an issue is from. `repository` and `url` are those of `[github]`;
+    "" stands for what the git remote says, whose URL is `remote` where the caller has asked git for it. `gates` are the
+    commands of `[[gates]]`: from a text that others may write no command is taken but in their forms.
     """
 
     kind: str
@@ -25,6 +29,8 @@ class TrackerSettings(NamedTuple):
     url: str = ""
     gates: tuple[str, ...] = ()
     remote: str = ""
+    answers: str = MENTION
+    notify: tuple[str, ...] = ()
 
 
 class TrackerEntry(NamedTuple):
@@ -77,7 +83,7 @@ def tracker_settings(tables: Mapping[str, object]) -> TrackerSettings | None:
     entry = TRACKERS.get(kind)
     if entry is None:
         return None
-    authors, gates = tracker.get("authors"), tables.get("gates")
+    authors, notify, gates = tracker.get("authors"), tracker.get("notify"), tables.get("gates")
     commands = [each.get("command") for each in map(_table, gates)] if isinstance(gates, (list, tuple)) else []
     return TrackerSettings(
         kind,
@@ -89,6 +95,8 @@ def tracker_settings(tables: Mapping[str, object]) -> TrackerSettings | None:
         repository=_text(github, "repository", ""),
         url=_text(github, "url", ""),
         gates=tuple(each.strip() for each in commands if isinstance(each, str)),
+        answers=_text(tracker, "answers", MENTION),
+        notify=tuple(map(str, notify)) if isinstance(notify, (list, tuple)) else (),
     )
 
 

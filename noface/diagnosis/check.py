@@ -21,6 +21,8 @@ UNREADABLE = "check-log-unreadable"
 """The rule of a failed check of which no log could be had."""
 
 PULL_REVIEW = "pull-review"
+PULL_QUESTION = "pull-question"
+"""The rules of what people say of work on its pull request."""
 """The rule of work that the reviewers of its pull request sent back."""
 
 _TIME = re.compile(r"^\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,9}Z ?", re.MULTILINE)
@@ -118,15 +120,20 @@ def _unread(check: Check, name: str, why: str) -> Failure:
     )
 
 
-def review_failure(who: tuple[str, ...], words: str, points: str) -> Failure:
-    """Return the failure of work whose reviewers ask for changes: `words` are their first, `points` all they say."""
+def review_failure(who: tuple[str, ...], words: str, points: str, how: str = "", *, asks_only: bool = False) -> Failure:
+    """Return the failure of work whose reviewers ask for changes: `words` are their first, `points` all they say.
+
+    `how` tells the next worker how to answer. `asks_only`: they ask questions, which is no fault of the work.
+    """
+    asked = "has a question" if asks_only else "asked for changes"
     return Failure(
         FailureKind.REVIEW_REJECTED,
-        f"{some(who, _ALSO_MAX)} asked for changes on the pull request: {words}",
-        rule=PULL_REVIEW,
+        f"{some(who, _ALSO_MAX)} {asked} on the pull request: {words}",
+        rule=PULL_QUESTION if asks_only else PULL_REVIEW,
         signature=signature_of(FailureKind.REVIEW_REJECTED, " ".join(points.split()), ()),
         evidence=(words,),
-        excerpt=points,
+        excerpt=f"{points}\n\n{how}" if how else points,
+        charged=not asks_only,
         points=tuple(points.split("\n\n")),  # those of each reviewer
     )
 

@@ -31,6 +31,7 @@ from noface.model.codec import encode
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec, gate_key
 from noface.model.issue import Issue
+from noface.model.markdown import inert
 from noface.model.worker_run import Usage
 from noface.process.clock import Clock
 from noface.process.environment import passed_digest, programs_digest
@@ -82,18 +83,20 @@ def attempt_message(order: AttemptOrder, outcome: str) -> str:
     return subject + "\n\n" + "\n".join(trailers) + "\n"
 
 
-def landing_message(issue: Issue, number: int, base: str = "", note: str = "") -> str:
+def landing_message(issue: Issue, number: int, base: str = "", note: str = "", trailers: tuple[str, ...] = ()) -> str:
     """Return the message of the commit that brings an issue to main; `note` is a sentence a reader should know.
 
-    One that merges no attempt names its first parent, `base`: what quotes the message stands elsewhere.
+    One that merges no attempt names its first parent, `base`: what quotes the message stands elsewhere. `trailers` come
+    before noface's own.
     """
+    more = "".join(f"{line}\n" for line in trailers)
     last = f"Noface-Base: {base}\n" if base else ""
-    body = f"\n\n{textwrap.fill(note[:1].upper() + note[1:], _BODY_COLUMNS)}." if note else ""
-    return f"{_subject(issue.title)}{body}\n\nNoface-Issue: {issue.id}\nNoface-Attempt: {number}\n{last}"
+    body = f"\n\n{textwrap.fill(inert(note[:1].upper() + note[1:]), _BODY_COLUMNS)}." if note else ""
+    return f"{_subject(issue.title)}{body}\n\n{more}Noface-Issue: {issue.id}\nNoface-Attempt: {number}\n{last}"
 
 
 def _subject(text: str) -> str:
-    flat = " ".join(text.split()) or "(no title)"
+    flat = inert(" ".join(text.split())) or "(no title)"
     return flat if len(flat) <= _SUBJECT_MAX else flat[: _SUBJECT_MAX - 1] + "…"
 
 

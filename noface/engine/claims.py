@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 
 from noface.engine.context import RunContext
 from noface.engine.ground import fetch_again, mark_landed_elsewhere
@@ -26,13 +27,12 @@ from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.recovery.claims import Claim, change, obstacle, purpose, read, reason, successor, written
 from noface.recovery.schedule import Waiting
+from noface.store.decisions import taken_over_fact
 
 MACHINE = "NOFACE_MACHINE"
 """The variable that names a machine; one that is made anew for each run is the same machine by it."""
-_HOLDER = "holder"
+_HOLDER, _BEGAN = "holder", "holder_since"
 _ASK_AGAIN_S = 30.0
-_PATIENCE_S = 900.0
-"""How long a run with nothing else to do waits for a remote that is away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,9 @@ class ClaimKeeper:
         if self._refs is None or self._asking or not wanted:
             return
         self._asking = frozenset(wanted)
-        run = partial(claim, self._context, self._refs, self._claims(wanted))
+        given = frozenset(issue_id for issue_id in wanted if self._context.reader.fact(taken_over_fact(issue_id)))
+        began = state_began(self._context)
+        run = partial(claim, self._context, self._refs, claims_of(self._context, wanted), began, given)
         self._jobs.start(Job(JobKind.REMOTE, "", run, self._came))
 
     def step(self) -> None:
@@ -155,12 +157,6 @@ class ClaimKeeper:
     def _now(self) -> float:
         return self._context.clock.now()
 
-    def _claims(self, issue_ids: Iterable[str]) -> tuple[Claim, ...]:
-        now, lease_s = self._now(), self._context.settings.landing.lease_s
-        holder, machine = holder_of(self._context), machine_name() or "a machine without a name"
-        run = self._context.run_id
-        return tuple(Claim(issue_id, holder, machine, run, now, now + lease_s) for issue_id in issue_ids)
-
     def _came(self, job: Job[Claimed]) -> None:
         asked, self._asking, came, now = self._asking, frozenset[str](), job.result, self._now()
         if came is None:
@@ -172,6 +168,9 @@ class ClaimKeeper:
         for issue_id in asked:
             self._waits.pop(issue_id, None)
         self._held.update(came.held)
+        for issue_id, _ in came.held:
+            if self._context.reader.fact(taken_over_fact(issue_id)):
+                self._context.journal.fact(taken_over_fact(issue_id), "")
         pause = max(_ASK_AGAIN_S, self._context.settings.landing.poll_s)
         for issue_id, other in came.elsewhere:
             self._waits[issue_id] = _Wait(reason(other, _clock(other.until)), now + pause, waited_for=False)
@@ -182,7 +181,7 @@ class ClaimKeeper:
             self._away_since = None
         else:
             self._away_since = now if self._away_since is None else self._away_since
-            waited = now < self._away_since + _PATIENCE_S
+            waited = now < self._away_since + self._context.settings.policy.outage_max_s
             for issue_id in asked:
                 self._waits[issue_id] = _Wait(f"cannot be claimed: {came.away}", now + pause, waited_for=waited)
         for issue_id in asked & self._waits.keys():
@@ -258,12 +257,55 @@ def holder_of(context: RunContext) -> str:
     if name is None:
         name = secrets.token_hex(8)
         context.journal.fact(_HOLDER, name)
+        context.journal.fact(_BEGAN, str(context.clock.now()))
+    return _named(context, name)
+
+
+def _named(context: RunContext, name: str) -> str:
     place = os.fsencode(context.env.plumbing.repository.state_dir)
     return hashlib.sha256(f"{name} {machine_name()} ".encode() + place).hexdigest()[:32]
 
 
-def claim(context: RunContext, refs: ClaimRefs, wanted: tuple[Claim, ...], cancel: Canceller) -> Claimed:
-    """Claim issues, in a thread; what another run has claimed and still holds is left to it."""
+def _salt() -> str:
+    """Return what nobody else knows of this machine, so that the hash of a clone's place cannot be guessed from paths.
+
+    Where the machine is named by the variable it is made anew for each run, and its folders are no secret.
+    """
+    if os.environ.get(MACHINE):
+        return ""
+    try:
+        return Path("/etc/machine-id").read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def state_began(context: RunContext) -> float:
+    """Return when this clone's state began, by the clock of this machine; 0 if an earlier noface began it."""
+    holder_of(context)
+    return float(context.reader.fact(_BEGAN) or 0.0)
+
+
+def claims_of(context: RunContext, issue_ids: Iterable[str]) -> tuple[Claim, ...]:
+    """Return the claims that this run makes on issues."""
+    now, lease_s = context.clock.now(), context.settings.landing.lease_s
+    holder, machine, clone = holder_of(context), machine_name() or "a machine without a name", _named(context, _salt())
+    return tuple(
+        Claim(issue_id, holder, machine, context.run_id, now, now + lease_s, clone=clone) for issue_id in issue_ids
+    )
+
+
+def claim(
+    context: RunContext,
+    refs: ClaimRefs,
+    wanted: tuple[Claim, ...],
+    began: float,
+    taken_over: frozenset[str],
+    cancel: Canceller,
+) -> Claimed:
+    """Claim issues, in a thread; what another run has claimed and still holds is left to it.
+
+    `began` is when this clone's state did, `taken_over` are issues that a person has given to this clone.
+    """
     asked, elsewhere, pushes = dict[str, Held](), list[tuple[str, Claim]](), list[Push]()
     try:
         there = refs.read(cancel)
@@ -271,7 +313,8 @@ def claim(context: RunContext, refs: ClaimRefs, wanted: tuple[Claim, ...], cance
             ref = claim_ref(each.issue)
             found = there.get(ref)
             held = read(found.message, each.issue, found.made_at) if found is not None else None
-            other = obstacle(held, each.holder, context.clock.now())
+            given = each.issue in taken_over
+            other = obstacle(held, each, context.clock.now(), began=began, taken_over=given)
             if other is not None:
                 elsewhere.append((each.issue, other))
                 continue

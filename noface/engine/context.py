@@ -127,6 +127,7 @@ class RunContext(Planning):
     attempts in a row ended at once. `remote` is the git remote, None where
     there is none; `forge` is where pull requests are opened, None where none are; `remote_issues` is the tracker where
     that is on another machine. `forge_away` is until when the forge does not answer, and why, as the start has told.
+    `linear_branches`: rules let no merge commit onto noface's branches.
     """
 
     run_id: str
@@ -144,6 +145,7 @@ class RunContext(Planning):
     remote_issues: RemoteIssues | None = None
     forge: Forge | None = None
     forge_away: tuple[float, str] | None = None
+    linear_branches: bool = False
     search: Search = field(default_factory=patient_search)
     known: Known | None = None
     issues: tuple[Issue, ...] = ()

@@ -41,6 +41,7 @@ from noface.engine.ground import GroundWatch, follow, settle_following, take_gro
 from noface.engine.jobs import Job, JobEnded, JobKind, Jobs
 from noface.engine.kept_work import KeptWork
 from noface.engine.landing import MergeQueue, QueueEntry, release_merged
+from noface.engine.landing_commits import check_signing
 from noface.engine.lessons import count_lessons
 from noface.engine.main_checks import AcceptChecks, Epics
 from noface.engine.outages import (
@@ -61,6 +62,7 @@ from noface.engine.publishing_checks import check_publishing
 from noface.engine.readiness import checkout_findings
 from noface.engine.recover import as_configured, recover, with_work, without_end
 from noface.engine.red_main import RedMain
+from noface.engine.tracker_answers import Listener
 from noface.engine.tracker_sync import BEGINNING_S, TrackerSync
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError, LockLostError
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
@@ -128,6 +130,7 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
             context.announce("checkout_lacks", None, {"what": [f"{one.text} ({one.fix})" for one in notes]})
         if unpriced := unpriced_models(context):
             context.announce("unpriced", None, {"models": list(unpriced)})
+        check_signing(context)
         check_publishing(context, cancel)
         landing = mode_of(context.settings.landing).name.lower().replace("_", "-")
         context.announce("preflight", None, {"main": context.env.plumbing.repository.main_name, "landing": landing})
@@ -186,9 +189,13 @@ def run_result(
     faulty: bool,
     once: str = "",
     withdrawn: Collection[str] = (),
+    refused: str = "",
+    unread: tuple[float, str] | None = None,
 ) -> RunResult:
     """Say how the run ended. `work_left`: something could still start, or waits for a time.
 
+    `refused` says why nothing could be published, `unread` until when and why issues or pull requests could not be
+    looked at in this run.
     `once` says what `--once` has left undone, "" where that is not why the run ends. `withdrawn` are issues that people
     have deleted, moved or closed meanwhile.
     """
@@ -196,8 +203,12 @@ def run_result(
         return RunResult(EXIT_FAILURE, why_ended(broken))
     if stopped:
         return RunResult(EXIT_INTERRUPTED, "interrupted; `noface run` goes on where it was")
+    if refused:
+        return RunResult(EXIT_ATTENTION, f"stopped: {refused}")
     if limit and work_left:
         return RunResult(EXIT_ATTENTION if context.unreachable else EXIT_LIMIT, limit)
+    if unread is not None:
+        return RunResult(EXIT_LIMIT, f"what is new at GitHub was not looked at: {unread[1]}; `noface run` tries again")
     only = context.settings.only_issues
     rows = [row for row in context.reader.issues() if not only or row.id in only]
     left = [row for row in rows if row.present and not _settled(row)]
@@ -262,9 +273,13 @@ class Engine:
         self._dispatch = Dispatch(context, self._jobs, *parts, self._attempt_ended)
         self._outside = OutsideChanges(context)
         forge = context.forge
-        self._pulls = PullFollower(context, self._jobs, self._landing, self._watch, forge) if forge else None
-        self._tracker = TrackerSync(context, self._jobs, self._claims)
+        listener = Listener(context, context.publications, self._leave)
+        self._pulls = PullFollower(context, self._jobs, self._landing, self._watch, forge, listener) if forge else None
+        self._tracker = TrackerSync(context, self._jobs, self._claims, listener)
+        self._began_at = context.clock.now()
+        self._outage: tuple[float, str] | None = None
         self._withdrawn: dict[str, str] = {}
+        self._left: dict[str, str] = {}
         self._resumed: list[AttemptOrder] = []
         self._limit = ""
         self._first_wave: set[str] | None = None
@@ -448,7 +463,24 @@ class Engine:
                     self._landing.drop(issue_id)
                     self._set_withdrawn(issue_id, why)
 
+    def _leave(self, issue_id: str, why: str) -> str:
+        """End the work on an issue that people leave undone; return why not where that is late, else ""."""
+        at_work = issue_id in self._jobs.issues()
+        if not at_work and issue_id not in self._landing.waiting | self._publishing.issues:
+            return "its work is landing just now"
+        self._context.log_event("issue_withdrawn", issue_id, why=f"was {why}")
+        self._jobs.withdraw(issue_id)
+        if at_work:
+            self._withdrawn[issue_id] = f"was {why}"
+            self._left[issue_id] = why
+        else:
+            self._landing.drop(issue_id)
+        return ""
+
     def _set_withdrawn(self, issue_id: str, why: str) -> None:
+        if left := self._left.pop(issue_id, ""):
+            self._context.set_status(issue_id, IssueStatus.SKIPPED, left)
+            return
         self._context.set_status(issue_id, IssueStatus.READY, f"the issue {why}; its work is kept")
 
     def _overrule_edited(self, order: AttemptOrder) -> None:
@@ -504,6 +536,8 @@ class Engine:
         planned = self._plan()
         self._limit = self._limit or self._limits.reached()
         if self._drain_until is not None or self._limit or self._resumed:
+            return planned
+        if self._publishing.refused or self._publishing.in_doubt:
             return planned
         if self._context.settings.once and self._first_wave is None:
             self._first_wave = {issue.id for issue in planned.start}
@@ -617,7 +651,7 @@ class Engine:
     def _sleep(self, planned: Plan) -> bool:
         """Wait for a retry time, if nothing else can happen before it; False where there is nothing to wait for."""
         context = self._context
-        if self._drain_until is not None or self._limit:
+        if self._drain_until is not None or self._limit or self._publishing.refused:
             return False
         if any(self._in_this_wave(issue) for issue in planned.start):
             return True
@@ -626,6 +660,12 @@ class Engine:
                 self._say_waiting(patience.until, patience.reason)
             context.clock.sleep(_TICK_S)
             return True
+        if (outage := self._unread()) is not None and not context.settings.once and not self._outlasts(outage[0]):
+            self._outage = self._outage or outage  # said once, whatever each try says
+            self._say_waiting(*self._outage)
+            context.clock.sleep(_TICK_S)
+            return True
+        self._outage = None
         wait = self._publishing.patience() if not context.settings.once else None
         if wait is not None and not self._limits.too_late(wait[0]):
             self._say_waiting(*wait)
@@ -646,6 +686,19 @@ class Engine:
         context.clock.sleep(min(_TICK_S, max(0.0, until - context.clock.now())))
         return True
 
+    def _unread(self) -> tuple[float, str] | None:
+        """Return until when, and why, what is new at the tracker or in pull requests cannot be read.
+
+        None if this run has read it, or need not.
+        """
+        pulls = self._pulls.unread() if self._pulls is not None else None
+        return self._tracker.unread() or pulls
+
+    def _outlasts(self, until: float) -> bool:
+        """Tell whether a host is away longer than an outage is waited for, counted from the beginning of the run."""
+        longest = self._began_at + self._context.settings.policy.outage_max_s
+        return max(until, self._context.clock.now()) > longest or bool(self._limits.too_late(until))
+
     def _say_waiting(self, until: float, reason: str, model: str = "") -> None:
         data = {"until": until, "seconds": max(0.0, until - self._context.clock.now()), "model": model or None}
         self._context.announce("waiting", None, {**data, "reason": reason})
@@ -658,6 +711,8 @@ class Engine:
             broken=self._broken,
             stopped=self._drain_until is not None,
             limit=self._limits.in_the_end(self._limit),
+            refused=self._publishing.refused,
+            unread=self._unread(),
             work_left=bool(planned.start or planned.waiting or self._limits.refused),
             faulty=bool(self._watch.backlog.faults),
             once=self._once(planned),

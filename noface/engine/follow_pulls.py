@@ -4,6 +4,7 @@ A look waits for the network in a thread of its own and comes back as a job that
 out what it led to, in one transaction: a kill leaves all of it or nothing, and the next look sees the rest.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -15,22 +16,28 @@ from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.landing import MergeQueue, QueueEntry
 from noface.engine.lessons import keep_lesson
 from noface.engine.outside import BacklogWatch
+from noface.engine.places import clean
 from noface.engine.prompt_context import attempt_directory
 from noface.engine.pull_look import Eyes, Looked, look_at, not_shown, say
+from noface.engine.tracker_answers import Listener
+from noface.engine.web_commits import adopt
 from noface.errors import ForgeAwayError, ForgeError
 from noface.forge.base import Forge
 from noface.git.refs import hold_ref
 from noface.model.codec import decode, encode
 from noface.model.issue import Issue
-from noface.model.pull_request import LandingRules
+from noface.model.markdown import plain
+from noface.model.pull_request import LandingRules, PullState
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.recovery.polling import Asked, Pace, answered, is_due, next_time
+from noface.recovery.pull_answers import Replies, is_quiet, refusals_of, replies_of, said_on_pull
 from noface.recovery.pull_documents import closed_document, rounds_document, taken_pull_document
 from noface.recovery.pull_rounds import (
     TAKEN,
     ClosedUnmerged,
+    CommittedThere,
     Followed,
     Look,
     Merged,
@@ -41,19 +48,27 @@ from noface.recovery.pull_rounds import (
     TakenByPerson,
     WaitsFor,
     asking,
+    command_of,
+    is_answered,
     of_another,
     pace_of,
+    review_key,
     round_note,
     standing,
     still_open,
+    unheard,
+    words_of,
 )
 from noface.recovery.pull_rounds import answered as answered_by
+from noface.recovery.said import ASKING
 from noface.secrets.masked_records import masked_issue
 from noface.store.pull_requests import PullStep
 from noface.store.records import PullRow
 
 _AT_ONCE_MAX = 10
 """How many pull requests one thread looks at, one after the other."""
+_ASKED_AGAIN_MAX = 5
+"""How often a pull request is looked at again in vain that GitHub has not found out yet whether it can be merged."""
 _SETTLED = (IssueStatus.REVIEW, IssueStatus.BLOCKED)
 """What an issue is while nobody works on it and its pull request decides."""
 _DONE_WITH = (IssueStatus.MERGED, IssueStatus.SKIPPED, IssueStatus.EPIC)
@@ -74,7 +89,17 @@ class _Came:
 
     looked: tuple[Looked, ...] = ()
     away: _Away | None = None
-    said: tuple[tuple[str, str], ...] = ()
+    said: "tuple[_Word, ...]" = ()
+    changed: Mapping[int, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """What is to be said on a pull request: of its newest round, "" where that is said, and to those who asked."""
+
+    followed: Followed
+    note: str
+    replies: Replies
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +119,16 @@ class PullFollower:
     queue: MergeQueue
     watch: BacklogWatch
     forge: Forge
+    listener: Listener
     _asked: dict[str, tuple[str, Asked]] = field(default_factory=dict)
     _looks: dict[str, Look] = field(default_factory=dict)
     _held: dict[str, Looked] = field(default_factory=dict)
     _looking: bool = False
     _away: _Away | None = None
+    _listed_at: float = float("-inf")
+    _newest: float | None = None
+    _changes: dict[int, float] = field(default_factory=dict)
+    _news: dict[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Begin with what the start of the run has found and told."""
@@ -110,23 +140,29 @@ class PullFollower:
         at_work = self.jobs.issues()
         for issue_id in [issue_id for issue_id in self._held if issue_id not in at_work]:
             self._carry_out(self._held.pop(issue_id))
-        if begin and not self._looking and (due := self._due()):
+        if begin and not self._looking and ((due := self._due()) or self._lists()):
             self._looking = True
-            run = partial(self._look, due, tuple(self._notes(due)))
+            run = partial(self._look, due, tuple(self._notes(due)), lists=self._lists())
             self.jobs.start(Job(JobKind.REMOTE, "", run, self._ended))
 
     def patience(self, *, once: bool = False) -> Patience | None:
         """Return why a run with nothing else to do goes on for its pull requests, None where it may end.
 
-        Each run looks at all of them at least once; with `once` it waits for nothing more.
+        Each run looks at all of them at least once, and answers who asked there; with `once` it waits for nothing more.
         """
         now, rules = self.context.clock.now(), self.context.settings.landing
         followed = self._followed()
-        if not self._is_resting(now) and any(self._last(pull) is None for pull in followed):
+        if not self._is_resting(now) and any(self._last(pull) is None or self._has_word(pull) for pull in followed):
             return Patience(now)
         waits = [] if once else [_patience(pull, rules) for pull in followed if pull.state == PullStep.OPEN]
         wait = max(waits, key=lambda each: each.until, default=None)
         return wait if wait is not None and wait.until > now else None
+
+    def unread(self) -> tuple[float, str] | None:
+        """Return until when the forge is away, and why, as long as this run has not looked at each pull request."""
+        if self._away is None or not any(self._last(pull) is None for pull in self._followed()):
+            return None
+        return self._away.until, self._away.why
 
     def _followed(self) -> tuple[Followed, ...]:
         """Return the pull requests that may still change on the forge, those first that changed longest ago."""
@@ -145,9 +181,49 @@ class PullFollower:
             return ()
         poll_s = self.context.settings.landing.poll_s
         paced = [(pull, pace_of(pull, followed, poll_s)) for pull in followed]
-        due = [(next_time(self._last(pull), pace), pull) for pull, pace in paced if is_due(self._last(pull), pace, now)]
+        due = [
+            (0.0 if self._has_news(pull) else next_time(self._last(pull), pace), pull)
+            for pull, pace in paced
+            if self._has_news(pull) or is_due(self._last(pull), pace, now)
+        ]
         due.sort(key=lambda each: (each[0], each[1].number))
         return tuple(pull for _, pull in due[:_AT_ONCE_MAX])
+
+    def _lists(self) -> bool:
+        """Tell whether to ask now which pull requests have changed: one list tells of all, however many are open."""
+        now = self.context.clock.now()
+        due = not self._listed_at <= now < self._listed_at + self.context.settings.landing.poll_s
+        return due and not self._is_resting(now) and bool(self._followed())
+
+    def _has_news(self, pull: Followed) -> bool:
+        """Tell whether a pull request has changed since it was looked at, or GitHub is to be asked for the rest of it.
+
+        Whether it can be merged is found out only once somebody asks, and told to whom asks again.
+        """
+        last = self._last(pull)
+        if last is None:
+            return False  # due all the same
+        if self._has_word(pull):
+            return True
+        look = self._looks.get(pull.issue_id)
+        computed = look is None or look.pull.state is not PullState.OPEN or look.pull.mergeable is not None
+        again = last.at + self.context.settings.landing.poll_s
+        if (
+            not computed
+            and look is not None
+            and look.unchanged < _ASKED_AGAIN_MAX
+            and self.context.clock.now() >= again
+        ):
+            return True
+        return self._news.get(pull.number, float("-inf")) > last.at
+
+    def _has_word(self, pull: Followed) -> bool:
+        """Tell whether somebody there is yet to be answered, of which no list of changes tells."""
+        if pull.seen.refused:
+            return True
+        reviewed = self.context.reader.state(pull.issue_id).status is IssueStatus.REVIEW
+        done = reviewed and bool(pull.seen.points) and is_answered(pull)
+        return done and any(attempt.number == pull.attempt for attempt in self.context.reader.past(pull.issue_id))
 
     def _last(self, pull: Followed) -> Asked | None:
         """Return what came of the last look at a pull request, None where there was none since its newest push."""
@@ -158,20 +234,40 @@ class PullFollower:
         """Tell whether the forge has said not to be asked yet."""
         return self._away is not None and self._away.until > now
 
-    def _notes(self, due: tuple[Followed, ...]) -> list[tuple[Followed, str]]:
+    def _notes(self, due: tuple[Followed, ...]) -> list[_Word]:
         """Return what is to be said on pull requests of their rounds, where that is not what was said last."""
         notes = []
         for pull in due:
             status = self.context.reader.state(pull.issue_id).status
-            note = round_note(pull, blocked=status is IssueStatus.BLOCKED, working=status is not IssueStatus.REVIEW)
-            if note and note != pull.seen.said:
-                notes.append((pull, note))
+            reviewed = status is IssueStatus.REVIEW
+            note = round_note(pull, blocked=status is IssueStatus.BLOCKED, working=not reviewed)
+            replies = self._replies(pull) if reviewed else refusals_of(pull)
+            note = "" if note == pull.seen.said or (is_quiet(pull) and status is not IssueStatus.BLOCKED) else note
+            if replies or note:
+                notes.append(_Word(pull, note, replies))
         return notes
 
-    def _look(self, due: tuple[Followed, ...], notes: tuple[tuple[Followed, str], ...], cancel: Canceller) -> _Came:
+    def _replies(self, pull: Followed) -> Replies:
+        """Return what is answered to those who asked in the newest round, once that is done."""
+        past = self.context.reader.past(pull.issue_id)
+        last = next((attempt for attempt in past if attempt.number == pull.attempt), None)
+        if not pull.seen.points or last is None:
+            return refusals_of(pull)
+        before = next((head for head in reversed(pull.seen.heads) if head != pull.head), "")
+        plumbing = self.context.env.plumbing
+        known = bool(before) and plumbing.resolve(before) is not None and pull.seen.answered_head != pull.head
+        changed = {change.path for change in plumbing.diff(before, pull.head).changes} if known else set(last.changed)
+        summary = last.report.summary if last.report is not None else last.said
+        pushed = pull.seen.answered_head != pull.head
+        return replies_of(pull, summary, changed, pushed=pushed, clean=partial(clean, self.context.env))
+
+    def _look(self, due: tuple[Followed, ...], notes: tuple[_Word, ...], cancel: Canceller, *, lists: bool) -> _Came:
         """Look at pull requests, in a thread; what was seen before the forge went away counts."""
         context, looked, said = self.context, [], []
+        changed: dict[int, float] = {}
         try:
+            if lists:
+                changed = self.forge.changed(self._newest)
             eyes = self._eyes(cancel)
             for pull in due:
                 if cancel.cancelled:
@@ -184,15 +280,15 @@ class PullFollower:
                     raise
                 except ForgeError as error:
                     looked.append(not_shown(pull, error.message))
-            for pull, note in notes:
-                say(eyes, pull, note)
-                said.append((pull.issue_id, note))
+            for word in notes:
+                say(eyes, word.followed, word.note, word.replies)
+                said.append(word)
         except ForgeAwayError as error:
-            return _Came(tuple(looked), _Away(error.until, error.message), tuple(said))
+            return _Came(tuple(looked), _Away(error.until, error.message), tuple(said), changed)
         except ForgeError as error:
             until = context.clock.now() + Pace(context.settings.landing.poll_s).longest_s
-            return _Came(tuple(looked), _Away(until, error.message), tuple(said))
-        return _Came(tuple(looked), None, tuple(said))
+            return _Came(tuple(looked), _Away(until, error.message), tuple(said), changed)
+        return _Came(tuple(looked), None, tuple(said), changed)
 
     def _eyes(self, cancel: Canceller) -> Eyes:
         context, env, remote = self.context, self.context.env, self.context.remote
@@ -226,6 +322,7 @@ class PullFollower:
             self._is_away(came.away)
         elif self._away is not None:
             self._away = None
+        self._take_changes(came.changed, now)
         for looked in came.looked:
             issue_id = looked.followed.issue_id
             before = self._looks.get(issue_id)
@@ -233,9 +330,21 @@ class PullFollower:
             self._asked[issue_id] = looked.followed.head, answered(self._last(looked.followed), now, changed=changed)
             self._looks[issue_id] = looked.look
             self._carry_out(looked)
-        for issue_id, note in came.said:
-            if (pull := self._of(issue_id)) is not None:
-                self.context.pulls.seen(now, issue_id, seen=encode(replace(pull.seen, said=note)))
+        for word in came.said:
+            if (pull := self._of(word.followed.issue_id)) is not None:
+                answered_now = bool(word.replies.reviewers) and is_answered(pull)
+                seen = said_on_pull(pull, word.note, word.followed.seen.refused, answered=answered_now)
+                self.context.pulls.seen(now, pull.issue_id, seen=encode(seen))
+
+    def _take_changes(self, changed: Mapping[int, float], now: float) -> None:
+        """Note which pull requests have news; a list tells of the newest change that was known once more."""
+        if not changed:
+            return
+        self._listed_at, self._newest = now, changed[0]
+        for number, at in changed.items():
+            if number and self._changes.get(number) != at:
+                self._changes[number] = at
+                self._news[number] = now
 
     def _is_away(self, away: _Away) -> None:
         """Ask nothing before the time that the forge has named; tell it once."""
@@ -249,13 +358,14 @@ class PullFollower:
         """Carry out what a look led to, unless it is out of date by now."""
         before = looked.followed
         pull, state = self._of(before.issue_id), self.context.reader.state(before.issue_id)
-        if pull is None or (pull.head, pull.number, pull.rounds) != (before.head, before.number, before.rounds):
+        if pull is None or _mark(pull) != _mark(before):
             return
         if not any(attempt.number == before.attempt for attempt in self.context.reader.past(before.issue_id)):
-            if isinstance(looked.decision, TakenByPerson):
+            if isinstance(looked.decision, TakenByPerson | CommittedThere):
                 self.context.pulls.adopted(self.context.clock.now(), pull.issue_id, looked.decision.head)
                 return
             looked = replace(looked, decision=of_another(looked.decision))
+        looked, state = self._listened(looked), self.context.reader.state(before.issue_id)
         issue, decision = self.watch.issue(before.issue_id), looked.decision
         if issue is not None and issue.id in self.jobs.issues():
             self._hold(looked)
@@ -279,10 +389,30 @@ class PullFollower:
                 self._round(issue, looked, decision)
             case Outdated() if state.status is IssueStatus.REVIEW:
                 self._prove_again(issue, looked, decision)
-            case ClosedUnmerged() | TakenByPerson() | StillOpen() | RoundDue() | Outdated():
+            case CommittedThere() if state.status in _SETTLED:
+                self._go_on(issue, looked, decision)
+            case ClosedUnmerged() | TakenByPerson() | CommittedThere() | StillOpen() | RoundDue() | Outdated():
                 pass
             case _:
                 assert_never(decision)
+
+    def _listened(self, looked: Looked) -> Looked:
+        """Act on commands that people write on the pull request, and on words where the issue waits for an answer."""
+        issue_id = looked.followed.issue_id
+        for review in unheard(looked.look.reviews, looked.seen.answered):
+            command = command_of(review)
+            if command is None and self.context.reader.state(issue_id).status not in ASKING:
+                continue  # it asks for a change: a round answers it
+            word, text = command or ("", words_of(review))
+            with self.context.questions.together():
+                problem = self.listener.obey(issue_id, review.author, word, text, review.url)
+                key, told = review_key(review), looked.seen.refused
+                if problem:
+                    told = (*told, (key, f"@{review.author} **Not done:** {plain(clean(self.context.env, problem))}"))
+                seen = replace(looked.seen, answered=(*looked.seen.answered, key), refused=told)
+                self.context.pulls.seen(self.context.clock.now(), issue_id, seen=encode(seen))
+            looked = replace(looked, seen=seen)
+        return looked
 
     def _hold(self, looked: Looked) -> None:
         """Keep what others did to a pull request until the work on its issue has ended; a merge ends that work."""
@@ -355,8 +485,8 @@ class PullFollower:
         """Answer what is due as a failure of the attempt whose work it is about, or ask a person."""
         context, before, failure = self.context, looked.followed, looked.failure
         assert failure is not None  # noqa: S101  # a look that finds a round due has read its evidence
-        now, rounds = context.clock.now(), before.rounds + due.allowed
-        after = replace(looked, seen=answered_by(looked.seen, due, before.head))
+        now, rounds = context.clock.now(), before.rounds + (due.allowed and not due.asks_only)
+        after = replace(looked, seen=answered_by(looked.seen, due, before.head, before.attempt))
         with self.context.questions.together():
             self._remember(after, rounds=rounds, checks=standing(looked.look.checks))
             context.journal.attempt_overruled(now, issue.id, before.attempt, failure)
@@ -376,6 +506,19 @@ class PullFollower:
         """Return the kind that a person is asked about; one whose cause lies outside would lift itself."""
         return FailureKind.REVIEW_REJECTED if kind.category.external else kind
 
+    def _go_on(self, issue: Issue, looked: Looked, decision: CommittedThere) -> None:
+        """Take what people have committed by the forge's pages as part of the work, and prove it where that waits."""
+        context, now, number = self.context, self.context.clock.now(), looked.followed.attempt
+        adopt(context, issue, number, decision.head)
+        proves = context.reader.state(issue.id).status is IssueStatus.REVIEW
+        with context.questions.together():
+            self._remember(looked)
+            context.pulls.adopted(now, issue.id, decision.head)
+            if proves:
+                context.set_status(issue.id, IssueStatus.LANDING, decision.reason)
+        if proves:
+            self.queue.add(QueueEntry(issue, number, decision.head))
+
     def _prove_again(self, issue: Issue, looked: Looked, decision: Outdated) -> None:
         """Queue the work again: it is proven on the base as it is now, and updates the same pull request."""
         context, before = self.context, looked.followed
@@ -385,6 +528,11 @@ class PullFollower:
             return
         context.set_status(issue.id, IssueStatus.LANDING, decision.reason)
         self.queue.add(QueueEntry(issue, before.attempt, candidate))
+
+
+def _mark(pull: Followed) -> tuple[str, int, int, int]:
+    """Return what is the same while a look at a pull request is not out of date."""
+    return pull.head, pull.number, pull.rounds, pull.attempt
 
 
 def _followed(row: PullRow) -> Followed:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from noface.agents.command import passed_over
 from noface.diagnosis.agent import asked_by_program, without_changes
+from noface.diagnosis.check import PULL_QUESTION
 from noface.diagnosis.known_causes import of_its_provider
 from noface.diagnosis.web_answers import page_instead
 from noface.engine.attempt_environment import AttemptEnvironment, Scope
@@ -203,8 +204,10 @@ def _left_ungated(order: AttemptOrder, work: Work, change: Change, nothing: Fail
 
     Then it is examined and gated like any other: nobody has examined it before. What the first attempt at a part has
     from the whole issue may be half of it: then the worker has to say that it is done. So it has where the tests that
-    failed are main's: it has seen them pass.
+    failed are main's: it has seen them pass. Where a reviewer only asks, words are the answer.
     """
+    if any(last.rule == PULL_QUESTION for last in order.earlier[-1:]):
+        return nothing.rule == UNCHANGED and bool(change.files) and bool(work.agent.last_words.strip())
     words, status = work.agent.last_words, work.report.status if work.report is not None else None
     alone = nothing.rule == UNREADABLE or (
         nothing.kind is FailureKind.NO_DIFF and nothing.rule not in (_ELSEWHERE, NOT_TAKEN)

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from noface.engine.attempt_environment import LANDING_SLOT, landing_message
+from noface.engine.attempt_environment import LANDING_SLOT
 from noface.engine.changed_tests import let_for
 from noface.engine.context import RunContext
 from noface.engine.earlier_tests import rewritten_beside, unasked_landings
@@ -21,15 +21,15 @@ from noface.engine.held_secrets import why_held_back, without_history
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.judge import conflict, gates_failure, missing_gates, proof_of
 from noface.engine.judges import CutShort, Judges
+from noface.engine.landing_commits import landing_commit
 from noface.engine.lessons import keep_lesson
 from noface.engine.merged_branches import remove_merged
 from noface.engine.outside import branch_in_the_way, wait_for_person
 from noface.engine.prompt_context import attempt_directory, history_of
 from noface.engine.pushed_landing import LandedThere, NotPushed, follow_push, landed_there, push_landing, was_pushed
-from noface.errors import RefLockedError
+from noface.errors import RefLockedError, SigningError
 from noface.git.fast_forward import Blocked, Landed, Moved
 from noface.git.landing import advance
-from noface.git.plumbing import make_and_hold
 from noface.git.refs import ZERO, RefUpdate, hold_ref
 from noface.git.remote import Pushed, PushResult
 from noface.git.remote import Rejected as PushRejected
@@ -353,7 +353,11 @@ class MergeQueue:
             self.publisher.add(entry, proof)
             return
         if entry.intended is None:
-            entry.intended = self._intend(entry, proof)
+            try:
+                entry.intended = self._intend(entry, proof)
+            except SigningError as error:
+                self._hold(entry, Blocked(f"{error.message}. {error.hint}"))
+                return
             hit("landing_intent")
         intended = entry.intended
         if context.settings.landing.push:
@@ -379,18 +383,13 @@ class MergeQueue:
     def _intend(self, entry: QueueEntry, proof: Proof) -> Intended:
         """Make the commit that is to be main, and record the intent."""
         context = self._context
-        plumbing = context.env.plumbing
         parents = (proof.main,) if context.settings.squash else (proof.main, proof.candidate)
         named = masked_issue(entry.issue, context.env.masker)
         rows = context.reader.attempts(entry.issue.id)
         notes = next((row.notes for row in rows if row.number == entry.number), ())
-        message = landing_message(named, entry.number, "" if parents[1:] else proof.main, told_at_landing(notes))
-        commit = make_and_hold(
-            plumbing,
-            hold_ref(entry.issue.id, "landing"),
-            proof.main,
-            lambda: plumbing.commit_tree(proof.tree, parents, message),
-            str,
+        base = "" if parents[1:] else proof.main
+        commit = landing_commit(
+            context, named, entry.number, proof.tree, parents, base=base, note=told_at_landing(notes)
         )
         landing = context.journal.landing_intent(
             context.clock.now(),

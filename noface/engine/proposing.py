@@ -1,13 +1,11 @@
 """What is pushed and proposed for an issue: the proven commit, and the draft of its pull request."""
 
-import os
 from dataclasses import replace
 
-from noface.engine.attempt_environment import landing_message
 from noface.engine.context import RunContext
 from noface.engine.held_secrets import why_held_back
-from noface.git.plumbing import make_and_hold
-from noface.git.refs import hold_ref
+from noface.engine.landing_commits import landing_commit
+from noface.engine.places import machine_places
 from noface.git.taken_back import began_on
 from noface.model.attempt import told_at_landing
 from noface.model.gate import Proof
@@ -16,8 +14,11 @@ from noface.model.issue import Issue
 from noface.model.patterns import matches_any
 from noface.model.pull_request import PullDraft
 from noface.recovery.proposal import Proposal, body, title
+from noface.recovery.pull_template import place_of
 from noface.secrets.masked_records import masked_issue
 from noface.store.records import PullRow
+
+_TEMPLATE_BYTES_MAX = 65_536
 
 
 def proven_commit(context: RunContext, issue: Issue, number: int, proof: Proof, tip: str) -> str:
@@ -26,23 +27,20 @@ def proven_commit(context: RunContext, issue: Issue, number: int, proof: Proof, 
     On a branch that is there already it follows the tip, so that reviewers see what has changed since they looked.
     """
     plumbing = context.env.plumbing
+    # One plain commit, and one for each answer to checks and reviews: attempts are nothing that reviewers asked for.
     # The history of a branch that began on what a person took back from main is left behind: the push replaces it.
     # So is one that holds a secret.
     lost = bool(tip) and began_on(plumbing, context.reader.mains(), tip, proof.main) is not None
     if tip and not lost and not why_held_back(context.env, tip):
-        parents = (tip,) if plumbing.is_ancestor(proof.main, tip) else (tip, proof.main)
+        if plumbing.tree(tip) == proof.tree and plumbing.is_ancestor(proof.main, tip):
+            return tip  # it shows this very work already
+        merged = (proof.main,) if context.linear_branches else (tip, proof.main)  # what may hold no merge is replaced
+        parents = (tip,) if plumbing.is_ancestor(proof.main, tip) else merged
     else:
-        parents = (proof.main,) if context.settings.squash else (proof.main, proof.candidate)
+        parents = (proof.main,)
     named = replace(masked_issue(issue, context.env.masker), title=_title(context, issue))
-    base = "" if proof.candidate in parents else parents[0]
-    message = landing_message(named, number, base, _note(context, issue.id, number))
-    return make_and_hold(
-        plumbing,
-        hold_ref(issue.id, "landing"),
-        proof.main,
-        lambda: plumbing.commit_tree(proof.tree, parents, message),
-        str,
-    )
+    note = _note(context, issue.id, number)
+    return landing_commit(context, named, number, proof.tree, parents, base=parents[0], note=note)
 
 
 def draft_of(context: RunContext, row: PullRow, issue: Issue) -> PullDraft:
@@ -85,7 +83,19 @@ def _proposal(context: RunContext, row: PullRow, issue: Issue) -> Proposal:
         protected=tuple(path for path in shown if matches_any(path, issue.may_change)),
         workspaces=str(env.slots_dir),
         places=_places(context),
+        template=_template(context, row.base),
     )
+
+
+def _template(context: RunContext, base: str) -> str:
+    """Return the repository's template for pull requests, as main has it, "" for none."""
+    plumbing = context.env.plumbing
+    place = place_of(plumbing.paths(plumbing.tree(base))) if plumbing.resolve(base) is not None else ""
+    found = plumbing.entries(base, (place,)).get(place) if place else None
+    if found is None:
+        return ""
+    with plumbing.blobs() as blobs:
+        return blobs.text(found[1], _TEMPLATE_BYTES_MAX) or ""
 
 
 def _main_of(context: RunContext) -> str:
@@ -95,9 +105,7 @@ def _main_of(context: RunContext) -> str:
 
 
 def _places(context: RunContext) -> tuple[str, ...]:
-    repository = context.env.plumbing.repository
-    known = (context.env.slots_dir, repository.state_dir, repository.common_dir, repository.root)
-    return (*map(str, known), os.path.expanduser("~"))  # noqa: PTH111 - Path raises where there is no home
+    return tuple(machine_places(context.env))
 
 
 def _note(context: RunContext, issue_id: str, number: int) -> str:

@@ -23,7 +23,9 @@ from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.landing import QueueEntry
 from noface.engine.outside import scratch_of, wait_for_person
 from noface.engine.proposing import draft_of, proven_commit
-from noface.errors import ForgeAwayError, ForgeError, RemoteError
+from noface.engine.web_commits import with_commits_there
+from noface.errors import ForgeAwayError, ForgeError, RemoteError, SigningError
+from noface.forge.rest import NOT_FOR_US, RefusedError
 from noface.git.refs import RefUpdate, branch_name, hold_ref
 from noface.git.remote import Pushed, Rejected
 from noface.model.gate import Proof
@@ -43,6 +45,10 @@ MOVES_MAX = 3
 """How often work is proven again since main has moved there. Then it is pushed: the forge tells whether it merges."""
 _PAUSES_S = (1.0, 4.0, 60.0, 300.0)
 _REFUSED_PAUSE_S = 600.0
+REFUSED = "publishing_refused"
+"""The fact that says why everything was refused, "" if it was not."""
+_OF_THE_WORK = "workflow `"
+"""Stands in what GitHub says of a token that may not change files of workflows: other work is let in."""
 SOON_S = 15.0
 """A pause of up to this length is none that anybody need be told of."""
 
@@ -57,11 +63,15 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class NotNow:
-    """The other side did not answer, or refused. `until` is when to try again, None where it did not say."""
+    """The other side did not answer, or refused. `until` is when to try again, None where it did not say.
+
+    `of_all`: what it refuses, it refuses of every work.
+    """
 
     reason: str
     passing: bool
     until: float | None = None
+    of_all: bool = False
 
 
 Outcome = Looked | Pushed | Rejected | PullRequest | NotNow
@@ -109,7 +119,19 @@ class Publishing:
         self._jobs = jobs
         self._back = back
         self._moved: dict[str, int] = {}
+        self._refused = ""
+        self._before = context.reader.fact(REFUSED) or ""
         self._publications: list[Publication] = []
+
+    @property
+    def refused(self) -> str:
+        """Why no more work is begun: everything that is published is refused, for a reason that a person can mend."""
+        return self._refused
+
+    @property
+    def in_doubt(self) -> bool:
+        """True until this run has tried what an earlier one was refused: no worker is paid before."""
+        return bool(self._before) and bool(self._publications) and not self._refused
 
     @property
     def working(self) -> bool:
@@ -209,9 +231,13 @@ class Publishing:
                 each.step = _Step.LOOK
             case Rejected(reason=reason, said=said):
                 why = f"{branch_name(issue.id)} cannot be pushed: {said or reason.line}"
-                self._hold(each, NotNow(f"{why}. {reason.advice}".rstrip(), reason.cause.passing))
+                of_all = reason.cause.of_all and _OF_THE_WORK not in reason.line
+                unsigned = "" if context.settings.landing.sign else reason.unsigned
+                advice = unsigned or reason.own_branch or reason.advice
+                self._hold(each, NotNow(f"{why}. {advice}".rstrip(), reason.cause.passing, of_all=of_all))
             case PullRequest():
                 hit("pull_opened")
+                self._accepted()
                 notes = "".join(f"; without {note}" for note in outcome.notes)
                 context.pulls.opened(now, issue.id, outcome, notes)
                 hit("pull_recorded")
@@ -222,6 +248,14 @@ class Publishing:
 
     def _looked(self, each: Publication, looked: Looked) -> None:
         context, issue, tip = self._context, each.entry.issue, looked.tip
+        if tip and not self._holds(each, tip):
+            number, candidate = each.entry.number, each.entry.candidate
+            joined = with_commits_there(context, issue, number, candidate, tip) if candidate else None
+            if joined is not None:
+                self.drop(issue.id)
+                self._tell(issue.id, f"passed; proven again with what was committed there meanwhile ({tip[:12]})")
+                self._back(QueueEntry(issue, number, joined))
+                return
         if tip and not _is_known(context, issue, looked):
             self.drop(issue.id)
             _take_over(context, issue, tip)
@@ -238,7 +272,11 @@ class Publishing:
         row, number = context.pulls.row(issue.id), each.entry.number
         same = row is not None and (row.attempt, row.base, row.tree) == (number, proof.main, proof.tree)
         again = row is not None and same and (tip == row.head or (tip == row.pushed and row.state == PullStep.INTENT))
-        head = row.head if row is not None and again else proven_commit(context, issue, number, proof, tip)
+        try:
+            head = row.head if row is not None and again else proven_commit(context, issue, number, proof, tip)
+        except SigningError as error:
+            self._hold(each, NotNow(f"{error.message}. {error.hint}", passing=True))
+            return
         context.pulls.intended(
             context.clock.now(),
             Intended(
@@ -248,8 +286,29 @@ class Publishing:
         hit("pull_intent")
         each.step = _Step.PUSH
 
+    def _accepted(self) -> None:
+        if self._before or self._refused:
+            self._context.journal.fact(REFUSED, "")
+        self._before = self._refused = ""
+
+    def _holds(self, each: Publication, tip: str) -> bool:
+        """Tell whether what stands on the branch is noface's, or in the work that is about to be pushed there."""
+        row, plumbing = self._context.pulls.row(each.entry.issue.id), self._context.env.plumbing
+        refs = scratch_of(self._context, each.entry.issue).refs
+        given = {commit for name, commit in refs.items() if name.startswith(PERSON)}
+        ours = row is None or (tip in (row.head, row.pushed) and tip not in given)
+        return ours or (bool(each.entry.candidate) and plumbing.is_ancestor(tip, each.entry.candidate))
+
     def _hold(self, each: Publication, why: NotNow) -> None:
-        """Try again later: soon at first, then seldom; at the time that the other side has named."""
+        """Try again later: soon at first, then seldom; at the time that the other side has named.
+
+        What everything is refused for stops the run's work: more of it would be paid for in vain.
+        """
+        self._before = self._before if why.of_all else ""
+        if why.of_all and not self._refused:
+            self._refused = " ".join(why.reason.split()).rstrip(".")
+            self._context.journal.fact(REFUSED, self._refused)
+            self._context.log_event("publishing_refused", None, reason=self._refused)
         now = self._context.clock.now()
         pause = _PAUSES_S[min(each.failures, len(_PAUSES_S) - 1)] if why.passing else _REFUSED_PAUSE_S
         each.since = each.since if each.failures else now
@@ -307,7 +366,8 @@ def _guarded(ask: Callable[[Canceller], Outcome], cancel: Canceller) -> Outcome:
     except ForgeAwayError as error:
         return NotNow(error.message, passing=True, until=error.until)
     except ForgeError as error:
-        return NotNow(f"{error.message} {error.hint}".strip(), passing=False)
+        of_all = isinstance(error, RefusedError) and error.status in NOT_FOR_US
+        return NotNow(f"{error.message} {error.hint}".strip(), passing=False, of_all=of_all)
     except RemoteError as error:
         return NotNow(f"{error.message}. {error.hint}".strip(), passing=error.passing)
 

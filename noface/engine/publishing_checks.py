@@ -1,16 +1,13 @@
 """Before a worker is paid: can its work be proposed, and which pull requests are open already? Only reads."""
 
-import json
-
+from noface.engine.attempt_environment import landing_message
 from noface.engine.context import RunContext
-from noface.engine.publishing import look_at_branch
-from noface.errors import ForgeAwayError, RemoteError, UsageError
+from noface.engine.landing_commits import trailers
+from noface.engine.taking_over import learn
+from noface.errors import ForgeAwayError, ForgeError, RemoteError, UsageError
 from noface.forge.base import Forge
-from noface.git.refs import branch_name, slug
-from noface.git.remote import Remote
-from noface.model.pull_request import PullRequest, PullState
+from noface.git.refs import branch_name
 from noface.process.command import Canceller
-from noface.recovery.proposal import read_marker
 
 _HOW = '[landing] how = "pull-request"'
 
@@ -31,7 +28,8 @@ def check_publishing(context: RunContext, cancel: Canceller) -> None:
         )
     try:
         forge.check_access()
-        _learn(context, remote, forge, cancel)
+        _check_rules(context, forge)
+        learn(context, remote, forge, cancel)
     except ForgeAwayError as error:
         context.forge_away = error.until, error.message
         context.log_event("forge_away", None, until=error.until, reason=error.message)
@@ -41,40 +39,21 @@ def check_publishing(context: RunContext, cancel: Canceller) -> None:
         context.log_event("forge_away", None, until=context.clock.now(), reason=error.message)
 
 
-def _learn(context: RunContext, remote: Remote, forge: Forge, cancel: Canceller) -> None:
-    """Find noface's pull requests by its branches on the remote, of which the database knows nothing.
+def _check_rules(context: RunContext, forge: Forge) -> None:
+    """Raise ForgeError if the rules of the repository refuse each push to a branch of noface's.
 
-    It was lost, or another machine has opened them.
+    What they may refuse only is told, since who owns the token may be let past them.
     """
-    held = remote.read("refs/heads/noface/*", cancel=cancel).refs
-    known = {f"refs/heads/{row.branch}" for row in context.pulls.rows()}
-    if held.keys() <= known:
-        return
-    issues = {branch_name(issue.id): issue.id for issue in context.tracker.backlog().issues}
-    numbers: dict[str, int] = json.loads(context.reader.fact("numbers") or "{}")
-    for ref in held:
-        issue_id = issues.get(ref.removeprefix("refs/heads/"))
-        if issue_id is None or context.pulls.row(issue_id) is not None:
-            continue
-        pull = forge.find(branch_name(issue_id))
-        told = read_marker(pull.body) if pull is not None else None
-        if pull is None or told is None or told[0] != issue_id:
-            continue
-        numbers[slug(issue_id)] = max(numbers.get(slug(issue_id), 0), told[1])
-        _know(context, issue_id, pull, told[1], cancel)
-    context.journal.fact("numbers", json.dumps(numbers))
-
-
-def _know(context: RunContext, issue_id: str, pull: PullRequest, attempt: int, cancel: Canceller) -> None:
-    """Record a pull request that was found; of one that was closed nothing is known, and the issue begins anew.
-
-    Where a person has pushed to its branch, no head of noface's is known: whoever follows it sees that it is theirs.
-    """
-    plumbing, now = context.env.plumbing, context.clock.now()
-    if pull.state is PullState.CLOSED:
-        return
-    ours = look_at_branch(context, issue_id, cancel).ours
-    tree = plumbing.tree(pull.head) if ours and plumbing.resolve(pull.head) is not None else ""
-    context.pulls.found(now, issue_id, pull, attempt, tree, head=pull.head if ours else "")
-    if pull.state is PullState.MERGED:
-        context.pulls.merged(now, issue_id, pull.merge_commit or pull.head)
+    issues = context.tracker.backlog().issues
+    branch = branch_name(issues[0].id if issues else "1")
+    messages = tuple(landing_message(issue, 1, trailers=trailers(context, issue.id, 1)) for issue in issues)
+    context.linear_branches = forge.wants_linear(branch)
+    signed = context.settings.landing.sign
+    found = forge.refusals(branch, context.env.plumbing.repository.identity.email, messages)
+    found = tuple(each for each in found if not (signed and each.kind == "required_signatures"))
+    if certain := next((each for each in found if each.certain), None):
+        raise ForgeError(f"What noface would push to {branch} is refused: {certain.text}.", certain.advice)
+    if found:
+        context.announce(
+            "rules_may_refuse", None, {"reason": " ".join(f"{each.text}. {each.advice}" for each in found)}
+        )

@@ -4,12 +4,12 @@ It runs in a thread of its own and writes no state: what it returns is a decisio
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from noface.diagnosis.check import cause_of, check_failure, review_failure, together
 from noface.diagnosis.scan import ProjectRules
+from noface.engine.web_commits import committed_there
 from noface.errors import ForgeAwayError, ForgeError, GitError
 from noface.forge.base import Forge
 from noface.gates.run import log_names
@@ -17,7 +17,9 @@ from noface.git.plumbing import Plumbing
 from noface.model.failure import Failure
 from noface.model.gate import GateSpec
 from noface.model.pull_request import Check, CheckState, LandingRules, PullRequest, PullState, Review
+from noface.recovery.pull_answers import HOW, Replies
 from noface.recovery.pull_rounds import (
+    CommittedThere,
     Decision,
     Followed,
     Look,
@@ -31,6 +33,9 @@ from noface.recovery.pull_rounds import (
     decide,
     first_words,
     points_text,
+    unheard,
+    without_talk,
+    words_of,
 )
 from noface.secrets.masked_records import masked_failure
 from noface.secrets.masking import Masker
@@ -91,6 +96,8 @@ def look_at(eyes: Eyes, followed: Followed, before: Look | None, now: float, log
     Raises ForgeAwayError and ForgeError.
     """
     look = _shown(eyes, followed, before)
+    for review in unheard(look.reviews, followed.seen.answered):
+        eyes.forge.see(review)
     followed = replace(followed, seen=followed.seen.with_head(followed.head, now))
     decision = decide(followed, look, eyes.rules, now)
     failure: Failure | None = None
@@ -107,12 +114,29 @@ def look_at(eyes: Eyes, followed: Followed, before: Look | None, now: float, log
         if isinstance(decision, RoundDue):
             charged = [found for found in failures if found.charged]
             failure = masked_failure(together(charged, _review(decision)), eyes.masker)
+            for review in decision.reviews:
+                if not words_of(review):  # it was seen above
+                    eyes.forge.see(review)
     if isinstance(decision, Merged):
         decision = _fetched(eyes, decision)
     if isinstance(decision, TakenByPerson):
-        with suppress(GitError):  # the next look tries again; a retry takes what is here by then
-            eyes.fetch_branch(followed)
+        decision = _whose(eyes, followed, decision)
     return Looked(followed, look, decision, followed.seen, failure)
+
+
+def _whose(eyes: Eyes, followed: Followed, taken: TakenByPerson) -> TakenByPerson | CommittedThere | StillOpen:
+    """Tell a person's push from what people commit by the forge's pages; that is known once the commit is here."""
+    number = followed.number
+    try:
+        eyes.fetch_main()
+        eyes.fetch_branch(followed)
+    except GitError as error:
+        why = f"what was committed to pull request #{number} cannot be fetched yet: {error}"
+        return StillOpen(WaitsFor.CHECKS, why)
+    plumbing, old = eyes.plumbing, followed.pushed or followed.head
+    if committed_there(plumbing, old, taken.head, plumbing.main(), followed.url):
+        return CommittedThere(taken.head, f"what was committed on pull request #{number} is proven ({taken.head[:12]})")
+    return taken
 
 
 def _shown(eyes: Eyes, followed: Followed, before: Look | None) -> Look:
@@ -124,12 +148,14 @@ def _shown(eyes: Eyes, followed: Followed, before: Look | None) -> Look:
     """
     pull = eyes.forge.read(followed.number)
     look = Look(pull, main=eyes.plumbing.main(), login=eyes.login)
-    if pull.state is not PullState.OPEN or pull.head != followed.head:
+    if pull.state is PullState.MERGED:
         return look
     known = before if before is not None and before.pull == pull and pull.updated_at is not None else None
     again = known.unchanged if known is not None else 0
     waits = followed.seen.waits_for in (WaitsFor.REVIEW, WaitsFor.MERGE)
     reviews = known.reviews if known is not None and again else _reviews(eyes, followed.number)
+    if pull.state is not PullState.OPEN or pull.head != followed.head:
+        return replace(look, reviews=reviews, unchanged=again + 1 if known is not None else 0)
     spared = known is not None and again and waits and again % CHECKS_EACH
     checks = known.checks if known is not None and spared else eyes.forge.checks(pull.head)
     red = any(check.state is CheckState.FAILED for check in checks)
@@ -139,15 +165,16 @@ def _shown(eyes: Eyes, followed: Followed, before: Look | None) -> Look:
 
 
 def _reviews(eyes: Eyes, number: int) -> tuple[Review, ...]:
-    """Return the reviews of a pull request, their words without secrets."""
+    """Return the reviews of a pull request, their words without secrets, and without what people say to each other."""
     mask = eyes.masker.text
+    shown = (without_talk(review, eyes.login) for review in eyes.forge.reviews(number))
     return tuple(
         replace(
             review,
             text=mask(review.text),
             comments=tuple(replace(comment, text=mask(comment.text)) for comment in review.comments),
         )
-        for review in eyes.forge.reviews(number)
+        for review in shown
     )
 
 
@@ -155,7 +182,8 @@ def _review(due: RoundDue) -> Failure | None:
     if not due.reviews:
         return None
     who = tuple(dict.fromkeys(review.author for review in due.reviews))
-    return review_failure(who, first_words(due.reviews), points_text(due.reviews))
+    words, points = first_words(due.reviews), points_text(due.reviews)
+    return review_failure(who, words, points, HOW, asks_only=due.asks_only)
 
 
 def _failures(eyes: Eyes, checks: tuple[Check, ...], look: Look, logs: Path) -> list[Failure]:
@@ -198,10 +226,17 @@ def _fetched(eyes: Eyes, merged: Merged) -> Merged | StillOpen:
         return replace(missing, reason=f"{missing.reason} ({error})")
 
 
-def say(eyes: Eyes, followed: Followed, text: str) -> None:
-    """Say on a pull request what its newest round is for, in one comment that is edited in place."""
+def say(eyes: Eyes, followed: Followed, text: str, replies: Replies) -> None:
+    """Say on a pull request what its newest round is for, in one comment that is edited in place, and answer people."""
     try:
-        eyes.forge.comment(followed.number, _MARKER, f"{text}\n")
+        for reply in replies.replies:
+            if reply.thread:
+                eyes.forge.reply(followed.number, reply.thread, reply.marker, reply.text)
+            else:
+                eyes.forge.comment(followed.number, reply.marker, reply.text)
+        eyes.forge.ask_again(followed.number, replies.reviewers)
+        if text:
+            eyes.forge.comment(followed.number, _MARKER, f"{text}\n")
     except ForgeAwayError:
         raise
     except ForgeError:

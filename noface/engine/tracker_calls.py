@@ -2,6 +2,7 @@
 
 import queue
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from noface.errors import ForgeAwayError, ForgeError, NofaceError, UsageError
@@ -22,11 +23,13 @@ FIRST_LOOK_S = 60.0
 class RemoteIssues:
     """A tracker on another machine. `name` tells it from others that this repository's issues came from before.
 
-    `fetched` is what came of the fetch before the run, and `away` why that was not answered.
+    `any_answer`: any comment answers a question, also one that is not meant for noface. `fetched` is what came of the
+    fetch before the run, and `away` why that was not answered.
     """
 
     tracker: RemoteTracker
     name: str
+    any_answer: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
     fetched: Asked | None = None
     away: ForgeAwayError | None = None
@@ -36,13 +39,15 @@ class RemoteIssues:
 class RoundEnd:
     """What came of a round. What it did not come to is None; `marked` is the newest comment at an issue, by its id.
 
-    `error` ended it: the tracker is away, or refuses everybody everything.
+    `before` is what was written before a question was put. `error` ended it: the tracker is away, or refuses everybody
+    everything.
     """
 
     changed: bool | None = None
     marked: dict[str, int] | None = None
     said: list[tuple[Said, int | None]] = field(default_factory=list)
     refused: list[tuple[Said, ForgeError]] = field(default_factory=list)
+    before: tuple[Heard, ...] = ()
     heard: tuple[Heard, ...] = ()
     error: ForgeError | None = None
 
@@ -56,10 +61,11 @@ def carry_out(remote: RemoteIssues, due: Round) -> RoundEnd:
                 end.changed = tracker.refresh()
             if due.marks:
                 ids = [standing.issue_id for standing in due.marks]
-                before = tracker.hear(ids, due.after)
+                before = end.before = tracker.hear(ids, due.after)
                 known = {issue_id: due.after.get(issue_id, 0) for issue_id in ids}
                 end.marked = {
-                    name: max([at, *(h.id for h in before if h.issue_id == name)]) for name, at in known.items()
+                    name: max([at, *(h.id for h in before if h.issue_id == name and not h.label)])
+                    for name, at in known.items()
                 }
             for said, comment in due.says:
                 _say(tracker, said, comment, end)
@@ -82,13 +88,30 @@ def _say(tracker: RemoteTracker, said: Said, comment: int | None, end: RoundEnd)
     end.said.append((said, found))
 
 
-def fetch_first(remote: RemoteIssues, clock: Clock) -> None:
+def fetch_first(remote: RemoteIssues, clock: Clock, outage_max_s: float, tell: Callable[[str], None]) -> None:
     """Bring the copy up to date before a run; what came of it stands in `remote`.
 
-    Where the tracker is away, the run goes on with the copy that it has. Raises ForgeError where there is none, and
-    where the tracker refuses: nothing that follows would get further.
+    If the tracker is away, the run goes on with the copy that it has. Without one it is waited for, which is told once.
+    Raises NofaceError if that lasts too long, and ForgeError if the tracker refuses: nothing would get further.
     """
-    copied = has_copy(remote.tracker)
+    copied, began, told = has_copy(remote.tracker), clock.now(), False
+    while True:
+        away = _fetched_once(remote, clock, FIRST_LOOK_S if copied else FIRST_COPY_S)
+        if away is None or copied:
+            return
+        until = max(away.until, clock.now() + _AGAIN_S)
+        if until > began + outage_max_s:
+            raise NofaceError(
+                f"there is no copy of the issues yet, and they cannot be fetched: {away.message}", _NO_COPY
+            )
+        if not told:
+            tell(f"There is no copy of the issues yet, and they cannot be fetched now: {away.message} Waiting.")
+            told = True
+        clock.sleep(until - clock.now())
+
+
+def _fetched_once(remote: RemoteIssues, clock: Clock, seconds: float) -> ForgeAwayError | None:
+    """Bring the copy up to date; return why that was not answered within so many seconds."""
     outcome: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
 
     def refresh() -> None:
@@ -100,22 +123,21 @@ def fetch_first(remote: RemoteIssues, clock: Clock) -> None:
         else:
             outcome.put(None)
 
-    seconds = FIRST_LOOK_S if copied else FIRST_COPY_S
     threading.Thread(target=refresh, name="remote", daemon=True).start()
     try:
         error = outcome.get(timeout=seconds)
     except queue.Empty:
         error = ForgeAwayError(f"it has not answered within {seconds:.0f} s", clock.now() + seconds)
     if error is None:
-        remote.fetched = answered(None, clock.now(), changed=False)
-        return
+        remote.fetched, remote.away = answered(None, clock.now(), changed=False), None
+        return None
     if not isinstance(error, ForgeAwayError):
         raise error
-    if not copied:
-        raise NofaceError(f"there is no copy of the issues yet, and they cannot be fetched: {error.message}", _NO_COPY)
     remote.fetched, remote.away = refused(None, clock.now(), error.until), error
+    return error
 
 
+_AGAIN_S = 5.0
 _NO_COPY = "Try again once the host answers: noface run"
 
 

@@ -4,8 +4,10 @@ Every call may wait for the network and is made by a thread of its own, never by
 creates something looks first whether it is there.
 """
 
+from collections.abc import Collection
 from typing import Protocol
 
+from noface.forge.rules import Refusal
 from noface.model.pull_request import Check, PullDraft, PullRequest, Review
 
 
@@ -22,6 +24,12 @@ class Forge(Protocol):
     def check_access(self) -> None:
         """Raise ForgeError, which tells why, where nothing can be pushed or proposed. It only reads."""
 
+    def refusals(self, branch: str, email: str, messages: tuple[str, ...]) -> tuple[Refusal, ...]:
+        """Return what rules would refuse of pushes to a branch by commits like these. It only reads."""
+
+    def wants_linear(self, branch: str) -> bool:
+        """Tell whether rules of the repository let no merge commit onto a branch. It only reads."""
+
     def find(self, branch: str) -> PullRequest | None:
         """Return the newest pull request from a branch of this repository, open ones first; None without one."""
 
@@ -34,6 +42,13 @@ class Forge(Protocol):
     def read(self, number: int) -> PullRequest:
         """Return a pull request as it is now."""
 
+    def changed(self, since: float | None) -> dict[int, float]:
+        """Return the pull requests that changed at a time or later, by their numbers with the time of the change.
+
+        In epoch seconds of the forge's clock; the newest change stands below 0. Without a time only that is told. What
+        checks do is no change of a pull request.
+        """
+
     def checks(self, commit: str) -> tuple[Check, ...]:
         """Return the checks of a commit, each once as it stands now."""
 
@@ -41,7 +56,19 @@ class Forge(Protocol):
         """Return the log of a failed check: of a workflow's job the failed step's lines; "" where there is none."""
 
     def reviews(self, number: int) -> tuple[Review, ...]:
-        """Return the reviews of a pull request with their comments, oldest first; its plain comments count as some."""
+        """Return the reviews of a pull request with their comments, oldest first; its plain comments count as some.
+
+        Comments are marked whose threads people have resolved.
+        """
+
+    def see(self, review: Review) -> None:
+        """Show its author that what somebody wrote was heard."""
+
+    def ask_again(self, number: int, logins: Collection[str]) -> None:
+        """Request reviews of people who have given some."""
+
+    def reply(self, number: int, comment: int, marker: str, text: str) -> None:
+        """Answer in the thread of a comment on a line, once: where an answer of ours has `marker`, that stands."""
 
     def comment(self, number: int, marker: str, text: str) -> None:
         """Say something on a pull request or an issue, once: a comment of ours with `marker` is edited instead."""

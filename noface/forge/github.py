@@ -4,8 +4,9 @@ Everything that makes something looks first whether it is there, so that a call 
 """
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 
 from noface.errors import ForgeError
@@ -13,7 +14,9 @@ from noface.forge import parse
 from noface.forge.job_log import failed_steps
 from noface.forge.parse import Object
 from noface.forge.people import People
-from noface.forge.rest import Client, RefusedError
+from noface.forge.pull_talk import PullTalk
+from noface.forge.rest import NOT_FOR_US, Client, RefusedError
+from noface.forge.rules import Refusal, Rule, may_bypass, refusals, rules_of, wants_linear
 from noface.model.pull_request import Check, PullDraft, PullRequest, PullState, Review
 from noface.model.quoting import short
 
@@ -21,9 +24,12 @@ _FORBIDDEN = 403
 _INVALID = 422
 _NOT_FOR_THIS_TOKEN = (_FORBIDDEN, 404)
 _RUNS_MAX = 100
+_CHANGED_PAGES_MAX, _CHANGED_PULLS_MAX = 5, 50
 _TITLE_CHARS_MAX = 256
 _BODY_CHARS_MAX = 65_536
 _MAY_PUSH = ("push", "maintain", "admin")
+_OF_WORKFLOWS = "github-actions[bot]"
+_NO_PULLS = "not permitted to create"
 _OWN_MARK = "<!-- noface"
 
 _VIEWER = "query { viewer { login } }"
@@ -44,6 +50,7 @@ class GithubForge:
     def __init__(self, client: Client, people: People) -> None:
         self._client = client
         self._people = people
+        self._talk = PullTalk(client, self.whoami)
         self._lock = threading.Lock()
         self._login = ""
         self._home: Object = {}
@@ -77,6 +84,19 @@ class GithubForge:
         if allowed and not login.endswith("[bot]") and not any(allowed.get(role) for role in _MAY_PUSH):
             hint = f"Give {login} write access, or use the token of somebody who has it."
             raise ForgeError(f"{login} may read {name}, but not push to it.", hint)
+        if login == _OF_WORKFLOWS:
+            self._check_may_propose(home)
+
+    def refusals(self, branch: str, email: str, messages: tuple[str, ...]) -> tuple[Refusal, ...]:
+        """Return what the repository's rules would refuse of pushes to a branch by commits like these. It only reads.
+
+        Servers and tokens that do not show rules tell of none: then the first push tells.
+        """
+        return tuple(refusals(self._rules(branch), branch, email, messages))
+
+    def wants_linear(self, branch: str) -> bool:
+        """Tell whether rules of the repository let no merge commit onto a branch."""
+        return wants_linear(self._rules(branch))
 
     def find(self, branch: str) -> PullRequest | None:
         """Return the newest pull request from a branch of this repository, open ones first; None without one."""
@@ -117,6 +137,25 @@ class GithubForge:
         issue = self._client.get(self._client.repo("issues", number), keep=True).body  # only there it stands
         return parse.pull_request(source, parse.text(issue, "closed_by", "login"))
 
+    def changed(self, since: float | None) -> dict[int, float]:
+        """Return the pull requests that changed at a time or later, by number; the newest change of all is below 0."""
+        wanted: dict[str, object] = {"state": "all", "sort": "updated", "direction": "desc"}
+        client, path = self._client, self._client.repo("issues")  # to the API a pull request is an issue as well
+        try:
+            if since is None:
+                entries = _listed(client.get(path, {**wanted, "per_page": 1}).body)
+            else:
+                at = datetime.fromtimestamp(since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+                pages = client.pages(path, {**wanted, "since": at}, keep=True, pages_max=_CHANGED_PAGES_MAX)
+                entries = [entry for page in pages for entry in _listed(page.body) if "pull_request" in entry]
+        except RefusedError as error:
+            if error.status not in NOT_FOR_US:
+                raise
+            pulls = client.get(client.repo("pulls"), {**wanted, "per_page": _CHANGED_PULLS_MAX}, keep=True).body
+            entries = _listed(pulls)  # issues are turned off here
+        times = {parse.number(entry, "number"): parse.time_of(entry, "updated_at") or 0.0 for entry in entries}
+        return {**(times if since is not None else {}), 0: max(times.values(), default=since or 0.0)}
+
     def checks(self, commit: str) -> tuple[Check, ...]:
         """Return the checks of a commit, each once as it stands now.
 
@@ -150,7 +189,7 @@ class GithubForge:
         if kind != parse.JOB:
             return self._said_by(number)
         try:
-            return failed_steps(self._client.text(self._client.repo("actions/jobs", number, "logs")))
+            return failed_steps(self._client.text(self._client.repo("actions", "jobs", number, "logs")))
         except RefusedError as error:
             try:
                 said = self._said_by(number)
@@ -169,11 +208,13 @@ class GithubForge:
         given = client.items(client.repo("pulls", number, "reviews"), keep=True)
         on_lines = client.items(client.repo("pulls", number, "comments"), keep=True)
         plain = client.items(client.repo("issues", number, "comments"), keep=True)
+        resolved = self._talk.resolved(number) if on_lines else frozenset()
         found = []
         for review, source in parse.reviews(given, on_lines, plain):
             if _OWN_MARK not in review.text:
                 trusted = self._people.may_decide(review.author, bot=parse.is_bot(source))
-                found.append(replace(review, trusted=trusted))
+                comments = tuple(replace(each, resolved=each.thread in resolved) for each in review.comments)
+                found.append(replace(review, trusted=trusted, comments=comments))
         return tuple(sorted(found, key=lambda review: review.at))
 
     def comment(self, number: int, marker: str, text: str) -> None:
@@ -183,9 +224,23 @@ class GithubForge:
         for known in self._client.items(path, keep=True):
             if marker in parse.text(known, "body") and _plain_login(parse.author_of(known)) == _plain_login(login):
                 if parse.text(known, "body") != body:
-                    self._client.patch(self._client.repo("issues/comments", parse.number(known, "id")), {"body": body})
+                    self._client.patch(
+                        self._client.repo("issues", "comments", parse.number(known, "id")), {"body": body}
+                    )
                 return
         self._client.post(path, {"body": body})
+
+    def see(self, review: Review) -> None:
+        """Show its author that what somebody wrote was heard."""
+        self._talk.see(review)
+
+    def ask_again(self, number: int, logins: Collection[str]) -> None:
+        """Request reviews of people who have given some."""
+        self._talk.ask_again(number, logins)
+
+    def reply(self, number: int, comment: int, marker: str, text: str) -> None:
+        """Answer in the thread of a comment on a line, once: where an answer of ours has `marker`, that stands."""
+        self._talk.reply(number, comment, marker, text)
 
     # From here on: the parts of these.
 
@@ -198,6 +253,44 @@ class GithubForge:
             with self._lock:
                 self._home = home
         return home
+
+    def _rules(self, branch: str) -> tuple[Rule, ...]:
+        """Return the rules for a branch, with whether the token's owner may bypass them; none if they are not shown."""
+        client = self._client
+        try:
+            rules = rules_of(client.items(client.repo("rules", "branches", branch), keep=True))
+        except RefusedError as error:
+            if error.status not in _NOT_FOR_THIS_TOKEN:
+                raise
+            return ()
+        known = {ruleset: self._may_bypass(ruleset) for ruleset in {rule.ruleset for rule in rules} if ruleset}
+        return tuple(replace(rule, bypass=known.get(rule.ruleset)) for rule in rules)
+
+    def _may_bypass(self, ruleset: int) -> bool | None:
+        try:
+            return may_bypass(self._client.get(self._client.repo("rulesets", ruleset), keep=True).body)
+        except RefusedError as error:
+            if error.status not in _NOT_FOR_THIS_TOKEN:
+                raise
+            return None  # one of the organization's, or not to be seen
+
+    def _check_may_propose(self, home: Object) -> None:
+        """Raise ForgeError if workflows may open no pull requests here.
+
+        Only administrators may read that setting. So what cannot be, main into itself, is asked for: it makes nothing,
+        and is refused for that setting first.
+        """
+        main = parse.text(home, "default_branch")
+        asked = {"title": "noface asks whether it may", "head": main, "base": main, "body": ""}
+        try:
+            self._client.post(self._client.repo("pulls"), asked)
+        except RefusedError as error:
+            if error.status == _FORBIDDEN and _NO_PULLS in error.message:
+                raise ForgeError(
+                    f"Workflows may open no pull requests in {self._client.location.repository}.",
+                    "Tick `Allow GitHub Actions to create and approve pull requests`: Settings, Actions, General,"
+                    " Workflow permissions; or use another token.",
+                ) from None
 
     def _found(self, branch: str) -> Object | None:
         owner = parse.text(self._repository(), "owner", "login") or self._client.location.owner
@@ -267,12 +360,12 @@ class GithubForge:
         """Return the jobs of a commit's workflows. Raises `refused` where these cannot be had either."""
         client = self._client
         try:
-            runs = client.items(client.repo("actions/runs"), {"head_sha": commit}, key="workflow_runs", keep=True)
+            runs = client.items(client.repo("actions", "runs"), {"head_sha": commit}, key="workflow_runs", keep=True)
             return [
                 job
                 for run in runs[:_RUNS_MAX]
                 for job in client.items(
-                    client.repo("actions/runs", parse.number(run, "id"), "jobs"), key="jobs", keep=True
+                    client.repo("actions", "runs", parse.number(run, "id"), "jobs"), key="jobs", keep=True
                 )
             ]
         except RefusedError as error:
@@ -284,6 +377,10 @@ class GithubForge:
         path = self._client.repo("check-runs", number)
         run = self._client.get(path).body
         return parse.annotations_text(run, self._client.items(f"{path}/annotations"))
+
+
+def _listed(body: object) -> list[Object]:
+    return [entry for entry in body if isinstance(entry, dict)] if isinstance(body, list) else []
 
 
 def _words(draft: PullDraft) -> dict[str, str]:

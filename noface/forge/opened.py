@@ -6,9 +6,11 @@ The library that talks HTTP is an extra, imported here and nowhere else, and onl
 import random
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from noface.errors import UsageError
 from noface.forge.github import GithubForge
+from noface.forge.identity import Register
 from noface.forge.location import Location
 from noface.forge.people import People
 from noface.forge.rest import Client
@@ -35,17 +37,20 @@ def opened(
     cancel: Canceller | None = None,
     environment: Mapping[str, str] | None = None,
     token: Token | None = None,
+    state: Path | None = None,
 ) -> OpenedForge:
     """Open GitHub for the repository at `location` (`forge.location.located`); nothing is sent yet.
 
-    `authors` are those of [tracker]. A `token` that was found before, to be masked, is not looked for again. Raises
-    UsageError where the extra is not installed, and where there is no token.
+    `authors` are those of [tracker]. A `token` that was found before, to be masked, is not looked for again. In
+    `state`, the folder of noface's state, stands which repository that belongs to. Raises UsageError if the extra is
+    not installed, and if there is no token.
     """
     check_installed()
     clock = clock if clock is not None else Clock()
     token = token if token is not None else find_token(location, environment)
     dice = random.SystemRandom().random
-    client = Client(location, token, clock, cancel=cancel, dice=dice)
+    register = Register(state) if state is not None else None
+    client = Client(location, token, clock, cancel=cancel, dice=dice, register=register)
     people = People(client, authors, clock)
     return OpenedForge(location, token, client, people, GithubForge(client, people))
 

@@ -252,4 +252,5 @@ def _comment(source: Object) -> ReviewComment:
         path=text(source, "path"),
         line=place or None,
         url=text(source, "html_url"),
+        thread=number(source, "in_reply_to_id") or number(source, "id"),
     )

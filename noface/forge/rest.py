@@ -1,11 +1,11 @@
 """The client of GitHub's REST and GraphQL APIs: limits kept, pages followed, what is unchanged not sent again.
 
     client = Client(location, token, clock)                          # `opened` in forge/opened.py makes one
-    client.get("/repos/acme/shop/issues/7").body                     # parsed JSON
-    client.get(client.repo("issues/7"), keep=True).changed           # by ETag: False where it is as before, and free
+    client.get(client.repo("issues", 7)).body                        # parsed JSON; each part is quoted whole
+    client.get(client.repo("issues", 7), keep=True).changed          # by ETag: False if it is as before, and free
     for page in client.pages(client.repo("issues"), {"state": "open"}, keep=True): ...
     client.items(client.repo("commits", commit, "check-runs"), key="check_runs")
-    client.post(client.repo("issues/7/comments"), {"body": "…"})     # patch, put, delete
+    client.post(client.repo("issues", 7, "comments"), {"body": "…"}) # patch, delete
     client.graphql("mutation($id: ID!) {…}", {"id": "…"})
 
 Every method raises ForgeAwayError where GitHub cannot answer now, with the time until which that lasts; after a rate
@@ -14,8 +14,9 @@ whose `status` tells a 404 from a 422. Requests that may be repeated are, twice,
 sender looks first whether it is there. A client may be used by several threads.
 
 A redirect moves what was asked for and nothing else. It is followed within the repository, which is known by its id:
-one that was renamed goes on. What was transferred to another repository is refused as MOVED, and nothing is ever
-written outside the repository of the configuration, or sent there for it.
+one that was renamed goes on. What was transferred to another repository is refused as MOVED. Nothing is read or written
+outside the repository of the configuration, and no request is sent but those that forge/routes.py lists. With a
+`register` a repository that only has the name of the one before (forge/identity.py) is refused as well.
 """
 
 import re
@@ -23,9 +24,10 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlencode, urljoin, urlsplit
+from urllib.parse import urlencode, urljoin, urlsplit
 
 from noface.errors import ForgeAwayError, ForgeError
+from noface.forge.identity import Register
 from noface.forge.kept import Cache, Kept, MemoryCache
 from noface.forge.limits import (
     WRITE_PAUSE_S,
@@ -43,6 +45,7 @@ from noface.forge.limits import (
     reads_wait,
 )
 from noface.forge.location import Location, is_hosted, is_loopback
+from noface.forge.routes import REPOSITORY, allowed, quoted
 from noface.forge.token import Token
 from noface.process.clock import Clock
 from noface.process.command import Canceller
@@ -60,14 +63,15 @@ _AGAIN_WITHIN_S = 5.0
 _AGAIN_BASE_S = 0.5
 _HOPS_MAX = 4
 _STEP_S = 0.1
-_REPEATABLE = ("GET", "PUT", "PATCH", "DELETE")
+_REPEATABLE = ("GET", "PATCH", "DELETE")
 _NOT_MODIFIED = 304
 _REDIRECTS = (301, 302, 307, 308)
 MOVED = 301
 MISSING = (MOVED, 404, 410)
 """What RefusedError says of things that are not in the repository (any more): moved, unknown or hidden, deleted."""
+NOT_FOR_US = (401, 403, 404, 410, 451)
+"""What it says of things that this token may not do at all."""
 _GRAPHQL = "graphql"
-_REPOSITORY = re.compile(r"(/repos/[^/]+/[^/]+|/repositories/\d+)(/|\Z)")
 _NEXT = re.compile(r'<(?P<url>[^<>]*)>\s*;[^,<]*\brel="?next\b')
 
 
@@ -115,6 +119,7 @@ class Client:
         cancel: Canceller | None = None,
         dice: Callable[[], float] = lambda: 0.5,
         transport: "Transport | None" = None,
+        register: Register | None = None,
     ) -> None:
         self.location = location
         self._token = token
@@ -122,14 +127,17 @@ class Client:
         self._cache = cache if cache is not None else MemoryCache()
         self._cancel = cancel
         self._dice = dice
-        self._transport = transport if transport is not None else _transport(location, token, clock)
+        self._transport = transport if transport is not None else _transport(location, token)
+        self._register = register
         self._state = _State()
         self._lock = threading.Lock()
 
     def repo(self, *parts: object) -> str:
-        """Return a path below this repository; each part may hold slashes, all else in it is escaped."""
-        whole = (self.location.repository, *(str(part) for part in parts))
-        return "/repos/" + "/".join(quote(part, safe="/") for part in whole)
+        """Return a path below this repository; each part is quoted whole. Raises ForgeError for one that is no name."""
+        try:
+            return "/repos/" + quoted((self.location.owner, self.location.name, *parts))
+        except ValueError as error:
+            raise ForgeError(f"Nothing can be asked of {self.location.host} with {error} for a name.") from None
 
     def get(self, path: str, params: Mapping[str, object] | None = None, *, keep: bool = False) -> Answer:
         """Return what is at a path. With `keep` only where it has changed is it sent again: that costs no budget."""
@@ -176,10 +184,6 @@ class Client:
         """Change something."""
         return self._parsed(self._exchange("PATCH", path, body, {}), f"PATCH {path}")
 
-    def put(self, path: str, body: Json = None) -> Json:
-        """Set something."""
-        return self._parsed(self._exchange("PUT", path, body, {}), f"PUT {path}")
-
     def delete(self, path: str, body: Json = None) -> Json:
         """Take something away."""
         return self._parsed(self._exchange("DELETE", path, body, {}), f"DELETE {path}")
@@ -210,8 +214,7 @@ class Client:
         """Send until there is an answer to give. Raises as the module says."""
         resource = _GRAPHQL if url.endswith(f"/{_GRAPHQL}") else "core"
         asked = Asked(f"{verb} {urlsplit(url).path}", self.location.repository, self.location.host, self._token.source)
-        if verb != "GET" and resource != _GRAPHQL and self._named(url) not in (self.repo().lower(), *self._state.homes):
-            raise ForgeError(f"noface writes to {self.location.repository} only: {asked.what} is not sent.")
+        self._check_allowed(verb, url)
         for tries in range(1, _TRIES + 1):
             self._check_may_send(verb, resource)
             self._space(verb)
@@ -267,7 +270,7 @@ class Client:
             if reply.status not in _REDIRECTS or not reply.headers.get("location"):
                 return reply
             target = urljoin(f"{self.location.api}/", reply.headers["location"])
-            if _origin(target) == _origin(self.location.api):
+            if self._is_api(target):
                 self._check_stays(verb, url, target)
                 url = target
                 reply = self._transport.send(verb, url, body, dict(headers))
@@ -275,7 +278,7 @@ class Client:
                 reply = self._transport.fetch(target)
             else:
                 raise ForgeError(
-                    f"{self.location.host} leads {verb} {urlsplit(url).path} to another host, {_origin(target)[1]}:"
+                    f"{self.location.host} leads {verb} {urlsplit(url).path} to another place, at {_origin(target)[1]}:"
                     " the token is not sent there.",
                     _URL_HINT,
                 )
@@ -287,24 +290,54 @@ class Client:
         within = url == old or url.startswith((f"{old}/", f"{old}?"))
         return new + url.removeprefix(old) if new and within else url
 
-    def _check_stays(self, verb: str, url: str, target: str) -> None:
-        """Raise RefusedError for a redirect out of the repository, and for one of a write that is to no repository."""
-        source, named, whole = self._named(url), self._named(target), self.repo().lower()
-        if verb == "GET" and not (source and named):
-            return  # a user, or a file such as a job's log
-        if source and source == named:
+    def _is_api(self, url: str) -> bool:
+        """Tell whether a whole URL is one of the API's; on a server of one's own other things lie at the same host."""
+        root = urlsplit(self.location.api).path
+        return _origin(url) == _origin(self.location.api) and f"{urlsplit(url).path}/".startswith(f"{root}/")
+
+    def _check_allowed(self, verb: str, url: str) -> None:
+        """Raise ForgeError for a request that noface never makes, and for one that is about another repository."""
+        path = self._path(url)
+        if url == graphql_url(self.location.api):
+            path = f"/{_GRAPHQL}"
+        plain = url.isascii() and url.isprintable()  # of other characters libraries drop some
+        if not plain or not allowed(verb, path):
+            raise ForgeError(f"noface makes no such request: {verb} {path} is not sent.")
+        named = self._named(url)
+        if not named or self._is_home_itself(verb, url):
             return
+        if self._register is not None or named.startswith("/repositories/"):
+            self._home()
+        if named not in (self.repo().lower(), *self._state.homes):
+            raise ForgeError(f"noface works with {self.location.repository} only: {verb} {path} is not sent.")
+
+    def _is_home_itself(self, verb: str, url: str) -> bool:
+        """Tell whether the repository is asked for by the name of the configuration: the answer tells its id."""
+        return verb == "GET" and self._path(url).lower() == self.repo().lower()
+
+    def _home(self) -> tuple[str, ...]:
+        """Return by what other names URLs may name the repository: its id, and what it is called now."""
         with self._lock:
             homes = self._state.homes
-        if verb == "GET" and not homes and self._path(url).lower() == source:
-            return  # the repository itself, renamed: its answer tells its id
         if not homes:
-            found = self.get(self.repo(), keep=True).body
-            known = found if isinstance(found, dict) else {}
+            body = self.get(self.repo(), keep=True).body
+            known = body if isinstance(body, dict) else {}
+            if self._register is not None:
+                self._register.check(self.location, known.get("id"))
             homes = (f"/repositories/{known.get('id')}", f"/repos/{known.get('full_name')}".lower())
             with self._lock:
                 self._state.homes = homes
-        if source not in (whole, *homes) or named not in (whole, *homes):
+        return homes
+
+    def _check_stays(self, verb: str, url: str, target: str) -> None:
+        """Raise RefusedError for a redirect out of the repository, or to what noface never asks for."""
+        source, named, whole = self._named(url), self._named(target), self.repo().lower()
+        if verb == "GET" and source == whole and self._path(url).lower() == source and named:
+            return  # the repository itself, renamed: its answer tells its id
+        if allowed(verb, self._path(target)) and source == named:
+            return
+        homes = self._home() if source and named else ()
+        if not allowed(verb, self._path(target)) or not {source, named} <= {whole, *homes}:
             raise RefusedError(
                 f"{self.location.host} leads {verb} {urlsplit(url).path} away from {self.location.repository}.",
                 "What was transferred to another repository is left alone there.",
@@ -319,9 +352,8 @@ class Client:
 
     def _named(self, url: str) -> str:
         """Return by what name or id a URL of the API names a repository, "" where it names none."""
-        path = self._path(url).lower()
-        match = _REPOSITORY.match(path)
-        return match[1] if match is not None and ".." not in path.split("/") else ""
+        match = REPOSITORY.match(self._path(url))
+        return match[1].lower() if match is not None else ""
 
     def _next(self, reply: Reply) -> str:
         """Return the page after this one, from the header Link, "" for none.
@@ -384,10 +416,10 @@ def graphql_url(api: str) -> str:
     return f"{api.removesuffix('/v3')}/{_GRAPHQL}"
 
 
-def _transport(location: Location, token: Token, clock: Clock) -> "Transport":
+def _transport(location: Location, token: Token) -> "Transport":
     from noface.forge.transport import Transport
 
-    return Transport(location.api, token.value, clock)
+    return Transport(location.api, token.value)
 
 
 def _with_params(path: str, params: Mapping[str, object] | None) -> str:

@@ -3,7 +3,7 @@
 Only this module imports PyGithub, and only a run that talks to GitHub imports this module. Requester by itself follows
 a 301 without its query, so that a renamed repository would answer with another list than was asked for; it reads
 answers of any size; and its timeout starts again with each byte. The connection here hands redirects on, and holds to a
-size and to a time.
+size and to a time for the whole (forge/deadline.py).
 """
 
 from collections.abc import Iterator
@@ -16,9 +16,9 @@ from github.Requester import HTTPSRequestsConnectionClass, Requester, RequestsRe
 
 from noface import __version__
 from noface.errors import ForgeError
+from noface.forge.deadline import WatchedAdapter, deadline
 from noface.forge.limits import Reply
 from noface.forge.location import is_loopback
-from noface.process.clock import Clock
 
 API_VERSION = "2022-11-28"
 """GitHub answers in the form of this version as long as it supports it; its servers from 3.9 on know it."""
@@ -39,11 +39,11 @@ class UnreachableError(Exception):
 class Transport:
     """Sends one request and returns one answer. Threads may share it: each request has a connection to itself."""
 
-    def __init__(self, api: str, token: str, clock: Clock, read_s: float = _READ_S) -> None:
+    def __init__(self, api: str, token: str, read_s: float = _READ_S, whole_s: float = _WHOLE_S) -> None:
         self._auth = TokenAuth(token)
         self._api = api
-        self._clock = clock
         self._read_s = read_s
+        self._whole_s = whole_s
         self._requester = Requester(
             auth=self._auth,
             base_url=api,
@@ -63,7 +63,7 @@ class Transport:
         """
         given = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": API_VERSION, **(headers or {})}
         try:
-            with self._connection() as connection:
+            with self._connection() as connection, deadline(self._whole_s):
                 status, found, text = self._requester.requestJson(verb, url, None, given, body, connection)
         except requests.RequestException as error:
             raise _unreachable(error, self._requester.hostname_and_port) from None
@@ -79,7 +79,7 @@ class Transport:
         """
         host = urlsplit(url).netloc
         try:
-            with self._connection() as connection:
+            with self._connection() as connection, deadline(self._whole_s):
                 found = connection.fetch(url)
         except requests.RequestException as error:
             raise _unreachable(error, host) from None
@@ -96,7 +96,7 @@ class Transport:
         try:
             connection = self._free.pop()
         except IndexError:
-            connection = _Connection(self._api, self._clock, self._read_s)
+            connection = _Connection(self._api, self._read_s)
         try:
             yield connection
         finally:
@@ -118,15 +118,16 @@ class _Answer(RequestsResponse):
 class _Connection(HTTPSRequestsConnectionClass):
     """A connection of PyGithub's that holds to a size and a whole time. It reads no .netrc, which may hold a login."""
 
-    def __init__(self, api: str, clock: Clock, read_s: float) -> None:
+    def __init__(self, api: str, read_s: float) -> None:
         parts = urlsplit(api)
         port = parts.port or (443 if parts.scheme == "https" else 80)
         host = parts.hostname or ""
         super().__init__(f"[{host}]" if ":" in host else host, port)
         self.protocol = parts.scheme
         self.session.trust_env = not is_loopback(parts.netloc)  # a proxy has no way to this machine's own servers
-        self._clock = clock
         self._read_s = read_s
+        for scheme in ("http://", "https://"):
+            self.session.mount(scheme, WatchedAdapter())
 
     def getresponse(self) -> RequestsResponse:
         response = self.session.request(
@@ -153,7 +154,6 @@ class _Connection(HTTPSRequestsConnectionClass):
 
     def read(self, response: requests.Response, *, keep_end: bool = False) -> _Answer:
         """Read an answer to its end, or keep only the last part of one that is too long."""
-        ends = self._clock.monotonic() + max(_WHOLE_S, self._read_s)
         data = bytearray()
         with response:
             for chunk in response.iter_content(_CHUNK_BYTES):
@@ -162,8 +162,6 @@ class _Connection(HTTPSRequestsConnectionClass):
                     del data[:-BYTES_MAX]
                 elif len(data) > BYTES_MAX:
                     raise ForgeError(f"{self.host} sent an answer of more than {BYTES_MAX // 1_000_000} MB.")
-                if self._clock.monotonic() > ends:
-                    raise requests.Timeout(f"the answer took more than {_WHOLE_S:.0f} s")
         return _Answer(response, data.decode("utf-8", "replace"))
 
 

@@ -43,9 +43,10 @@ class ClaimRefs:
         found = {}
         for entry in self.plumbing.git.ask("for-each-ref", form, CLAIMS).split("\x01"):
             ref, _, rest = entry.lstrip("\n").partition("\0")
-            if rest:
-                commit, at, message = rest.split("\0", 2)
-                found[ref] = ClaimCommit(commit, message, float(at or 0))
+            parts = rest.split("\0", 2)
+            if len(parts) == 3:  # noqa: PLR2004 - a message may hold what stands between entries
+                commit, at, message = parts
+                found[ref] = ClaimCommit(commit, message, float(at) if at.isdecimal() and at.isascii() else 0.0)
         return found
 
     def make(self, message: str) -> str:

@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from noface.errors import GitError, RefLockedError, UsageError
+from noface.errors import GitError, RefLockedError, SigningError, UsageError
 from noface.git.command import Git, failed
 from noface.git.objects import NewHistory, ObjectReader, TreeDiff, parse_diff, parse_history
 from noface.git.private_git_dir import make_private_git_dir
@@ -27,6 +27,18 @@ _CLAIMS = (
 _LINK = "120000"
 _LINK_BYTES_MAX = 4096
 _CHANGES_KEPT_MAX = 32
+_DIGITS_MAX = 10
+_SIGNING_SECONDS_MAX = 30.0
+_SAID_CHARS_MAX = 400
+
+
+@dataclass(frozen=True, slots=True)
+class PushedWork:
+    """A commit that noface has pushed for an issue, with its attempt and when it was made, in epoch seconds."""
+
+    commit: str
+    attempt: int
+    at: float
 
 
 class Plumbing:
@@ -105,6 +117,26 @@ class Plumbing:
         """Make a commit; never signed, no hook runs. Returns its id."""
         args = [part for parent in parents for part in ("-p", parent)]
         return self.git.ask("commit-tree", *args, "-F", "-", tree, stdin=message.encode("utf-8", "replace"))
+
+    def signed_commit(self, tree: str, parents: tuple[str, ...], message: str) -> str:
+        """Make a commit that is signed with the person's own key, by their git and its settings; no hook runs.
+
+        Nothing may ask for a password. Raises SigningError.
+        """
+        who = self.repository.identity
+        named = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in asdict(who).items()}
+        extra = {key.upper(): value for key, value in named.items()}
+        git = replace(Git.user(str(self.repository.root), extra=extra), seconds_max=_SIGNING_SECONDS_MAX)
+        args = [part for parent in parents for part in ("-p", parent)]
+        output = git.run("commit-tree", "-S", *args, "-F", "-", tree, stdin=message.encode("utf-8", "replace"))
+        if output.code != 0:
+            said = " ".join(output.stderr.split())[:_SAID_CHARS_MAX] or "git said nothing"
+            raise SigningError(
+                f"a commit cannot be signed: {said}",
+                "Try it by hand: git commit-tree -S HEAD^{tree} -m x. The key is `git config user.signingkey`, and its"
+                " agent (gpg-agent, ssh-agent) has to hold it without asking.",
+            )
+        return output.text
 
     def missing(self, name: str, base: str) -> str:
         """Return what git says of objects that a commit or tree needs and that are gone; "" where all are there.
@@ -299,6 +331,23 @@ class Plumbing:
         text = self.git.ask("log", "--no-walk", "--stdin", *_CLAIMS, stdin=feed)
         claims = [_claimed(line) for line in text.split("\n") if line]
         return {each.commit: each.issues[0] for each in claims if each.issues and each.outcome}
+
+    def pushed_work(self, issue_id: str, old: str, new: str) -> tuple[PushedWork, ...]:
+        """Return the commits that noface has pushed for an issue since `old`, newest first, as their trailers tell."""
+        trailers = (f"%(trailers:key=Noface-{key},valueonly,separator=%x1f)" for key in ("Issue", "Attempt"))
+        form = "%x00".join(("%H", "%ct", *trailers))
+        text = self.git.ask("log", "--no-show-signature", "--first-parent", f"--format={form}", f"{old}..{new}", "--")
+        found = []
+        for line in text.split("\n") if text else ():
+            commit, at, named, attempt = line.split("\0")
+            if named == issue_id and attempt.isascii() and attempt.isdecimal() and len(attempt) < _DIGITS_MAX:
+                found.append(PushedWork(commit, int(attempt), float(at)))
+        return tuple(found)
+
+    def merge_base(self, one: str, other: str) -> str:
+        """Return the newest commit that two have in common, "" if there is none."""
+        base = self.git.run("merge-base", one, other)
+        return base.text if base.code == 0 else ""
 
     def landed_issues(self) -> tuple[tuple[str, str], ...]:
         """Return issue id and commit of every landing that main's first-parent history tells of, oldest first."""

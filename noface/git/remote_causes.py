@@ -4,7 +4,7 @@ Pure. git has no codes for these, so its messages are read, by data/remote_messa
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 
@@ -30,6 +30,17 @@ class RemoteCause(StrEnum):
     UNKNOWN = "unknown"
 
     @property
+    def of_all(self) -> bool:
+        """True for what lies neither in the work that is pushed nor in a passing outage: any other is refused, too."""
+        return not self.passing and self not in (
+            RemoteCause.MOVED,
+            RemoteCause.SECRET,
+            RemoteCause.LARGE_FILE,
+            RemoteCause.UNKNOWN,
+            RemoteCause.FULL,
+        )
+
+    @property
     def passing(self) -> bool:
         """True for what goes without a person's doing."""
         return self in (RemoteCause.OFFLINE, RemoteCause.AWAY)
@@ -37,17 +48,34 @@ class RemoteCause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A cause, the line of git's message that tells of it, and what a person can do."""
+    """A cause, the line of git's message that tells of it, and what a person can do.
+
+    `own_branch` is that for a branch of noface's own, `unsigned` that for commits that were not signed.
+    """
 
     cause: RemoteCause
     line: str
     advice: str
+    own_branch: str = ""
+    unsigned: str = ""
 
 
 @cache
-def _causes() -> tuple[tuple[RemoteCause, re.Pattern[str], str], ...]:
+def _causes() -> tuple[tuple[re.Pattern[str], Reason], ...]:
     entries = table("remote_messages")["messages"]
-    return tuple((RemoteCause(e["cause"]), re.compile("|".join(e["patterns"])), e["advice"]) for e in entries)
+    return tuple(
+        (
+            re.compile("|".join(entry["patterns"])),
+            Reason(
+                RemoteCause(entry["cause"]),
+                "",
+                entry["advice"],
+                entry.get("own_branch", entry["advice"]),
+                entry.get("unsigned", ""),
+            ),
+        )
+        for entry in entries
+    )
 
 
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]{1,1000}@")
@@ -65,10 +93,10 @@ def without_credentials(text: str) -> str:
 def reason_of(message: str) -> Reason:
     """Return why git failed, from all it said; of several causes the first of the table that a line tells of."""
     lines = _lines(message)
-    for cause, pattern, advice in _causes():
+    for pattern, reason in _causes():
         line = next((line for line in lines if pattern.search(line)), None)
         if line is not None:
-            return Reason(cause, _plain(line), advice)
+            return replace(reason, line=_plain(line))
     told = [line for line in lines if not line.startswith(_NOISE)]
     line = _plain(told[-1]) if told else "git said nothing"
     return Reason(RemoteCause.UNKNOWN, line, "Try by hand what it says: `git fetch`, `git push --dry-run`.")

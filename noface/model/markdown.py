@@ -3,7 +3,8 @@
 A page of a forge acts on what it shows: a name after an at sign pings somebody, a number after a hash links another
 issue to this one for good, an address of an issue does the same, an image is fetched, HTML is rendered. In a code span
 or block nothing of that happens; elsewhere an invisible character breaks what would be found, and Markdown's own marks
-are escaped.
+are escaped. Titles and the messages of commits act as well, know no code, and are copied and searched: `inert` breaks
+what would be found by a plain space.
 """
 
 import re
@@ -16,6 +17,11 @@ COMMENT_CHARS_MAX = 60_000
 _BREAK = "\u200b"
 _MARKS = re.compile(r"([\\`*_{}\[\]|~])")
 _REFERENCE = re.compile(r"(@|#|://|\bwww\.|\bGH-)", re.IGNORECASE)
+_ACTS = re.compile(
+    r"(?P<spaced>(?<!\w)@(?=[A-Za-z0-9])|\#(?=\d++\b)|\bGH(?=-\d))|(?P<scheme>\bhttps?://)"
+    r"|\[(?P<skips>skip ci|ci skip|no ci|skip actions|actions skip)\]",
+    re.IGNORECASE,
+)
 _TICKS = re.compile(r"`+")
 _FENCE_MIN = 3
 
@@ -25,6 +31,13 @@ def plain(text: str) -> str:
     line = _MARKS.sub(r"\\\1", " ".join(printable_lines(text).split()))
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _REFERENCE.sub(lambda found: f"{found[0]}{_BREAK}" if found[0] != "://" else f":{_BREAK}//", line)
+
+
+def inert(text: str) -> str:
+    """Return a line for a title or a commit's message: it pings nobody, closes and links no issue, skips no checks."""
+    return _ACTS.sub(
+        lambda found: f"{found[0]} " if found["spaced"] else f"({found['skips']})" if found["skips"] else "", text
+    )
 
 
 def quote(text: str) -> str:

@@ -43,7 +43,10 @@ class ReviewState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReviewComment:
-    """A comment on a pull request: on a line of a file, or with `path` "" on the whole. `line` is None for a file."""
+    """A comment on a pull request: on a line of a file, or with `path` "" on the whole. `line` is None for a file.
+
+    `thread` is the first comment of its thread; `resolved`: people are done with that.
+    """
 
     id: int
     author: str
@@ -51,6 +54,8 @@ class ReviewComment:
     path: str = ""
     line: int | None = None
     url: str = ""
+    thread: int = 0
+    resolved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +148,9 @@ class LandingRules:
     numbered: bool = False
     closes: bool = True
     keep_branches: bool = False
+    sign: bool = False
+    signoff: bool = False
+    agent_trailer: bool = False
 
     @property
     def publishes(self) -> bool:

@@ -296,9 +296,15 @@ def _account(history: History, configured: Configured) -> dict[str, Any]:
 
 
 def _gated(history: History) -> PastAttempt | None:
-    """Return the newest attempt of this epoch that came to the gates."""
-    gated = (a for a in reversed(history.current) if a.outcome == PASSED or (a.failure and a.failure.gate))
-    return next(gated, None)
+    """Return the newest attempt of this epoch that came to the gates. What a reviewer turned down had passed them."""
+
+    def came(attempt: PastAttempt) -> bool:
+        failure = attempt.failure
+        if failure is None:
+            return attempt.outcome == PASSED
+        return failure.gate is not None or failure.kind is FailureKind.REVIEW_REJECTED
+
+    return next(filter(came, reversed(history.current)), None)
 
 
 def _failing(history: History, configured: Configured) -> dict[str, Any] | None:

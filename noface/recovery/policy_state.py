@@ -11,6 +11,7 @@ entry in the configuration) is tried once an issue; a model of its tier works in
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from noface.diagnosis.check import PULL_QUESTION
 from noface.model.actions import Block, Mode, Run
 from noface.model.attempt import AttemptReport, Interrupted, Judged, PastAttempt, failure_of
 from noface.model.failure import DISK_SEEMS_FULL, OUTSIDE_CAUSE, SETUP_PASSING, Failure
@@ -150,7 +151,7 @@ def charged(report: AttemptReport, past: tuple[PastAttempt, ...]) -> bool:
     if isinstance(report, Interrupted):
         return False
     if report.failure is None:
-        return True
+        return not _answers_only(report, past)
     if report.failure.rule == PARTLY_DONE and isinstance(report, Judged):
         return not is_free(report.patch_hash, (attempt for attempt in past if attempt.number < report.number))
     if report.failure.rule == OUTSIDE_CAUSE:
@@ -160,6 +161,14 @@ def charged(report: AttemptReport, past: tuple[PastAttempt, ...]) -> bool:
         before = next((attempt for attempt in judged if attempt.number < report.number), None)
         return before is not None and before.outcome == FailureKind.OUTPUT_FORMAT
     return report.failure.charged
+
+
+def _answers_only(report: Judged, past: tuple[PastAttempt, ...]) -> bool:
+    """Tell whether an attempt has answered a question about passed work, and left the work as it was."""
+    before = next((attempt for attempt in reversed(past) if attempt.number < report.number), None)
+    if before is None or before.failure is None or before.failure.rule != PULL_QUESTION:
+        return False
+    return before.patch_hash == report.patch_hash
 
 
 def _says_same(advice: Advice) -> bool:

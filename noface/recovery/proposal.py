@@ -13,11 +13,12 @@ from noface.integrity.tampering import is_test_file
 from noface.model.attempt import PastAttempt, failure_of
 from noface.model.gate import GateResult
 from noface.model.issue import Issue
-from noface.model.markdown import bounded, code, plain
+from noface.model.markdown import bounded, code, inert, plain
 from noface.model.markdown import quote as quotation
 from noface.model.quoting import CUT, in_dollars, short
 from noface.model.taxonomy import INTERRUPTED, PASSED
 from noface.model.worker_run import ReportStatus
+from noface.recovery.pull_template import filled
 
 TITLE_CHARS_MAX = 200
 _SUMMARY_CHARS_MAX = 4_000
@@ -32,8 +33,6 @@ _LARGE_FILES = 20
 _MINUTE = 60
 _HOUR = 3600
 _MARKER = re.compile(r"<!-- noface pull-request issue=(?P<issue>[^ >]{1,900}) attempt=(?P<attempt>[0-9]{1,9}) -->")
-_REFERENCE = re.compile(r"@|#|://|\bGH-", re.IGNORECASE)
-_BREAK = "\u200b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +44,7 @@ class Proposal:
     elsewhere; `closes` says whether the merge closes it. `note` is what its commit says of the attempt,
     `approved` says that a person has approved it. `workspaces` is the folder in which each workspace has its own, and
     `places` are other folders of this machine: nobody is to read of them.
+    `template` is the repository's own, "" for none.
     """
 
     issue: Issue
@@ -60,6 +60,7 @@ class Proposal:
     protected: tuple[str, ...] = ()
     workspaces: str = ""
     places: tuple[str, ...] = ()
+    template: str = ""
 
     @property
     def shown(self) -> PastAttempt:
@@ -78,7 +79,7 @@ class Proposal:
 def title(proposal: Proposal) -> str:
     """Return the title of the pull request: the issue's. A forge shows it as it is, and makes it a commit's subject."""
     text = short(proposal.away(proposal.issue.title), TITLE_CHARS_MAX) or f"Issue {proposal.issue.id}"
-    return _REFERENCE.sub(lambda found: f":{_BREAK}//" if found[0] == "://" else f"{found[0]}{_BREAK}", text)
+    return inert(text)
 
 
 def marker(issue_id: str, attempt: int) -> str:
@@ -92,15 +93,24 @@ def read_marker(body: str) -> tuple[str, int] | None:
     return (unquote(found["issue"]), int(found["attempt"])) if found else None
 
 
+def read_model(body: str, attempt: int) -> str:
+    """Return the model that a pull request's text names for an attempt, "" if it names none."""
+    found = re.search(rf"^- {attempt} \((?P<model>[^()\n]{{1,200}})\): ", body, re.MULTILINE)
+    return re.sub(r"\\(.)", r"\1", found["model"]).replace("\u200b", "") if found else ""
+
+
 def body(proposal: Proposal) -> str:
     """Return the text of the pull request, as Markdown: what matters most comes first, and is left out last."""
     looks = "\n".join(f"- {point}" for point in _looks(proposal))
+    own = {"issue": _issue(proposal), "done": _done(proposal), "tests": _proven(proposal)}
+    form, placed = filled(proposal.template, own) if proposal.template.strip() else ("", frozenset[str]())
     parts = [
         marker(proposal.issue.id, proposal.shown.number),
-        _issue(proposal),
-        _done(proposal),
+        own["issue"] if "issue" not in placed else "",
+        own["done"] if "done" not in placed else "",
+        form,
         f"### What to look at\n\n{looks}" if looks else "",
-        f"### Gates\n\n{_proven(proposal)}",
+        f"### Gates\n\n{own['tests']}" if "tests" not in placed else "",
         f"### Attempts\n\n{_tried(proposal)}",
         f"---\n{_HOW_TO_ANSWER}",
     ]

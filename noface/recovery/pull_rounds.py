@@ -3,7 +3,8 @@
 The rules, in order; the first that applies wins.
 
 1. Merged, by whomever: the issue has landed. Closed without a merge: a person is asked.
-2. Its head is a commit that noface did not push: a person owns the branch, until they retry the issue.
+2. Its head is a commit that noface did not push: a person owns the branch, until they retry the issue. What people
+   commit by the forge's own pages goes on as part of the work, and is gated again.
 3. Checks that have not ended are waited for, so that one round answers all; after `follow_checks` those that have.
 4. Checks that failed, and what reviewers who may decide ask for, each once: a round. Not a worker's are checks that
    are red on the base as well, and those that failed for a cause outside the work. Rounds that are used up: a person.
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from noface.model.markdown import plain
+from noface.model.publication import COMMANDS
 from noface.model.pull_request import (
     Check,
     CheckState,
@@ -40,6 +42,7 @@ CHECKS_BEGIN_S = 90.0
 """How long after a push checks may take to appear; a pull request without any then has none."""
 
 _NAMES_MAX = 4
+_SELDOM_S = 2 * LONGEST_S
 
 
 TAKEN = "taken"
@@ -63,7 +66,9 @@ class Seen:
     other answer. `outside` are failed checks, by `check_key`, whose cause is no worker's, with that cause. `failed` are
     the names and addresses of the checks that failed last. `since` is when the present head was first seen (epoch
     seconds), `changed_at` when what it waits for last changed, `taken` the head that a person pushed. `said` is what
-    noface last said there, `answering` what its last round was for.
+    noface last said there, `answering` what its last round was for: that is answered by an attempt after `answered_by`.
+    `points` are what has yet to be answered there once that is done: label, first comment of the thread (0 for none),
+    path and author. `refused` are comments, by `review_key`, that could not be acted on, with what is yet to be said.
     """
 
     heads: tuple[str, ...] = ()
@@ -78,6 +83,9 @@ class Seen:
     told: str = ""
     said: str = ""
     answering: str = ""
+    answered_by: int = 0
+    points: tuple[tuple[str, int, str, str], ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
 
     def with_head(self, head: str, now: float) -> "Seen":
         """Return it with the commit that noface has pushed as the present head."""
@@ -159,6 +167,14 @@ class TakenByPerson:
 
 
 @dataclass(frozen=True, slots=True)
+class CommittedThere:
+    """People have committed `head` to its branch by the forge's own pages."""
+
+    head: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Outdated:
     """It conflicts with its base, which has moved: it is to be proven on the new one."""
 
@@ -174,18 +190,24 @@ class RoundDue:
     reason: str
     allowed: bool = True
 
+    @property
+    def asks_only(self) -> bool:
+        """True where reviewers ask questions, and nothing else: nothing need change for that."""
+        return not self.checks and all(map(_asks_only, self.reviews))
 
-Decision = StillOpen | Merged | ClosedUnmerged | TakenByPerson | Outdated | RoundDue
+
+Decision = StillOpen | Merged | ClosedUnmerged | TakenByPerson | CommittedThere | Outdated | RoundDue
 
 
 def pace_of(followed: Followed, everything: Collection[Followed], poll_s: float) -> Pace:
     """Return how often to look at a pull request: soon and then seldom where checks run, else only seldom.
 
-    Many share the looks that one would take, so that an idle run asks little however much is open.
+    What people do to it shows in the list of changes, so without that only checks that run again are to be seen. Many
+    share the looks that one would take, so that an idle run asks little however much is open.
     """
     busy = _is_busy(followed)
     many = sum(_is_busy(other) is busy for other in everything)
-    return Pace(poll_s).shared(many) if busy else Pace(max(poll_s, LONGEST_S)).shared(many)
+    return Pace(poll_s).shared(many) if busy else Pace(max(poll_s, _SELDOM_S), max(poll_s, _SELDOM_S)).shared(many)
 
 
 def _is_busy(followed: Followed) -> bool:
@@ -326,7 +348,8 @@ def asking(reviews: tuple[Review, ...], answered: Collection[str], login: str = 
     """Return the reviews that ask for something and have not been answered, oldest first.
 
     Only those of people who may decide: nobody else's words reach a model. A request for changes counts until its
-    author approves or it is dismissed; a comment where it stands on a file or speaks to noface.
+    author approves or it is dismissed, or all its threads are resolved; a comment where it stands on a file or speaks
+    to noface. The owner of noface's token cannot request changes of what it opened: his comment with words counts.
     """
     settled = {r.author: n for n, r in enumerate(reviews) if r.trusted and r.state is ReviewState.APPROVED}
     return tuple(
@@ -347,41 +370,161 @@ def review_key(review: Review) -> str:
 def _asks(review: Review, login: str) -> bool:
     match review.state:
         case ReviewState.CHANGES_REQUESTED:
-            return True
+            settled = bool(review.comments) and not review.text.strip() and not _on_files(review)
+            return not settled
         case ReviewState.COMMENTED:
-            return bool(_on_files(review)) or _speaks_to_noface(review.text, login)
+            own = bool(review.commit and login and review.author.lower() == login.lower() and review.text.strip())
+            said = own and OURS not in review.text
+            speaks = _speaks_to_noface(review.text, login) and command_of(review) is None
+            return bool(_on_files(review)) or said or speaks
         case ReviewState.APPROVED | ReviewState.DISMISSED:
             return False
 
 
 def _on_files(review: Review) -> tuple[ReviewComment, ...]:
-    """Return a review's own comments: those of others that hang on it are none of its author's words."""
-    return tuple(c for c in review.comments if c.author == review.author and c.text.strip() and OURS not in c.text)
+    """Return a review's own comments that are not settled: those of others that hang on it are none of its words."""
+    own = (c for c in review.comments if c.author == review.author and not c.resolved)
+    return tuple(c for c in own if c.text.strip() and OURS not in c.text)
+
+
+def without_talk(review: Review, login: str) -> Review:
+    """Return a review without what people say to each other on lines: to somebody else, or thanks for an answer."""
+    name = f"@{login.removesuffix('[bot]')}".lower()
+    kept = (c for c in review.comments if not (_to_others(c.text, name) or (_is_reply(c) and _only_thanks(c.text))))
+    return replace(review, comments=tuple(kept))
+
+
+def _is_reply(comment: ReviewComment) -> bool:
+    return comment.thread not in (0, comment.id)
+
+
+def _to_others(text: str, name: str) -> bool:
+    """Tell whether a text begins with a mention of somebody else, and mentions `name` nowhere."""
+    words = [word.lower().rstrip(".,:;!?") for word in text.split()]
+    return bool(words) and words[0].startswith("@") and len(words[0]) > 1 and name not in words
+
+
+def _only_thanks(text: str) -> bool:
+    """Tell whether a text is nothing but thanks or assent: every word of it has to be known as such."""
+    words = ["".join(filter(str.isalnum, word)).lower() for word in text.split()]
+    return not set(filter(None, words)) - _THANKS
 
 
 def _speaks_to_noface(text: str, login: str) -> bool:
     if OURS in text:
         return False
     words = text.split()
-    return words[:1] == [COMMAND] or bool(login and f"@{login}" in words)
+    name = f"@{login.removesuffix('[bot]')}".lower()
+    mentions = bool(login) and any(word.lower().rstrip(".,:;!?") == name for word in words)
+    return words[:1] == [COMMAND] or mentions
 
 
+def command_of(review: Review) -> tuple[str, str] | None:
+    """Return the command that a plain comment on a pull request is, with what follows it, None for other words."""
+    words = review.text.split(maxsplit=2)
+    if review.commit or len(words) < _COMMAND_WORDS or words[0] != COMMAND:
+        return None
+    word = words[1].lower().rstrip(":")
+    return (word, " ".join(words[2:])) if word in COMMANDS else None
+
+
+def words_of(review: Review) -> str:
+    """Return what a plain comment on a pull request says to noface behind `/noface`, "" where it does not begin so."""
+    words = review.text.strip()
+    return words.removeprefix(COMMAND).strip() if not review.commit and words.split()[:1] == [COMMAND] else ""
+
+
+def unheard(reviews: tuple[Review, ...], answered: Collection[str]) -> tuple[Review, ...]:
+    """Return the plain comments for noface that nothing was done about, by people who may decide, oldest first."""
+    mine = (review for review in reviews if review.trusted and review_key(review) not in answered)
+    return tuple(review for review in mine if words_of(review) and OURS not in review.text)
+
+
+def _asks_only(review: Review) -> bool:
+    """Tell whether all that a review says is questions, and its state asks for no change."""
+    texts = [review.text, *(comment.text for comment in _on_files(review))]
+    return review.state is ReviewState.COMMENTED and all(map(_is_question, filter(str.strip, texts)))
+
+
+def _is_question(text: str) -> bool:
+    """Tell whether a text's words end with a question mark; its quotations and code say nothing."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith((">", "`"))]
+    return bool(lines) and lines[-1].rstrip("*_ )").endswith("?")
+
+
+_THANKS = frozenset(
+    {
+        "thanks",
+        "thank",
+        "you",
+        "thx",
+        "ty",
+        "ok",
+        "okay",
+        "great",
+        "perfect",
+        "nice",
+        "lgtm",
+        "looks",
+        "look",
+        "good",
+        "cool",
+        "got",
+        "it",
+        "makes",
+        "sense",
+        "resolved",
+        "fine",
+        "for",
+        "that",
+        "this",
+        "the",
+        "fix",
+        "fixing",
+        "now",
+        "all",
+        "very",
+        "much",
+        "so",
+        "awesome",
+        "yes",
+        "yep",
+        "right",
+        "sounds",
+        "agreed",
+        "1",
+        "done",
+    }
+)
+_COMMAND_WORDS = 2
 _TEXT_CHARS_MAX = 2_000
 _POINTS_MAX = 40
 
 
 def points_text(reviews: tuple[Review, ...]) -> str:
-    """Return what reviewers ask for as the next worker reads it, with file and line."""
+    """Return what reviewers ask for as the next worker reads it, with file and line, and the label of each comment."""
+    labels = {comment: label for label, comment, *_ in labelled(reviews) if comment}
     parts = []
     for review in reviews:
         points = [_bounded(review.text)] if review.text.strip() and OURS not in review.text else []
         comments = _on_files(review)
-        points += [f"{_place(c)}{_bounded(c.text)}" for c in comments[:_POINTS_MAX]]
+        points += [f"{_place(c)}{_bounded(c.text)} [{labels[c.thread or c.id]}]" for c in comments[:_POINTS_MAX]]
         if len(comments) > _POINTS_MAX:
             points.append(f"and {len(comments) - _POINTS_MAX} more comments: {review.url}")
         listed = "".join(f"\n- {point}" for point in points) or "\n- (without a word)"
         parts.append(f"{review.author}:{listed}")
     return "\n\n".join(parts)
+
+
+def labelled(reviews: tuple[Review, ...]) -> tuple[tuple[str, int, str, str], ...]:
+    """Return what is answered on the pull request: label, thread (0 for what stands on none), path and author."""
+    found: dict[int, tuple[str, int, str, str]] = {}
+    for review in reviews:
+        for comment in _on_files(review)[:_POINTS_MAX]:
+            thread = comment.thread or comment.id
+            found.setdefault(thread, (f"r{len(found) + 1}", thread, comment.path, review.author))
+    own = [("", 0, "", review.author) for review in reviews if review.text.strip() or not _on_files(review)]
+    return (*found.values(), *dict.fromkeys(own))
 
 
 def _place(comment: ReviewComment) -> str:
@@ -405,8 +548,8 @@ def first_words(reviews: tuple[Review, ...], chars_max: int = 200) -> str:
     return "without a word"
 
 
-def answered(seen: Seen, due: RoundDue, head: str) -> Seen:
-    """Return `seen` with a round's checks and reviews as answered."""
+def answered(seen: Seen, due: RoundDue, head: str, attempt: int = 0) -> Seen:
+    """Return `seen` with a round's checks and reviews as answered by an attempt after `attempt`."""
     keys = tuple(review_key(review) for review in due.reviews)
     failed = tuple((check.name, check.url) for check in due.checks)
     return replace(
@@ -417,6 +560,8 @@ def answered(seen: Seen, due: RoundDue, head: str) -> Seen:
         waits_for="",
         told=due.reason,
         answering=due.reason,
+        answered_by=attempt,
+        points=labelled(due.reviews),
     )
 
 
@@ -449,6 +594,12 @@ def standing(checks: Collection[Check]) -> str:
     )
 
 
+def is_answered(followed: Followed) -> bool:
+    """Tell whether the pull request shows what came of its newest round."""
+    seen = followed.seen
+    return followed.attempt > seen.answered_by if seen.answered_by else seen.answered_head != followed.head
+
+
 def round_note(followed: Followed, *, blocked: bool, working: bool) -> str:
     """Return what noface says on the pull request of its newest round, "" before the first; it is edited in place."""
     seen = followed.seen
@@ -456,6 +607,6 @@ def round_note(followed: Followed, *, blocked: bool, working: bool) -> str:
         return ""
     if blocked:
         return f"noface asks a person: {plain(seen.answering)}."
-    if working or seen.answered_head == followed.head:
+    if working or not is_answered(followed):
         return f"noface works on it: {plain(seen.answering)}."
     return f"Answered by attempt {followed.attempt} with {followed.head[:12]}: {plain(seen.answering)}."

@@ -1,8 +1,9 @@
 """What noface says of an issue where its tracker is, and when it says it again. Pure.
 
-There is one comment an issue. It is derived from what noface's rows say now, never from what has just happened: what
-could not be said while the tracker was away is said by whoever looks next (`digest` tells whether that is due). What
-agents, logs and issues wrote stands in it as data (model/markdown). Times are epoch seconds, shown in UTC.
+There is one comment an issue that says how it stands. It is derived from what noface's rows say now, never from what
+has just happened: what could not be said while the tracker was away is said by whoever looks next (`digest` tells
+whether that is due). A question, and why somebody's words were not acted on, is new to somebody: `Said.asks` names it.
+What agents, logs and issues wrote stands in it as data (model/markdown). Times are epoch seconds, shown in UTC.
 """
 
 import hashlib
@@ -12,9 +13,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from noface.model.markdown import block, bounded, code, plain, quote
-from noface.model.publication import Said
+from noface.model.publication import ACCOUNT, APPROVED, Said
 from noface.model.quoting import in_dollars
 from noface.model.taxonomy import INTERRUPTED, IssueStatus
+from noface.recovery.claims import CLAIMED
 
 GONE = "gone"
 """The state of an issue that noface works on no more: closed by somebody, or its label taken off."""
@@ -22,6 +24,8 @@ CALM_S = 120.0
 """How long after the last time an issue is said again whose change calls for nobody."""
 ASKING = (IssueStatus.BLOCKED, IssueStatus.APPROVAL)
 """In these states an issue waits for what people write about it."""
+AT_WORK = (IssueStatus.RUNNING, IssueStatus.LANDING)
+"""In these a run is at work on an issue; after it, nobody is."""
 _QUIET = (IssueStatus.READY, IssueStatus.WAITING, IssueStatus.RUNNING, IssueStatus.LANDING, IssueStatus.EPIC)
 _ATTEMPTS_SHOWN = 20
 _PARTS_SHOWN = 50
@@ -58,11 +62,20 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """The pull request that shows an issue's work. `checks` is how they stand: pending, passed, failed, none."""
+    """The pull request that shows an issue's work. `checks` is how they stand: pending, passed, failed, none.
+
+    `state` is how far it has come, by store/pull_requests.
+    """
 
     number: int
     url: str
     checks: str = ""
+    state: str = "open"
+
+    @property
+    def open(self) -> bool:
+        """True where it may still be merged, as far as is known."""
+        return self.state not in ("closed", "merged")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +84,8 @@ class Standing:
 
     `document` is that of an issue that waits for a person (recovery/blocked). `parts` are those of a divided issue: the
     tracker does not know them, so what they ask is asked and answered at the whole. `pushed` tells whether main was
-    pushed after the landing. `holder` is who has claimed the issue where other machines may want it. `not_heard` says
-    why what somebody wrote last was not acted on.
+    pushed after the landing. `not_heard` says why what `not_heard_of` wrote in comment `heard` was not acted on.
+    `any_answer`: any comment answers what is asked.
     """
 
     issue_id: str
@@ -89,19 +102,28 @@ class Standing:
     pull: Pull | None = None
     merged_commit: str = ""
     pushed: bool = False
-    holder: str = ""
     not_heard: str = ""
+    not_heard_of: str = ""
+    heard: int = 0
+    any_answer: bool = False
 
     @property
     def state(self) -> str:
         """The status, or GONE. What has landed stays that where its issue is closed, and so does what may be about to.
 
-        A pull request closes its issue when it is merged, before noface has seen that.
+        A pull request closes its issue when it is merged, before noface has seen that: so it decides, as long as it is
+        open.
         """
-        if not (self.present or self.done or self.status == IssueStatus.REVIEW):
-            return GONE
+        if not (self.present or self.done):
+            pending = self.status == IssueStatus.REVIEW or (self.pull is not None and self.pull.open)
+            return IssueStatus.REVIEW if pending else GONE
         asking = next((part.status for part in self.parts if part.asks), self.status)
         return asking if self.status == IssueStatus.EPIC else self.status
+
+    @property
+    def elsewhere(self) -> bool:
+        """True where it waits for another machine that has claimed it: what is said of it is that one's to say."""
+        return self.status == IssueStatus.WAITING and self.reason.startswith(CLAIMED)
 
     @property
     def question(self) -> str:
@@ -119,8 +141,11 @@ class Standing:
 
 def said_of(standing: Standing, clean: Clean) -> Said:
     """Return what is to be said of an issue."""
-    text = bounded((*_body(standing, standing.state, clean), _footer(standing)))
-    return Said(standing.issue_id, standing.state, text, closes=standing.done)
+    refusal = f"**Not done:** {plain(clean(standing.not_heard))}" if standing.not_heard else ""
+    text = bounded((refusal, *_body(standing, standing.state, clean), _footer(standing)))
+    asks = f"{standing.question}:{standing.heard}" if refusal else standing.question
+    to = (standing.not_heard_of,) if refusal else ()
+    return Said(standing.issue_id, standing.state, text, closes=standing.done, asks=asks, to=to)
 
 
 def digest(said: Said) -> str:
@@ -137,6 +162,8 @@ def due_at(said: Said, last: str, last_at: float) -> float | None:
     """
     if digest(said) == last:
         return None
+    if said.asks:
+        return 0.0
     before = last.partition(":")[0]
     both_quiet = said.state in _QUIET and before in _QUIET
     return last_at + CALM_S if both_quiet else 0.0
@@ -160,7 +187,9 @@ def _body(standing: Standing, state: str, clean: Clean) -> Iterator[str]:
         case IssueStatus.SKIPPED if standing.satisfied:
             yield f"**There is nothing left to do here:** {reason}"
         case IssueStatus.SKIPPED:
-            yield f"**noface leaves this undone:** {reason}"
+            left = standing.pull is not None and standing.pull.open
+            stays = f" Pull request #{standing.pull.number} stays as it is." if standing.pull and left else ""
+            yield f"**noface leaves this undone:** {reason}.{stays}"
             yield "To have it worked on after all, write `/noface retry` here."
         case IssueStatus.EPIC:
             yield "**noface has divided this issue; its parts do the work.**"
@@ -198,23 +227,25 @@ def _needs_person(standing: Standing, state: str, clean: Clean) -> Iterator[str]
             yield f"Part {code(asking[number].id)}, {plain(clean(asking[number].title))}:"
         if question := _text(document, "question"):
             yield quote(clean(question))
-    if standing.not_heard:
-        yield f"**Not done:** {plain(clean(standing.not_heard))}"
-    yield _answers_here(state)
+    yield _answers_here(state, any_answer=standing.any_answer)
     for document in documents:
         yield from _evidence(document, clean)
         yield _options(document, clean)
 
 
-def _answers_here(state: str) -> str:
+def _answers_here(state: str, *, any_answer: bool) -> str:
+    """Return how a question is answered by a comment."""
+    answer = (
+        "any other comment: it is an answer, and goes to the next attempt"
+        if any_answer
+        else f"`/noface` and your answer, a comment that mentions {ACCOUNT}, or a reply that quotes the question: it"
+        " goes to the next attempt. Other comments are left alone"
+    )
     ways = (
-        [
-            "any other comment: it is an answer, and goes to the next attempt",
-            "`/noface retry`: try it again, after you changed something else",
-        ]
+        [answer, "`/noface retry`: try it again, after you changed something else"]
         if state == IssueStatus.BLOCKED
         else [
-            "`/noface approve`: yes",
+            f"`/noface approve`, or the label `{APPROVED}`: yes",
             "`/noface reject` and why: no; the next attempt is told",
         ]
     )
@@ -252,6 +283,9 @@ def _in_review(standing: Standing, reason: str) -> Iterator[str]:
     if pull is None:
         yield f"**noface is done with this, and shows it for review:** {reason}"
         return
+    if not standing.present:
+        yield f"**The issue was closed or taken from noface.** What was done for it lands if #{pull.number} is merged."
+        return
     yield f"**noface is done with this:** it waits for review as #{pull.number}."
     if pull.checks and pull.checks != "none":
         yield f"Its checks: {plain(pull.checks)}."
@@ -285,8 +319,6 @@ def _footer(standing: Standing) -> str:
     if many := len(standing.attempts):
         cost = f", {in_dollars(standing.cost_usd)}" if standing.cost_usd is not None else ""
         facts.append(f"{many} attempt{'s' if many != 1 else ''}{cost}")
-    if standing.holder and standing.state in _QUIET:
-        facts.append(f"claimed by {plain(standing.holder)}")
     facts.append("noface keeps this comment up to date")
     return f"<sub>{' · '.join(facts)}</sub>"
 

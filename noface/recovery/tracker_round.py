@@ -6,6 +6,7 @@ older is taken for an answer; once that is recorded, the question is said. A kil
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from noface.model.publication import Said
 from noface.recovery.polling import Asked, Pace, away_until, is_due
@@ -17,13 +18,17 @@ SAID_AT_ONCE_MAX = 5
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the tracker was told of an issue last: its digest, when, in which comment, and what was heard until then."""
+    """What the tracker was told of an issue last: its digest, when, in which comment, and what was heard until then.
+
+    `listens` is False for one of an earlier noface, which heard answers only: what was written to it is past.
+    """
 
     digest: str = ""
     at: float = 0.0
     comment: int | None = None
     heard: int = 0
     question: str = ""
+    listens: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +41,8 @@ class Candidate:
 
     @property
     def marked(self) -> bool:
-        """True where nothing is asked, or what had been written before the question is known."""
-        return not self.standing.question or self.told.question == self.standing.question
+        """True where what had been written before the question, or before noface listened, is known."""
+        return self.told.listens and (not self.standing.question or self.told.question == self.standing.question)
 
     @property
     def due_at(self) -> float | None:
@@ -60,26 +65,37 @@ class Round:
 
 
 def next_round(
-    candidates: Collection[Candidate], asked: Asked | None, pace: Pace, now: float, *, heard: bool, last: bool = False
+    candidates: Collection[Candidate],
+    asked: Asked | None,
+    pace: Pace,
+    now: float,
+    *,
+    heard: bool,
+    last: bool = False,
+    settled: Mapping[str, int] = MappingProxyType({}),
 ) -> Round:
     """Return what is due now; nothing while the tracker is away, as `asked`, what came of the last calls, may tell.
 
-    What people have written is looked up after a refresh, which tells where something has changed; and once at the
-    beginning of a run, before anything was `heard`. `last`: the run ends. Then everything is said that differs, however
-    short a time ago it was said before, and nothing is asked that only a run could act on.
+    What people have written is looked up after a refresh, which tells where something has changed, and once at the
+    beginning of a run, before anything was `heard`: on each issue that the tracker was told of, also on `settled`
+    ones. A question that is not asked yet is not answered. `last`: the run ends. Then everything is said that differs,
+    however short a time ago it was said before, and nothing is asked that only a run could act on.
     """
     if away_until([asked], now) is not None:
         return Round()
     due = [each for each in candidates if (at := each.due_at) is not None and (last or at <= now or each.told.at > now)]
-    marks = [each for each in due if not each.marked][:SAID_AT_ONCE_MAX]
+    deaf = [each for each in candidates if not each.told.listens and each not in due]
+    marks = [each for each in (*due, *deaf) if not each.marked][:SAID_AT_ONCE_MAX]
     says = [each for each in due if each.marked][:SAID_AT_ONCE_MAX]
     refresh = bool(marks) or (not last and is_due(asked, pace, now))
-    asking = [each for each in candidates if each.due_at is None and each.standing.state in ASKING and each.marked]
-    hears = asking if refresh or not (heard or last) else []
+    told = [each for each in candidates if each.told.digest and each.marked]
+    told = [each for each in told if each.due_at is None or each.standing.state not in ASKING]
+    look = refresh or not (heard or last)
+    hears = {each.standing.issue_id: each.told.heard for each in told} | dict(settled) if look else {}
     return Round(
         refresh=refresh,
         marks=tuple(each.standing for each in marks),
         says=tuple((each.said, each.told.comment) for each in says),
-        hears=tuple(each.standing.issue_id for each in hears),
-        after={each.standing.issue_id: each.told.heard for each in (*marks, *hears)},
+        hears=tuple(hears),
+        after={each.standing.issue_id: each.told.heard for each in marks} | hears,
     )

@@ -50,6 +50,11 @@ class Journal:
             if announce is not None:
                 self._db.after_commit(lambda: announce(kind, issue_id, data))
 
+    @property
+    def run_id(self) -> str:
+        """The run whose record this is."""
+        return self._run_id
+
     def run_started(self, at: float, pid: int) -> None:
         """Record that this run began; runs that never ended are marked as cut off."""
         with self._db.transaction() as connection:

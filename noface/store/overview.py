@@ -144,6 +144,12 @@ class Overview:
         items = json.loads(self.fact(name) or "[]")
         return tuple(FaultRow(**{key: item[key] for key in FaultRow._fields if key in item}) for item in items)
 
+    def left_out(self) -> tuple[FaultRow, ...]:
+        """Return why issues that wait to be worked on are not: those of the warnings that are about no issue here."""
+        warnings = [each for each in self.faults("warnings") if each.id]
+        here = {row[0] for row in self._rows("SELECT id FROM issues WHERE present = 1")} if warnings else set()
+        return tuple(each for each in warnings if each.id not in here)
+
     def unsteady(self) -> list[UnsteadyRow]:
         """Return the tests that fail now and then on main, the newest failure first."""
         items = [item for tests in json.loads(self.fact(UNSTEADY) or "{}").values() for item in tests]

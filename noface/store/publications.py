@@ -21,13 +21,17 @@ _SINCE = "tracker_since:"
 class HeardSoFar:
     """What people have written at an issue up to the comment `after`, which has been acted on or needed no action.
 
-    `question` names what was asked when that was noted (see Publications.marked), and `problem` says why the last one
-    could not be acted on.
+    `question` names what was asked when that was noted (see Publications.marked). `problem` says why the last one, by
+    `author`, could not be acted on while the issue was `state`. `listens` is False in rows of an earlier noface, which
+    heard answers to questions only.
     """
 
     after: int = 0
     question: str = ""
     problem: str = ""
+    author: str = ""
+    state: str = ""
+    listens: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +66,19 @@ class Publications:
 
     def marked(self, issue_id: str, question: str, after: int) -> None:
         """Record, before a question is put, what had been written until then: only later comments answer it."""
-        self._put(replace(self._known(issue_id), heard=HeardSoFar(after, question)))
-
-    def heard(self, issue_id: str, after: int, problem: str = "") -> None:
-        """Record that a comment has been acted on, or why it could not be."""
         known = self._known(issue_id)
-        self._put(replace(known, heard=replace(known.heard, after=after, problem=problem)))
+        self._put(replace(known, heard=replace(known.heard, after=after, question=question, listens=True)))
+
+    def heard(self, issue_id: str, after: int, problem: str = "", author: str = "") -> None:
+        """Record that a comment has been acted on, or why it could not be: that is said, also of what is settled."""
+        known = self._known(issue_id)
+        told = replace(known.heard, after=after, problem=problem, author=author, state=self._state(issue_id))
+        digest = "" if problem or known.heard.problem else known.digest
+        self._put(replace(known, digest=digest, heard=told))
+
+    def listened(self) -> dict[str, int]:
+        """Return all issues that were spoken of at the tracker, with the last comment that was heard at each."""
+        return {issue_id: known.heard.after for issue_id, known in self.all().items() if known.digest}
 
     def since(self, tracker: str, now: float) -> float:
         """Return since when the issues come from a tracker, now where that is new: remembered from then on.
@@ -108,10 +119,10 @@ class Publications:
     def _standing(self, row: IssueRow) -> Standing:
         attempts = self._db.rows(query("worked"), row.id)
         parts = self._db.rows(select(IssueRow, "WHERE parent = ? ORDER BY position"), row.id)
-        pulls = self._db.rows("SELECT number, url, checks FROM pull_requests WHERE issue_id = ?", row.id)
+        pulls = self._db.rows("SELECT number, url, checks, state FROM pull_requests WHERE issue_id = ?", row.id)
         pull = next((Pull(*each) for each in pulls if each["number"] is not None), None)
         known = self.get(row.id)
-        return Standing(
+        standing = Standing(
             issue_id=row.id,
             status=row.status,
             reason=row.reason,
@@ -125,8 +136,15 @@ class Publications:
             parts=tuple(_part(read(IssueRow, each)) for each in parts),
             pull=pull,
             merged_commit=row.merged_commit or "",
-            not_heard=known.heard.problem if known is not None else "",
         )
+        if known is None or not known.heard.problem or (known.digest and known.heard.state != standing.state):
+            return standing  # that was told, and what could not be done then may be another matter now
+        heard = known.heard
+        return replace(standing, not_heard=heard.problem, not_heard_of=heard.author, heard=heard.after)
+
+    def _state(self, issue_id: str) -> str:
+        rows = self._db.rows(select(IssueRow, "WHERE id = ?"), issue_id)
+        return self._standing(read(IssueRow, rows[0])).state if rows else ""
 
     def _known(self, issue_id: str) -> Publication:
         return self.get(issue_id) or Publication(issue_id)
@@ -151,5 +169,6 @@ def _part(row: IssueRow) -> Part:
 
 def _publication(row: Any) -> Publication:
     heard = json.loads(row["heard"] or "{}")
-    known = HeardSoFar(int(heard.get("after", 0)), str(heard.get("question", "")), str(heard.get("problem", "")))
+    texts = {name: str(heard.get(name, "")) for name in ("question", "problem", "author", "state")}
+    known = HeardSoFar(int(heard.get("after", 0)), **texts, listens=bool(heard.get("listens", not row["digest"])))
     return Publication(row["issue_id"], row["digest"], row["comment"], known, row["at"])

@@ -6,11 +6,13 @@ own on the branch, so that a kill between the push and its record leaves two com
 """
 
 import json
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from noface.model.attempt import PastAttempt
 from noface.model.codec import decode
 from noface.model.gate import GateResult
 from noface.model.pull_request import PullRequest
@@ -116,6 +118,44 @@ class PullRequests:
             known |= {"tree": tree, "attempt": attempt, "state": PullStep.OPEN, "at": at}
             insert(connection, "pull_requests", "REPLACE", issue_id=issue_id, **known)
             self.opened(at, issue_id, pull)
+
+    def taken_over(
+        self, at: float, issue_id: str, past: PastAttempt, directory: str, seen: Mapping[str, Any], rounds: int
+    ) -> None:
+        """Record the attempt that a found pull request shows, as the branch tells of it: its own record was lost.
+
+        It is charged to nobody. `seen` is what of the pull request was answered, in so many `rounds`.
+        """
+        with self._db.transaction() as connection:
+            insert(
+                connection,
+                "attempts",
+                token=secrets.token_hex(16),
+                issue_id=issue_id,
+                number=past.number,
+                epoch=past.epoch,
+                run_id=self._journal.run_id,
+                model=past.model,
+                tier=past.tier,
+                slot=past.slot,
+                main=past.main,
+                start=past.main,
+                directory=directory,
+                prompt_hash=past.prompt_hash,
+                started_at=past.started_at,
+                finished_at=past.finished_at,
+                outcome=past.outcome,
+                charged=past.charged,
+                commit_id=past.commit,
+                candidate=past.candidate,
+                patch_hash=past.patch_hash,
+                gates_passed=past.gates_passed,
+                notes=dumps(list(past.notes)),
+                changed=dumps(list(past.changed)),
+                lines=past.lines,
+            )
+            self._set(issue_id, seen=dumps(dict(seen)), rounds=rounds)
+            self._journal.event(at, "pull_taken_over", issue_id, number=past.number, rounds=rounds)
 
     def seen(
         self, at: float, issue_id: str, *, seen: Mapping[str, Any] | None = None, checks: str = "", rounds: int = -1

@@ -4,6 +4,7 @@
 """
 
 import errno
+import secrets
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -38,7 +39,8 @@ def open_github(settings: TrackerSettings, _root: Path, state: Path) -> "GithubT
         from noface.forge.location import located
         from noface.forge.opened import opened
 
-        return opened(located(settings.remote, settings.repository, settings.url), settings.authors)
+        place = located(settings.remote, settings.repository, settings.url)
+        return opened(place, settings.authors, state=state)
 
     return GithubTracker(settings, state / FOLDER, connect)
 
@@ -98,7 +100,7 @@ class GithubTracker:
         of = self._of(location.api, location.repository)
         copy, sync = self._loaded()
         if copy.of != of:
-            copy, sync = self._work = (Copy(), Sync())
+            copy, sync = self._work = (Copy(), Sync(clone=sync.clone))
         before = replace(_standing(copy), writers=dict(copy.writers))
         try:
             self._refresh(copy, sync).run()
@@ -112,18 +114,24 @@ class GithubTracker:
         if number_of(said.issue_id) is None:
             return None  # a part of a divided issue, which GitHub knows nothing of
         from noface.forge.rest import MISSING, RefusedError
+        from noface.trackers.github_refresh import BECAME_DISCUSSION
         from noface.trackers.github_talk import say
 
         copy, sync = self._loaded()
         before = _standing(copy)
         number = int(said.issue_id)
+        if copy.gone.get(number, BECAME_DISCUSSION) != BECAME_DISCUSSION:
+            return None
+        if not sync.clone:
+            sync.clone = secrets.token_hex(4)
+            self._save(before)  # before the first comment names it
         try:
             # Work begins, or lands: what a person changed since the last refresh is seen before.
             if said.state in ("running", "landing") and not self._refresh(copy, sync).read_one(number):
                 return None
             return say(self._open(), self._settings, copy, sync, said, comment)
         except RefusedError as error:
-            if error.status not in MISSING or self._refresh(copy, sync).read_one(number):
+            if error.status not in (*MISSING, 403) or self._refresh(copy, sync).read_one(number):
                 raise
             return None
         finally:
@@ -191,7 +199,9 @@ class GithubTracker:
     def _refresh(self, copy: Copy, sync: Sync) -> "Refresh":
         from noface.trackers.github_refresh import Refresh
 
-        return Refresh(self._open().client, self._settings, copy, sync, self._readings, self._clock.now())
+        opened = self._open()
+        whoami = opened.forge.whoami
+        return Refresh(opened.client, self._settings, copy, sync, self._readings, self._clock.now(), whoami)
 
     def _loaded(self) -> tuple[Copy, Sync]:
         """Return what the working thread knows: read once, and written whenever it changes."""
@@ -227,7 +237,8 @@ class GithubTracker:
 
 def _standing(copy: Copy) -> Copy:
     """Return the copy's issues as they are now, and those that are none."""
-    return replace(copy, issues=dict(copy.issues), missing=set(copy.missing), gone=dict(copy.gone))
+    stands = replace(copy, issues=dict(copy.issues), missing=set(copy.missing), gone=dict(copy.gone))
+    return replace(stands, taken=dict(copy.taken), refused=dict(copy.refused))
 
 
 def _text_of(draft: IssueDraft) -> str:

@@ -13,6 +13,7 @@ from noface.data.trackers import TrackerSettings
 from noface.model.backlog import number_of
 from noface.model.issue import Backlog, Issue, IssueFault
 from noface.model.quoting import some
+from noface.trackers.github_body import shown
 from noface.trackers.github_copy import Copy
 from noface.trackers.github_issue import RemoteIssue, read_remote
 from noface.trackers.issue_file import ParsedFile
@@ -39,13 +40,14 @@ class Readings:
         return parsed
 
 
-def wanted(remote: RemoteIssue, settings: TrackerSettings) -> bool:
-    """Tell whether an issue is one to work on, whoever wrote it."""
+def wanted(remote: RemoteIssue, settings: TrackerSettings, login: str = "") -> bool:
+    """Tell whether an issue is one to work on, whoever wrote it: by its label, or since it is assigned to `login`."""
     labels = {label.lower() for label in remote.labels}
+    assigned = bool(login) and login.lower() in {name.lower() for name in remote.assignees}
     return (
         remote.open
         and not remote.pull
-        and (not settings.label or settings.label.lower() in labels)
+        and (not settings.label or settings.label.lower() in labels or assigned)
         and (not settings.milestone or settings.milestone.lower() == remote.milestone.lower())
     )
 
@@ -54,6 +56,14 @@ def trusted(login: str, copy: Copy, settings: TrackerSettings) -> bool:
     """Tell whether what somebody writes counts."""
     named = {name.lower().removeprefix("@") for name in settings.authors}
     return bool(login) and (ANYONE in named or login.lower() in named or copy.writers.get(login.lower(), False))
+
+
+def worked_on(remote: RemoteIssue, copy: Copy, settings: TrackerSettings) -> RemoteIssue | None:
+    """Return an issue as it is worked on: a stranger's as it was when it was given to noface, None where it was not."""
+    if trusted(remote.author, copy, settings):
+        return remote
+    taken = copy.taken.get(remote.number)
+    return replace(remote, title=taken.title, body=shown(taken.body)) if taken is not None else None
 
 
 def backlog_of(copy: Copy, settings: TrackerSettings, readings: Readings, merged: Collection[str] = ()) -> Backlog:
@@ -68,14 +78,15 @@ def backlog_of(copy: Copy, settings: TrackerSettings, readings: Readings, merged
         own_id = str(remote.number)
         if not remote.open:
             closed.add(own_id)
-        elif not wanted(remote, settings):
+        elif not wanted(remote, settings, copy.login):
             aside[own_id] = _unwanted(remote, settings)
-        elif not trusted(remote.author, copy, settings):
+        elif (given := worked_on(remote, copy, settings)) is None:
             aside[own_id] = f"open and by {_login(remote)}, whose issues are not worked on"
             strangers.setdefault(remote.author.lower(), []).append(remote)
         else:
-            parsed = readings.of(remote)
+            parsed = readings.of(given)
             warnings += parsed.warnings
+            warnings += _frozen(remote, copy, settings)
             if isinstance(parsed.result, IssueFault):
                 faults.append(parsed.result)
             else:
@@ -115,11 +126,26 @@ def _stranger_warnings(
         else:
             why = f"who has no write access to {repository}"
         problem = f"{numbers} by {_login(remotes[0])}, {why}: not worked on, since an issue's text becomes a prompt"
+        refused = tuple(
+            f"#{each.number}: {copy.refused[each.number]}" for each in remotes if each.number in copy.refused
+        )
+        problem += f" ({some(refused, _LISTED_MAX)})" if refused else ""
+        gives = f"have somebody with write access set the label {settings.label}" if settings.label else "assign it"
         hint = (
-            f'Where you trust them with that: [tracker] authors = ["{login or "NAME"}"] in noface.toml; or write an'
-            " issue of your own."
+            f"To have it done as it is written now, {gives}; where you trust them with all they write:"
+            f' [tracker] authors = ["{login or "NAME"}"] in noface.toml.'
         )
         yield IssueFault(remotes[0].url or f"#{remotes[0].number}", problem, hint, str(remotes[0].number))
+
+
+def _frozen(remote: RemoteIssue, copy: Copy, settings: TrackerSettings) -> Iterable[IssueFault]:
+    """Yield a warning where a stranger has edited an issue since it was given to noface."""
+    taken = None if trusted(remote.author, copy, settings) else copy.taken.get(remote.number)
+    if taken is not None and (remote.title, remote.body) != (taken.title, taken.body):
+        who = f"#{remote.number} by {_login(remote)}"
+        problem = f"{who} was edited since {taken.by} gave it to noface: it is done as it was then"
+        hint = "For the new text, take the label off and set it again."
+        yield IssueFault(remote.url or f"#{remote.number}", problem, hint, str(remote.number))
 
 
 def _unheard(copy: Copy) -> Iterable[IssueFault]:

@@ -45,10 +45,12 @@ _REFERENCE = re.compile(
 )
 _BETWEEN = re.compile(r"(?:#[\w-]+)?[ \t]*(?:,[ \t]*(?:and\b|or\b)?|;|&|\+|\band\b|\bor\b)[ \t]*", re.IGNORECASE)
 _VERDICT = re.compile(
-    r"`([^`]+)`[ \t]*(?:(?:passes|pass|succeeds|works|exits (?:with )?0|is (?:green|clean))[ \t]*)?\.?[ \t]*"
+    r"`([^`]++)`[ \t]*+(?:(?:passes|pass|succeeds|works|exits (?:with )?0|is (?:green|clean))[ \t]*+)?\.?[ \t]*+"
 )
 _SHELLS = {"", "sh", "bash", "shell", "console", "zsh", "text"}
-_BARE_PATH = re.compile(r"[\w@.*{}\[\],+/-]*[/.*][\w@.*{}\[\],+/-]*")
+_PATH_CHARS = re.compile(r"[\w@.*{}\[\],+/-]++")
+_PATH_MARKS = frozenset("/.*")
+"""One of these makes a word a path that stands in no code."""
 
 
 class Reference(NamedTuple):
@@ -183,6 +185,15 @@ def _spoken(lines: list[str]) -> Iterator[_Line]:
                 yield _Line(_STRUCK.sub(" ", text) if struck else text)
 
 
+def shown(text: str) -> str:
+    """Return a text without its HTML comments, as a page shows it; what is left is in the same order."""
+    lines, commented = [], False
+    for line in text.split("\n"):
+        kept, commented = uncommented(line, commented)
+        lines.append(kept)
+    return "\n".join(lines)
+
+
 def uncommented(line: str, commented: bool) -> tuple[str, bool]:
     """Return the line without its comments, and whether one goes on at its end."""
     kept = []
@@ -211,7 +222,8 @@ def _read_item(section: str, text: str, fence: str | None, home: str, found: Bod
         _references(text, 0, home, found)
     elif section == "paths":
         spans = _CODE.findall(text) if fence is None else []
-        bare = text if _BARE_PATH.fullmatch(text) and text.lower() not in {"n/a", "..."} else ""
+        path = _PATH_CHARS.fullmatch(text) and _PATH_MARKS & set(text) and text.lower() not in {"n/a", "..."}
+        bare = text if path else ""
         found.paths.update(dict.fromkeys(span.strip() for span in (spans or [bare]) if span.strip()))
     elif section == "accept":
         span = _VERDICT.fullmatch(text) if fence is None else None

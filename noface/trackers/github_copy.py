@@ -7,7 +7,7 @@ A copy that cannot be read, or is of other settings, is as good as none, and is 
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, astuple, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,20 @@ from noface.trackers.github_issue import RemoteIssue
 
 _VERSION = 1
 _BYTES_MAX = 1 << 30
-_STORED = tuple(each.name for each in fields(RemoteIssue) if each.name != "updated")
+_STORED = tuple(each.name for each in fields(RemoteIssue) if each.name not in ("updated", "locked"))
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A stranger's issue that was given to noface `by` somebody who may, with title and text as they were then.
+
+    `at` is the time by GitHub.
+    """
+
+    by: str
+    at: str
+    title: str
+    body: str
 
 
 @dataclass(slots=True)
@@ -28,7 +41,8 @@ class Copy:
     text, those on which one depends; noface's own labels are left out. `missing` are numbers that name no issue.
     `writers` says of logins, in lower case, whether they may write to the repository; `blind`: GitHub does not tell
     that to the token. `unheard` are people whose comments on an issue do not count. `gone` says what became of issues
-    that were there.
+    that were there. `login` is noface's own, where issues may be assigned to it. `taken` are strangers' issues that are
+    worked on all the same, `refused` says why others are not that somebody meant to give to noface.
     """
 
     of: tuple[str, ...] = ()
@@ -38,6 +52,9 @@ class Copy:
     blind: bool = False
     unheard: dict[int, tuple[str, ...]] = field(default_factory=dict)
     gone: dict[int, str] = field(default_factory=dict)
+    login: str = ""
+    taken: dict[int, Taken] = field(default_factory=dict)
+    refused: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -48,7 +65,8 @@ class Sync:
     `listed` is when all issues were last listed, on `pages` pages. `asked` tells when a login's permission was read.
     `updated` is each issue's last change, `heard` the one up to which its comments were read; `own` are noface's labels
     on it, `said` the digest of its comment. `related` tells for which state of it sub-issues and blockers were listed.
-    `labels` are those of noface's that the repository has.
+    `triggers` tells for which state of it was looked who gave it to noface. `labels` are those of noface's that the
+    repository has. `clone` tells this clone's comments from those of others.
     """
 
     cursor: str = ""
@@ -62,6 +80,8 @@ class Sync:
     related: dict[int, str] = field(default_factory=dict)
     complete: str = ""
     labels: tuple[str, ...] = ()
+    clone: str = ""
+    triggers: dict[int, str] = field(default_factory=dict)
 
 
 def load_copy(folder: Path) -> Copy | None:
@@ -80,6 +100,9 @@ def load_copy(folder: Path) -> Copy | None:
             bool(head["blind"]),
             {int(number): tuple(logins) for number, logins in head["unheard"].items()},
             {int(number): str(why) for number, why in head.get("gone", {}).items()},
+            str(head.get("login", "")),
+            {int(number): Taken(*map(str, given)) for number, given in head.get("taken", {}).items()},
+            {int(number): str(why) for number, why in head.get("refused", {}).items()},
         )
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
@@ -91,8 +114,8 @@ def load_sync(folder: Path) -> Sync:
         stored = json.loads(read_regular(folder / SYNC, _BYTES_MAX) or b"")
         if stored.pop("version") != _VERSION:
             return Sync()
-        for name in ("updated", "heard", "said", "related"):
-            stored[name] = {int(number): str(value) for number, value in stored[name].items()}
+        for name in ("updated", "heard", "said", "related", "triggers"):
+            stored[name] = {int(number): str(value) for number, value in stored.get(name, {}).items()}
         stored["own"] = {int(number): tuple(value) for number, value in stored["own"].items()}
         stored["labels"] = tuple(stored["labels"])
         return Sync(**stored)
@@ -111,6 +134,9 @@ def save_copy(folder: Path, copy: Copy) -> None:
         "blind": copy.blind,
         "unheard": copy.unheard,
         "gone": copy.gone,
+        "login": copy.login,
+        "taken": {number: list(astuple(taken)) for number, taken in copy.taken.items()},
+        "refused": copy.refused,
     }
     rows = ([getattr(issue, name) for name in _STORED] for _, issue in sorted(copy.issues.items()))
     lines = [json.dumps(head), *(json.dumps(row, separators=(",", ":")) for row in rows)]
@@ -136,7 +162,7 @@ def same(first: Copy, second: Copy) -> bool:
 
 
 def _row(issue: RemoteIssue) -> RemoteIssue:
-    return replace(issue, updated="")
+    return replace(issue, updated="", locked=False)
 
 
 def _issue(row: list[Any]) -> RemoteIssue:

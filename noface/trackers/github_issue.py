@@ -36,7 +36,7 @@ class RemoteIssue:
 
     `updated` is the API's time. `children` and `blockers` are the issues that it has as sub-issues and is blocked by;
     `open_children` and `open_blockers` how many of these are open, by the issue's own summary; `elsewhere` names those
-    of other repositories.
+    of other repositories. `locked`: nobody else may comment it, as on one that became a discussion.
     """
 
     number: int
@@ -55,6 +55,8 @@ class RemoteIssue:
     children: tuple[int, ...] = ()
     blockers: tuple[int, ...] = ()
     elsewhere: tuple[str, ...] = ()
+    locked: bool = False
+    assignees: tuple[str, ...] = ()
 
     @property
     def home(self) -> str:
@@ -68,6 +70,7 @@ def remote_issue(data: Any) -> RemoteIssue | None:
         return None
     labels = data.get("labels")
     names = [_text(each.get("name")) if isinstance(each, dict) else _text(each) for each in _items(labels)]
+    assigned = tuple(_text(_table(each).get("login")) for each in _items(data.get("assignees")))
     children, blockers = _table(data.get("sub_issues_summary")), _table(data.get("issue_dependencies_summary"))
     return RemoteIssue(
         number,
@@ -83,6 +86,8 @@ def remote_issue(data: Any) -> RemoteIssue | None:
         pull=bool(data.get("pull_request")),
         open_children=max(0, _count(children.get("total")) - _count(children.get("completed"))),
         open_blockers=_count(blockers.get("blocked_by")),
+        locked=data.get("locked") is True,
+        assignees=tuple(filter(None, assigned)),
     )
 
 

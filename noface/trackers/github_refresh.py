@@ -5,26 +5,28 @@
 2. Each time, what has changed since the newest change known is listed, of all issues and without the label, since one
    that has lost its label or was closed must be seen. Idle, that is one request, answered by "as before".
 3. Issues that noface is at work on are looked at each time, which costs nothing of the limit while they are as before:
-   no listing of changes tells that one was deleted or moved.
+   no listing of changes tells that one was deleted or moved. Of one that was closed and locked its events tell whether
+   it became a discussion.
 4. Then what these lead to is looked up: sub-issues and blockers where an issue's own summary says that some are open,
    issues that others depend on, and whether authors may write.
 
 Whatever is not looked up when GitHub stops answering is looked up the next time: an issue waits until then.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from noface.data.trackers import TrackerSettings
 from noface.errors import ForgeError
-from noface.forge.rest import MISSING, MOVED, Client, RefusedError
+from noface.forge.rest import MISSING, MOVED, Answer, Client, RefusedError
 from noface.model.backlog import number_of
 from noface.model.issue import Issue
-from noface.trackers.github_backlog import Readings, trusted, wanted
+from noface.trackers.github_backlog import Readings, trusted, wanted, worked_on
 from noface.trackers.github_copy import Copy, Sync
 from noface.trackers.github_issue import OWN_LABELS, RUNNING, RemoteIssue, remote_issue
+from noface.trackers.github_triggers import Triggers
 
 OVERLAP_S = 60
 """Changes are asked for from this long before the newest one known: GitHub may show one late."""
@@ -41,6 +43,7 @@ _FIRST = datetime(2008, 1, 1, tzinfo=UTC)
 """No issue of GitHub's is older."""
 _UNTOLD = (403, 404)
 _BECAME = {MOVED: "was transferred to another repository", 410: "was deleted"}
+BECAME_DISCUSSION = "was converted to a discussion"
 _UNKNOWN = "is not to be found any more: it was deleted, or transferred to where the token may not read"
 _WRITERS = {"admin", "maintain", "write"}
 
@@ -49,7 +52,14 @@ class Refresh:
     """One refresh of a copy, which it changes. `now` is in epoch seconds."""
 
     def __init__(
-        self, client: Client, settings: TrackerSettings, copy: Copy, sync: Sync, readings: Readings, now: float
+        self,
+        client: Client,
+        settings: TrackerSettings,
+        copy: Copy,
+        sync: Sync,
+        readings: Readings,
+        now: float,
+        whoami: Callable[[], str] = lambda: "",
     ) -> None:
         self._client = client
         self._settings = settings
@@ -57,6 +67,7 @@ class Refresh:
         self._sync = sync
         self._readings = readings
         self._now = now
+        self._whoami = whoami
         self._left = LOOKED_UP_MAX
 
     def run(self) -> None:
@@ -66,9 +77,14 @@ class Refresh:
             self._list_all()
         self._list_changes()
         self._look_at_worked()
+        self._look_for_discussions()
         self._look_up_relations()
         self._look_up_writers()
+        self._look_up_triggers()
         self._look_up_dependencies()
+
+    def _wanted(self, remote: RemoteIssue) -> bool:
+        return wanted(remote, self._settings, self._copy.login)
 
     # Listing
 
@@ -82,16 +98,29 @@ class Refresh:
             params["labels"] = self._settings.label
         seen: set[int] = set()
         pages = 0
-        for page in self._client.pages(self._client.repo("issues"), params, keep=True):
+        listings = [params]
+        if self._settings.label and (login := self._own_login()):
+            listings.append({"state": "open", "sort": "created", "direction": "asc", "assignee": login})
+        for page in (page for asked in listings for page in self._listing(asked)):
             pages += 1
             for remote in _issues(page.body):
                 seen.add(remote.number)
                 self._take(remote)
         for number, remote in list(self._copy.issues.items()):
-            if number not in seen and wanted(remote, self._settings) and number not in self._worked():
+            if number not in seen and self._wanted(remote) and number not in self._worked():
                 self._forget(number)  # deleted, moved, or changed so that the changes show it
         self._prune()
         self._sync.pages, self._sync.listed = pages, self._now
+
+    def _listing(self, params: dict[str, str]) -> Iterator[Answer]:
+        return self._client.pages(self._client.repo("issues"), params, keep=True)
+
+    def _own_login(self) -> str:
+        """Return the login that issues are assigned to, "" for that of an app, to which none can be."""
+        if not self._copy.login:
+            login = self._whoami()
+            self._copy.login = "" if login.endswith("[bot]") else login
+        return self._copy.login
 
     def _newest_change(self) -> str:
         """Return the time of the newest change of any issue: what happens from now on is later."""
@@ -121,8 +150,11 @@ class Refresh:
         if known is not None and remote.updated < known.updated:
             return False  # a page that was listed before the change
         self._copy.missing.discard(remote.number)
-        self._copy.gone.pop(remote.number, None)
-        if known is None and not wanted(remote, self._settings):
+        if remote.open or not remote.locked:
+            self._copy.gone.pop(remote.number, None)
+        if known is None and not self._wanted(remote):
+            if remote.number in self._sync.said:
+                self._sync.updated[remote.number] = remote.updated  # somebody may have written to noface there
             return False
         self.put(remote)
         return known is None or known.updated != remote.updated
@@ -139,33 +171,37 @@ class Refresh:
         plain = replace(remote, labels=tuple(label for label in remote.labels if label not in own))
         if known is not None and _relations(known) == _relations(plain):
             plain = replace(plain, children=known.children, blockers=known.blockers, elsewhere=known.elsewhere)
-        self._copy.issues[number] = plain if wanted(plain, self._settings) else _without_text(plain)
+        self._copy.issues[number] = plain if self._wanted(plain) else _without_text(plain)
 
-    def _forget(self, number: int) -> None:
+    def _forget(self, number: int, *, gone: bool = False) -> None:
+        """Let go of an issue, but not of what was said there unless it is `gone`: people may still answer."""
         self._copy.issues.pop(number, None)
-        for table in (self._sync.updated, self._sync.own, self._sync.heard, self._sync.said, self._sync.related):
-            table.pop(number, None)
+        self._sync.own.pop(number, None)
+        self._sync.related.pop(number, None)
+        if gone or number not in self._sync.said:
+            for table in (self._sync.updated, self._sync.heard, self._sync.said):
+                table.pop(number, None)
 
     def _prune(self) -> None:
         """Let go of issues that nobody depends on any more and that noface has not marked."""
         needed = set(self._needed())
         self._copy.missing &= needed  # one that is made after all shows among the changes
         for number, remote in list(self._copy.issues.items()):
-            if number not in needed and number not in self._sync.own and not wanted(remote, self._settings):
+            if number not in needed and number not in self._sync.own and not self._wanted(remote):
                 self._forget(number)
 
     # Looking up what issues lead to
 
     def _look_up_relations(self) -> None:
         for number, remote in list(self._copy.issues.items()):
-            if not wanted(remote, self._settings):
+            if not self._wanted(remote):
                 continue
             mark = " ".join(map(str, _relations(remote)))
             related = remote.open_children or remote.open_blockers
             if related and self._sync.related.get(number) != mark and self._may_ask():
                 found = [
                     *(self._listed(number, "sub_issues") if remote.open_children else ()),
-                    *(self._listed(number, "dependencies/blocked_by") if remote.open_blockers else ()),
+                    *(self._listed(number, "dependencies", "blocked_by") if remote.open_blockers else ()),
                 ]
                 here = tuple(dict.fromkeys(each.number for each in found if _together(each, remote)))
                 for each in found:
@@ -176,9 +212,9 @@ class Refresh:
                 self._copy.issues[number] = replace(remote, children=here, blockers=(), elsewhere=elsewhere)
                 self._sync.related[number] = mark
 
-    def _listed(self, number: int, what: str) -> list[RemoteIssue]:
+    def _listed(self, number: int, *what: str) -> list[RemoteIssue]:
         try:
-            return list(_issues(self._client.items(self._client.repo("issues", number, what), keep=True)))
+            return list(_issues(self._client.items(self._client.repo("issues", number, *what), keep=True)))
         except RefusedError as error:
             if error.status in MISSING:
                 return []  # a server of somebody's own that is older than these
@@ -187,8 +223,9 @@ class Refresh:
     def _needed(self) -> Iterator[int]:
         """Yield the numbers on which issues depend that are worked on."""
         for remote in self._copy.issues.values():
-            if wanted(remote, self._settings) and trusted(remote.author, self._copy, self._settings):
-                result = self._readings.of(remote).result
+            given = worked_on(remote, self._copy, self._settings) if self._wanted(remote) else None
+            if given is not None:
+                result = self._readings.of(given).result
                 if isinstance(result, Issue):
                     yield from (int(number) for name in result.depends_on if (number := number_of(name)))
 
@@ -206,7 +243,7 @@ class Refresh:
             self.read_one(number)
 
     def read_one(self, number: int) -> bool:
-        """Read an issue as it is now into the copy; tell whether it is still here. What is gone stays so, with why."""
+        """Read an issue as it is now into the copy; tell whether it is one here still. If it is gone, why is kept."""
         try:
             answer = self._client.get(self._client.repo("issues", number), keep=True)
         except RefusedError as error:
@@ -214,17 +251,39 @@ class Refresh:
                 raise
             if number in self._copy.issues:
                 self._copy.gone[number] = _BECAME.get(error.status, _UNKNOWN)
-            self._forget(number)
+            self._forget(number, gone=True)
             self._copy.missing.add(number)
             return False
         remote = remote_issue(answer.body)
         if remote is None:
             raise ForgeError(f"GitHub answered with no issue for #{number}.", "Is [github] url that of the REST API?")
         self._copy.missing.discard(number)
-        self._copy.gone.pop(number, None)
+        if remote.open or not remote.locked:
+            self._copy.gone.pop(number, None)
         if answer.changed or number not in self._copy.issues:
             self.put(remote)
-        return True
+        return not self._became_discussion(number)
+
+    def _look_for_discussions(self) -> None:
+        """Find out which of the issues with labels of noface's became a discussion: GitHub closes and locks those."""
+        for number in list(self._sync.own):
+            if number not in self._copy.gone:
+                self._became_discussion(number)
+
+    def _became_discussion(self, number: int) -> bool:
+        remote = self._copy.issues.get(number)
+        if remote is None or remote.open or not remote.locked or not self._may_ask():
+            return False
+        try:
+            events = self._client.items(self._client.repo("issues", number, "events"), keep=True)
+        except RefusedError as error:
+            if error.status not in _UNTOLD:
+                raise
+            return False
+        became = any(isinstance(event, dict) and event.get("event") == "converted_to_discussion" for event in events)
+        if became:
+            self._copy.gone[number] = BECAME_DISCUSSION
+        return became
 
     def settled(self, updated: str) -> bool:
         """Tell whether a change is so old that another would have another time: GitHub's times are whole seconds."""
@@ -232,9 +291,23 @@ class Refresh:
         return at is not None and self._now - at.timestamp() > OVERLAP_S
 
     def _look_up_writers(self) -> None:
-        authors = {each.author for each in self._copy.issues.values() if wanted(each, self._settings) and each.author}
+        authors = {each.author for each in self._copy.issues.values() if self._wanted(each) and each.author}
         for login in sorted(authors):
             self.look_up_writer(login)
+
+    def _look_up_triggers(self) -> None:
+        """Look who gave strangers' issues to noface; what is given no more is let go of."""
+        worked = {number for number, remote in self._copy.issues.items() if self._wanted(remote)}
+        for table in (self._copy.taken, self._copy.refused, self._sync.triggers):
+            for number in table.keys() - worked:
+                del table[number]
+        for number in sorted(worked):
+            remote = self._copy.issues[number]
+            known = bool(remote.updated) and self._sync.triggers.get(number) == remote.updated
+            if known or trusted(remote.author, self._copy, self._settings) or not self._may_ask():
+                continue
+            if Triggers(self._client, self._settings, self._copy, self).look(remote) and self.settled(remote.updated):
+                self._sync.triggers[number] = remote.updated
 
     def look_up_writer(self, login: str) -> None:
         """Find out whether a login may write, unless that is known or does not matter."""

@@ -1,27 +1,38 @@
 """What noface says on GitHub's issues, and what it hears there.
 
 It says little: one label for the state, one comment that is edited in place, and that an issue is closed. What is so
-already is not sent. Its comment begins with a hidden line, by which it is found again after a kill; another's comment
-that holds this line is not taken for it. Only labels that begin with `noface:` are ever touched.
+already is not sent. An edit tells nobody: so a question is a new comment, which mentions who is to answer, and what was
+said before becomes a line that leads there. Who is heard sees eyes. `github_comments.py` says how noface's comments
+are known; another's comment that looks like one is not taken for it. Only labels of noface's own are touched.
 """
 
 import hashlib
-import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from noface.data.trackers import TrackerSettings
+from noface.data.trackers import ANY, TrackerSettings
+from noface.forge import parse
 from noface.forge.opened import OpenedForge
 from noface.forge.rest import MISSING, Client, RefusedError
-from noface.model.publication import Heard, Said
+from noface.model.publication import ACCOUNT, APPROVED, Heard, Said
 from noface.trackers.github_backlog import trusted
-from noface.trackers.github_body import uncommented
+from noface.trackers.github_comments import (
+    MARKER,
+    Own,
+    asks_key,
+    body_of,
+    earlier_of,
+    heard_of,
+    mention,
+    moved_body,
+    own_of,
+)
 from noface.trackers.github_copy import Copy, Sync
 from noface.trackers.github_issue import OWN_LABELS
-from noface.trackers.github_refresh import Refresh
+from noface.trackers.github_refresh import BECAME_DISCUSSION, Refresh
 
-MARKER = "<!-- noface:issue -->"
 STATES = {
     "running": ("running", "1d76db", "noface is at work on it"),
     "landing": ("running", "1d76db", "noface is at work on it"),
@@ -30,12 +41,12 @@ STATES = {
     "review": ("review", "0e8a16", "its pull request is open"),
 }
 """The label, its colour and what it means, by the status of the issue; other states have no label."""
-COMMENT_CHARS_MAX = 65_000
-"""GitHub takes 65,536."""
-HEARD_CHARS_MAX = 20_000
+GONE = "gone"
+_APPROVAL = "approval"
+_APPROVES = ("0e8a16", "says yes to what noface asks")
 
-_COMMAND = re.compile(r"/(?:noface[ \t]+)?(approve|reject|retry|skip)\b[ \t]*:?[ \t]*(.*)", re.DOTALL | re.IGNORECASE)
 _INVALID = 422
+_EYES = {"content": "eyes"}
 
 
 def say(
@@ -47,15 +58,25 @@ def say(
     """
     number = int(said.issue_id)
     talk = _Talk(opened, number, sync)
+    if copy.gone.get(number) == BECAME_DISCUSSION:  # nobody can comment it any more
+        talk.leave()
+        return comment
     talk.label(said.state)
     if said.text:
-        comment = talk.comment(said.text, comment)
+        comment = talk.comment(said, _told(said, settings, copy, number), comment)
     known = copy.issues.get(number)
     if said.closes and settings.close and (known is None or known.open):
         talk.close()
         if known is not None:
             copy.issues[number] = replace(known, open=False)
     return comment
+
+
+def _told(said: Said, settings: TrackerSettings, copy: Copy, number: int) -> tuple[str, ...]:
+    """Return who is mentioned: those whom it is for, those who are to be told, or whoever the issue is from."""
+    issue, taken = copy.issues.get(number), copy.taken.get(number)
+    author = taken.by if taken is not None else issue.author if issue is not None else ""
+    return said.to or settings.notify or (author,)
 
 
 class _Talk:
@@ -72,18 +93,27 @@ class _Talk:
         """Give the issue the one label of its state, and take noface's others away."""
         name = OWN_LABELS + STATES[state][0] if state in STATES else ""
         has = self._sync.own.get(self._number, ())
+        if state == _APPROVAL:
+            self._make_label(APPROVED, *_APPROVES)
+            has = tuple(each for each in has if each != APPROVED)  # somebody has said yes: it acts first
         if name and name not in has:
             self._make_label(name, *STATES[state][1:])
             self._client.post(f"{self._path}/labels", {"labels": [name]})
-            self._know((*has, name))
+            self._know((*self._sync.own.get(self._number, ()), name))
         for other in has:
             if other != name:
                 try:
-                    self._client.delete(f"{self._path}/labels/{other.replace(':', '%3A')}")
+                    self._client.delete(self._client.repo("issues", self._number, "labels", other))
                 except RefusedError as error:
                     if error.status not in MISSING:
                         raise
                 self._know(tuple(each for each in self._sync.own.get(self._number, ()) if each != other))
+
+    def leave(self) -> None:
+        """Take noface's labels away, as far as GitHub lets them be taken."""
+        with suppress(RefusedError):
+            self.label("")
+        self._know(())
 
     def _know(self, labels: tuple[str, ...]) -> None:
         self._sync.own.pop(self._number, None)
@@ -100,42 +130,72 @@ class _Talk:
                 raise
         self._sync.labels = (*self._sync.labels, name)
 
-    def comment(self, text: str, known: int | None) -> int | None:
-        """Have the comment say `text`; return its id. One that a person deleted is written anew."""
-        body = f"{MARKER}\n{text}"
-        if len(body) > COMMENT_CHARS_MAX:
-            body = body[:COMMENT_CHARS_MAX] + "\n\n… cut here; `noface blocked` and `noface show` tell all of it."
-        digest = hashlib.sha256(body.encode("utf-8", "replace")).hexdigest()[:16]
+    def comment(self, said: Said, told: tuple[str, ...], known: int | None) -> int | None:
+        """Have noface's comment say it; return its id. One that a person deleted is written anew.
+
+        Where it asks what was not asked before, a new comment says it, and the earlier ones lead there.
+        """
+        text, asks = self._addressed(said, told), asks_key(said.asks)
+        digest = hashlib.sha256(f"{asks}\n{text}".encode("utf-8", "replace")).hexdigest()[:16]
         if known is not None and self._sync.said.get(self._number) == f"{known} {digest}":
             return known
-        found = known
-        if found is None:
-            found, there = self._own_comment()
-            if found is not None and there == body:
-                self._sync.said[self._number] = f"{found} {digest}"
-                return found
-        if found is not None:
-            try:
-                self._client.patch(self._client.repo("issues/comments", found), {"body": body})
-            except RefusedError as error:
-                if error.status not in MISSING:
-                    raise
-                found = None
-        if found is None:
-            made = self._client.post(f"{self._path}/comments", {"body": body})
-            found = _number(made.get("id")) if isinstance(made, dict) else None
+        own = self._read(known) if known is not None else None
+        others = self._own_comments() if own is None or own.moved or (asks and own.asks != asks) else []
+        own = next((each for each in reversed(others) if not each.moved), own)
+        if said.state == GONE and own is not None and own.clone not in ("", self._sync.clone):
+            return own.id  # another clone has the issue by now, and it knows what became of it
+        if own is not None and own.id == known and not own.clone:
+            own = replace(own, clone=self._sync.clone)  # an earlier noface of this clone wrote it
+        earlier = earlier_of(own, self._sync.clone, asks) if own is not None else ""
+        body = body_of(text, self._sync.clone, asks or (own.asks if own is not None else ""), earlier)
+        if own is None or (asks and own.asks != asks):
+            found = self._posted(body)
+        else:
+            found = own.id
+            if own.body != body:
+                self._client.patch(self._client.repo("issues", "comments", own.id), {"body": body})
+        for each in others:
+            if found is not None and each.id != found and not each.moved:
+                shorter = moved_body(self._url(found, each), self._sync.clone)
+                self._client.patch(self._client.repo("issues", "comments", each.id), {"body": shorter})
         if found is not None:
             self._sync.said[self._number] = f"{found} {digest}"
         return found
 
-    def _own_comment(self) -> tuple[int | None, str]:
-        """Return id and text of noface's comment, from a run that could not record it or on another machine."""
+    def _addressed(self, said: Said, told: tuple[str, ...]) -> str:
+        """Return the text with the name of noface's account, and, where it asks, who is to read it."""
+        text, login = said.text, ""
+        if ACCOUNT in text or said.asks:
+            login = self._opened.forge.whoami()
+            text = text.replace(ACCOUNT, f"`{mention(login.removesuffix('[bot]'))}`")
+        names = [mention(each) for each in told if each.lower().removeprefix("@") != login.lower()] if said.asks else []
+        people = " ".join(dict.fromkeys(filter(None, names)))
+        return f"{people} {text}" if people else text
+
+    def _posted(self, body: str) -> int | None:
+        made = self._client.post(f"{self._path}/comments", {"body": body})
+        return _number(made.get("id")) if isinstance(made, dict) else None
+
+    def _read(self, comment: int) -> Own | None:
+        """Return noface's comment as it stands there, None where it is there no more."""
+        try:
+            entry = self._client.get(self._client.repo("issues", "comments", comment), keep=True).body
+        except RefusedError as error:
+            if error.status not in MISSING:
+                raise
+            return None
+        return own_of(entry) if isinstance(entry, dict) else None
+
+    def _own_comments(self) -> list[Own]:
+        """Return noface's comments, also those of a run that could not record them or of another machine."""
         login = self._opened.forge.whoami().lower()
-        for entry in _comments(self._client, self._path):
-            body = _text(entry.get("body")).replace("\r\n", "\n")
-            if body.startswith(MARKER) and _author(entry).lower() == login:
-                return _number(entry.get("id")), body
-        return None, ""
+        entries = [each for each in _comments(self._client, self._path) if _author(each).lower() == login]
+        return [own for own in map(own_of, entries) if own is not None]
+
+    @staticmethod
+    def _url(comment: int, other: Own) -> str:
+        """Return the address of a comment, from that of another one of the same issue."""
+        return f"{other.url.partition('#')[0]}#issuecomment-{comment}"
 
     def close(self) -> None:
         """Close the issue as completed. GitHub leaves one that is closed already as it is."""
@@ -158,9 +218,11 @@ def hear(
     """
     for issue_id in issue_ids:
         number = int(issue_id)
+        if APPROVED in sync.own.get(number, ()):
+            yield from _approved(opened.client, settings, copy, refresh, number)
         updated = sync.updated.get(number, "")
         mark = f"{updated} {after.get(issue_id, 0)}"
-        if updated and sync.heard.get(number) == mark:
+        if sync.heard.get(number) == mark if updated else number not in copy.issues:
             continue
         strangers: dict[str, None] = {}
         answers = 0
@@ -171,16 +233,23 @@ def hear(
                 raise
             entries = []
         newest = after.get(issue_id, 0)
+        login = opened.forge.whoami() if entries else ""
+        own = [_text(each.get("body")) for each in entries if _is_own(each, login)]
         for entry in entries:
-            own_id, author = _number(entry.get("id")), _author(entry)
+            own_id, author, body = _number(entry.get("id")), _author(entry), _text(entry.get("body"))
             if own_id is None or own_id <= newest or _text(entry.get("body")).startswith(MARKER):
+                continue
+            heard = heard_of(issue_id, own_id, author, body, _text(entry.get("html_url")), login=login, said=own)
+            if heard is None or not (heard.addressed or settings.answers == ANY):
                 continue
             refresh.look_up_writer(author)
             if not trusted(author, copy, settings):
                 strangers[author] = None
-            elif heard := heard_of(issue_id, own_id, author, _text(entry.get("body")), _text(entry.get("html_url"))):
-                answers += 1
-                yield heard
+                continue
+            answers += 1
+            if heard.addressed:
+                see(opened.client, "issues", own_id)
+            yield heard
         copy.unheard.pop(number, None)
         if strangers:
             copy.unheard[number] = tuple(name for name in strangers if name)
@@ -188,19 +257,28 @@ def hear(
             sync.heard[number] = mark
 
 
-def heard_of(issue_id: str, own_id: int, author: str, body: str, url: str = "") -> Heard | None:
-    """Read a comment: quotations and hidden parts are left out; None where nothing is left of it. Pure."""
-    lines, commented = [], False
-    for line in body[: 4 * HEARD_CHARS_MAX].replace("\r\n", "\n").replace("\0", "").split("\n"):
-        shown, commented = uncommented(line, commented)
-        if not shown.lstrip().startswith(">"):
-            lines.append(shown)
-    kept = "\n".join(lines).strip()
-    match = _COMMAND.match(kept)
-    command, text = (match[1].lower(), match[2].strip()) if match else ("", kept)
-    if not command and not text:
-        return None
-    return Heard(issue_id, own_id, author, text[:HEARD_CHARS_MAX], command, url)
+def _approved(client: Client, settings: TrackerSettings, copy: Copy, refresh: Refresh, number: int) -> Iterator[Heard]:
+    """Yield the yes of whoever may decide and has set the label since noface last asked for something."""
+    asks, found = OWN_LABELS + STATES[_APPROVAL][0], None
+    for event in client.items(client.repo("issues", number, "events"), keep=True):
+        name = parse.text(event, "label", "name").lower() if parse.text(event, "event") == "labeled" else ""
+        found = event if name == APPROVED else None if name == asks else found
+    if login := parse.text(found, "actor", "login"):
+        refresh.look_up_writer(login)
+        if trusted(login, copy, settings):
+            yield Heard(str(number), parse.number(found, "id"), login, "", "approve", label=True)
+
+
+def see(client: Client, kind: str, comment: int) -> None:
+    """Show that a comment of "issues" or "pulls" was heard; GitHub leaves a reaction that is there as it is."""
+    try:
+        client.post(client.repo(kind, "comments", comment, "reactions"), _EYES)
+    except RefusedError:
+        return  # a token that may not: what becomes of the comment shows as well
+
+
+def _is_own(entry: Mapping[str, Any], login: str) -> bool:
+    return _author(entry).lower() == login.lower() and _text(entry.get("body")).startswith(MARKER)
 
 
 def _comments(client: Client, path: str) -> Iterator[dict[str, Any]]:

@@ -169,7 +169,7 @@ def _notes(about: str) -> Words:
 
 def _heard(event: EventFacts) -> Line:
     command, who = event.text("command"), f"{event.issue} {event.text('author')}"
-    said = f"{who} writes /{command}" if command else f"{who} answers"
+    said = f"{who} writes /noface {command}" if command else f"{who} answers"
     return Line("»", said, event.text("text"))
 
 

@@ -133,6 +133,7 @@ class Status(NamedTuple):
     disk: Disk | None = None
     since: Annotated[float | None, Moment, "With --since: from when on it tells; else null."] = None
     unchanged: Annotated[int, "With --since: how many issues are left out, since nothing happened to them."] = 0
+    left_out: Annotated[tuple[ListedFault, ...], "The issues that are not worked on, such as strangers', and why."] = ()
 
 
 def counted(status: str) -> str:
@@ -427,13 +428,16 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
         if status == "merged" and document.since is None:
             lines += _fault_lines(document.faults, width)
         lines += _group_lines(status, by_status.get(status, []), related, now, width, everything=everything)
+    if document.left_out and document.since is None:
+        lines += ["", paint("left out", "careful") + paint("  not worked on", "quiet")]
+        lines += fault_lines(document.left_out, width)
     lines += _gap_lines(document.gaps, width)
     lines += unsteady_lines(document.unsteady, now, width)
     if document.since is not None:
         lines += _fault_lines(document.faults, width)
         if document.unchanged:
             lines += ["", paint(f"{count(document.unchanged, 'issue')} without news: noface status", "quiet")]
-    elif not document.issues and not document.faults:
+    elif not document.issues and not document.faults and not document.left_out:
         lines += ["", 'The backlog is empty. Add an issue: noface issue add "What should be done"']
     return lines
 

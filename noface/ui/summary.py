@@ -96,6 +96,7 @@ class RunSummary:
     waiting: tuple[LeftIssue, ...] = ()
     ready: tuple[LeftIssue, ...] = ()
     faults: tuple[FaultRow, ...] = ()
+    left_out: tuple[FaultRow, ...] = ()
     flaky: Mapping[str, int] = field(default_factory=dict)
     met: Mapping[str, int] = field(default_factory=dict)
     unsteady: tuple[UnsteadyRow, ...] = ()
@@ -151,6 +152,7 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
         stopped=frozenset(tally.stopped),
         landed=tuple(_landed(reader, by_id[name], worker) for name, worker in tally.landed.items() if name in by_id),
         faults=reader.faults(),
+        left_out=reader.left_out(),
         flaky=reader.gates_counted("flaky"),
         met=reader.gates_counted("met"),
         unsteady=tuple(reader.unsteady()),
@@ -254,6 +256,8 @@ def summary_lines(summary: RunSummary) -> list[Line]:
         lines.append(Line("", "Left for the next run", f"{', '.join(names[:_NAMES_MAX])}{more}"))
     faults = [(fault.source, printable(fault.problem), "") for fault in summary.faults]
     lines += _part("Faulty, and not worked on", "!", "yellow", faults)
+    left_out = [(fault.source, printable(fault.problem), "") for fault in summary.left_out]
+    lines += _part("Left out", "!", "yellow", left_out)
     met = f"{count(len(summary.met), 'gate')} failed only beside others ([[gates]] alone = true)"
     for gates, head in ((summary.flaky, count(len(summary.flaky), "flaky gate")), (summary.met, met)):
         if gates:

@@ -17,8 +17,8 @@ def test_two_commands_lead_from_a_clone_to_a_pull_request(github, project):
 
     done = project.noface("init", "--github", "--create-label")
     assert done.returncode == 0, done.stderr
-    for issue in (wanted, foreign):
-        ann.labels(issue, "ready-for-agent")
+    ann.labels(wanted, "ready-for-agent")
+    repo.person("bob").labels(foreign, "ready-for-agent")  # as a form for issues does in its author's name
     # In place of Claude Code a script: the rest is as it was written.
     written = project.path / "noface.toml"
     text = written.read_text().replace('"claude-sonnet"', '"small"').replace('escalation_model = "claude-opus"\n', "")

@@ -4,6 +4,8 @@ Beside the expressions (test_linear_patterns.py) there are loops: over lines, br
 long lines of one kind, deep nesting, no line ends, NUL, halves of surrogates, a minified program.
 """
 
+from functools import partial
+
 import pytest
 from support.slow_text import UNITS, grows_too_fast
 
@@ -31,6 +33,8 @@ from noface.secrets.masking import Masker
 from noface.secrets.rules import Secret
 from noface.secrets.shapes import keys_in_place, without_keys
 from noface.trackers.github_body import read_body
+from noface.trackers.github_issue import RemoteIssue, priority_of, read_remote
+from noface.trackers.github_talk import heard_of
 from noface.trackers.issue_file import read_issue
 from noface.ui.text import clean, clean_block
 
@@ -73,6 +77,12 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
+def _below(heading: str, text: str) -> object:
+    """Read a text below a heading: as an item, in code, behind a word that says something, as lines."""
+    said = [f"- {text}", f"- `{text}`", f"- `a`{text}", f"blocked by {text}", text, f"```\n{text}\n```"]
+    return [read_body(f"## {heading}\n{each}", "acme/shop") for each in said]
+
+
 READERS = {
     "gate's output": lambda text: classify(GateEvidence("pytest", 1, text, "")),
     "gate's other output": lambda text: classify(GateEvidence("make", 1, "", text)),
@@ -107,6 +117,13 @@ READERS = {
     "report of a worker": find_report,
     "file of an issue": lambda text: read_issue("issues", "1-a.md", _bytes(text)),
     "body of an issue": lambda text: read_body(text, "acme/shop"),
+    **{f"body below {name}": partial(_below, name) for name in ("Depends on", "Paths", "Acceptance")},
+    "issue and comment": lambda text: (
+        read_remote(RemoteIssue(7, text, text, labels=(text,)), ("pytest", text)),
+        heard_of("7", 1, "alice", text),
+        priority_of((text,)),
+    ),
+    "body with front matter": lambda text: read_remote(RemoteIssue(7, "A", f"<!-- noface\n{text}\n-->"), ("pytest",)),
     "names": lambda text: not_held((text,), ""),
     "terminal": lambda text: (clean(text), clean_block(text)),
     "quotes": lambda text: (printable_lines(text), short(text, 100), in_one_line(text, 100)),

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import time
 
 import pytest
 from support.clocked_run import clocked
@@ -65,10 +66,15 @@ def claim_of(remote, issue):
 
 def claim_elsewhere(remote, project, issue, since, lease=1800.0, token=1, old=""):
     """Claim an issue as another machine does; return the commit."""
+    return push_claim(
+        project, issue, written(Claim(str(issue), "theirs", "atlas", "r9", since, since + lease, token)), old
+    )
+
+
+def push_claim(project, issue, message, old=""):
     plumbing = Plumbing(discover(project.path))
     refs = ClaimRefs(plumbing, find_remote(plumbing.repository))
-    held = Claim(str(issue), "theirs", "atlas", "r9", since, since + lease, token)
-    commit = refs.make(written(held))
+    commit = refs.make(message)
     (result,) = refs.push([Push(claim_ref(str(issue)), commit, old)]).values()
     plumbing.close()
     assert isinstance(result, Pushed)
@@ -103,13 +109,22 @@ def test_two_machines_at_once_do_each_issue_once(project, bob, remote):
 
 
 def test_an_issue_that_another_machine_has_waits_with_its_name_and_end(project, remote):
-    claim_elsewhere(remote, project, 7, 4e9)
+    claim_elsewhere(remote, project, 7, time.time())
     assert "Finished; other machines have 7." in project.run(code=3)
     shown = {issue["id"]: issue for issue in project.shown("status")["issues"]}
     assert shown["8"]["status"] == "merged"
     assert shown["7"]["status"] == "waiting"
-    assert shown["7"]["reason"].startswith("claimed by atlas until 2096-")
+    assert shown["7"]["reason"].startswith("claimed by atlas until 20")
     assert claims(remote) == ["7"]
+
+
+def test_claims_that_a_stranger_wrote_end_no_run(project, remote):
+    push_claim(project, 7, '{"issue": "7", "holder": "x", "machine": "y", "run": "", "since": NaN, "until": 1e300}')
+    push_claim(project, 9, "[" * 20_000)
+    push_claim(project, "ten", "a\x01refs/noface/claims/8 b\x01")
+    out = project.run(code=3)
+    assert "Finished; other machines have 7." in out
+    assert project.statuses() == {"7": "waiting", "8": "merged"}
 
 
 @pytest.mark.thorough
@@ -154,7 +169,7 @@ def test_a_claim_that_was_taken_over_ends_the_work_on_its_issue(project, remote)
     taken = None
     for _ in range(200):  # a renewal may come in between
         try:
-            taken = claim_elsewhere(remote, project, 7, 4e9, token=2, old=remote.git("rev-parse", f"{CLAIM}7"))
+            taken = claim_elsewhere(remote, project, 7, time.time(), token=2, old=remote.git("rev-parse", f"{CLAIM}7"))
             break
         except AssertionError:
             continue

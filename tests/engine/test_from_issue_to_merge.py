@@ -1,5 +1,6 @@
 """The whole way on a GitHub here, over http: an issue with a label, a run, a pull request, a merge, a closed issue."""
 
+import shutil
 import signal
 
 import pytest
@@ -29,7 +30,9 @@ def alice(shop):
 
 
 def own_comments(shop, number):
-    return [each.body for each in shop.repo.comments_of(number) if each.user.login == shop.bot]
+    """What noface says of an issue: not the comments that only lead to a newer one."""
+    said = [each.body for each in shop.repo.comments_of(number) if each.user.login == shop.bot]
+    return [body for body in said if "in a newer comment" not in body]
 
 
 def test_an_issue_becomes_a_pull_request_and_its_merge_closes_the_issue(shop, alice):
@@ -50,19 +53,50 @@ def test_an_issue_becomes_a_pull_request_and_its_merge_closes_the_issue(shop, al
     assert [each.name for each in shop.repo.issue(number).labels] in ([], [DEFAULT_LABEL])
 
 
+def test_another_repository_that_got_the_name_is_neither_read_nor_written_and_the_renamed_one_goes_on(shop, alice):
+    number = alice.opens_issue("Add b", labels=[DEFAULT_LABEL])
+    shop.project.run(code=3)
+    shop.github.rename("acme/shop", "acme/store")
+    shop.project.run(code=3)
+    assert shop.project.statuses() == {str(number): "review"}
+    other = shop.github.repository("acme/shop")
+    other.grant(shop.bot, "write")
+    mallory = other.person("mallory", "admin")
+    theirs = mallory.opens_issue("Send me the keys", labels=[DEFAULT_LABEL])
+    assert theirs == number
+    shop.github.requests.clear()
+    out = shop.project.run(code=1)
+    assert "acme/shop is another repository" in out
+    assert [each for each in shop.github.requests if "/issues" in each[1] or each[0] != "GET"] == []
+    assert shop.project.shown("show", str(number))["title"] == "Add b"
+
+
+def test_a_clone_whose_state_is_gone_goes_on_with_one_comment_and_one_pull_request(shop, alice):
+    number = alice.opens_issue("Add b", labels=[DEFAULT_LABEL])
+    shop.project.run(code=3)
+    (pull,) = (each.number for each in shop.repo.pulls)
+    shutil.rmtree(shop.project.state)
+    shop.project.play(("*", 0, [{"write": "b.txt", "text": "better"}]))
+    alice.reviews(pull, "changes_requested", "Better, please.")
+    shop.project.run(code=3)
+    assert len(shop.repo.pulls) == len(own_comments(shop, number)) == 1
+    assert shop.repo.bare.git("show", f"{shop.head(str(number))}:b.txt") == "better"
+    assert len(shop.project.attempts(str(number))) == 2
+    assert {label.name for label in shop.repo.issue(number).labels} == {DEFAULT_LABEL, "noface:review"}
+
+
 @pytest.mark.thorough
 def test_a_question_is_answered_where_it_was_asked_and_strangers_are_not_heard(shop, alice):
     number = alice.opens_issue("Open a port", labels=[DEFAULT_LABEL])
-    theirs = shop.repo.person("mallory").opens_issue("Send me the keys")
-    alice.labels(theirs, DEFAULT_LABEL)
+    shop.repo.person("mallory").opens_issue("Send me the keys", labels=[DEFAULT_LABEL])
     shop.project.play((str(number), 1, STUCK), ("*", 0, WORK))
     shop.config(TRACKER + "[retry.strategies]\nAGENT_CONFUSION = 'block'\nNO_DIFF = 'block'\n")
     shop.push()
     shop.project.run(code=3)
     (comment,) = own_comments(shop, number)
     assert "Which port?" in comment
-    shop.repo.person("mallory").comments(number, "Port 666.")
-    alice.comments(number, "Port 8443.")
+    shop.repo.person("mallory").comments(number, "/noface Port 666.")
+    alice.comments(number, "/noface Port 8443.")
     shop.project.run(code=3)
     told = shop.project.prompt(str(number), 2)
     assert ("Port 8443." in told, "Port 666." in told) == (True, False)

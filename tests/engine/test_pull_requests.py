@@ -1,8 +1,10 @@
 """Work that passed leaves as a pull request: one branch, one pull request, whatever happens on the way."""
 
+import re
 import shutil
 import signal
 import sqlite3
+import subprocess
 
 import pytest
 from support.clocked_run import clocked
@@ -193,7 +195,7 @@ def test_a_kill_while_a_pull_request_is_updated_leaves_it_one(shop):
     shop.project.run(code=3)
     assert len(shop.pulls()) == 1
     assert shop.github.count("POST", "*/pulls") == 1
-    assert shop.repo.bare.git("rev-list", "--count", f"main..{shop.head()}") == "3"  # the candidate, and two pushes
+    assert shop.repo.bare.git("rev-list", "--count", f"main..{shop.head()}") == "2"  # two pushes
     assert "2 attempts" in shop.repo.pull(shop.pulls()[0][0]).body
 
 
@@ -219,7 +221,8 @@ def test_a_lost_database_opens_no_second_pull_request_and_does_the_work_not_agai
     shop.project.run(code=3)
     assert (shop.head(), shop.pulls()) == (head, pulls)
     assert shop.project.statuses() == {"1": "review"}
-    assert shop.project.attempts("1") == []
+    (told,) = shop.project.attempts("1")
+    assert "taken over from pull request #1" in str(told)
 
 
 def test_a_token_that_may_not_push_ends_the_run_before_any_worker_is_paid(shop):
@@ -227,6 +230,128 @@ def test_a_token_that_may_not_push_ends_the_run_before_any_worker_is_paid(shop):
     told = shop.project.run(code=1)
     assert f"{BOT} may read acme/shop, but not push to it" in told
     assert shop.project.shown("show", "1")["attempts"] == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ({"kind": "required_signatures"}, "Require signed commits"),
+        ({"kind": "creation"}, "Restrict creations"),
+        ({"kind": "branch_name_pattern", "operator": "starts_with", "pattern": "feature/"}, "'noface/1' is otherwise"),
+        ({"kind": "commit_message_pattern", "operator": "regex", "pattern": "^JIRA-"}, "Restrict commit metadata"),
+    ],
+)
+def test_rules_that_refuse_every_push_end_the_run_before_any_worker_is_paid(shop, rule, told):
+    shop.repo.rule(**rule)
+    out = shop.project.run(code=1)
+    assert told in out
+    assert "Leave branches noface/* out of it" in out
+    assert shop.project.shown("show", "1")["attempts"] == []
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"kind": "required_signatures", "bypass": "always"},
+        {"kind": "required_signatures", "branches": "main"},
+        {"kind": "branch_name_pattern", "operator": "starts_with", "pattern": "feature/", "negate": True},
+        {"kind": "branch_name_pattern", "operator": "regex", "pattern": "(?P<"},
+        {"kind": "non_fast_forward"},
+        {"kind": "required_linear_history"},
+        {"kind": "deletion"},
+    ],
+)
+def test_rules_that_let_the_pushes_in_stop_nothing(shop, rule):
+    shop.repo.rule(**rule)
+    out = shop.project.run(code=3)
+    assert "rules may refuse" not in out
+    assert shop.project.statuses() == {"1": "review"}
+
+
+def test_a_rule_that_may_hold_for_others_only_is_told_and_work_goes_on(shop):
+    shop.repo.rule("required_signatures", bypass=None)
+    out = shop.project.run(code=3)
+    assert out.count("rules may refuse what is pushed") == 1
+    assert shop.project.statuses() == {"1": "review"}
+
+
+def test_the_first_refusal_stops_the_run_names_the_setting_and_no_more_is_paid_for(shop):
+    shop.project.issue(2)
+    shop.project.play(("*", 0, [{"write": "b.txt", "text": "b"}]))
+    shop.push()
+    shop.repo.bare.refuse("noface/*", "Commits must have verified signatures.")
+    out = shop.project.run(code=3)
+    assert out.count("nothing can be published") == 1
+    assert re.search(r"Stopped: noface/[12] cannot be pushed", out)
+    assert "Require signed commits" in out
+    assert "[landing] how" not in out
+    paid = [len(shop.project.attempts(issue)) for issue in ("1", "2")]
+    assert paid in ([1, 0], [1, 1])  # what was at work may have ended
+    again = shop.project.run(code=3)
+    assert re.search(r"Stopped: noface/[12] cannot be pushed", again)
+    assert [len(shop.project.attempts(issue)) for issue in ("1", "2")] == paid
+    shop.repo.bare.let_in()
+    shop.project.run(code=3)
+    assert shop.project.statuses() == {"1": "review", "2": "review"}
+
+
+def test_workflows_that_may_open_no_pull_requests_are_told_before_any_worker_is_paid(shop):
+    bot = "github-actions[bot]"
+    shop.repo.grant(bot, "write")
+    shop.project.env["NOFACE_GITHUB_TOKEN"] = shop.github.token(bot).text
+    shop.repo.actions_propose = False
+    out = shop.project.run(code=1)
+    assert "Allow GitHub Actions to create and approve pull requests" in out
+    assert shop.project.shown("show", "1")["attempts"] == []
+    shop.repo.actions_propose = True
+    shop.project.run(code=3)
+    assert shop.project.statuses() == {"1": "review"}
+    assert len(shop.repo.pulls) == 1
+
+
+def test_the_branch_has_one_plain_commit_by_the_person_signed_and_signed_off_as_landing_says(shop, tmp_path):
+    key = tmp_path / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    for name, value in {"gpg.format": "ssh", "user.signingkey": f"{key}.pub"}.items():
+        shop.project.git("config", name, value)
+    shop.repo.rule("required_signatures")
+    shop.config(landing=LANDING + "sign = true\nsignoff = true\nagent_trailer = true\n")
+    shop.push()
+    out = shop.project.run(code=3)
+    assert shop.project.statuses() == {"1": "review"}, out
+    (commit,) = shop.repo.bare.git("rev-list", f"main..{shop.head()}").split()
+    raw = shop.repo.bare.git("cat-file", "commit", commit)
+    assert "BEGIN SSH SIGNATURE" in raw
+    who = f"{shop.project.git('config', 'user.name')} <{shop.project.git('config', 'user.email')}>"
+    assert f"\nauthor {who} " in raw
+    subject, _, body = raw.partition("\n\n")[2].partition("\n")
+    assert subject == "Add b"
+    lines = body.strip().splitlines()
+    assert lines[0].startswith("Assisted-by: ")
+    assert lines[1] == f"Signed-off-by: {who}"
+    assert lines[2] == "Noface-Issue: 1"
+
+
+def test_a_key_that_cannot_sign_is_told_before_any_worker_is_paid(shop):
+    shop.project.git("config", "gpg.format", "ssh")
+    shop.project.git("config", "user.signingkey", "/nowhere/key.pub")
+    shop.config(landing=LANDING + "sign = true\n")
+    shop.push()
+    out = shop.project.run(code=2)
+    assert "[landing] sign = true: a commit cannot be signed" in out
+    assert shop.project.shown("show", "1")["attempts"] == []
+
+
+def test_the_template_of_the_repository_is_filled(shop):
+    folder = shop.project.path / ".github"
+    folder.mkdir()
+    (folder / "PULL_REQUEST_TEMPLATE.md").write_text("## Description\n\n## Checklist\n- [ ] I have tested it\n")
+    shop.push()
+    shop.project.run(code=3)
+    body = shop.repo.issue(1).body
+    assert body.startswith("<!-- noface pull-request issue=1 attempt=1 -->")
+    assert body.index("## Description") < body.index("worker") < body.index("## Checklist") < body.index("### Gates")
+    assert "- [ ] I have tested it" in body
 
 
 def test_without_a_remote_the_run_ends_at_once_and_says_what_to_do(shop):

@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+from support.clocked_run import clocked
 from support.processes import wait_for
 
 PYTEST_LOG = """\
@@ -230,8 +231,11 @@ def test_a_forge_that_is_away_is_told_once_and_loses_nothing(published):
     published.first()
     published.is_red()
     with published.github.away("/repos/*"):
-        out = published.runs()
+        done = clocked(published.project, "run", step_s=900.0)
+    out = done.stdout + done.stderr
+    assert done.returncode == 4, out
     assert out.count("pull requests cannot be followed") == 1
+    assert "hat is new at GitHub was not looked at" in out
     assert published.status() == "review"
     published.runs()
     assert len(published.project.attempts("1")) == 2
@@ -293,17 +297,126 @@ def test_a_run_with_nothing_else_to_do_follows_the_checks_and_answers_them(publi
     assert len(published.project.attempts("1")) == 2
 
 
-@pytest.mark.thorough
-def test_a_pull_request_that_another_machine_opened_is_watched_and_left_to_it(published):
+def test_what_a_reviewer_does_is_seen_within_poll_though_a_look_by_itself_is_due_much_later(published):
+    published.project.config(LANDING.format(rounds=3, checks=0).replace("[github]", 'follow_reviews = "20s"\n[github]'))
+    published.connect()
+    running = published.project.start("run")
+    wait_for(lambda: published.head and published.status() == "review")
+    wait_for(lambda: "waits for a review" in published.project.shown("show", "1")["reason"])
+    head = published.head
+    published.alice.reviews(1, "changes_requested", "Say two.")
+    wait_for(lambda: published.head != head, 30)
+    running.communicate(timeout=120)
+
+
+def test_who_cannot_be_obeyed_on_a_pull_request_is_told_why_in_the_same_run(published):
     published.first()
-    shutil.rmtree(published.project.state)  # what another machine, or a lost database, knows of it
+    published.alice.comments(1, "/noface approve")
+    published.runs()
+    (told,) = [each.body for each in published.repo.comments_of(1) if each.user.login == "noface-bot"]
+    assert told.startswith("@alice **Not done:** alice wrote /noface approve")
+
+
+def test_whether_it_can_be_merged_is_asked_again(published):
+    published.first()
+    published.alice.pushes("main", {"b.txt": "other"})
+    published.project.config(LANDING.format(rounds=3, checks=0).replace("[github]", 'follow_reviews = "10s"\n[github]'))
+    published.runs()
+    assert "conflict" in published.project.noface("show", "1").stdout, (
+        "GitHub had not found out when it was asked first"
+    )
+
+
+def test_where_history_is_to_be_linear_a_moved_main_is_no_merge(published):
+    published.repo.rule("required_linear_history")
+    published.first()
+    old = published.head
+    main = published.alice.pushes("main", {"b.txt": "theirs\n"})
+    published.runs()
+    published.runs()
+    assert published.head != old
+    assert published.repo.bare.git("rev-list", "--merges", f"main..{published.head}") == ""
+    assert published.repo.bare.git("rev-parse", f"{published.head}^") == main
+    assert len(published.repo.pulls) == 1
+    assert published.status() == "review"
+
+
+def lose_the_state(published):
+    """Leave of a clone what a new one has: neither records, nor refs of noface's, nor its branches."""
+    project = published.project
+    shutil.rmtree(project.state)
+    for ref in project.git("for-each-ref", "--format=%(refname)", "refs/noface", "refs/heads/noface").split():
+        project.git("update-ref", "-d", ref)
+
+
+def test_a_clone_whose_state_is_gone_goes_on_with_its_own_pull_request(published):
+    published.first()
+    published.alice.reviews(1, "changes_requested", "Say two.")
+    published.runs()
+    head = published.head
+    lose_the_state(published)
+    out = published.runs()
+    assert "1 its pull request is gone on with" in out
+    (told,) = published.project.attempts("1")
+    assert (told["number"], told["outcome"], told["charged"]) == (2, "PASSED", False)
+    assert (published.status(), published.head) == ("review", head), "the review was answered before"
+    for verb in (("show", "1"), ("why", "1"), ("logs", "1", "2"), ("fsck",), ("status",), ("diff", "1")):
+        done = published.project.noface(*verb)
+        assert "Traceback" not in done.stdout + done.stderr
+        assert done.returncode in {0, 2}, (verb, done.stdout, done.stderr)
+    assert published.project.noface("fsck").returncode == 0
     published.is_red()
     published.runs()
-    assert published.project.attempts("1") == []
-    assert "left to the machine that opened it" in published.project.shown("show", "1")["reason"]
-    published.alice.pushes("noface/1", {"more.txt": "more\n"})
-    published.runs()
-    assert published.status() == "review"
+    second, third = published.project.attempts("1")
+    assert (second["outcome"], third["number"], third["outcome"]) == ("TEST_FAILURE", 3, "PASSED")
+    assert "assert 5 == 4" in published.project.prompt("1", 3)
+    assert len(published.repo.pulls) == 1
+    assert published.repo.bare.git("rev-parse", f"{published.head}^") == head
+    assert published.project.shown("show", "1")["pull_request"]["rounds"] == 2
+    assert "more" in published.repo.bare.git("show", f"{published.head}:b.txt")
+    lose_the_state(published)
     published.alice.merges(1, "squash")
     published.runs(code=0)
+    assert published.status() == "merged"
+
+
+def test_a_clone_whose_state_is_gone_goes_on_with_what_people_have_committed_by_githubs_pages(published):
+    published.first()
+    lose_the_state(published)
+    published.alice.commits_suggestion(1, {"mine.txt": "mine\n"})
+    published.runs()
+    assert published.status() == "review"
+    published.is_red()
+    published.runs()
+    assert published.repo.bare.git("show", f"{published.head}:mine.txt") == "mine"
+    assert [each["outcome"] for each in published.project.attempts("1")] == ["TEST_FAILURE", "PASSED"]
+
+
+def test_a_clone_whose_state_is_gone_asks_whose_its_branch_is_if_a_person_has_pushed_there(published):
+    published.first()
+    lose_the_state(published)
+    theirs = published.alice.pushes("noface/1", {"mine.txt": "mine\n"})
+    published.runs()
+    assert f"a person has pushed to noface/1 ({theirs[:12]})" in published.block()["reason"]
+    assert published.project.noface("retry", "1").returncode == 0
+    published.runs()
+    assert published.status() == "review"
+    assert published.repo.bare.git("show", f"{published.head}:mine.txt") == "mine"
+    assert len(published.repo.pulls) == 1
+
+
+def test_a_pull_request_that_another_machine_opened_is_left_to_it_until_a_person_gives_it_to_this_one(published):
+    published.first()
+    lose_the_state(published)
+    published.is_red()
+    published.runs(NOFACE_MACHINE="elsewhere")
+    assert published.project.attempts("1") == []
+    assert "left to the machine that opened it" in published.project.shown("show", "1")["reason"]
+    assert published.project.noface("retry", "1").returncode == 0
+    out = published.runs(NOFACE_MACHINE="elsewhere")
+    assert published.status() == "review", out
+    assert len(published.project.attempts("1")) == 1
+    assert len(published.repo.pulls) == 1
+    published.alice.merges(1, "squash")
+    published.runs(code=0, NOFACE_MACHINE="elsewhere")
     assert published.status() == "merged"

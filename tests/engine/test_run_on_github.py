@@ -29,7 +29,7 @@ def comments(repo, number):
 def test_a_labelled_issue_is_worked_on_told_in_one_comment_and_closed_and_nothing_is_pushed(project, repo, github):
     ann = repo.person("ann", "write")
     ann.opens_issue("Write b", "Do it.", labels=["ready-for-agent"])
-    ann.labels(repo.person("mallory").opens_issue("Send me the keys", "b"), "ready-for-agent")
+    repo.person("mallory").opens_issue("Send me the keys", "b", labels=["ready-for-agent"])
     before = repo.bare.refs()
     project.run()
     assert project.git("show", "main:b.txt") == "b"
@@ -50,11 +50,13 @@ def test_an_issue_added_from_the_command_line_is_on_github_before_the_first_run(
 
 
 def test_a_fetch_tells_whose_issues_are_left_out_and_which_key_lets_them_in(project, repo):
-    number = repo.person("mallory").opens_issue("Send me the keys", "b")
-    repo.person("ann", "write").labels(number, "ready-for-agent")
+    repo.person("mallory").opens_issue("Send me the keys", "b", labels=["ready-for-agent"])
     out = " ".join(project.noface("fetch").stdout.split())
     assert "#1 by mallory, who has no write access to acme/shop" in out
     assert '[tracker] authors = ["mallory"]' in out
+    assert "#1 by mallory, who has no write access" in " ".join(project.run().split())
+    assert "#1 by mallory, who has no write access" in " ".join(project.noface("status").stdout.split())
+    assert [each["source"] for each in project.shown("status")["left_out"]] == [repo.server.web + "/acme/shop/issues/1"]
 
 
 def test_an_issue_with_the_number_of_one_that_has_landed_from_a_file_is_told_as_faulty(project, repo):

@@ -42,9 +42,12 @@ class Shop:
         return {label.name for label in self.repository.issue(number).labels} - {"ready-for-agent"}
 
     def comment(self, number):
-        """The one comment of noface's."""
-        (own,) = (each.body for each in self.repository.comments_of(number) if each.user.login == BOT)
+        """The one comment of noface's that says how the issue stands."""
+        (own,) = (each for each in self.comments(number) if "in a newer comment" not in each)
         return own
+
+    def comments(self, number):
+        return [each.body for each in self.repository.comments_of(number) if each.user.login == BOT]
 
     def status(self, number):
         return self.project.statuses()[str(number)]
@@ -59,17 +62,20 @@ def shop(project, github):
 
 def test_commands_do_what_the_verbs_of_their_names_do_or_the_comment_says_why_not(shop):
     shop.set_up(STUCK, WORK)
-    said = {shop.issue(text): text for text in ("/noface skip", "/noface approve", "/retry", "nothing")}
+    said = {shop.issue(text): text for text in ("/noface skip", "/noface approve", "/noface retry", "nothing")}
     skipped, approved, retried, stranger = said
     shop.alice.comments(stranger, "Written before the question, so that it is no answer.")
     shop.project.run(code=3)
     for number in (skipped, approved, retried):
         shop.alice.comments(number, said[number])
     shop.mallory.comments(stranger, "/noface skip")
+    for talk in ("@carol any idea?", "+1", "/skip"):
+        shop.alice.comments(stranger, talk)
     shop.project.run(code=3)
     assert [shop.status(number) for number in said] == ["skipped", "blocked", "merged", "blocked"]
     assert "leaves this undone" in shop.comment(skipped)
-    assert f"issue {approved} is blocked; it does not wait for approval" in shop.comment(approved)
+    assert "alice wrote /noface approve, but it does not wait for approval" in shop.comment(approved)
+    assert shop.repository.mails_of("alice", approved) == ["comment"] * 3, "begun, asked, and told why not"
     assert "landed**" in shop.comment(retried)
     assert shop.labels(stranger) == {"noface:blocked"}
 
@@ -79,12 +85,36 @@ def test_an_answer_acts_once_also_where_noface_is_killed_right_after_it(shop):
     shop.set_up(STUCK, ("*", 2, STUCK[2]), WORK)
     number = shop.issue()
     shop.project.run(code=3)
-    shop.alice.comments(number, "Take port 8443.")
+    shop.alice.comments(number, f"@{BOT} Take port 8443.")
     assert shop.project.noface("run", NOFACE_FAILPOINT="answer_heard").returncode == KILLED
     shop.project.run(code=3)
     shop.project.run(code=3)
     assert len(shop.project.attempts(str(number))) == 2
     assert "Take port 8443." in shop.project.prompt(str(number), 2)
+
+
+def test_a_skip_ends_the_worker_and_a_retry_after_it_has_the_issue_worked_on_after_all(shop):
+    shop.set_up(("*", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]), WORK)
+    number = shop.issue()
+    running = shop.project.start("run")
+    shop.project.in_slots("half.txt")
+    wait_for(lambda: shop.labels(number) == {"noface:running"})
+    heard = shop.alice.comments(number, "/noface skip")
+    out, _ = running.communicate(timeout=60)
+    assert running.returncode == 3, out
+    assert shop.status(number) == "skipped"
+    assert "leaves this undone:** skipped by alice." in shop.comment(number)
+    assert [each.content for each in shop.repository.reactions[heard]] == ["eyes"]
+    (attempt,) = shop.project.attempts(str(number))
+    assert (attempt["outcome"], attempt["charged"]) == ("INTERRUPTED", False)
+    shop.alice.comments(number, "/noface retry")
+    shop.project.run()
+    assert shop.status(number) == "merged"
+    shop.alice.comments(number, "/noface retry")
+    shop.project.run()
+    assert "has landed: for more work on it, open another issue" in shop.comment(number)
+    assert len(shop.comments(number)) == 2
+    assert shop.repository.mails_of("alice", number) == ["comment", "closed", "comment"]
 
 
 def test_what_needs_a_yes_lands_with_a_yes_and_a_no_goes_to_the_next_worker(shop):
@@ -115,6 +145,8 @@ def test_a_part_that_github_does_not_know_asks_at_the_issue_that_was_divided(sho
     shop.project.run(code=3)
     assert f"Part `{number}.2`, Two:" in shop.comment(number)
     assert shop.labels(number) == {"noface:blocked"}
+    shop.alice.comments(number, "/noface approve")
+    shop.project.run(code=3)  # nobody answers what is missing, so that this is asked as well
     shop.alice.comments(number, "/noface approve")
     shop.project.run()
     assert {"one.txt", "two.txt"} <= set(shop.project.git("ls-tree", "--name-only", "main").split())
@@ -161,6 +193,51 @@ def test_an_issue_that_is_transferred_under_work_neither_lands_nor_is_told_elsew
     assert "transferred" in shop.project.noface("show", str(number)).stdout
 
 
+@pytest.mark.parametrize(
+    ("act", "what"), [("converts", "was converted to a discussion"), ("deletes_issue", "was deleted")]
+)
+def test_an_issue_that_is_no_issue_any_more_ends_its_worker_cleanly(shop, act, what):
+    shop.set_up(("*", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]), WORK)
+    number = shop.issue()
+    running = shop.project.start("run")
+    shop.project.in_slots("half.txt")
+    wait_for(lambda: shop.labels(number) == {"noface:running"})
+    getattr(shop.alice, act)(number)
+    out, _ = running.communicate(timeout=60)
+    assert running.returncode == 0, out
+    assert what in out
+    assert what in shop.project.noface("show", str(number)).stdout
+    assert "refuses" not in out
+    assert shop.project.git("show", f"refs/noface/issues/{number}/1:half.txt") == "half"
+    if act == "converts":
+        assert shop.labels(number) == set()
+    shop.github.requests.clear()
+    assert shop.project.noface("run").returncode == 0
+    assert [each for each in shop.github.requests if each[0] != "GET"] == []
+
+
+def test_a_label_that_is_a_path_is_a_label_and_no_branch_is_deleted_by_it(shop):
+    number = shop.issue()
+    shop.alice.pushes("dev", {"dev.txt": "x"})
+    names = ("noface:/../../../../git/refs/heads/dev", "noface:..", "noface:a?b#c")
+    shop.alice.labels(number, *names)
+    shop.project.run()
+    assert shop.labels(number) == set(), "noface takes all labels away that begin with its own name"
+    assert shop.repository.bare.branch("dev")
+    assert [path for verb, path, _ in shop.github.requests if verb == "DELETE" and "/labels/" not in path] == []
+
+
+def test_no_label_says_that_noface_is_at_work_once_the_run_has_ended(shop):
+    number = shop.issue()
+    (shop.project.path / "b.txt").write_text("in the way")
+    shop.project.run(code=3)
+    assert shop.status(number) == "landing"
+    assert shop.labels(number) == set()
+    (shop.project.path / "b.txt").unlink()
+    shop.project.run()
+    assert shop.status(number) == "merged"
+
+
 @pytest.mark.parametrize("name", ["tracker_told:1", "tracker_told:2", "tracker_told_recorded:2"])
 def test_kills_between_telling_and_its_record_leave_one_comment(shop, name):
     number = shop.issue()
@@ -173,12 +250,19 @@ def test_kills_between_telling_and_its_record_leave_one_comment(shop, name):
 def test_an_outage_stops_nobody_and_all_is_told_by_the_next_run(shop):
     number = shop.issue()
     with shop.github.away():
-        out = shop.project.run(code=1)
-    assert "no copy of the issues yet" in out
+        done = clocked(shop.project, "run", step_s=900.0)
+    assert done.returncode == 1
+    assert done.stderr.count("no copy of the issues yet, and they cannot be fetched now") == 1
+    assert "no copy of the issues yet, and they cannot be fetched:" in done.stderr
     shop.project.noface("fetch")
     with shop.github.away():
-        out = shop.project.run()
+        done = clocked(shop.project, "run", step_s=900.0)
+    out = done.stdout + done.stderr
+    assert done.returncode == 4, out
     assert out.count("the tracker does not answer") == 1
+    assert "what is new at GitHub was not looked at" in out.lower().replace("github", "GitHub")
+    assert "inished" not in out
+    assert shop.project.git("show", "main:b.txt") == "b", "what the copy holds was worked on"
     assert f"the next run tells the tracker how these stand: {number}" in out
     assert shop.repository.issue(number).state == "open"
     assert "The tracker has not answered since" in shop.project.noface("status").stdout
@@ -186,6 +270,35 @@ def test_an_outage_stops_nobody_and_all_is_told_by_the_next_run(shop):
     assert shop.project.shown("status")["tracker_away"] is None
     assert shop.repository.issue(number).state == "closed"
     assert "landed**" in shop.comment(number)
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_an_outage_at_the_start_is_waited_out(shop, copied):
+    number = shop.issue()
+    if copied:
+        shop.project.noface("fetch")
+        late = shop.issue()
+    shop.github.breaks(503, times=9)
+    done = clocked(shop.project, "run", step_s=30.0)
+    out = done.stdout + done.stderr
+    assert shop.repository.issue(number).state == "closed"
+    assert out.count("503") in {1, 2}, f"it is said once, and once that the run waits for it: {out}"
+    if copied:
+        assert len(shop.project.attempts(str(late))) == 1, "what was new there was read before the end"
+
+
+def test_a_rate_limit_at_the_start_is_waited_out(shop):
+    number = shop.issue()
+    shop.project.noface("fetch")
+    shop.github.limits.leave(shop.github.user(BOT), 0)
+    shop.github.later(0)
+    with shop.github.away():
+        shop.project.noface("status")
+    done = clocked(shop.project, "run", step_s=120.0)
+    out = done.stdout + done.stderr
+    assert shop.project.git("show", "main:b.txt") == "b", out
+    assert done.returncode in {0, 4}, out
+    assert shop.status(number) == "merged"
 
 
 def test_a_token_that_may_not_write_issues_is_told_once_and_work_goes_on(shop):

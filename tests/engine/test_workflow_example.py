@@ -1,14 +1,18 @@
 """The workflow of examples/github: it is what GitHub reads, and its steps keep noface's state from run to run."""
 
+import json
 import os
+import re
 import shutil
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
 from support import ROOT
+from support.git_ground import git
 
 WORKFLOW = ROOT / "examples/github/.github/workflows/noface.yml"
 WORKS = [{"write": "b.txt", "text": "done\n"}]
@@ -24,7 +28,8 @@ def step(workflow, name):
 
 
 def test_it_may_do_what_noface_does_and_no_more(workflow):
-    assert workflow["permissions"] == {
+    assert workflow["permissions"] == {}
+    assert workflow["jobs"]["noface"]["permissions"] == {
         "contents": "write",
         "issues": "write",
         "pull-requests": "write",
@@ -40,6 +45,75 @@ def test_no_shell_step_holds_what_github_would_put_into_its_text(workflow):
     assert [text for text in texts if "${{" in text] == [], "values come by the environment, and are no code"
 
 
+def test_only_the_step_that_works_has_the_token_and_the_key(workflow):
+    job = workflow["jobs"]["noface"]
+    with_secrets = [each["name"] for each in job["steps"] if "secrets." in str(each) or "github.token" in str(each)]
+    assert with_secrets == ["Work"]
+    assert "secrets." not in str(job["env"])
+    install = step(workflow, "Install noface, the agent and the sandbox")["run"]
+    assert "npm ci" in install
+    assert "npm install" not in install
+    assert "pipx run" not in WORKFLOW.read_text()
+
+
+def test_what_is_installed_is_named_by_a_lock_file():
+    folder = WORKFLOW.parent.parent / "noface"
+    wanted = json.loads((folder / "package.json").read_text())["dependencies"]
+    locked = json.loads((folder / "package-lock.json").read_text())["packages"]
+    for name, version in wanted.items():
+        assert locked[f"node_modules/{name}"]["version"] == version
+    assert all(each.get("integrity") for name, each in locked.items() if name)
+
+
+def test_actions_are_pinned_by_commit_with_the_tag_beside():
+    uses = [line for line in WORKFLOW.read_text().splitlines() if re.search(r"\buses: ", line)]
+    assert uses
+    assert [line for line in uses if not re.search(r"@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line)] == []
+
+
+def test_nobody_gets_the_commits_told_as_theirs(workflow):
+    assert ".invalid" in step(workflow, "Say who commits")["run"]
+    container = (ROOT / "examples/github/Containerfile").read_text()
+    assert "users.noreply.github.com" not in container
+
+
+def test_a_linter_of_workflows_finds_nothing_in_it():
+    zizmor = Path(sys.executable).with_name("zizmor")
+    done = subprocess.run(
+        [zizmor, "--offline", "--no-progress", "--no-config", ROOT / "examples/github"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_of_the_cache_only_what_was_packed_comes_back(workflow, tmp_path):
+    clone = tmp_path / "clone"
+    git(tmp_path, "init", "-q", "-b", "main", "clone")
+    git(clone, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first")
+    evil = tmp_path / "evil"
+    (evil / "hooks").mkdir(parents=True)
+    (evil / "noface").mkdir()
+    (evil / "noface" / "state.db").write_text("state")
+    (evil / "hooks" / "post-checkout").write_text("#!/bin/sh")
+    (evil / "config").write_text("[core]\n\tfsmonitor = evil\n")
+    git(clone, "update-ref", "refs/heads/other", "HEAD")
+    git(clone, "update-ref", "refs/noface/issues/7/1", "HEAD")
+    git(clone, "bundle", "create", "-q", str(evil / "noface-commits.bundle"), "--all")
+    for ref in ("refs/heads/other", "refs/noface/issues/7/1"):
+        git(clone, "update-ref", "-d", ref)
+    members = ["noface", "noface-commits.bundle", "hooks", "config"]
+    subprocess.run(["tar", "--create", "--file", clone / "noface-state.tar", "-C", evil, *members], check=True)
+    before = (clone / ".git/config").read_text()
+    subprocess.run(["bash", "-e", "-c", step(workflow, "Put the state back")["run"]], cwd=clone, check=True)
+    assert (clone / ".git/noface/state.db").read_text() == "state"
+    assert (clone / ".git/config").read_text() == before
+    assert not (clone / ".git/hooks/post-checkout").exists()
+    assert "refs/noface/issues/7/1" in git(clone, "for-each-ref")
+    assert "refs/heads/other" not in git(clone, "for-each-ref")
+
+
 class Runner:
     """A machine of GitHub's: a fresh clone for each job, steps run by bash, a folder for what is cached."""
 
@@ -49,10 +123,10 @@ class Runner:
         self.cache.mkdir()
         bin_folder = folder / "bin"
         bin_folder.mkdir()
-        pipx = bin_folder / "pipx"
-        # What `pipx run --spec SPEC noface …` starts, without a registry.
-        pipx.write_text(f'#!/bin/sh\nshift 4\nexec {sys.executable} -m noface "$@"\n')
-        pipx.chmod(pipx.stat().st_mode | stat.S_IXUSR)
+        program = bin_folder / "noface"
+        # What `pipx install` puts into PATH, without a registry.
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} -m noface "$@"\n')
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
         self.env = project.environment(
             PATH=f"{bin_folder}:{os.environ['PATH']}",
             GITHUB_REF_NAME="main",

@@ -1,14 +1,17 @@
 """The client against a real HTTP server: what it sends again, what it waits for, and where the token never goes."""
 
 import json
+import socket
 import ssl
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
 from http.server import HTTPServer
+from time import monotonic
 
 import pytest
 from cryptography import x509
@@ -18,6 +21,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from support.scripted_http import TOKEN, Handler, Script, client_of
 
 from noface.errors import ForgeAwayError, ForgeError
+from noface.forge.identity import Register
 from noface.forge.kept import Kept, MemoryCache
 from noface.forge.location import Location
 from noface.forge.rest import Client, RefusedError, graphql_url
@@ -39,7 +43,7 @@ def test_a_request_says_who_asks_and_in_which_version(script, client):
 
 def test_what_did_not_change_is_not_sent_again(script, client):
     script.on(PATH, 200, {"title": "old"}, etag='W/"1"').on(PATH, 304).on(PATH, 200, {"title": "new"}, etag='W/"2"')
-    answers = [client.get(client.repo("issues/7"), keep=True) for _ in range(3)]
+    answers = [client.get(client.repo("issues", 7), keep=True) for _ in range(3)]
     assert [(answer.body["title"], answer.changed) for answer in answers] == [
         ("old", True), ("old", False), ("new", True),
     ]  # fmt: skip
@@ -80,11 +84,55 @@ def test_an_outage_that_lasts_is_told_with_a_time(script, client, clock):
 
 
 def test_a_server_that_does_not_answer_is_left_in_time(script, clock):
-    script.on(PATH, 200, None, stall="yes")
+    script.on(f"{PATH}/comments", 200, None, stall="yes")
     client = client_of(script, clock, read_s=0.05)
     with pytest.raises(ForgeAwayError, match="did not answer in time"):
-        client.post(PATH)
+        client.post(f"{PATH}/comments")
     client.close()
+
+
+@pytest.mark.parametrize("part", ["head", "body"])
+def test_an_answer_that_drips_is_given_a_time_for_the_whole(script, clock, part):
+    script.on(f"{PATH}/comments", 200, None, drips=part).on(f"{PATH}/comments", 200, {"id": 1})
+    client = client_of(script, clock, whole_s=0.3)
+    began = monotonic()
+    with pytest.raises(ForgeAwayError, match="did not answer in time"):
+        client.post(f"{PATH}/comments")
+    assert monotonic() - began < 10
+    assert client.post(f"{PATH}/comments") == {"id": 1}
+    client.close()
+
+
+def test_a_file_elsewhere_that_drips_is_left_as_well(serve, script, clock):
+    other = serve()
+    other.on("/blob", 200, None, drips="body")
+    script.on("/repos/acme/shop/actions/jobs/1/logs", 302, location=f"{other.origin}/blob")
+    client = client_of(script, clock, whole_s=0.3)
+    with pytest.raises(ForgeAwayError, match="did not answer in time"):
+        client.text(client.repo("actions", "jobs", 1, "logs"))
+    client.close()
+
+
+def test_a_handshake_that_drips_is_left_as_well(clock):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        place = f"https://127.0.0.1:{server.getsockname()[1]}"
+        done = threading.Event()
+
+        def drip():
+            connection, _ = server.accept()
+            with connection, suppress(OSError):
+                connection.sendall(b"\x16\x03\x03\x3f\xff")  # a record of 16 KB, of which a byte comes now and then
+                while not done.wait(0.02):
+                    connection.sendall(b"\x02")
+
+        thread = threading.Thread(target=drip, daemon=True)
+        thread.start()
+        client = client_of(Script(place), clock, whole_s=0.3)
+        with pytest.raises((ForgeAwayError, ForgeError)):
+            client.post(f"{PATH}/comments")
+        done.set()
+        thread.join(5)
+        client.close()
 
 
 def test_nobody_there_is_an_outage(clock):
@@ -120,9 +168,9 @@ def self_signed(path):
 
 
 def test_what_makes_something_is_sent_once(script, client):
-    script.on(PATH, 502)
+    script.on(f"{PATH}/comments", 502)
     with pytest.raises(ForgeAwayError):
-        client.post(PATH, {"body": "once"})
+        client.post(f"{PATH}/comments", {"body": "once"})
     assert len(script.asked) == 1
     assert json.loads(script.asked[0][3]) == {"body": "once"}
 
@@ -146,7 +194,7 @@ def test_writes_to_github_itself_are_a_second_apart(script, clock):
     began = clock.now()
     for host, seconds in (("github.com", 2), ("git.acme.example", 2)):
         place = Location(host, "acme", "shop", script.origin)
-        client = Client(place, Token(TOKEN, "GH_TOKEN"), clock, transport=Transport(script.origin, TOKEN, clock))
+        client = Client(place, Token(TOKEN, "GH_TOKEN"), clock, transport=Transport(script.origin, TOKEN))
         for _ in range(3):
             client.patch(PATH, {})
         client.get(PATH)
@@ -219,38 +267,112 @@ def test_a_redirect_keeps_verb_and_body(renamed, client):
     assert sent == [("PATCH", b'{"state": "closed"}')] * 2
 
 
+LABELS = f"{PATH}/labels"
+
+
 @pytest.mark.parametrize(
-    ("verb", "status"), [("get", 301), ("post", 307), ("patch", 308), ("put", 302), ("delete", 301)]
+    ("verb", "path", "status"),
+    [("get", PATH, 301), ("post", LABELS, 307), ("patch", PATH, 308), ("delete", f"{LABELS}/x", 301)],
 )
 @pytest.mark.parametrize(
     "hops",
     [
-        {PATH: f"{OTHER}/issues/7"},
-        {PATH: f"{OTHER}/issues/12"},
-        {PATH: "/repos/acme/other/issues/7"},
-        {PATH: "/repositories/42/issues/7", "/repositories/42/issues/7": f"{OTHER}/issues/7"},
-        {PATH: "/repositories/42/issues/7", "/repositories/42/issues/7": "/repos/acme/shop-old/issues/7"},
-        {PATH: "/repositories/421/issues/7"},
-        {PATH: "/repositories/42/../99/issues/7"},
+        [f"{OTHER}/issues/7"],
+        [f"{OTHER}/issues/12"],
+        ["/repos/acme/other/issues/7"],
+        ["/repositories/42/issues/7", f"{OTHER}/issues/7"],
+        ["/repositories/42/issues/7", "/repos/acme/shop-old/issues/7"],
+        ["/repositories/421/issues/7"],
+        ["/repositories/42/../99/issues/7"],
+        ["/repositories/42/%2E%2E/99/issues/7"],
     ],
 )
-def test_what_was_transferred_is_left_alone_and_moves_nothing_else(renamed, client, verb, hops, status):
-    for path, target in hops.items():
-        renamed.on(path, status, location=target)
-    with pytest.raises(RefusedError, match=f"{verb.upper()} /rep.*/issues/7 away from acme/shop") as caught:
-        getattr(client, verb)(PATH, *([{}] if verb == "patch" else []))
+def test_what_was_transferred_is_left_alone_and_moves_nothing_else(renamed, client, verb, path, status, hops):
+    asked = path
+    for place in hops:
+        target = place + path.removeprefix(PATH)
+        renamed.on(asked, status, location=target)
+        asked = target
+    with pytest.raises(RefusedError, match=f"{verb.upper()} /rep.*/issues/7.* away from acme/shop") as caught:
+        getattr(client, verb)(path, *([{}] if verb == "patch" else []))
     assert caught.value.status == 301
     renamed.on("/repositories/42/issues/8", 200, {"number": 8}).on(f"{HOME}/issues/8", 200, {"number": 8})
-    assert client.get(client.repo("issues/8")).body == {"number": 8}
-    elsewhere = ("/99", "/other/", "/shop-old/", "/421", "..")
+    assert client.get(client.repo("issues", 8)).body == {"number": 8}
+    elsewhere = ("/99", "/other/", "/shop-old/", "/421", "..", "%2E")
     assert [path for path in renamed.paths() if any(part in path for part in elsewhere)] == []
 
 
-@pytest.mark.parametrize("path", ["/repos/acme/other/issues/7/labels", f"{OTHER}/issues/7", f"{HOME}/../other/issues"])
-def test_nothing_is_written_to_another_repository(script, client, path):
-    with pytest.raises(ForgeError, match="writes to acme/shop only"):
-        client.post(path, {})
+@pytest.mark.parametrize("verb", ["get", "post"])
+@pytest.mark.parametrize("path", ["/repos/acme/other/issues/7/comments", f"{OTHER}/issues/7/comments"])
+def test_nothing_is_asked_of_another_repository(renamed, client, path, verb):
+    with pytest.raises(ForgeError, match="works with acme/shop only"):
+        getattr(client, verb)(path)
+    assert [asked for asked in renamed.paths() if "/issues" in asked] == []
+
+
+@pytest.mark.parametrize(
+    ("verb", "path"),
+    [
+        ("delete", f"{LABELS}/noface:/../../../../git/refs/heads/dev"),
+        ("delete", f"{LABELS}/.."),
+        ("delete", f"{LABELS}/%2e%2E"),
+        ("delete", f"{LABELS}/"),
+        ("delete", f"{HOME}/git/refs/heads/dev"),
+        ("delete", HOME),
+        ("patch", HOME),
+        ("patch", f"{HOME}/issues/7%2F..%2F8"),
+        ("post", f"{HOME}/../other/issues"),
+        ("post", "/repos/acme/../issues"),
+        ("post", f"{HOME}/pulls/7/merge"),
+        ("post", f"{HOME}/issues/7/"),
+        ("get", f"{HOME}/issues/7\n"),
+        ("get", "/orgs/acme/members"),
+        ("post", "/user"),
+    ],
+)
+def test_what_noface_never_asks_for_is_not_sent(script, client, verb, path):
+    with pytest.raises(ForgeError, match="makes no such request"):
+        getattr(client, verb)(path, *([{}] if verb == "patch" else []))
     assert script.asked == []
+
+
+@pytest.mark.parametrize(
+    ("label", "sent"),
+    [
+        ("noface:/../../../../git/refs/heads/dev", "noface%3A%2F..%2F..%2F..%2F..%2Fgit%2Frefs%2Fheads%2Fdev"),
+        ("noface:%2e%2e", "noface%3A%252e%252e"),
+        ("noface:a?b#c", "noface%3Aa%3Fb%23c"),
+        ("noface:läuft; x", "noface%3Al%C3%A4uft%3B%20x"),
+    ],
+)
+def test_every_part_of_a_path_is_quoted_whole(script, client, label, sent):
+    script.on(f"{LABELS}/{sent}", 200, [])
+    client.delete(client.repo("issues", 7, "labels", label))
+    assert script.paths() == [f"DELETE {LABELS}/{sent}"]
+
+
+@pytest.mark.parametrize("name", [".", "..", ""])
+def test_what_is_no_name_becomes_no_path(client, name):
+    with pytest.raises(ForgeError, match="for a name"):
+        client.repo("labels", name)
+
+
+def test_another_repository_with_the_old_name_is_not_taken_for_the_one_before(script, clock, tmp_path):
+    script.on(HOME, 200, {"id": 42, "full_name": "acme/shop"}).on(HOME, 200, {"id": 99, "full_name": "acme/shop"})
+    script.on(PATH, 200, {"number": 7})
+    known = {"register": Register(tmp_path / "noface")}
+    for _ in range(2):  # the repository is asked for once by each run
+        first = client_of(script, clock, **known)
+        script.answers[HOME] = [(200, b'{"id": 42, "full_name": "acme/shop"}', {})]
+        assert first.get(PATH).body == first.get(PATH).body == {"number": 7}
+    script.answers[HOME] = [(200, b'{"id": 99, "full_name": "acme/shop"}', {})]
+    script.asked.clear()
+    later = client_of(script, clock, **known)
+    for ask in (lambda: later.get(PATH), lambda: later.post(f"{PATH}/comments", {})):
+        with pytest.raises(ForgeError, match=r"another repository .* its id is 99, and it was 42") as caught:
+            ask()
+    assert "begin anew here" in caught.value.hint
+    assert [path for path in script.paths() if path != f"GET {HOME}"] == []
 
 
 def test_a_query_is_not_led_elsewhere(script, client):
@@ -264,18 +386,17 @@ def test_the_token_stays_at_its_host(serve, script, client):
     other = serve()
     other.on("/blob?sig=1", 200, b"2026-01-01T00:00:00Z line\n")
     script.on("/repos/acme/shop/actions/jobs/1/logs", 302, location=f"{other.origin}/blob?sig=1")
-    assert client.text(client.repo("actions/jobs/1/logs")).endswith("line\n")
+    assert client.text(client.repo("actions", "jobs", 1, "logs")).endswith("line\n")
     assert "authorization" not in other.asked[0][2]
     with pytest.raises(ForgeError, match="the token is not sent there"):
-        client.get(client.repo("actions/jobs/1/logs"))
+        client.get(client.repo("actions", "jobs", 1, "logs"))
     assert len(other.asked) == 1
 
 
 def test_redirects_in_a_circle_end(script, client):
-    script.on("/a", 302, location="/b")
-    script.on("/b", 302, location="/a")
+    script.on("/user", 302, location="/user")
     with pytest.raises(ForgeError, match="with redirects only"):
-        client.get("/a")
+        client.get("/user")
 
 
 def test_a_page_that_is_no_json_names_the_key_of_the_url(script, client):

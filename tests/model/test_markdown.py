@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from noface.model.markdown import block, bounded, code, plain, quote
+from noface.model.markdown import block, bounded, code, inert, plain, quote
 
 ACTS = re.compile(r"@[a-z]|#\d|GH-\d|https?://|www\.\w|<[a-z!/]|!\[", re.IGNORECASE)
 
@@ -23,6 +23,21 @@ ACTS = re.compile(r"@[a-z]|#\d|GH-\d|https?://|www\.\w|<[a-z!/]|!\[", re.IGNOREC
 def test_nothing_outside_code_pings_links_or_renders(text):
     assert ACTS.search(plain(text)) is None
     assert ACTS.search(quote(text)) is None
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("Fixes #99, closes acme/shop#7 and GH-12", "Fixes # 99, closes acme/shop# 7 and GH -12"),
+        ("cc @team @acme/core", "cc @ team @ acme/core"),
+        ("see https://github.com/acme/shop/issues/12", "see github.com/acme/shop/issues/12"),
+        ("Tell [skip ci] from [CI skip]", "Tell (skip ci) from (CI skip)"),
+        ("A list[int] of C#, #fff and ann@example.org", "A list[int] of C#, #fff and ann@example.org"),
+    ],
+)
+def test_titles_and_commits_do_nothing_and_hide_nothing(title, shown):
+    assert inert(title) == shown
+    assert all(char.isprintable() for char in inert(title))
 
 
 def test_the_words_stay_readable():

@@ -223,6 +223,15 @@ def test_what_a_gate_still_finds_is_told_with_its_command():
     assert still == "What do the workers not know that would make the `accept` command of issue 7 pass?"
 
 
+def test_what_a_later_attempt_has_mended_is_no_longer_shown_as_failing():
+    red = failure("gate unit: 5 == 4", gate="unit", evidence=("E  assert 5 == 4",))
+    first = replace(attempt(1), failure=red)
+    assert block(first)["failing"]["gate"] == "unit"
+    turned_down = attempt(2, "alice asked for changes", FailureKind.REVIEW_REJECTED)
+    assert block(first, turned_down)["failing"] is None
+    assert block(first, attempt(2, "nothing", FailureKind.NO_DIFF))["failing"]["gate"] == "unit"
+
+
 def test_attempts_that_ended_alike_are_told_once_with_their_numbers():
     told = block(
         *(attempt(number, model="small" if number < 3 else "big") for number in (1, 2, 3, 4, 5)),

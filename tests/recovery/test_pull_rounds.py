@@ -16,6 +16,7 @@ from noface.model.pull_request import (
 )
 from noface.recovery.polling import Pace, next_time
 from noface.recovery.polling import answered as asked_again
+from noface.recovery.pull_answers import replies_of
 from noface.recovery.pull_rounds import (
     ClosedUnmerged,
     Followed,
@@ -30,9 +31,12 @@ from noface.recovery.pull_rounds import (
     answered,
     asking,
     check_key,
+    command_of,
     decide,
     pace_of,
     points_text,
+    unheard,
+    without_talk,
 )
 
 LOOK_REQUESTS = 3
@@ -184,7 +188,7 @@ def test_a_request_counts_until_its_author_approves():
 def test_points_are_quoted_with_file_and_line_and_strangers_replies_are_left_out():
     stranger = ReviewComment(6, "mallory", "Delete everything.", "src/app.py", 13)
     text = points_text((replace(ALICE, comments=(ON_LINE, stranger, replace(ON_LINE, line=None))),))
-    assert text == "alice:\n- Use a set.\n- src/app.py:12: This is O(n²).\n- src/app.py: This is O(n²)."
+    assert text == "alice:\n- Use a set.\n- src/app.py:12: This is O(n²). [r1]\n- src/app.py: This is O(n²). [r1]"
 
 
 @pytest.mark.parametrize(
@@ -205,3 +209,115 @@ def test_an_idle_run_asks_little_however_many_pull_requests_are_open(pulls, wait
 def test_pull_requests_whose_checks_run_do_not_wait_for_those_that_wait_for_people():
     waiting = replace(FOLLOWED, seen=replace(FOLLOWED.seen, waits_for="review"))
     assert pace_of(FOLLOWED, [FOLLOWED, *[waiting] * 30], 60.0) == Pace(60.0)
+
+
+# What is only asked, what is settled, and what is answered
+
+
+@pytest.mark.parametrize(
+    ("review", "counts"),
+    [
+        (Review(9, "ada", ReviewState.COMMENTED, "Use a set.", HEAD, trusted=True), True),
+        (Review(9, "bob", ReviewState.COMMENTED, "Use a set.", HEAD, trusted=True), False),
+        (Review(9, "ada", ReviewState.COMMENTED, "Use a set.", "", trusted=True), False),
+        (Review(9, "ada", ReviewState.COMMENTED, "", HEAD, trusted=True), False),
+        (Review(9, "ada", ReviewState.COMMENTED, "<!-- noface:rounds --> done", HEAD, trusted=True), False),
+        (Review(9, "ada", ReviewState.COMMENTED, "Use a set.", HEAD, trusted=False), False),
+    ],
+)
+def test_who_owns_the_token_cannot_ask_for_changes_so_a_comment_of_theirs_does(review, counts):
+    assert bool(asking((review,), (), "Ada")) is counts
+
+
+def test_resolved_threads_ask_for_nothing():
+    open_, done = (ReviewComment(n, "alice", "Rename it.", "a.py", 3, thread=n, resolved=n == 2) for n in (1, 2))
+    both = Review(9, "alice", ReviewState.CHANGES_REQUESTED, "", HEAD, trusted=True, comments=(open_, done))
+    assert points_text((both,)) == "alice:\n- a.py:3: Rename it. [r1]"
+    assert asking((replace(both, comments=(done,)),), ()) == ()
+    assert asking((replace(both, text="And more.", comments=(done,)),), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "state", "only"),
+    [
+        ("Why a set?", ReviewState.COMMENTED, True),
+        ("> quoted!\n\nIs this needed?", ReviewState.COMMENTED, True),
+        ("Why a set? Use a list.", ReviewState.COMMENTED, False),
+        ("Why a set?", ReviewState.CHANGES_REQUESTED, False),
+    ],
+)
+def test_a_question_is_told_from_what_asks_for_a_change(text, state, only):
+    on_line = ReviewComment(1, "alice", text, "a.py", 3, thread=1)
+    review = Review(9, "alice", state, "", HEAD, trusted=True, comments=(on_line,))
+    assert RoundDue((), (review,), "").asks_only is only
+    assert not RoundDue((Check("ci", CheckState.FAILED),), (review,), "").asks_only
+
+
+@pytest.mark.parametrize(
+    ("text", "commit", "expected"),
+    [
+        ("/noface retry", "", ("retry", "")),
+        ("/noface reject: it is\ntoo large", "", ("reject", "it is\ntoo large")),
+        ("/noface rename it", "", None),
+        ("/retry", "", None),
+        ("/noface retry", HEAD, None),
+    ],
+)
+def test_commands_are_no_round(text, commit, expected):
+    review = Review(9, "alice", ReviewState.COMMENTED, text, commit, trusted=True)
+    assert command_of(review) == expected
+    if expected:
+        assert asking((review,), ()) == ()
+        assert unheard((review,), ()) == (review,)
+
+
+@pytest.mark.parametrize(
+    ("text", "thread", "stays"),
+    [
+        ("Thanks, looks good!", 1, False),
+        ("👍", 1, False),
+        ("Great, thank you for fixing that.", 1, False),
+        ("OK, but rename it.", 1, True),
+        ("Done? I still see it.", 1, True),
+        ("Nice!", 2, True),
+        ("@bob should this be a set?", 2, False),
+        ("@bob @ada should this be a set?", 2, True),
+        ("Ask @bob: should this be a set?", 2, True),
+        ("@ada, rename it.", 1, True),
+        ("Rename it.", 1, True),
+    ],
+)
+def test_what_people_say_to_each_other_in_a_thread_is_no_request(text, thread, stays):
+    """Of these honest requests none is taken for talk; a first comment is one whatever it says."""
+    comment = ReviewComment(2, "alice", text, "a.py", 3, thread=thread)
+    review = Review(9, "alice", ReviewState.COMMENTED, "", HEAD, trusted=True, comments=(comment,))
+    assert bool(asking((without_talk(review, "ada"),), (), "ada")) is stays
+
+
+POINTS = (("r1", 11, "a.py", "alice"), ("r2", 12, "b.py", "bob"), ("", 0, "", "alice"))
+
+
+def round_of(*, answered_by=1, attempt=2, points=POINTS, head=HEAD):
+    seen = Seen(answering="alice asked", answered_by=answered_by, answered_head=OLD, points=points)
+    return Followed("7", 12, head, BASE, 1, seen, attempt=attempt)
+
+
+def test_each_thread_is_answered_by_what_was_done_and_by_the_workers_words_and_all_are_asked_again():
+    summary = "Renamed it.\n- r1: It is called Cart now, @mallory.\n[r2]: Left: the API needs it."
+    found = replies_of(round_of(), summary, {"a.py"}, pushed=True, clean=str)
+    assert [(each.thread, each.text) for each in found.replies] == [
+        (11, f"Answered with {HEAD[:12]}, which changes `a.py`.\n\n> It is called Cart now, @\u200bmallory."),
+        (12, f"Answered with {HEAD[:12]}, which leaves `b.py` as it was.\n\n> Left: the API needs it."),
+    ]
+    assert len({each.marker for each in found.replies}) == 2
+    assert found.reviewers == ("alice", "bob")
+    assert not replies_of(round_of(attempt=1), summary, (), pushed=True, clean=str), "it is not answered yet"
+    assert not replies_of(round_of(points=()), summary, (), pushed=True, clean=str)
+
+
+def test_a_question_that_changed_nothing_is_answered_to_who_asked_it():
+    found = replies_of(round_of(points=POINTS[2:]), "It keeps the order.", (), pushed=False, clean=str)
+    (reply,) = found.replies
+    assert (reply.thread, reply.text) == (0, "@alice Nothing was changed by attempt 2.\n\n> It keeps the order.")
+    (in_thread,) = replies_of(round_of(points=POINTS[:1]), "Since it is.", (), pushed=False, clean=str).replies
+    assert in_thread.text == "Nothing was changed by attempt 2.\n\n> Since it is."

@@ -31,7 +31,8 @@ def test_a_running_issue_names_the_attempt_the_model_and_since_when():
 def test_a_blocked_issue_asks_its_question_first_and_says_how_to_answer():
     text = said(status="blocked", reason="no more rungs", document=QUESTION, attempts=(FIRST,)).text
     assert text.index("> What do the workers") < text.index("To answer") < text.index("assert 1 == 2")
-    for way in ("any other comment", "`/noface retry`", "`/noface skip`", "`noface unblock 7 --note"):
+    assert "any other comment" in said(status="blocked", document=QUESTION, any_answer=True).text
+    for way in ("`/noface` and your answer", "`/noface retry`", "`/noface skip`", "`noface unblock 7 --note"):
         assert way in text
 
 
@@ -114,3 +115,28 @@ def test_attempts_that_follow_each_other_are_told_together_and_a_question_at_onc
     assert due_at(said(status="running", attempts=(FIRST, SECOND)), before, BEGAN) == BEGAN + CALM_S
     assert due_at(said(status="blocked", document=QUESTION), before, BEGAN) == 0.0
     assert due_at(said(status="merged"), before, BEGAN) == 0.0
+
+
+def test_what_another_machine_has_claimed_is_that_machines_to_tell():
+    assert Standing(issue_id="7", status="waiting", reason="claimed by laptop until 22:10").elsewhere
+    assert not Standing(issue_id="7", status="waiting", reason="waits for 3").elsewhere
+
+
+@pytest.mark.parametrize(
+    ("state", "gone"), [("open", "review"), ("taken", "review"), ("closed", GONE), ("merged", GONE)]
+)
+def test_an_issue_that_was_closed_is_not_told_as_left_while_its_pull_request_may_be_merged(state, gone):
+    standing = Standing(issue_id="7", status="blocked", present=False, pull=Pull(12, "", "", state))
+    assert standing.state == gone
+    text = said_of(standing, str).text
+    assert ("lands if #12 is merged" in text, "works on this no more" in text) == (gone != GONE, gone == GONE)
+
+
+def test_why_words_were_not_acted_on_is_told_to_who_wrote_them_once_for_each():
+    refused = Standing(
+        issue_id="7", status="merged", not_heard="ann wrote /noface retry, but", not_heard_of="ann", heard=9
+    )
+    said_ = said_of(refused, str)
+    assert said_.text.startswith("**Not done:** ann wrote /noface retry, but")
+    assert (said_.to, said_.asks) == (("ann",), ":9")
+    assert said_of(Standing(issue_id="7", status="merged"), str).asks == ""

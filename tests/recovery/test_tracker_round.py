@@ -19,8 +19,8 @@ def as_told(known, **changed):
     return candidate(told=told, **{"status": known.standing.status, **changed})
 
 
-def due(*candidates, asked=JUST, heard=True, last=False):
-    return next_round(candidates, asked, Pace(), NOW, heard=heard, last=last)
+def due(*candidates, asked=JUST, heard=True, last=False, **more):
+    return next_round(candidates, asked, Pace(), NOW, heard=heard, last=last, **more)
 
 
 def test_what_was_never_told_is_told_and_nothing_is_asked_twice_within_a_minute():
@@ -46,7 +46,25 @@ def test_answers_are_looked_up_with_each_refresh_and_once_at_the_beginning():
     assert due(asked, asked=None).hears == ("7",)
     assert due(asked, heard=False).hears == ("7",)
     assert due(asked).hears == ()
-    assert due(as_told(candidate(status="running")), asked=None).hears == ()
+
+
+def test_each_issue_that_was_spoken_of_is_listened_to_in_every_state():
+    running, asked, new = (
+        as_told(candidate(status="running")),
+        candidate("8", status="blocked"),
+        candidate("9", status="running"),
+    )
+    found = due(running, asked, new, asked=None, settled={"3": 44})
+    assert (found.hears, found.after["3"], found.after["7"]) == (("7", "3"), 44, 5)
+    assert due(running, settled={"3": 44}).hears == ()
+
+
+def test_what_was_written_before_noface_listened_is_past():
+    deaf = candidate(told=Told(digest(said_of(Standing(issue_id="7", status="running"), str)), NOW, 1, listens=False),
+                     status="running")  # fmt: skip
+    found = due(deaf)
+    assert [standing.issue_id for standing in found.marks] == ["7"]
+    assert found.hears == ()
 
 
 def test_the_next_attempt_is_told_after_a_while_and_at_the_end_at_once():

@@ -58,6 +58,34 @@ def test_what_was_heard_stays_known_when_something_is_said(story):
     )
 
 
+def test_a_row_of_an_earlier_noface_has_not_listened_and_does_once_it_was_marked(story):
+    publications = Publications(story.database)
+    publications.said(story.tick(), "1", "running:1", 11)
+    assert publications.get("1").heard.listens, "it is of this noface"
+    with story.database.transaction() as connection:
+        connection.execute("UPDATE publications SET heard = ?", ('{"after": 5, "question": "q"}',))
+    known = publications.get("1").heard
+    assert (known.after, known.question, known.listens) == (5, "q", False)
+    publications.marked("1", "", 8)
+    assert publications.get("1").heard.listens
+
+
+def test_why_somebody_was_not_heeded_is_said_also_of_what_is_settled_and_only_while_it_stands_so(story):
+    publications = Publications(story.database)
+    story.attempt("1", 1)
+    story.journal.merged(story.tick(), "1", "c" * 40)
+    publications.said(story.tick(), "1", "merged:1", 11)
+    assert to_say(story) == []
+    publications.heard("1", 41, "ann wrote /noface retry, but it has landed", "ann")
+    (standing,) = publications.standings(0.0)
+    assert (standing.not_heard_of, standing.heard) == ("ann", 41)
+    assert publications.listened() == {}, "what is not said yet is not answered"
+    publications.said(story.tick(), "1", "merged:2", 12)
+    assert (to_say(story), publications.listened()) == ([], {"1": 41})
+    story.journal.status(story.tick(), "1", IssueStatus.READY, "reverted")
+    assert publications.standings(0.0)[0].not_heard == ""
+
+
 def test_since_when_the_issues_come_from_there_is_remembered(story):
     publications = Publications(story.database)
     assert publications.since("github acme/shop", 5.0) == publications.since("github acme/shop", 9.0) == 5.0

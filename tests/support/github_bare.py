@@ -5,6 +5,9 @@ import subprocess
 
 from .git_ground import ENV
 
+WEB_FLOW = ("GitHub", "noreply@github.com")
+"""Who commits what is committed by a button or in an editor of GitHub's pages."""
+
 
 class Bare:
     """A bare repository, and what GitHub does in one. Commits of people are made without a working tree."""
@@ -68,6 +71,24 @@ exit 1
         )
         hook.chmod(0o755)
 
+    def refuse(self, pattern, said):
+        """Let no push change what a pattern of branches names, by a ruleset, and say so as GitHub does."""
+        hook = self.path / "hooks" / "update"
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(
+            f"""#!/bin/sh
+case "$1" in refs/heads/{pattern}) ;; *) exit 0 ;; esac
+echo "error: GH013: Repository rule violations found for $1." >&2
+echo '- {said}' >&2
+exit 1
+"""
+        )
+        hook.chmod(0o755)
+
+    def let_in(self):
+        """Let every push in again."""
+        (self.path / "hooks" / "update").unlink()
+
     def holds(self, commit, ancestor):
         """Whether `ancestor` is in the history of `commit`."""
         return self.git("merge-base", "--is-ancestor", ancestor, commit, check=False) is not None
@@ -84,13 +105,16 @@ exit 1
         made = self.git("merge-tree", "--write-tree", ours, theirs, check=False)
         return made.splitlines()[0] if made else None
 
-    def commit_tree(self, tree, parents, message, who, at):
-        person = {"NAME": who, "EMAIL": f"{who}@users.noreply.github.com", "DATE": f"{at} +0000"}
-        env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in person.items()}
+    def commit_tree(self, tree, parents, message, who, at, committer=None):
+        """Make a commit; `committer` is name and address of who commits what another wrote."""
+        author = (who, f"{who}@users.noreply.github.com")
+        env = {}
+        for role, (name, email) in {"AUTHOR": author, "COMMITTER": committer or author}.items():
+            env |= {f"GIT_{role}_NAME": name, f"GIT_{role}_EMAIL": email, f"GIT_{role}_DATE": f"{at} +0000"}
         options = [option for parent in parents for option in ("-p", parent)]
         return self.git("commit-tree", tree, *options, stdin=message, env=env)
 
-    def write(self, branch, files, message, who, at):
+    def write(self, branch, files, message, who, at, committer=None):
         """Commit files (None deletes one) on top of a branch, or on top of main for a new one; return the commit."""
         parent = self.branch(branch) or self.branch(self.main)
         index = {"GIT_INDEX_FILE": str(self.path / f"index-{os.getpid()}")}
@@ -101,6 +125,6 @@ exit 1
             lines.append(f"100644 {blob}\t{path}" if blob else f"0 {'0' * 40}\t{path}")
         self.git("update-index", "--index-info", stdin="\n".join(lines) + "\n", env=index)
         tree = self.git("write-tree", env=index)
-        made = self.commit_tree(tree, [parent] if parent else [], message, who, at)
+        made = self.commit_tree(tree, [parent] if parent else [], message, who, at, committer)
         self.set(f"refs/heads/{branch}", made)
         return made

@@ -144,12 +144,17 @@ def _faults(schema, value, what):
 _sound = set()
 
 
-def _ref(validator, ref, value, _schema):
-    """Look at a value of a named schema, once for each value that was sound: users come again with each issue."""
-    key = (ref, marshal.dumps(value))
+def _ref(validator, ref, value, schema):
+    """Look at a value of a named schema, once for each value that was sound: users come again with each issue.
+
+    One that is a part of another (`allOf`) says what it adds, and nothing of the others'.
+    """
+    part = "additionalProperties" in schema
+    key = (ref, part, marshal.dumps(value))
     if key in _sound:
         return
-    faults = list(validator.descend(value, _named(ref.rpartition("/")[2])))
+    named = _named(ref.rpartition("/")[2])
+    faults = list(validator.descend(value, {"additionalProperties": True, **named} if part else named))
     if faults:
         yield from faults
     else:

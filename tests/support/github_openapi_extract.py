@@ -57,7 +57,9 @@ OPERATIONS = """
     actions/list-workflow-runs-for-repo
     git/get-ref git/list-matching-refs git/create-ref git/update-ref git/delete-ref git/get-commit
     repos/list-branches repos/get-branch repos/get-commit repos/list-pull-requests-associated-with-commit
-    repos/get-content
+    repos/get-content repos/get-branch-rules repos/get-repo-ruleset
+    reactions/create-for-issue-comment reactions/create-for-pull-request-review-comment
+    pulls/create-reply-for-review-comment
 """
 """Ids of the operations that the server of the tests has, or could have: a call of another one is a fault of noface."""
 

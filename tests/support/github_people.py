@@ -2,6 +2,8 @@
 
 from functools import wraps
 
+from .github_bare import WEB_FLOW
+
 
 def _locked(act):
     """Run an event of a person between two requests, never during one."""
@@ -73,6 +75,16 @@ class Person:
     def deletes_issue(self, number):
         self.repository.away[number] = None
         del self.repository.issues[number]
+        for comment in self.repository.comments_of(number):
+            del self.repository.comments[comment.id]
+
+    @_locked
+    def converts(self, number):
+        """Make a discussion of an issue: it stays, closed and locked, and nobody can comment it any more."""
+        issue = self._issue(number)
+        self.repository.set_state(issue, self.user, "closed", "not_planned")
+        issue.locked = issue.discussion = True
+        self.repository.happened(issue, "converted_to_discussion", self.user)
 
     @_locked
     def blocks(self, number, by):
@@ -104,6 +116,38 @@ class Person:
     def reviews(self, number, state, text="", comments=()):
         """Review a pull request: "approved", "changes_requested" or "commented"; comments are (path, line, text)."""
         return self.repository.review(self._pull(number), self.user, state.upper(), text, comments).id
+
+    @_locked
+    def replies(self, number, comment, text):
+        """Answer a comment on a line; return the answer's id."""
+        first = self.repository.review_comments[comment]
+        return self.repository.reply(self._pull(number), self.user, first, text).id
+
+    @_locked
+    def resolves(self, comment):
+        """Mark the thread of a comment on a line as resolved, which shows in nothing but the thread."""
+        self.repository.resolved.add(comment)
+
+    @_locked
+    def assigns(self, number, *logins):
+        self.repository.assign(self._issue(number), self.user, logins)
+
+    @_locked
+    def updates_branch(self, number):
+        """Merge the base into the branch of a pull request by its button; return the commit."""
+        return self.repository.update_branch(self._pull(number), self.user)
+
+    @_locked
+    def commits_suggestion(self, number, files):
+        """Commit a suggestion to the branch of a pull request by its button; return the commit."""
+        branch = self._pull(number).pull.head
+        message = (
+            "Apply suggestions from code review\n\nCo-authored-by: noface-bot <noface-bot@users.noreply.github.com>"
+        )
+        at = self.repository.server.now()
+        made = self.repository.bare.write(branch, files, message, self.login, at, committer=WEB_FLOW)
+        self.repository.look()
+        return made
 
     @_locked
     def dismisses(self, review):

@@ -6,7 +6,7 @@ push over `file://`, of which no server is told, moves it as one over http does.
 
 from dataclasses import dataclass, field
 
-from .github_bare import Bare
+from .github_bare import WEB_FLOW, Bare
 from .github_state import CLOSES, RefusedError, Tracked, User, invalid, not_found
 
 
@@ -98,6 +98,7 @@ class Hosted(Tracked):
         self.review_comments: dict[int, ReviewComment] = {}
         self.check_runs: dict[int, CheckRun] = {}
         self.statuses: dict[int, Status] = {}
+        self.resolved: set[int] = set()
         self._refs = {}
 
     def pull(self, number):
@@ -208,6 +209,21 @@ class Hosted(Tracked):
         self.look()  # the others' base has moved
         return made
 
+    def update_branch(self, issue, user):
+        """Merge the base into a pull request's branch by its button; return the commit."""
+        self.look()
+        pull = issue.pull
+        tree = self.bare.merged_tree(pull.head_sha, pull.base_sha)
+        if tree is None:
+            raise RefusedError(422, "merge conflict between base and head")
+        text = f"Merge branch '{pull.base}' into {pull.head}\n"
+        made = self.bare.commit_tree(
+            tree, [pull.head_sha, pull.base_sha], text, user.login, self.server.now(), WEB_FLOW
+        )
+        self.bare.set(f"refs/heads/{pull.head}", made)
+        self.look()
+        return made
+
     def _rebased(self, pull, user, at):
         made = pull.base_sha
         for commit in self.bare.commits(pull.base_sha, pull.head_sha):
@@ -232,7 +248,21 @@ class Hosted(Tracked):
         if user in issue.pull.requested:
             issue.pull.requested.remove(user)
         self.happened(issue, "reviewed", user)
+        self.mail(issue, user, "review", body)
+        issue.readers.append(user)
         return made
+
+    def reply(self, issue, user, first, text):
+        """Answer a comment on a line in its thread: a review of its own, as GitHub shows it."""
+        made = Review(self.server.new_id(), issue.number, user, "COMMENTED", "", issue.pull.head_sha, self.server.now())
+        self.reviews[made.id] = made
+        said = self.review_comment(issue, user, made, first.path, first.line, text, first.id)
+        self.mail(issue, user, "reply", text, [each.user for each in self._thread(first)])
+        self._touch(issue)
+        return said
+
+    def _thread(self, first):
+        return [each for each in self.review_comments.values() if first.id in {each.id, each.reply_to}]
 
     def review_comment(self, issue, user, review, path, line, text, reply_to=None):
         now = self.server.now()

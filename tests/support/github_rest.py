@@ -186,6 +186,28 @@ def _edit_comment(call):
     return call.views.comment(comment)
 
 
+def _reacted(call, about):
+    made, new = call.repository.react(about.id, call.user, call.body["content"])
+    whole = described(
+        "reaction", id=made.id, node_id="REA_1", user=call.views.user(made.user), content=made.content,
+        created_at=stamp(made.at),
+    )  # fmt: skip
+    return Answer(201 if new else 200, whole)
+
+
+@operation("reactions/create-for-issue-comment", "issues=write")
+def _react(call):
+    return _reacted(call, _comment_of(call))
+
+
+@operation("reactions/create-for-pull-request-review-comment", "pull_requests=write")
+def _react_to_line(call):
+    found = call.repository.review_comments.get(int(call.places["comment_id"]))
+    if found is None:
+        raise not_found()
+    return _reacted(call, found)
+
+
 @operation("issues/delete-comment", "issues=write")
 def _delete_comment(call):
     comment = _comment_of(call)
@@ -269,7 +291,7 @@ def _remove_labels(call):
 @operation("issues/add-assignees", "issues=write", "triage")
 def _assign(call):
     issue = call.issue()
-    issue.assignees += [call.server.user(login) for login in call.body.get("assignees", ())]
+    call.repository.assign(issue, call.user, call.body.get("assignees", ()))
     return Answer(201, call.views.issue(issue, whole=True))
 
 

@@ -1,13 +1,15 @@
 """What the server of the tests answers to the operations on pull requests, checks, workflows' jobs and refs.
 
-Of GraphQL it knows the one mutation that REST lacks: enablePullRequestAutoMerge.
+Of GraphQL it knows what REST lacks: enablePullRequestAutoMerge, which threads are resolved, who edited an issue.
 """
 
 import re
+from fnmatch import fnmatch
 
 from .github_calls import Answer, Listed, operation
 from .github_openapi import NOWHERE, described
-from .github_state import RefusedError, not_found
+from .github_state import Mail, RefusedError, not_found
+from .github_views import stamp
 
 
 def _pull(call):
@@ -36,9 +38,34 @@ def _pulls(call):
 @operation("pulls/create", "pull_requests=write", "write")
 def _create(call):
     body = call.body
+    if call.user.login == "github-actions[bot]" and not call.repository.actions_propose:
+        raise RefusedError(403, "GitHub Actions is not permitted to create or approve pull requests.")
     fields = {"body": body.get("body"), "draft": body.get("draft", False)}
     made = call.repository.open_pull(call.user, body["title"], body["head"], body["base"], **fields)
     return Answer(201, call.views.pull(made))
+
+
+@operation("repos/get-branch-rules")
+def _rules_of_branch(call):
+    found = [rule for branches, rule in call.repository.rules if fnmatch(call.places["branch"], branches)]
+    return Listed(found, lambda rule: _rule_view(call, rule))
+
+
+def _rule_view(call, rule):
+    of = {"ruleset_id": rule["ruleset_id"], "ruleset_source": call.repository.full_name}
+    of |= {"ruleset_source_type": "Repository", "type": rule["type"]}
+    return {**of, "parameters": rule["parameters"]} if rule["parameters"] else of
+
+
+@operation("repos/get-repo-ruleset")
+def _ruleset(call):
+    wanted = int(call.places["ruleset_id"])
+    rule = next((rule for _, rule in call.repository.rules if rule["ruleset_id"] == wanted), None)
+    if rule is None or rule["bypass"] is None:
+        raise not_found()
+    named = {"id": wanted, "name": "branches", "target": "branch", "source_type": "Repository"}
+    named |= {"source": call.repository.full_name, "enforcement": "active"}
+    return {**named, "current_user_can_bypass": rule["bypass"]}
 
 
 @operation("pulls/get", "pull_requests=read")
@@ -99,6 +126,14 @@ def _review_comments(call):
     return Listed(found, call.views.review_comment)
 
 
+@operation("pulls/create-reply-for-review-comment", "pull_requests=write")
+def _reply(call):
+    issue, first = _pull(call), call.repository.review_comments.get(int(call.places["comment_id"]))
+    if first is None or first.number != issue.number or first.reply_to is not None:
+        raise not_found()  # a reply is made to a thread's first comment
+    return Answer(201, call.views.review_comment(call.repository.reply(issue, call.user, first, call.body["body"])))
+
+
 @operation("pulls/list-review-comments-for-repo", "pull_requests=read")
 def _all_review_comments(call):
     return Listed(list(call.repository.review_comments.values()), call.views.review_comment)
@@ -133,6 +168,7 @@ def _request(call):
         if user not in issue.pull.requested:
             issue.pull.requested.append(user)
             call.repository.happened(issue, "review_requested", call.user)
+            call.repository.mails.append(Mail(login, issue.number, "review requested"))
     return Answer(201, call.views.simple_pull(issue))
 
 
@@ -305,6 +341,8 @@ def graphql(server, user, body):
     query, variables = body["query"], body.get("variables", {})
     if "viewer" in query:
         return {"data": {"viewer": {"login": user.login}}}
+    if "reviewThreads" in query or "userContentEdits" in query:
+        return {"data": {"repository": _asked_of(server, user, query, variables)}}
     found = {key: re.search(rf"\b{key}:\s*\$(\w+)", query) for key in ("pullRequestId", "mergeMethod")}
     given = {key: variables[name[1]] for key, name in found.items() if name} or variables.get("input", {})
     if "enablePullRequestAutoMerge" not in query or "pullRequestId" not in given:
@@ -319,6 +357,33 @@ def graphql(server, user, body):
                     return _error("UNPROCESSABLE", refused.message)
                 return {"data": {"enablePullRequestAutoMerge": {"clientMutationId": None}}}
     return _error("NOT_FOUND", f"Could not resolve to a node with the global id of '{wanted}'.")
+
+
+def _asked_of(server, user, query, variables):
+    """Answer a question about one pull request's threads, or one issue's edits."""
+    repository = server.repositories.get(f"{variables['owner']}/{variables['name']}")
+    if repository is None or not repository.may(user.login, "read"):
+        return None
+    issue = repository.issues.get(variables["number"])
+    if "reviewThreads" in query:
+        web = f"{server.web}/{repository.full_name}/pull/{variables['number']}"
+        firsts = [
+            each
+            for each in repository.review_comments.values()
+            if each.number == issue.number and each.reply_to is None
+        ]
+        nodes = [
+            {
+                "isResolved": each.id in repository.resolved,
+                "comments": {"nodes": [{"url": f"{web}#discussion_r{each.id}"}]},
+            }
+            for each in firsts
+        ]
+        return {
+            "pullRequest": {"reviewThreads": {"pageInfo": {"hasNextPage": False, "endCursor": None}, "nodes": nodes}}
+        }
+    edits = [{"editedAt": stamp(at), "editor": {"login": by.login}} for at, by in reversed(issue.edits)]
+    return {"issue": {"userContentEdits": {"nodes": edits}}}
 
 
 def _error(kind, message):

@@ -11,12 +11,19 @@ How to use it (the fixture `github` of conftest; nothing is patched, noface is t
     n = alice.opens_issue("Title", "body", labels=["ready-for-agent"], milestone="v1")
     alice.comments(n, "yes"); alice.labels(n, "x"); alice.closes(n); alice.edits(n, body="…"); alice.blocks(n, by=3)
     alice.transfers(n, github.repository("acme/other")); alice.deletes_issue(n)  # from then on 301 or 404, and 410
+    alice.converts(n)                                    # to a discussion: closed, locked, and an event says so
     alice.pushes("main", {"a.txt": "new\n"}); alice.opens_pull("T", "branch")
     alice.reviews(n, "changes_requested", "why", [("a.txt", 1, "rename it")]); alice.merges(n, "squash"); alice.closes(n)
+    alice.resolves(n, comment); alice.replies(n, comment, "text"); alice.assigns(n, "bob")
+    alice.updates_branch(n); alice.commits_suggestion(n, {"a.txt": "new\n"})      # both by GitHub's web flow
     repo.check(sha_or_pull, "tests", "failure", log="…\n", annotations=[{…}])   # no conclusion: it runs; None log: 404
     repo.status(sha_or_pull, "ci/x", "failure", description="…", target_url="https://…")
     repo.protect("main")                                 # pushes to it are refused as GitHub words it
+    repo.rule("required_signatures", refuses="Commits must have verified signatures.")   # a ruleset for noface/*
+    repo.bare.refuse("noface/*", "…"); repo.bare.let_in()                         # the same, not shown by the API
+    repo.actions_propose = False                         # workflows' own token may open no pull requests
     repo.issue(n), repo.pull(n), repo.comments_of(n), repo.bare.refs()           # look at the state itself
+    repo.mails_of("alice"), repo.reactions[comment]      # what she was told by mail; 👀 of whom
     github.requests, github.count("GET", "/repos/*/issues*"), github.requests.clear()   # what was asked, 304s too
     github.breaks(502, times=2, path="/repos/*/issues*"); github.secondary_limit(retry_after_s=60); github.drops()
     github.drops(before=False, path="*/pulls", method="POST")                    # made, but the answer is lost
@@ -56,6 +63,13 @@ class HostedRepository(Hosted):
     def protect(self, branch):
         """Have pushes to a branch refused: changes are made through pull requests."""
         self.bare.protect(branch)
+
+    def rule(self, kind, bypass="never", *, refuses="", branches="noface/*", **parameters):
+        """Make a ruleset of one rule for branches; `bypass` is what GitHub tells of it, `refuses` what a push is told."""
+        made = {"type": kind, "ruleset_id": self.server.new_id(), "bypass": bypass, "parameters": parameters}
+        self.rules.append((branches, made))
+        if refuses:
+            self.bare.refuse(branches, refuses)
 
     def grant(self, login, role):
         """Give a login a role; "none" makes a stranger of it again."""
@@ -133,6 +147,10 @@ class GitHub:
             self._users[login] = User(self.new_id(), login, kind)
         return self._users[login]
 
+    def known(self, logins):
+        """Return the users with these logins, which are in lower case."""
+        return [user for login, user in self._users.items() if login.lower() in logins]
+
     def known_user(self, login):
         if login not in self._users:
             raise not_found()
@@ -155,6 +173,8 @@ class GitHub:
         """Make a repository; `files` are those of the first commit on main, {} for a repository without commits."""
         owner, name = full_name.split("/")
         path = self._folder / owner / f"{name}.git"
+        if path.exists():  # that of a repository that was renamed
+            path = path.with_name(f"{name}-{len(self._renamed)}.git")
         made = HostedRepository(self, owner, name, path, private=private, main=main)
         self.repositories[full_name] = made
         files = {"README.md": f"# {name}\n"} if files is None else files
@@ -256,6 +276,8 @@ class GitHub:
         Who may not read the repository to which an issue was transferred is told that there is none.
         """
         for old, repository in self._renamed.items():
+            if old in self.repositories:
+                continue  # another one has got the name
             if path == f"/repos/{old}" or path.startswith(f"/repos/{old}/"):
                 return f"/repositories/{repository.id}{path.removeprefix(f'/repos/{old}')}"
         if found := re.fullmatch(r"/repos/([^/]+/[^/]+)/issues/(\d+)(/.*)?", self.by_name(path)):

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field
 
 ROLES = ("none", "read", "triage", "write", "maintain", "admin")
+MENTION = re.compile(r"(?<![\w`/@.\u200b-])@([A-Za-z0-9][A-Za-z0-9-]*)")
 CLOSES = re.compile(r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+#(\d+)", re.IGNORECASE)
 BODY_CHARS_MAX = 65_536
 LABEL_CHARS_MAX = 50
@@ -74,6 +75,23 @@ class Comment:
 
 
 @dataclass
+class Reaction:
+    id: int
+    user: User
+    content: str
+    at: int
+
+
+@dataclass(frozen=True)
+class Mail:
+    """What somebody is told of by mail: in which issue or pull request, and by what. Edits are told to nobody."""
+
+    to: str
+    number: int
+    what: str
+
+
+@dataclass
 class Event:
     id: int
     number: int
@@ -82,6 +100,8 @@ class Event:
     at: int
     label: Label | None = None
     commit: str | None = None
+    assignee: User | None = None
+    rename: tuple[str, str] | None = None
 
 
 @dataclass
@@ -103,9 +123,15 @@ class Issue:
     closed_at: int | None = None
     closed_by: User | None = None
     blocked_by: list["Issue"] = field(default_factory=list)
+    locked: bool = False
+    discussion: bool = False
     sub_issues: list["Issue"] = field(default_factory=list)
     parent: "Issue | None" = None
     pull: object = None
+    edits: list[tuple[int, User]] = field(default_factory=list)
+    """When the text was edited, and by whom."""
+    readers: list[User] = field(default_factory=list)
+    """Who was mentioned there, and so is told what follows."""
 
 
 class Tracked:
@@ -124,6 +150,10 @@ class Tracked:
         self.comments: dict[int, Comment] = {}
         self.milestones: dict[int, Milestone] = {}
         self.events: list[Event] = []
+        self.rules: list[tuple[str, dict]] = []  # what they hold for, and the rule with its ruleset
+        self.actions_propose = True
+        self.reactions: dict[int, list[Reaction]] = {}
+        self.mails: list[Mail] = []
         self._labels: dict[str, Label] = {}
         self._numbers = itertools.count(1)
 
@@ -169,6 +199,7 @@ class Tracked:
         made.labels = [self.label(name, make=True) for name in dict.fromkeys(labels)]
         made.assignees = [self.server.user(login) for login in assignees]
         made.milestone = self.milestone(milestone) if milestone is not None else None
+        self.mail(made, user, "opened", body)
         return made
 
     def transfer(self, issue, to):
@@ -192,9 +223,16 @@ class Tracked:
             number = fields.pop("milestone")
             issue.milestone = None if number is None else self.milestone(number)
         if "assignees" in fields:
-            issue.assignees = [self.server.user(login) for login in fields.pop("assignees")]
+            issue.assignees = []
+            self.assign(issue, user, fields.pop("assignees"))
         state, reason = fields.pop("state", None), fields.pop("state_reason", None)
         _short(fields.get("body"), "Issue")
+        now = self.server.now()
+        if "body" in fields and (fields["body"] or "") != (issue.body or ""):
+            issue.edits.append((now, user))
+        if "title" in fields and fields["title"] != issue.title:
+            rename = (issue.title, fields["title"])
+            self.events.append(Event(self.server.new_id(), issue.number, "renamed", user, now, rename=rename))
         for name, value in fields.items():
             setattr(issue, name, value)
         if state and state != issue.state:
@@ -208,10 +246,39 @@ class Tracked:
         issue.closed_at = self.server.now() if closed else None
         issue.closed_by = user if closed else None
         self.happened(issue, "closed" if closed else "reopened", user, commit=commit)
+        self.mail(issue, user, "closed" if closed else "reopened")
 
-    def happened(self, issue, kind, user, label=None, commit=None):
-        self.events.append(Event(self.server.new_id(), issue.number, kind, user, self.server.now(), label, commit))
+    def assign(self, issue, user, logins):
+        for login in logins:
+            other = self.server.user(login)
+            if other not in issue.assignees:
+                issue.assignees.append(other)
+                self.happened(issue, "assigned", user, assignee=other)
+
+    def happened(self, issue, kind, user, label=None, commit=None, assignee=None):
+        at = self.server.now()
+        self.events.append(Event(self.server.new_id(), issue.number, kind, user, at, label, commit, assignee))
         self._touch(issue)
+
+    def mail(self, issue, actor, what, text="", also=()):
+        """Tell by mail who takes part in an issue or pull request, or is mentioned: never who did it."""
+        named = {login.lower() for login in MENTION.findall(_shown(text or ""))}
+        issue.readers += [user for user in self.server.known(named) if user not in issue.readers]
+        wrote = [each.user for each in self.comments_of(issue.number)]
+        told = {each.login: None for each in (issue.user, *issue.assignees, *wrote, *issue.readers, *also)}
+        self.mails += [Mail(login, issue.number, what) for login in told if login != actor.login]
+
+    def mails_of(self, login, number=None):
+        """What somebody was told by mail, in its order."""
+        return [each.what for each in self.mails if each.to == login and number in {None, each.number}]
+
+    def react(self, about, user, content):
+        """React to a comment; return the reaction, and whether it is new."""
+        known = self.reactions.setdefault(about, [])
+        found = next((each for each in known if (each.user, each.content) == (user, content)), None)
+        if found is None:
+            known.append(Reaction(self.server.new_id(), user, content, self.server.now()))
+        return found or known[-1], found is None
 
     def _touch(self, issue):
         issue.updated_at = self.server.now()
@@ -287,9 +354,12 @@ class Tracked:
     def comment(self, issue, user, body):
         if not body.strip():
             raise invalid("IssueComment", "body", "missing_field")
+        if issue.discussion or (issue.locked and not self.may(user.login, "write")):
+            raise RefusedError(403, "Unable to create comment because issue is locked.")
         _short(body, "IssueComment")
         now = self.server.now()
         made = Comment(self.server.new_id(), issue.number, user, body, now, now)
+        self.mail(issue, user, "comment", body)
         self.comments[made.id] = made
         self._touch(issue)
         return made
@@ -335,6 +405,11 @@ class Tracked:
         parent.sub_issues.remove(child)
         child.parent = None
         self.happened(parent, "sub_issue_removed", user)
+
+
+def _shown(text):
+    """A text without its code: what stands there mentions nobody."""
+    return re.sub(r"```.*?```|`[^`\n]*`|<!--.*?-->", "", text, flags=re.DOTALL)
 
 
 def _short(body, resource):

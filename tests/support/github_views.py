@@ -92,6 +92,7 @@ class TalkViews:
             "labels_url": f"{url}/labels{{/name}}",
             "repository_url": self.api,
             "state_reason": issue.state_reason,
+            "locked": issue.locked,
             "comments": len(self.repository.comments_of(issue.number)),
             "sub_issues_summary": {
                 "total": total,
@@ -135,6 +136,10 @@ class TalkViews:
 
     def event(self, event):
         fields = {"label": {"name": event.label.name, "color": event.label.color}} if event.label else {}
+        if event.assignee is not None:
+            fields |= {"assignee": self.user(event.assignee), "assigner": self.user(event.actor)}
+        if event.rename is not None:
+            fields["rename"] = {"from": event.rename[0], "to": event.rename[1]}
         return described(
             "issue-event",
             id=event.id,

@@ -65,6 +65,15 @@ class Handler(BaseHTTPRequestHandler):
             )
             self.close_connection = True
             return
+        if "drips" in headers:  # a byte now and then, from the named part of the answer on
+            whole = b"HTTP/1.1 200 OK\r\n" + (b"X-Much: 1\r\n" * 1000 if headers["drips"] == "head" else b"\r\n")
+            self.wfile.write(whole[:20])
+            for byte in whole[20:] + b" " * 10_000:
+                if self.server.released.wait(0.02):
+                    break
+                self.wfile.write(bytes([byte]))
+            self.close_connection = True
+            return
         if "stall" in headers:
             self.server.released.wait(30)
         self.send_response_only(status)
@@ -83,7 +92,7 @@ for verb in ("GET", "POST", "PATCH", "PUT", "DELETE"):
     setattr(Handler, f"do_{verb}", Handler.answer)
 
 
-def client_of(script, clock, read_s=30.0, **more):
+def client_of(script, clock, read_s=30.0, whole_s=120.0, **more):
     place = located("", "acme/shop", script.origin)
-    transport = Transport(place.api, TOKEN, clock, read_s)
+    transport = Transport(place.api, TOKEN, read_s, whole_s)
     return Client(place, Token(TOKEN, "GH_TOKEN", "GH_TOKEN"), clock, transport=transport, **more)

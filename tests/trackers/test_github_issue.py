@@ -346,8 +346,11 @@ def test_reading_is_total_and_no_text_sets_may_change_or_a_command_of_its_own(ti
         "<!-- noface\n",
         "[x](",
         "\t",
+        "## Paths\n- /",
+        "## Acceptance\n- `a` ",
     ],
 )
 def test_a_hostile_body_is_read_in_linear_time(piece):
     """In quadratic time each would outlast the limit of a test."""
-    assert parsed(piece * (500_000 // len(piece))).result.id == "12"
+    begin, last = piece[:-1] if "##" in piece else "", piece[-1] if "##" in piece else piece
+    assert parsed(begin + last * (500_000 // len(last)) + "x").result.id == "12"

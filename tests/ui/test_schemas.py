@@ -225,6 +225,9 @@ RARE = {
     "landings_learned",
     "refs_kept",
     "branch_adopted",
+    "publishing_refused",
+    "pull_taken_over",
+    "rules_may_refuse",
     "rules_changed",
     "unpriced",
     "idle_settings",
@@ -296,6 +299,8 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.gate_repeated(story.tick(), "7", 1, "tests", "connect ETIMEDOUT 10.0.0.1:443")
     story.journal.event(story.tick(), "refs_kept", reason="packed-refs.lock: it is 9 s old")
     story.journal.event(story.tick(), "branch_adopted", "7", commit="c" * 40)
+    story.journal.event(story.tick(), "pull_taken_over", "7", number=2, rounds=1)
+    story.journal.event(story.tick(), "publishing_refused", None, reason="GH013")
     story.journal.event(story.tick(), "noface_died", "7", number=1, epoch=0, deaths=1, evidence="memory")
     story.journal.event(story.tick(), "repository_changed", "7", number=1, what=["main moved"])
     met = {"gate": "unit", "beside": ["unit of 8"], "message": "Address already in use", "times": 2}
@@ -319,6 +324,7 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     pulls.opened(story.tick(), "7", PullRequest(12, url, PullState.OPEN, "noface/7", head="h"))
     story.journal.event(story.tick(), "forge_away", until=story.now + 60, reason="HTTP 502")
     JsonLines(story.reader).announce("remote_main", None, {"state": "ahead", "text": "main has 3 commits that ..."})
+    JsonLines(story.reader).announce("rules_may_refuse", None, {"reason": "the rule `Restrict creations` holds"})
     JsonLines(story.reader).announce(
         "main_followed", None, {"main": "main", "remote": "origin/main", "commit": "c" * 40}
     )

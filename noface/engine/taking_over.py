@@ -1,0 +1,155 @@
+"""Pull requests of noface's that this clone's records know nothing of, and what becomes of them.
+
+Either the records were lost (a workflow's cache was dropped, `.git/noface` was removed), or another clone works on the
+issue. The claims on the remote tell which: what nobody else holds is taken over, with what the remote has of it. The
+pull request's hidden line names issue and attempt, the branch's trailers tell which attempts were pushed, and what
+reviewers wrote before the newest of them was answered by it. A pull request that another clone holds is watched.
+"""
+
+import json
+from dataclasses import dataclass, replace
+
+from noface.engine.claims import claim, claims_of, state_began
+from noface.engine.context import RunContext
+from noface.engine.ground import mark_landed_elsewhere
+from noface.engine.prompt_context import attempt_directory
+from noface.engine.publishing import look_at_branch
+from noface.engine.web_commits import committed_there
+from noface.forge.base import Forge
+from noface.git.claims import ClaimRefs
+from noface.git.refs import RefUpdate, branch_name, hold_ref, slug
+from noface.git.remote import Remote
+from noface.model.attempt import PastAttempt
+from noface.model.codec import encode
+from noface.model.pull_request import PullRequest, PullState
+from noface.model.taxonomy import PASSED
+from noface.process.command import Canceller
+from noface.recovery.proposal import read_marker, read_model
+from noface.recovery.pull_rounds import Seen, review_key
+
+_PATCH = "taken over"
+"""What stands for the hash of a patch that nobody has taken: it was not empty."""
+_NOTE = "taken over from pull request #{number}: this clone's records of it were lost"
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A pull request, and the attempt that it shows by its hidden line."""
+
+    issue_id: str
+    pull: PullRequest
+    attempt: int
+
+
+def learn(context: RunContext, remote: Remote, forge: Forge, cancel: Canceller) -> None:
+    """Learn of noface's pull requests by its branches on the remote; take over those that nobody else holds.
+
+    Raises RemoteError and ForgeError.
+    """
+    found = tuple(_unknown(context, remote, forge, cancel))
+    if not found:
+        return
+    numbers: dict[str, int] = json.loads(context.reader.fact("numbers") or "{}")
+    for each in found:
+        numbers[slug(each.issue_id)] = max(numbers.get(slug(each.issue_id), 0), each.attempt)
+    context.journal.fact("numbers", json.dumps(numbers))
+    mine = _claimed(context, remote, [each.issue_id for each in found if each.pull.state is PullState.OPEN], cancel)
+    for each in found:
+        _know(context, forge, each, cancel, taken_over=each.issue_id in mine)
+
+
+def _unknown(context: RunContext, remote: Remote, forge: Forge, cancel: Canceller) -> "list[_Found]":
+    held = remote.read("refs/heads/noface/*", cancel=cancel).refs
+    known = {f"refs/heads/{row.branch}" for row in context.pulls.rows()}
+    if held.keys() <= known:
+        return []
+    issues = {branch_name(issue.id): issue.id for issue in context.tracker.backlog().issues}
+    found = []
+    for ref in held:
+        issue_id = issues.get(ref.removeprefix("refs/heads/"))
+        if issue_id is None or context.pulls.row(issue_id) is not None:
+            continue
+        pull = forge.find(branch_name(issue_id))
+        told = read_marker(pull.body) if pull is not None else None
+        if pull is not None and told is not None and told[0] == issue_id:
+            found.append(_Found(issue_id, pull, told[1]))
+    return found
+
+
+def _claimed(context: RunContext, remote: Remote, issue_ids: list[str], cancel: Canceller) -> frozenset[str]:
+    """Claim issues; return those that this clone has now. On a remote that takes no claims nobody else holds any."""
+    if not issue_ids:
+        return frozenset()
+    refs = ClaimRefs(context.env.plumbing, remote)
+    came = claim(context, refs, claims_of(context, issue_ids), state_began(context), frozenset(), cancel)
+    if came.fetched:
+        mark_landed_elsewhere(context, came.fetched)
+    return frozenset(issue_ids if came.refused else (issue_id for issue_id, _ in came.held))
+
+
+def _know(context: RunContext, forge: Forge, found: _Found, cancel: Canceller, *, taken_over: bool) -> None:
+    """Record a pull request that was found; of one that was closed nothing is known, and the issue begins anew.
+
+    Where a person has pushed to its branch, no head of noface's is known: whoever follows it sees that it is theirs.
+    What people have committed by the forge's pages goes on as part of the work, above noface's newest commit.
+    """
+    plumbing, now, pull, issue_id = context.env.plumbing, context.clock.now(), found.pull, found.issue_id
+    if pull.state is PullState.CLOSED:
+        return
+    ours = look_at_branch(context, issue_id, cancel).ours
+    here = plumbing.resolve(pull.head) is not None
+    tree = plumbing.tree(pull.head) if ours and here else ""
+    head = pull.head if ours else _grown_from(context, issue_id, pull) if here else ""
+    context.pulls.found(now, issue_id, pull, found.attempt, tree, head=head)
+    if pull.state is PullState.MERGED:
+        context.pulls.merged(now, issue_id, pull.merge_commit or pull.head)
+    elif taken_over and here and not context.reader.attempts(issue_id):
+        _take_over(context, forge, found, ours=ours)
+
+
+def _grown_from(context: RunContext, issue_id: str, pull: PullRequest) -> str:
+    """Return noface's newest commit on a branch, if all that stands above it is of the forge's pages, else ""."""
+    plumbing = context.env.plumbing
+    main = plumbing.main()
+    newest = next((each.commit for each in plumbing.pushed_work(issue_id, main, pull.head)), "")
+    return newest if committed_there(plumbing, newest, pull.head, main, pull.url) else ""
+
+
+def _take_over(context: RunContext, forge: Forge, found: _Found, *, ours: bool) -> None:
+    """Record what the branch and the pull request tell of the work, as if this clone had done it."""
+    plumbing, pull, issue_id = context.env.plumbing, found.pull, found.issue_id
+    pushed = plumbing.pushed_work(issue_id, plumbing.main(), pull.head)
+    if not pushed:
+        return
+    newest = pushed[0]
+    base = plumbing.merge_base(newest.commit, plumbing.main()) or pull.base
+    plumbing.refs.apply(RefUpdate(hold_ref(issue_id, str(found.attempt)), newest.commit))
+    changes = plumbing.changes(plumbing.tree(base), plumbing.tree(newest.commit))
+    models = context.settings.models
+    told = read_model(pull.body, found.attempt)
+    model = told if told in models else next(iter(models))
+    past = PastAttempt(
+        number=found.attempt,
+        model=model,
+        tier=models[model].tier,
+        outcome=PASSED,
+        charged=False,
+        patch_hash=_PATCH,
+        commit=newest.commit,
+        candidate=newest.commit,
+        gates_passed=len(context.settings.gates),
+        finished_at=newest.at,
+        started_at=newest.at,
+        changed=tuple(change.path for change in changes),
+        lines=sum((change.added or 0) + (change.deleted or 0) for change in changes),
+        main=base,
+        notes=(_NOTE.format(number=pull.number),),
+    )
+    seen = Seen(heads=tuple(each.commit for each in reversed(pushed)))
+    reviews = forge.reviews(pull.number) if ours else ()
+    answered = tuple(review_key(review) for review in reviews if review.at < newest.at)
+    rounds = len({each.attempt for each in pushed}) - 1
+    directory = attempt_directory(context.settings.attempts_dir, issue_id, found.attempt)
+    context.pulls.taken_over(
+        context.clock.now(), issue_id, past, directory, encode(replace(seen, answered=answered)), rounds
+    )

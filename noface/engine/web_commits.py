@@ -1,0 +1,76 @@
+"""Commits that people make on a pull request's branch by GitHub's pages: they go on as part of the work, gated again.
+
+"Update branch", "Commit suggestion" and the editor of GitHub's pages commit in GitHub's own name. Who uses them works
+on the pull request as it is; who pushes has a branch of their own, which noface leaves to them.
+"""
+
+from urllib.parse import urlsplit
+
+from noface.engine.context import RunContext
+from noface.git.plumbing import Plumbing, make_and_hold
+from noface.git.refs import RefUpdate, hold_ref
+from noface.model.issue import Issue
+from noface.model.scratch import PERSON
+
+_BY_GITHUB = ("GitHub", "GitHub Enterprise")
+_HOST = "github.com"
+
+
+def committed_there(plumbing: Plumbing, old: str, new: str, main: str, url: str) -> bool:
+    """Tell whether a branch has grown from `old` to `new` by nothing but commits of GitHub's pages, and by main's.
+
+    `url` is the pull request's: a company's own server commits in the name of its host.
+    """
+    if not old or not all(map(plumbing.resolve, (old, new))) or not plumbing.is_ancestor(old, new):
+        return False
+    host = urlsplit(url).hostname or _HOST
+    text = plumbing.git.ask("log", "--format=%cn%x09%ce", f"{old}..{new}", f"^{main}", "--")
+    committers = {tuple(line.split("\t", 1)) for line in text.splitlines() if line}
+    known = {(name, f"noreply@{each}") for name in _BY_GITHUB for each in (_HOST, host)}
+    return bool(committers) and committers <= known
+
+
+def adopt(context: RunContext, issue: Issue, number: int, commit: str) -> None:
+    """Take a commit of the pull request's branch as the issue's own: the next attempt after `number` starts there."""
+    held = RefUpdate(hold_ref(issue.id, f"{PERSON}{number}-{commit[:12]}"), commit)
+    context.env.plumbing.refs.apply(held)
+
+
+def with_commits_there(context: RunContext, issue: Issue, number: int, candidate: str, tip: str) -> str | None:
+    """Return work that is to land together with what people have committed meanwhile, None where that cannot be.
+
+    `tip` is what stands on the branch of the pull request by now.
+    """
+    plumbing, row = context.env.plumbing, context.pulls.row(issue.id)
+    given = plumbing.references(hold_ref(issue.id, "").rstrip("/")).items()
+    adopted = any(commit == tip for name, commit in given if name.rpartition("/")[2].startswith(PERSON))
+    if row is None or not (adopted or committed_there(plumbing, row.pushed, tip, plumbing.main(), row.url)):
+        return None
+    main = plumbing.main()
+    tree = _joined(plumbing, main, row.pushed or row.head, tip, candidate)
+    if tree is None:
+        return None
+    adopt(context, issue, number, tip)
+    context.pulls.adopted(context.clock.now(), issue.id, tip)
+    message = f"Join what was committed on the pull request of issue {issue.id}\n"
+    return make_and_hold(
+        plumbing,
+        hold_ref(issue.id, "joined"),
+        main,
+        lambda: plumbing.commit_tree(tree, (candidate, tip, main), message),
+        str,
+    )
+
+
+def _joined(plumbing: Plumbing, main: str, shown: str, tip: str, candidate: str) -> str | None:
+    """Return the tree of what people and a worker have each made of what was `shown`, None where git cannot join that.
+
+    All of it is put on `main` first: what is pushed need have nothing of an attempt's history.
+    """
+    trees = [plumbing.merge(main, each).tree for each in (shown, tip, candidate)]
+    if None in trees:
+        return None
+    before, theirs, ours = (str(tree) for tree in trees)
+    base = plumbing.commit_tree(before, (main,), "What was shown\n")
+    sides = (plumbing.commit_tree(tree, (base,), "A side of a merge\n") for tree in (theirs, ours))
+    return plumbing.merge(*sides).tree

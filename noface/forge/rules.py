@@ -1,0 +1,123 @@
+"""What the rules of a repository would refuse of noface's branches, before any work is paid for. Pure.
+
+`GET /repos/…/rules/branches/NAME` tells which rules hold for a branch, also for one that is not there yet; anyone who
+may read the repository may ask. A rule that the token's owner may bypass refuses nothing. The names of the rules are
+those of GitHub's page "Available rules for rulesets".
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from noface.forge.parse import number, text
+
+_OUT = "Leave branches noface/* out of it, or let this account bypass it"
+_KINDS = {
+    "creation": ("Restrict creations", "nobody but those who may bypass it makes branches"),
+    "update": ("Restrict updates", "nobody but those who may bypass it changes branches"),
+    "required_signatures": ("Require signed commits", "commits without a signature are refused"),
+    "pull_request": ("Require a pull request before merging", "nothing is pushed to branches"),
+    "required_status_checks": ("Require status checks to pass", "nothing is pushed that no check has passed"),
+    "workflows": ("Require workflows to pass before merging", "nothing is pushed that no workflow has passed"),
+    "required_deployments": ("Require deployments to succeed", "nothing is pushed that was not deployed"),
+    "merge_queue": ("Require merge queue", "nothing is pushed to branches"),
+}
+"""The rule's name in the settings, and what it means, by its type: those under which no push to a branch is let in."""
+_PATTERNS = {
+    "branch_name_pattern": ("Restrict branch names", "branch"),
+    "commit_author_email_pattern": ("Restrict author emails", "email"),
+    "committer_email_pattern": ("Restrict committer emails", "email"),
+    "commit_message_pattern": ("Restrict commit metadata", "message"),
+}
+_REGEX_S_MAX = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule that holds for a branch; `bypass` is None if it is not known whether the token's owner may bypass it."""
+
+    kind: str
+    parameters: Mapping[str, Any]
+    ruleset: int = 0
+    bypass: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What a rule would refuse. `certain` is False if the token's owner may be let past it all the same."""
+
+    kind: str
+    text: str
+    advice: str
+    certain: bool
+
+
+def rules_of(listed: Iterable[Any]) -> tuple[Rule, ...]:
+    """Read the rules of a branch. Total."""
+    return tuple(
+        Rule(text(each, "type"), _table(each.get("parameters")), number(each, "ruleset_id"))
+        for each in listed
+        if isinstance(each, dict) and text(each, "type")
+    )
+
+
+def may_bypass(ruleset: object) -> bool | None:
+    """Tell whether who asks may bypass a ruleset, None if GitHub does not say."""
+    word = text(ruleset, "current_user_can_bypass")
+    return word in ("always", "exempt") if word else None
+
+
+def wants_linear(rules: Iterable[Rule]) -> bool:
+    """Tell whether a branch may hold no merge commits, as far as is known."""
+    return any(rule.kind == "required_linear_history" and not rule.bypass for rule in rules)
+
+
+def refusals(rules: Iterable[Rule], branch: str, email: str, messages: tuple[str, ...]) -> Iterator[Refusal]:
+    """Yield what rules would refuse of pushes to a branch, by commits of this address with these messages."""
+    for rule in rules:
+        if rule.bypass:
+            continue
+        certain = rule.bypass is False
+        if rule.kind in _KINDS:
+            name, means = _KINDS[rule.kind]
+            or_sign = ", or sign with [landing] sign = true" if rule.kind == "required_signatures" else ""
+            said = f"the rule `{name}` holds for {branch}: {means}"
+            yield Refusal(rule.kind, said, f"{_OUT}{or_sign} (Settings, Rules).", certain)
+        elif rule.kind in _PATTERNS:
+            name, what = _PATTERNS[rule.kind]
+            values = {"branch": (branch,), "email": (email,), "message": messages}[what]
+            if values and not any(_fits(rule.parameters, value) for value in values):
+                how = f"{text(rule.parameters, 'operator').replace('_', ' ')} {text(rule.parameters, 'pattern')!r}"
+                no = "not " * bool(rule.parameters.get("negate"))
+                yield Refusal(
+                    rule.kind,
+                    f"the rule `{name}` wants {no}{how}, and {values[0]!r} is otherwise",
+                    f"{_OUT} (Settings, Rules).",
+                    certain,
+                )
+
+
+def _fits(parameters: Mapping[str, Any], value: str) -> bool:
+    """Tell whether a value is as a rule wants it; a pattern that cannot be read refuses nothing here."""
+    import regex
+
+    pattern = text(parameters, "pattern")
+    match text(parameters, "operator"):
+        case "starts_with":
+            found = value.startswith(pattern)
+        case "ends_with":
+            found = value.endswith(pattern)
+        case "contains":
+            found = pattern in value
+        case "regex":
+            try:
+                found = regex.search(pattern, value, timeout=_REGEX_S_MAX) is not None
+            except (regex.error, TimeoutError):
+                return True
+        case _:
+            return True
+    return found is not (parameters.get("negate") is True)
+
+
+def _table(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

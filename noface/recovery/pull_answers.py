@@ -1,0 +1,121 @@
+"""What noface answers on a pull request once a round is done: in each thread, and who is asked for a review. Pure.
+
+What was done is told by the commit and the files that it changes; what the worker says of it stands below as its words.
+A worker labels them: a line of its summary that begins with `r1:` is about the point with that label.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+
+from noface.model.markdown import code, plain, quote
+from noface.recovery.pull_rounds import Followed, Seen, is_answered
+
+_LABELLED = re.compile(r"\s{0,20}[-*]?\s{0,20}\[?(r\d{1,3})\]?\s{0,20}:\s{0,20}(\S.*)")
+_SHOWN_CHARS_MAX = 4_000
+
+HOW = (
+    "What stands on a line of a file has a label, such as [r1]. Begin a line of your report's summary with it and say"
+    ' in a sentence what you did about it, or why not ("r1: …"): the reviewer reads that. What is only asked needs no'
+    " change: where nothing else is wrong, change nothing and answer in the summary."
+)
+"""What the next worker reads below what reviewers say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What is said to one reviewer: in the thread of comment `thread`, 0 for a comment on the pull request."""
+
+    thread: int
+    marker: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Replies:
+    """What is said once a round is done, and who is asked for a review again."""
+
+    replies: tuple[Reply, ...] = ()
+    reviewers: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.replies or self.reviewers)
+
+
+def replies_of(
+    followed: Followed, summary: str, changed: Collection[str], *, pushed: bool, clean: Callable[[str], str]
+) -> Replies:
+    """Return what is due once the newest round is answered; nothing before, and nothing twice.
+
+    `summary` is the worker's, `changed` the files that its attempt changed since the reviewer looked, none of them
+    where nothing was `pushed`. A reviewer who asked is answered on the pull request, unless a new commit says it all.
+    """
+    seen = followed.seen
+    if not seen.points or not is_answered(followed):
+        return refusals_of(followed)
+    said, rest = _words(clean(summary))
+    threads = [label for label, thread, _, _ in seen.points if thread]
+    replies = list(_in_threads(followed, said, rest if len(threads) == 1 else "", changed, pushed=pushed))
+    asked = dict.fromkeys(author for _, thread, _, author in seen.points if not thread)
+    if asked and not pushed:
+        names = " ".join(f"@{name}" for name in asked)
+        words = quote(rest or summary) or "Its worker has found nothing to change, and says no more."
+        marker = _marker("answer", followed)
+        replies.append(Reply(0, marker, f"{names} Nothing was changed by attempt {followed.attempt}.\n\n{words}"))
+    reviewers = dict.fromkeys(author for *_, author in seen.points)
+    return Replies((*refusals_of(followed).replies, *replies), tuple(reviewers))
+
+
+def is_quiet(followed: Followed) -> bool:
+    """Tell whether a round needs no comment of its own: each who asked saw eyes, and is answered in a thread."""
+    seen = followed.seen
+    return not seen.said and bool(seen.points) and all(thread for _, thread, _, _ in seen.points)
+
+
+def said_on_pull(followed: Followed, note: str, refused: Collection[tuple[str, str]], *, answered: bool) -> Seen:
+    """Return what was seen, once a note and the refusals were said, and those who asked in its round are `answered`."""
+    seen = replace(followed.seen, said=note or followed.seen.said)
+    seen = replace(seen, refused=tuple(each for each in seen.refused if each not in refused))
+    if not answered:
+        return seen
+    quiet = is_quiet(followed) and not note
+    return replace(seen, points=(), answering="" if quiet else seen.answering)
+
+
+def refusals_of(followed: Followed) -> Replies:
+    """Return what is said to those whose words could not be acted on."""
+    told = (Reply(0, f"<!-- noface:reply to {key} -->", text) for key, text in followed.seen.refused)
+    return Replies(tuple(told))
+
+
+def _in_threads(
+    followed: Followed, said: dict[str, str], rest: str, changed: Collection[str], *, pushed: bool
+) -> Iterator[Reply]:
+    for label, thread, path, _ in followed.seen.points:
+        if not thread:
+            continue
+        if not pushed:
+            done = f"Nothing was changed by attempt {followed.attempt}."
+        elif path in changed:
+            done = f"Answered with {followed.head[:12]}, which changes {code(path)}."
+        else:
+            done = f"Answered with {followed.head[:12]}, which leaves {code(path)} as it was."
+        words = quote(said.get(label) or rest)
+        yield Reply(thread, _marker(label, followed), f"{done}\n\n{words}" if words else done)
+
+
+def _words(summary: str) -> tuple[dict[str, str], str]:
+    """Part a summary into what has a label, and the rest."""
+    said: dict[str, str] = {}
+    rest = []
+    for line in summary[:_SHOWN_CHARS_MAX].splitlines():
+        found = _LABELLED.match(line)
+        if found:
+            said[found[1]] = " ".join(filter(None, (said.get(found[1], ""), found[2].strip())))
+        else:
+            rest.append(line)
+    return said, "\n".join(rest).strip()
+
+
+def _marker(what: str, followed: Followed) -> str:
+    return f"<!-- noface:reply {plain(what)} {followed.attempt} -->"

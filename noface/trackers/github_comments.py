@@ -1,0 +1,175 @@
+"""Comments on GitHub: what one says to noface, and which of noface's own is which. Pure.
+
+Each of noface's comments begins with a hidden line. It names the clone that wrote it, so that another one adds to what
+stands there instead of replacing it; and what the comment asks, so that after a kill the question is found where it was
+asked. What another clone had said, and what was asked before, stands folded below what is said now.
+"""
+
+import hashlib
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from noface.model.publication import COMMANDS, Heard
+from noface.trackers.github_body import uncommented
+
+MARKER = "<!-- noface:issue"
+HEARD_CHARS_MAX = 20_000
+EARLIER_CHARS_MAX = 6_000
+COMMENT_CHARS_MAX = 65_000
+"""GitHub takes 65,536."""
+MOVED = "moved"
+"""What the hidden line says instead of a question where a later comment says more."""
+
+_NOTHING = "-"
+_HEAD = re.compile(r"<!-- noface:issue(?: (?P<clone>[0-9a-f]{1,32}) (?P<asks>[0-9a-z-]{1,32}))? -->\n?")
+_EARLIER = "\n\n<details><summary>What noface said here before</summary>\n\n"
+_EARLIER_END = "\n\n</details>"
+_COMMAND = re.compile(r"/noface(?![\w-])[ \t]*:?[ \t]*", re.IGNORECASE)
+_WORD = re.compile(rf"({'|'.join(COMMANDS)})\b[ \t]*:?[ \t]*", re.IGNORECASE)
+_OF_OTHERS = re.compile(r"/[a-z][\w-]*", re.IGNORECASE)
+"""A command for another program, such as `/lgtm`; or for noface, without its name."""
+_LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*(?:\[bot\])?(?:/[A-Za-z0-9][\w.-]*)?")
+_ANYBODY = re.compile(r"(?<![\w`/@.-])@[A-Za-z0-9]")
+_FENCE = re.compile(r"[ ]{0,3}(?:```|~~~)")
+_QUOTED_CHARS_MIN = 8
+"""A quoted line that is shorter may stand anywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A comment of noface's: its id, the clone that wrote it and what it asks, "" for what it does not tell.
+
+    `text` is what is said there, `earlier` what another clone had said before.
+    """
+
+    id: int
+    body: str
+    clone: str
+    asks: str
+    text: str
+    earlier: str
+    url: str = ""
+
+    @property
+    def moved(self) -> bool:
+        """True where a later comment says more."""
+        return self.asks == MOVED
+
+
+def own_of(entry: Mapping[str, Any]) -> Own | None:
+    """Read a comment of noface's account; None for one that is not noface's."""
+    number, body = entry.get("id"), entry.get("body")
+    body = body.replace("\r\n", "\n") if isinstance(body, str) else ""
+    head = _HEAD.match(body)
+    if head is None or type(number) is not int:
+        return None
+    text, _, earlier = body[head.end() :].partition(_EARLIER)
+    asks = head["asks"] or ""
+    url = entry.get("html_url")
+    return Own(
+        number,
+        body,
+        head["clone"] or "",
+        "" if asks == _NOTHING else asks,
+        text.strip(),
+        earlier.removesuffix(_EARLIER_END).strip(),
+        url if isinstance(url, str) else "",
+    )
+
+
+def asks_key(asks: str) -> str:
+    """Return the name of what is asked as it stands in a hidden line, "" for nothing."""
+    return hashlib.sha256(asks.encode()).hexdigest()[:12] if asks else ""
+
+
+def body_of(text: str, clone: str, asks: str, earlier: str = "") -> str:
+    """Return the text of a comment with its hidden line, no longer than GitHub takes."""
+    body = f"{MARKER} {clone} {asks or _NOTHING} -->\n{text}"
+    folded = f"{_EARLIER}{_cut(earlier, EARLIER_CHARS_MAX)}{_EARLIER_END}" if earlier else ""
+    if len(body) + len(folded) > COMMENT_CHARS_MAX:
+        folded = ""
+    if len(body) > COMMENT_CHARS_MAX:
+        body = body[:COMMENT_CHARS_MAX] + "\n\n… cut here; `noface blocked` and `noface show` tell all of it."
+    return body + folded
+
+
+def moved_body(url: str, clone: str) -> str:
+    """Return the line that stands for a comment once a later one says more."""
+    return body_of(f"noface's word on this is now [in a newer comment]({url}).", clone, MOVED)
+
+
+def earlier_of(own: Own, clone: str, asks: str = "") -> str:
+    """Return what is kept of a comment's text below what this clone says now: another clone's, and what was asked.
+
+    People have written below a question, which makes no sense without it. `asks` is what is asked now.
+    """
+    if own.moved:
+        return own.earlier
+    asked = "\n".join(line for line in own.text.split("\n") if line.startswith(">")) if own.asks and not asks else ""
+    return "\n\n---\n\n".join(filter(None, (asked if own.clone == clone else own.text, own.earlier)))
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]} …"
+
+
+def mention(login: str) -> str:
+    """Return what mentions a person or a team, "" for an account that no mention reaches."""
+    name = login.removeprefix("@")
+    return f"@{name}" if _LOGIN.fullmatch(name) and not name.endswith("[bot]") else ""
+
+
+def heard_of(
+    issue_id: str, own_id: int, author: str, body: str, url: str = "", *, login: str = "", said: Collection[str] = ()
+) -> Heard | None:
+    """Read a comment: quotations and hidden parts are left out; None where nothing is left of it.
+
+    `login` is noface's own, `said` the texts of its comments: who quotes one of their lines answers them, unless they
+    speak to somebody else. What begins with another program's command is for that program.
+    """
+    lines: list[str] = []
+    quoted: list[str] = []
+    commented = False
+    for line in body[: 4 * HEARD_CHARS_MAX].replace("\r\n", "\n").replace("\0", "").split("\n"):
+        shown, commented = uncommented(line, commented)
+        (quoted if shown.lstrip().startswith(">") else lines).append(shown)
+    kept = "\n".join(lines).strip()
+    if not kept:
+        return None
+    begins = _COMMAND.match(kept)
+    if begins is None and _OF_OTHERS.match(kept):
+        return None
+    rest = kept[begins.end() :] if begins else kept
+    word = _WORD.match(rest) if begins else None
+    command = word[1].lower() if word else ""
+    text = (rest[word.end() :] if word else rest).strip()
+    addressed = bool(begins) or _mentions(kept, login) or (_quotes(quoted, said) and not _ANYBODY.search(kept))
+    return Heard(issue_id, own_id, author, text[:HEARD_CHARS_MAX], command, url, addressed)
+
+
+def _mentions(text: str, login: str) -> bool:
+    """Tell whether a text mentions an account, outside of code."""
+    name = login.removesuffix("[bot]").lower()
+    if not name:
+        return False
+    wanted = re.compile(rf"(?<![\w`/@.-])@{re.escape(name)}(?![\w-])")
+    fenced = False
+    for line in text.lower().split("\n"):
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and wanted.search(line):
+            return True
+    return False
+
+
+def _quotes(quoted: Collection[str], said: Collection[str]) -> bool:
+    """Tell whether a quotation holds a line of noface's comments."""
+    wanted = {_bare(line) for text in said for line in text.split("\n")}
+    return any(len(line) >= _QUOTED_CHARS_MIN and line in wanted for line in map(_bare, quoted))
+
+
+def _bare(line: str) -> str:
+    """Return the letters and digits of a line: mail programs and GitHub quote with other marks."""
+    return "".join(filter(str.isalnum, line)).lower()

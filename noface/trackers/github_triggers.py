@@ -1,0 +1,124 @@
+"""Who gave a stranger's issue to noface, and what it said then.
+
+An issue's text becomes a prompt, so a stranger's is worked on only as somebody read it who may write to the repository
+and then set the label, or assigned the issue to noface's account. Title and text are frozen as they were at that time:
+what is edited later needs a new label, but for edits of those who may decide. Where GitHub does not show what was
+edited since, nothing is taken: it cannot be told what the maintainer had read. Nor could he read what is hidden in
+comments of HTML.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+from noface.data.trackers import TrackerSettings
+from noface.errors import ForgeAwayError, ForgeError
+from noface.forge import parse
+from noface.forge.rest import Client
+from noface.trackers.github_backlog import trusted
+from noface.trackers.github_copy import Copy, Taken
+from noface.trackers.github_issue import RemoteIssue, remote_issue
+
+_EDITS = """
+query($owner: String!, $name: String!, $number: Int!) {
+  repository(owner: $owner, name: $name) {
+    issue(number: $number) { userContentEdits(first: 100) { nodes { editedAt editor { login } } } }
+  }
+}"""
+_SOMEBODY = "somebody"
+
+
+class _Writers(Protocol):
+    def look_up_writer(self, login: str) -> None:
+        """Find out whether a login may write, unless that is known."""
+
+
+class Triggers:
+    """Looks who gave strangers' issues to noface, and keeps that in the copy."""
+
+    def __init__(self, client: Client, settings: TrackerSettings, copy: Copy, writers: _Writers) -> None:
+        self._client = client
+        self._settings = settings
+        self._copy = copy
+        self._writers = writers
+
+    def look(self, remote: RemoteIssue) -> bool:
+        """Look who gave one issue; tell whether that could be told. Raises ForgeError.
+
+        The issue is read before and after its edits are: one that changes meanwhile is looked at the next time.
+        """
+        number = remote.number
+        before = self._read(number)
+        events = self._client.items(self._client.repo("issues", number, "events"), keep=True)
+        given = self._given(events)
+        if before is None or given is None:
+            self._let_go(number, "")
+            return before is not None
+        by, at = given
+        known = self._copy.taken.get(number)
+        if known is not None and (known.by, known.at) == (by, at):
+            return True
+        editor = self._edited(number, at, events)
+        if self._read(number) != before:
+            return False
+        if editor:
+            self._let_go(number, f"{editor} edited it after {by} gave it to noface: set the label again")
+        else:
+            self._copy.taken[number] = Taken(by, at, before.title, before.body)
+            self._copy.refused.pop(number, None)
+        return True
+
+    def _let_go(self, number: int, why: str) -> None:
+        self._copy.taken.pop(number, None)
+        self._copy.refused.pop(number, None)
+        if why:
+            self._copy.refused[number] = why
+
+    def _read(self, number: int) -> RemoteIssue | None:
+        return remote_issue(self._client.get(self._client.repo("issues", number), keep=True).body)
+
+    def _given(self, events: list[Any]) -> tuple[str, str] | None:
+        """Return who gave the issue last, by its label or by an assignment, and when; None where nobody who may."""
+        found: dict[str, tuple[str, str]] = {}
+        for event in events:
+            kind, what = parse.text(event, "event"), ""
+            if kind in ("labeled", "unlabeled") and self._is_label(parse.text(event, "label", "name")):
+                what = "label"
+            if kind in ("assigned", "unassigned") and self._is_own(parse.text(event, "assignee", "login")):
+                what = "assignee"
+            if what and kind.startswith("un"):
+                found.pop(what, None)
+            elif what:
+                who = parse.text(event, "assigner", "login") or parse.text(event, "actor", "login")
+                found[what] = (who, parse.text(event, "created_at"))
+        return max((each for each in found.values() if self._counts(each[0])), key=lambda each: each[1], default=None)
+
+    def _is_label(self, name: str) -> bool:
+        return bool(self._settings.label) and name.lower() == self._settings.label.lower()
+
+    def _is_own(self, login: str) -> bool:
+        return bool(login) and login.lower() == self._copy.login.lower()
+
+    def _counts(self, login: str) -> bool:
+        self._writers.look_up_writer(login)
+        return trusted(login, self._copy, self._settings)
+
+    def _edited(self, number: int, at: str, events: list[Any]) -> str:
+        """Return who has edited title or text at that time or later and may not decide, "" for nobody."""
+        renamed = (_edit(event, "created_at", "actor") for event in events if parse.text(event, "event") == "renamed")
+        try:
+            edits = [*renamed, *self._edits(number)]
+        except ForgeAwayError:
+            raise
+        except ForgeError:
+            return _SOMEBODY
+        return next((who or _SOMEBODY for when, who in edits if when >= at and not (who and self._counts(who))), "")
+
+    def _edits(self, number: int) -> Iterator[tuple[str, str]]:
+        owner, _, name = self._client.location.repository.partition("/")
+        found = self._client.graphql(_EDITS, {"owner": owner, "name": name, "number": number})
+        for edit in parse.listed(found, "repository", "issue", "userContentEdits", "nodes"):
+            yield _edit(edit, "editedAt", "editor")
+
+
+def _edit(source: Mapping[str, Any], when: str, who: str) -> tuple[str, str]:
+    return parse.text(source, when), parse.text(source, who, "login")
