@@ -7,8 +7,9 @@ patches, or a value that equals everything, blinds them as it blinds the others.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice, zip_longest
 from typing import Protocol
 
@@ -237,25 +238,24 @@ class Sensitivity:
 
     def _turned(self, tree: str, shift: int) -> dict[str, Entry | None]:
         """Return a tree's tests with other values in what they assert; a file without any is left out."""
-        entries: dict[str, Entry | None] = {}
-        with self.plumbing.blobs() as blobs:
-            for path, (mode, oid) in self.plumbing.entries(tree, self._tests(tree)).items():
-                text = turned(path, blobs.text(oid, TEXT_CHARS_MAX), shift) if mode in _REGULAR else None
-                if text is not None:
-                    entries[path] = (mode, store_text(self.plumbing, text))
-        return entries
+        return self._each(tree, self._tests(tree), partial(turned, shift=shift))
 
     def _turned_alike(self, tree: str, shift: int) -> dict[str, Entry | None]:
         """Return a tree's tests and their data with other values, the same for equal ones over all files."""
         tests = (path for path in self._tests(tree) if is_code(path) or is_data(path))
-        paths = tuple(dict.fromkeys((*tests, *self._data_by_use())))
+        return self._each(
+            tree, tuple(dict.fromkeys((*tests, *self._data_by_use()))), partial(turned_alike, shift=shift)
+        )
+
+    def _each(self, tree: str, paths: tuple[str, ...], turn: Callable[..., str | None]) -> dict[str, Entry | None]:
+        """Return files of a tree as `turn` makes them, of their path, text and what stays; None leaves one out."""
         held = {path: entry for path, entry in self.plumbing.entries(tree, paths).items() if entry[0] in _REGULAR}
         with self.plumbing.blobs() as blobs:
             texts = {path: blobs.text(oid, TEXT_CHARS_MAX) for path, (_, oid) in held.items()}
         stays = kept(self.plumbing.paths(tree), texts)
-        turned = {path: turned_alike(path, text, stays, shift) for path, text in texts.items() if _NO_TEXT not in text}
+        others = {path: turn(path, text, stays) for path, text in texts.items() if _NO_TEXT not in text}
         return {
-            path: (held[path][0], store_text(self.plumbing, text)) for path, text in turned.items() if text is not None
+            path: (held[path][0], store_text(self.plumbing, text)) for path, text in others.items() if text is not None
         }
 
     def _data_by_use(self) -> tuple[str, ...]:

@@ -27,7 +27,9 @@ _OTHER_ERROR = (
 )
 """An error that hardly any code raises, in the languages whose assertions name one."""
 _ERROR = re.compile(r"[A-Z]\w*(?:Error|Exception)")
-_LAST = re.compile(r"(?<!\\)[A-Za-z0-9](?=[^A-Za-z0-9]*$)")
+_VERB = "".join(rf"(?<!%[-+#.0-9]{{{number}}})" for number in range(4))
+"""Stands before what is no letter of a format's verb, such as %s or %05d: with another one Go would not build."""
+_LAST = re.compile(rf"(?<!\\){_VERB}[A-Za-z0-9](?=(?:[^A-Za-z0-9%]|%[-+#.0-9]*+[A-Za-z%]?+)*+$)")
 _PROMPT = ">>> "
 _DOC_MARKS = re.compile(r"^\s*(?://[/!]|\*)?")
 _OUTPUT = re.compile(r"//\s*(?:unordered )?output:", re.IGNORECASE)
@@ -51,20 +53,22 @@ _DATUM = re.compile(
 _NONE = "null"
 
 
-def turned(path: str, text: str, shift: int = 0) -> str | None:
+def turned(path: str, text: str, stays: "Kept | None" = None, shift: int = 0) -> str | None:
     """Return a file of tests whose assertions and tables ask for other values; None if there is nothing to turn.
 
-    Each value becomes one of its own, so that what is equal in a test is not so any more. The names of tests stay. With
-    another `shift` they are others again.
+    Each value becomes one of its own, so that what is equal in a test is not so any more. The names of tests stay, and
+    so do those of files: a test that misses one looks at nothing. With another `shift` they are others again.
     """
     if not is_by_hand(text):
         return None
+    stays = stays or Kept()
     if not is_code(path):
-        return turned_examples(text, shift) if _PROMPT in text else _turned_data(text, shift)
+        return turned_examples(text, shift) if _PROMPT in text else _data_alike(text, stays, shift)
     asked = _asked(text)
     by: dict[tuple[int, int], str] = {}
     for piece in _values(path, text):
-        other = _other(path, piece, shift + len(by)) if piece.line in asked else piece.text
+        names_file = stays.names_file(piece.text.strip(_QUOTES))
+        other = _other(path, piece, shift + len(by)) if piece.line in asked and not names_file else piece.text
         by |= {(piece.start, piece.start + len(piece.text)): other} if other != piece.text else {}
     if path.endswith(".go"):
         by |= _outputs(text, shift)
@@ -170,7 +174,7 @@ def turned_inside(path: str, text: str, shift: int = 0) -> str | None:
     by: dict[tuple[int, int], str] = {}
     for start, end, is_documentation in inner_spans(path, text) if is_by_hand(text) else ():
         inner = text[start:end]
-        other = turned_examples(inner, shift) if is_documentation else turned(path, inner, shift)
+        other = turned_examples(inner, shift) if is_documentation else turned(path, inner, None, shift)
         by |= {(start, end): other} if other is not None else {}
     return replaced(text, by) if by else None
 
@@ -204,13 +208,6 @@ def _outputs(text: str, shift: int) -> dict[tuple[int, int], str]:
     return by
 
 
-def _turned_data(text: str, shift: int) -> str | None:
-    """Return data with another last letter or digit in each line, which leaves most forms of it readable."""
-    lines = text.split("\n")
-    now = [_another_end(line, number) for number, line in enumerate(lines, shift)]
-    return "\n".join(now) if now != lines else None
-
-
 def _names(text: str) -> Iterator[tuple[int, int]]:
     """Yield where the names of tests stand, as places in the text."""
     name, at = pattern("integrity", "tests", "case_name"), 0
@@ -231,7 +228,7 @@ def _other(path: str, piece: Piece, turn: int) -> str:
     if piece.is_a(Keyword, Name):
         names = (name for endings, name in _OTHER_ERROR if path.endswith(endings) and _ERROR.fullmatch(value))
         return _TURNED.get(value) or next(names, value)
-    is_text = piece.is_a(String) and not piece.is_a(String.Doc, String.Escape, String.Affix)
+    is_text = piece.is_a(String) and not piece.is_a(String.Doc, String.Escape, String.Affix, String.Interpol)
     return _another_end(value, turn) if is_text else value
 
 

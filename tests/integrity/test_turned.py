@@ -28,6 +28,8 @@ from noface.integrity.turned import kept, turned, turned_alike, turned_inside
         ),
         ("a.test.ts", "  expect(f()).toEqual({ row: 2 });\n", "  expect(f()).toEqual({ row: 7 });\n"),
         ("a_test.go", '\tif got != "7" {\n', '\tif got != "3" {\n'),
+        ("a_test.go", '\t\tt.Errorf("of a: got %s, %05d")\n', '\t\tt.Errorf("of a: goq %s, %05d")\n'),
+        ("test_a.py", '    assert f() == 3, "got %s" % 1\n', '    assert f() == 7, "goz %s" % 8\n'),
         ("tests/a.rs", '    assert_eq!(f("2d6+1"), 3);\n', '    assert_eq!(f("2d6+7"), 8);\n'),
         (
             "a_test.go",
@@ -36,13 +38,19 @@ from noface.integrity.turned import kept, turned, turned_alike, turned_inside
         ),
         ("a_test.go", "\t// Output: 3\n", "\t// Output: 7\n"),
         ("README.md", "# 3\n\n    >>> half(6)\n    3\n\nSee 3\n", "# 3\n\n    >>> half(6)\n    2\n\nSee 3\n"),
-        ("tests/data/a.json", '{\n  "total": 50,\n}\n', '{\n  "total": 53,\n}\n'),
-        ("tests/data/a.txt", "one\n\n", "onq\n\n"),
+        ("tests/data/a.json", '{\n  "total": 50,\n}\n', '{\n  "total": 55,\n}\n'),
+        ("tests/data/a.txt", "one\n\n", "onl\n\n"),
         ("tests/data/a.txt", "\n", None),
     ],
 )
 def test_what_is_asked_for_is_another_value_each_time(path, text, other):
     assert turned(path, text) == other
+
+
+def test_what_names_a_file_stays_so_that_no_test_misses_it():
+    stays = kept(("tests/golden/report.txt", "tests/test_a.py"), {})
+    text = '    assert_golden("report.txt", "total 3")\n'
+    assert turned("tests/test_a.py", text, stays) == text.replace("total 3", "total 7")
 
 
 @cases(
