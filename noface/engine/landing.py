@@ -50,7 +50,8 @@ from noface.secrets.masked_records import masked_issue
 _HELD_RETRY_S = 5.0
 _PASSING_RETRY_S = 0.5
 _UNSEEN_RETRY_S = 0.2
-_REFUSED_RETRY_S = 60.0
+_REFUSED_PAUSES_S = (60.0, 300.0, 1800.0)
+"""Until a refused push is tried again: a remote mostly refuses until somebody changes its settings."""
 PATIENCE_S = 30.0
 """How long a run with nothing else to do waits for another git's lock before it ends with the issue in landing.
 
@@ -86,7 +87,7 @@ class QueueEntry:
     `held` says what that is; `cause` distinguishes it from the next, and `passing_since` is set where such a thing
     usually goes by itself. Both times are the clock's. `intended` is a landing of which it is not known whether it was
     pushed. `mains` are the commits where main stood when work began, as far as they are recorded. `ready_at` is since
-    when nothing but a last look is missing.
+    when nothing but a last look is missing. `refusals` counts the pushes that the remote has refused.
     """
 
     issue: Issue
@@ -100,6 +101,7 @@ class QueueEntry:
     intended: "Intended | None" = None
     mains: frozenset[str] = frozenset()
     ready_at: float | None = None
+    refusals: int = 0
 
     def worth_waiting(self, now: float) -> bool:
         """Tell whether a run should go on for this entry alone."""
@@ -432,7 +434,8 @@ class MergeQueue:
             case PushRejected(reason=why, said=said):
                 self._drop_intent(entry, intended)
                 self._hold(entry, Blocked(f"main cannot be pushed: {said or why.line}. {why.advice}"))
-                entry.not_before = self._context.clock.now() + _REFUSED_RETRY_S
+                pauses = _REFUSED_PAUSES_S[entry.refusals :] or _REFUSED_PAUSES_S[-1:]
+                entry.not_before, entry.refusals = self._context.clock.now() + pauses[0], entry.refusals + 1
 
     def _pushed(self, entry: QueueEntry, intended: Intended) -> None:
         hit("landing_pushed")
