@@ -45,6 +45,7 @@ def test_the_json_has_the_promised_shape(project, night):
         "faults",
         "gaps",
         "issues",
+        "left_out",
         "run",
         "schema",
         "since",
