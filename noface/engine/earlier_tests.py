@@ -16,7 +16,8 @@ from noface.integrity.judges import Part, lifted, part_of
 from noface.integrity.looking import looked_at_less
 from noface.integrity.origins import Side
 from noface.integrity.strength import K, Loss, Texts, V, Weaker, all_bodies, as_was, of_bodies
-from noface.integrity.tampering import is_code, is_test_file
+from noface.integrity.tampering import asserts, is_code, is_test_file
+from noface.integrity.uses import uses_code
 from noface.model.attempt import ABSENT, AttemptOrder, FileChange, changed_tests
 from noface.model.history import Verdict
 
@@ -36,7 +37,8 @@ def weaker_tests(
     changes = tuple(file for file in files if not lifted(file.path, order.issue))
     tests = tuple(each for each in changes if is_test_file(each.path))
     tests = tuple(test for test in tests if test.added is not None)  # no binaries, which no text tells of
-    found = _weaker_bodies(plumbing, blobs, order, tests)
+    new = tuple(c for c in changes if c.old_mode == ABSENT and is_code(c.path) and not is_test_file(c.path))
+    found = _weaker_bodies(plumbing, blobs, order, tests, new)
     known = {loss.test for loss in found.lost}
     unlooked = looked_at_less(*_sides(plumbing, blobs, order.main, files), tuple(test.path for test in tests))
     more = (loss for loss in unlooked if loss.test not in known)
@@ -60,12 +62,19 @@ def _sides(plumbing: Plumbing, blobs: ObjectReader, main: str, files: tuple[File
 
 
 def _weaker_bodies(
-    plumbing: Plumbing, blobs: ObjectReader, order: AttemptOrder, tests: tuple[FileChange, ...]
+    plumbing: Plumbing,
+    blobs: ObjectReader,
+    order: AttemptOrder,
+    tests: tuple[FileChange, ...],
+    others: tuple[FileChange, ...],
 ) -> Weaker:
+    """Return what these tests have lost; what they asserted may stand in another new file now, if they use that."""
     if all(test.old_mode == ABSENT for test in tests):
         return Weaker()
     main = {t.path: blobs.text(t.old_oid, _TEXT_BYTES_MAX) for t in tests if t.old_mode != ABSENT}
     now = {t.path: blobs.text(t.new_oid, _TEXT_BYTES_MAX) for t in tests if t.new_mode != ABSENT}
+    new = {c.path: text for c in others if asserts(text := blobs.text(c.new_oid, _TEXT_BYTES_MAX))}
+    now |= {p: text for p, text in new.items() if any(uses_code(test, now[test], p) for test in now)}
     bodies, after = all_bodies(main), all_bodies(now)
     found = of_bodies(bodies, after)
     if found.lost or not order.landed:

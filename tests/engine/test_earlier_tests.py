@@ -69,7 +69,7 @@ def lost(tmp_path):
         with plumbing.blobs() as blobs:
             found = weaker_tests(plumbing, blobs, order, plumbing.changes(main, now), parts)
         plumbing.close()
-        return [f"{loss.test} {loss.how}" for loss in found.lost]
+        return [*(f"{loss.test} {loss.how}" for loss in found.lost), *([f"{found.fewer} fewer"] if found.fewer else [])]
 
     return ask
 
@@ -101,3 +101,36 @@ def test_data_that_loses_its_cases_is_found_also_over_several_landings(lost, ste
     said = lost(steps, **more)
     assert len(said) == len(found)
     assert all(one.startswith(other) for one, other in zip(said, found, strict=True))
+
+
+GOLDEN = """\
+func {0}(t *testing.T, name, got string) {{
+\tt.Helper()
+\twant, err := os.ReadFile("testdata/" + name)
+\tif err != nil {{
+\t\tt.Fatalf("no golden %s", err)
+\t}}
+\tif got != string(want) {{
+\t\tt.Fatalf("got %q, want %q", got, want)
+\t}}
+}}
+"""
+REPORT = (
+    'package shop\n\nimport (\n\t"testing"\n{0})\n\nfunc TestReport(t *testing.T) {{\n\t{1}(t, "a.txt", Report())\n}}\n'
+)
+IN_TESTS = {"go.mod": "module shop\n", "report_test.go": REPORT.format("", "golden") + "\n" + GOLDEN.format("golden")}
+APART = REPORT.format('\t"shop/internal/testutil"\n', "testutil.Golden")
+PACKAGE = "package testutil\n\n"
+
+
+@cases(
+    ("helper", "tests", "losses"),
+    [
+        (PACKAGE + GOLDEN.format("Golden"), APART, []),
+        (PACKAGE + GOLDEN.format("Golden").replace("got != string(want)", "false"), APART, ["1 fewer"]),
+        (PACKAGE + "func Golden(t any, name, got string) {}\n", APART, ["2 fewer"]),
+        (PACKAGE + GOLDEN.format("Golden"), REPORT.format("", "_ = golden"), ["2 fewer"]),  # nobody uses it
+    ],
+)
+def test_a_helper_of_tests_that_moves_to_a_package_of_its_own_takes_nothing_along(lost, helper, tests, losses):
+    assert lost([IN_TESTS, {"internal/testutil/golden.go": helper, "report_test.go": tests}]) == losses
