@@ -120,7 +120,8 @@ class Judges:
             by_use = replace(judging, tests=(*judging.tests, *(c for path in group for c in of_main[path])))
             failure = failure or self._altered(by_use, called.files)
         failure = failure or self._with_main_tools(judging)
-        checks = ExcusedChecks(plumbing, task.main, task.tree, self.issue, self._run)
+        since = self.landed[0][0] if self.landed else task.main  # what a run excuses is nobody's custom yet
+        checks = ExcusedChecks(plumbing, since, task.tree, self.issue, self._run)
         ours = (c for c in changes if not matches_any(c.path, self.issue.may_change))
         failure = failure or checks.failure(ours, parts, self.gates)
         often = self.scope.env.sensitivity

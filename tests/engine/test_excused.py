@@ -47,6 +47,11 @@ CHANGES = {
         {"shop/both.py": f"X = 1\nfrom abc import A, B, C, D, {'e' * 40}  # noqa: E402,E501\n\nY = (A, B, C, D, {'e' * 40})\n"},
         True,
     ),
+    "an excuse that excuses nothing": ({"shop/once.py": "X = 1  # noqa: F811\n"}, True),
+    "what only this run has excused": (
+        {"shop/twice.py": "def f():\n    return 1\n\n\ndef f():  # noqa: F811\n    return 2\n"},
+        False,
+    ),
 }  # fmt: skip
 
 
