@@ -34,9 +34,9 @@ _COVERAGE = re.compile(r"\b(cov|coverage|nyc|c8|istanbul)\b")
 class ExcusedChecks:
     """What the product's part of a change, which makes `tree`, may be excused from by the words that it adds.
 
-    `main` is main as the run found it. `run` runs gates on a tree of its own. An excuse that main has in the same words,
-    or whose rules main excuses other code from, is the project's custom; one that the issue's text names is its work. An
-    import that is meant to be there though it is not used (`meant_imports`) needs no other reason.
+    `main` is main as the run found it. `run` runs gates on a tree of its own. An excuse that main has in the same
+    words, or whose rules main excuses other code from, is the project's custom; one that the issue's text names is its
+    work. An import that is meant to be there though it is not used (`meant_imports`) needs no other reason.
     """
 
     plumbing: Plumbing
