@@ -433,9 +433,12 @@ def named_among(test: str, bodies: Collection[str]) -> bool:
     """Tell whether a test, by its id, is one of the bodies of a file, by file and name."""
     file, _, name = test.rpartition("::") if "::" in test else ("", "", test)
     name = name.partition("[")[0]
+    owner = file.partition("::")[0]
     for body in bodies:
         path, _, own = body.partition("::")
-        same_file = not file or file.partition("::")[0] in (path, "") or "/" not in f"{file}{path}"
+        # Go's runner names the package, cargo the crate before the file.
+        of_go = path.endswith("_test.go") and f"/{owner}".endswith(f"/{path.rpartition('/')[0]}".rstrip("/"))
+        same_file = owner in (path, "") or "/" not in f"{file}{path}" or owner.endswith(f" {path}") or of_go
         if same_file and (own == name or not own or name.endswith((f" {own}", f"> {own}", f"/{own}"))):
             return True
     return False

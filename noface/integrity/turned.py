@@ -34,6 +34,11 @@ _PROMPT = ">>> "
 _DOC_MARKS = re.compile(r"^\s*(?://[/!]|\*)?")
 _OUTPUT = re.compile(r"//\s*(?:unordered )?output:", re.IGNORECASE)
 _VALUE = re.compile(r"(?:\d|(?<=\w)\w(?=\"))(?=[^\w]*$)")
+_IMPORTS = re.compile(
+    r"^import \([^()]*+\)|^[ \t]*+(?:import|from|use|using|#include)\b[^\n]*+"
+    r"|\b(?:require|import)\([^()\n]*+\)|\bfrom[ \t]++[\"'][^\"'\n]*+",
+    re.MULTILINE,
+)
 _QUOTES = "\"'`"
 _TEXTS = re.compile(r"""\"[^\"\n]*+\"|'[^'\n]*+'|`[^`\n]*+`""")
 _NAMES = re.compile(r"[A-Za-z_]\w*+")
@@ -158,8 +163,8 @@ def _other_alike(value: str, shift: int) -> str:
 
 
 def _values(path: str, text: str) -> Iterator[Piece]:
-    """Yield the pieces that may be values: neither the names of tests nor keys in brackets."""
-    names, before = tuple(_names(text)), ("", "")
+    """Yield the pieces that may be values: neither names of tests or of what is imported nor keys in brackets."""
+    names, before = (*_names(text), *(match.span() for match in _IMPORTS.finditer(text))), ("", "")
     for piece in pieces(path, text):
         end = piece.start + len(piece.text)
         is_name = any(start < end and piece.start < stop for start, stop in names)

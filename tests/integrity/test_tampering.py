@@ -6,11 +6,12 @@ lower a threshold or take it away.
 """
 
 import pytest
+from support.cases import cases
 from support.git_ground import git, git_bytes, tree_of
 
 from noface.git.objects import parse_diff
 from noface.integrity.strength import weaker
-from noface.integrity.tampering import is_test_file, weakened_tests
+from noface.integrity.tampering import is_test_file, named_among, weakened_tests
 
 PY = """\
 import pytest
@@ -305,3 +306,18 @@ def test_a_moved_test_script_weakens_nothing(weakened):
     script = "./run --fast\n"
     moved = {"tests/smoke.sh": None, "tests/fast/smoke.sh": script}
     assert weakened(moved, before={"tests/smoke.sh": script}) == ()
+
+
+@cases(
+    ("test", "body", "named"),
+    [
+        ("example.org/shop/money::TestParse", "money/money_test.go::TestParse", True),
+        ("example.org/shop::TestParse", "parse_test.go::TestParse", True),
+        ("example.org/shop/report::TestParse", "money/money_test.go::TestParse", False),
+        ("shop tests/parse.rs::parses", "tests/parse.rs::parses", True),
+        ("tests/test_a.py::test_a[1]", "tests/test_a.py::test_a", True),
+        ("tests/test_a.py::test_a", "tests/test_b.py::test_a", False),
+    ],
+)
+def test_a_test_is_known_as_the_body_of_its_file_or_package(test, body, named):
+    assert named_among(test, {body}) is named

@@ -134,3 +134,17 @@ def test_equal_values_stay_equal_over_all_files_and_others_do_not_become_so():
 def test_with_another_shift_each_value_is_another_one_again():
     text = "f('a', 'B', 3, 250, '2.50')\n"
     assert len({turned_alike("test_a.py", text, shift=shift) for shift in range(9)} - {text, None}) == 9
+
+
+@cases(
+    ("path", "text"),
+    [
+        ("a_test.go", 'import (\n\t"testing"\n\n\t"example.org/shop/money"\n)\n'),
+        ("a_test.go", 'import "example.org/shop/money"\n'),
+        ("a.test.js", "const assert = require('node:assert/strict');\n"),
+        ("a.test.ts", "import { Cart } from '@shop/cart2';\n"),
+        ("a.test.ts", "import {\n  Cart,\n} from '@shop/cart2';\n"),
+    ],
+)
+def test_what_is_imported_stays(path, text):
+    assert turned_alike(path, text) is None
