@@ -39,10 +39,11 @@ def weaker_tests(
     tests = tuple(test for test in tests if test.added is not None)  # no binaries, which no text tells of
     new = tuple(c for c in changes if c.old_mode == ABSENT and is_code(c.path) and not is_test_file(c.path))
     found = _weaker_bodies(plumbing, blobs, order, tests, new)
-    known = {loss.test for loss in found.lost}
-    unlooked = looked_at_less(*_sides(plumbing, blobs, order.main, files), tuple(test.path for test in tests))
-    more = (loss for loss in unlooked if loss.test not in known)
-    return replace(found, lost=(*found.lost, *more, *_fewer_values(plumbing, blobs, order, changes, parts)))
+    if tests:
+        known = {loss.test for loss in found.lost}
+        unlooked = looked_at_less(*_sides(plumbing, blobs, order.main, files), tuple(test.path for test in tests))
+        found = replace(found, lost=(*found.lost, *(loss for loss in unlooked if loss.test not in known)))
+    return replace(found, lost=(*found.lost, *_fewer_values(plumbing, blobs, order, changes, parts)))
 
 
 def _sides(plumbing: Plumbing, blobs: ObjectReader, main: str, files: tuple[FileChange, ...]) -> tuple[Side, Side]:

@@ -13,21 +13,20 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Protocol
 
 from noface.engine.attempt_environment import GateFacts
 from noface.engine.excused import measures
 from noface.engine.gate_session import Task
-from noface.engine.gating import Gated
+from noface.engine.gating import Gated, RunApart
 from noface.engine.parts import Parts
 from noface.engine.protected_files import reached
 from noface.gates.narrow import narrowed
 from noface.git.plumbing import Entry, Plumbing, store_text, tree_with
+from noface.integrity.grown import grown
 from noface.integrity.inner_tests import HOLDERS, with_main_tests
 from noface.integrity.inventory import Inventory, Outcome, compared, file_of, files_of, without
 from noface.integrity.judges import Part, lifted, part_of, with_main_judging
 from noface.integrity.lexing import TEXT_CHARS_MAX
-from noface.integrity.strength import grown
 from noface.integrity.tampering import contradicted, is_code, is_test_file, named_among, outlived
 from noface.model.attempt import FileChange
 from noface.model.failure import Failure
@@ -36,12 +35,6 @@ from noface.model.issue import Issue
 
 _REGULAR = frozenset({"100644", "100755"})
 _ROUNDS_MAX = 3
-
-
-class Run(Protocol):
-    """Runs gates on a tree of its own; where it is not `steady`, no red test runs again. `anew`: no memory counts."""
-
-    def __call__(self, tree: str, gates: tuple[GateSpec, ...], *, steady: bool, anew: bool) -> Gated: ...  # noqa: D102
 
 
 def only_by(
@@ -100,7 +93,7 @@ class FirstTests:
     issue: Issue
     parts: Parts
     facts: GateFacts
-    run: Run
+    run: RunApart
     passed: Callable[[str, GateSpec], bool]
     landed: tuple[tuple[str, str], ...]
     gates: tuple[GateSpec, ...]

@@ -47,19 +47,15 @@ from noface.recovery.pull_rounds import (
     StillOpen,
     TakenByPerson,
     WaitsFor,
-    asking,
-    command_of,
     is_answered,
     of_another,
     pace_of,
-    review_key,
     round_note,
     standing,
     still_open,
-    unheard,
-    words_of,
 )
 from noface.recovery.pull_rounds import answered as answered_by
+from noface.recovery.review_words import asking, command_of, review_key, unheard, words_of
 from noface.recovery.said import ASKING
 from noface.secrets.masked_records import masked_issue
 from noface.store.pull_requests import PullStep

@@ -6,6 +6,7 @@ Before a failure on a merge with main is charged to a worker, main itself runs t
 import select
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from noface.diagnosis.company import may_be_company
 from noface.diagnosis.known_causes import FinalError, final_error_of, killed_by
@@ -43,6 +44,14 @@ class Gated:
     results: tuple[GateResult, ...]
     failure: Failure | None = None
     fixed: str = ""
+
+
+class RunApart(Protocol):
+    """Runs gates on a tree of its own; if it is not `steady`, no red test runs again. `anew`: no memory counts."""
+
+    def __call__(self, tree: str, gates: tuple[GateSpec, ...], *, steady: bool = True, anew: bool = False) -> Gated:
+        """Return the results."""
+        ...
 
 
 def gate_task(order: AttemptOrder, tree: str, commit: str, main: str) -> Task:

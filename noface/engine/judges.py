@@ -99,7 +99,7 @@ class Judges:
     parts: Parts = field(init=False)
     _excused: set[tuple[str, str]] = field(default_factory=set)
     _own: frozenset[str] = frozenset()
-    _differing: list[Tools] = field(default_factory=list)
+    _differing: Tools | None = None
 
     def failure(self) -> Failure | None:
         """Return why the change must not land by itself, None where main's tests and settings accept it."""
@@ -235,7 +235,7 @@ class Judges:
         # What is known of a tree holds for its own tools.
         facts = replace(self._facts, inventories=dict(self._facts.inventories), asked=set(self._facts.asked))
         apart = replace(self.scope, env=replace(env, memo={}, gate_facts=facts))
-        judges = replace(self, scope=apart, task=replace(task, product=tools.product), _differing=[Tools()])
+        judges = replace(self, scope=apart, task=replace(task, product=tools.product), _differing=Tools())
         judges.parts = self.parts
         facts.inventories = {key: each for key, each in facts.inventories.items() if key[0] != tree}
         facts.asked -= {key for key in facts.asked if key[0] == tree}
@@ -246,8 +246,8 @@ class Judges:
     def _tools(self) -> Tools | Failure:
         """Return which tools judge the change in other versions than main's, as far as they are not main's by now."""
         env, task = self.scope.env, self.task
-        if self._differing:
-            return self._differing[0]
+        if self._differing is not None:
+            return self._differing
         found = Tools()
         if setup_differs(env, task.tree, task.main):
             main, now = self._installed(task.main, self._main_tree), self._installed(task.commit, task.tree)
@@ -256,7 +256,7 @@ class Judges:
             if isinstance(now, Failure):
                 return now
             found = tools_of(env.plumbing, (task.main, task.tree), self.issue, main, now)
-        self._differing.append(found)
+        self._differing = found
         return found
 
     def _installed(self, commit: str, tree: str) -> Packages | Failure:

@@ -31,12 +31,8 @@ from noface.recovery.pull_rounds import (
     WaitsFor,
     check_key,
     decide,
-    first_words,
-    points_text,
-    unheard,
-    without_talk,
-    words_of,
 )
+from noface.recovery.review_words import first_words, points_text, unheard, without_talk, words_of
 from noface.secrets.masked_records import masked_failure
 from noface.secrets.masking import Masker
 

@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice, zip_longest
-from typing import Protocol
+from itertools import zip_longest
+from types import MappingProxyType
 
 from noface.engine.attempt_environment import GateFacts
 from noface.engine.excused import measures
 from noface.engine.gate_session import Task
-from noface.engine.gating import Gated
+from noface.engine.gating import RunApart
 from noface.engine.parts import Parts
 from noface.gates.narrow import TESTS_MAX as NARROWED_MAX
 from noface.gates.narrow import going_on, narrowed
@@ -29,7 +29,7 @@ from noface.integrity.lexing import TEXT_CHARS_MAX
 from noface.integrity.nearest import changed_names, nearest
 from noface.integrity.prose import is_prose
 from noface.integrity.strength import Body, all_bodies, asks_only_more, bodies
-from noface.integrity.tampering import blind, is_code, named_among, shown, vacuous
+from noface.integrity.tampering import begins_test, blind, is_code, named_among, shown, vacuous
 from noface.integrity.turned import kept, turned, turned_alike, turned_inside
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
@@ -46,12 +46,7 @@ _VALUE_OF_NAME = re.compile(
     r"\s*+(?:(?:const|let|var|static|final|public|private)\s++)*+\w++(?:\s*+:[^=]*+)?\s*+:?=(?!=)"
 )
 _REGULAR = frozenset({"100644", "100755"})
-
-
-class Run(Protocol):
-    """Runs gates on a tree of its own; where it is not `steady`, no red test runs again."""
-
-    def __call__(self, tree: str, gates: tuple[GateSpec, ...], *, steady: bool) -> Gated: ...  # noqa: D102
+Key = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +68,7 @@ class Sensitivity:
     task: Task
     parts: Parts
     facts: GateFacts
-    run: Run
+    run: RunApart
     often: str = "reaching"
 
     def failure(
@@ -107,20 +102,21 @@ class Sensitivity:
         return next((vacuous(gate, tuple(sorted(each))) for gate, each in lost.items() if each), None)
 
     def _unmoved(
-        self, gates: tuple[GateSpec, ...], rewritten: Mapping[tuple[str, ...], Body], shift: int
+        self, gates: tuple[GateSpec, ...], rewritten: Mapping[Key, Body], shift: int
     ) -> dict[GateSpec, frozenset[str]]:
         """Return which tests of rewritten bodies pass with other values in them, as they do not on main."""
-        others = self._turned_alike(self.task.tree, shift)
+        files = frozenset(body.path for body in rewritten.values())
+        others = self._turned_alike(self.task.tree, files, shift)
         by_data = any(not is_code(path) for path in others)  # which may say what a test without values asks for
-        after = self._bodies(tree_with(self.plumbing, self.task.tree, others))
-        there = {key: body for key, body in rewritten.items() if key in after}
-        asked = frozenset(body.shown for key, body in there.items() if by_data or after[key] != body)
+        after = all_bodies(others)
+        unturned = (body.shown for key, body in rewritten.items() if not by_data and after.get(key, body) == body)
+        asked = frozenset(body.shown for body in rewritten.values()) - {*unturned}
         passed = self._passing(self.task.tree, others, self._alone(self.task.tree, gates, asked))
         if not any(passed.values()):
             return {}
         on_main = self._alone(self.task.main, gates, asked)
         had = {gate: {n.partition("[")[0] for n in self._ids(self.task.main, gate, asked)} for gate in on_main}
-        still = self._passing(self.task.main, self._turned_alike(self.task.main, shift), on_main)
+        still = self._passing(self.task.main, self._turned_alike(self.task.main, files, shift), on_main)
         return {gate: frozenset(passed.get(gate, ())) & had[gate] - {*still[gate]} for gate in on_main}
 
     def _alone(self, tree: str, gates: tuple[GateSpec, ...], bodies: frozenset[str]) -> dict[GateSpec, _Asked]:
@@ -141,12 +137,12 @@ class Sensitivity:
     def _known(self, tree: str, gate: GateSpec) -> Inventory | None:
         return self.facts.inventories.get((self.plumbing.tree(tree), gate.command))
 
-    def _rewritten(self, tests: Iterable[FileChange]) -> dict[tuple[str, ...], Body]:
+    def _rewritten(self, tests: Iterable[FileChange]) -> dict[Key, Body]:
         """Return the bodies of main that a change rewrites; all tests where one is rewritten that they may use."""
         pairs = [
             (each.path, each.old_oid, each.new_oid) for each in tests if ABSENT not in (each.old_mode, each.new_mode)
         ]
-        found: dict[tuple[str, ...], Body] = {}
+        found: dict[Key, Body] = {}
         values = False
         with self.plumbing.blobs() as blobs:
             for path, old, new in pairs:
@@ -159,8 +155,8 @@ class Sensitivity:
             return {key: body for key, body in found.items() if body.test}
         return {key: body for key, body in self._bodies(self.task.tree).items() if body.test}
 
-    def _bodies(self, tree: str) -> dict[tuple[str, ...], Body]:
-        entries = self.plumbing.entries(tree, self._tests(tree))
+    def _bodies(self, tree: str, paths: tuple[str, ...] | None = None) -> dict[Key, Body]:
+        entries = self.plumbing.entries(tree, self._tests(tree) if paths is None else paths)
         with self.plumbing.blobs() as blobs:
             return all_bodies({path: blobs.text(oid, TEXT_CHARS_MAX) for path, (_, oid) in entries.items()})
 
@@ -169,26 +165,35 @@ class Sensitivity:
         names = self._changed_names()
         if not names and self.often != "always":
             return None
+        holders, main = self._holders(gates), self._bodies(self.task.main)
+        tests = {key: body for key, body in main.items() if body.test}
+        if not holders and self.often != "always":
+            near = {body.shown for body in nearest(tests.values(), names, _NEAREST_MAX)}
+            tests = {key: body for key, body in tests.items() if body.shown in near} or tests
         lost: dict[GateSpec, Counter[str]] = {}
         for shift in _SHIFTS:
-            found = self._unseen(mains, gates, names, shift)
+            found = self._unseen(mains, gates, holders, tests, shift)
             lost = {gate: each & lost.get(gate, each) for gate, each in found.items()}
             if not any(lost.values()):
                 return None
         return next((blind(gate, tuple(sorted(filter(None, each)))) for gate, each in lost.items() if each), None)
 
     def _unseen(
-        self, mains: Mapping[str, Entry | None], gates: tuple[GateSpec, ...], names: frozenset[str], shift: int
+        self,
+        mains: Mapping[str, Entry | None],
+        gates: tuple[GateSpec, ...],
+        holders: tuple[str, ...],
+        tests: Mapping[Key, Body],
+        shift: int,
     ) -> dict[GateSpec, Counter[str]]:
-        """Return which of main's tests pass on the change with other values in them, as they do not on main."""
-        holders = self._holders(gates)
-        others, inside = self._turned(self.task.main, shift), self._turned_inside(self.task.tree, holders, mains, shift)
-        if not others and not inside:
-            return {}
+        """Return which of these tests of main pass on the change with other values in them, as they do not on main."""
+        others = self._turned(self.task.main, frozenset(body.path for body in tests.values()), shift)
+        inside = self._turned_inside(self.task.tree, holders, mains, shift)
         gates = tuple(gate for gate in gates if self._looks_at(gate, {**others, **inside}))
-        tests = self._with_other_values(others) if gates else []
-        asked = {gate: _Asked(gate.command) if inside else self._near(gate, tests, names) for gate in gates}
-        passed = self._passing(self.task.tree, {**mains, **others, **inside}, asked)
+        asked = {gate: _Asked(gate.command) for gate in gates}
+        if not inside and tests:
+            asked = self._near(gates, self._with_other_values(tests, others))
+        passed = self._passing(self.task.tree, {**others, **inside}, asked, mains)
         if not any(passed.values()):
             return {}
         inside = self._turned_inside(self.task.main, holders, {}, shift)
@@ -200,26 +205,27 @@ class Sensitivity:
         reads = self.parts.reads.get(gate.name)
         return reads is None or not all(path in reads.unread for path in paths)
 
-    def _with_other_values(self, others: Mapping[str, Entry | None]) -> list[Body]:
-        """Return main's tests in which values are turned, or that may use what is turned beside them."""
-        main, now = self._bodies(self.task.main), self._bodies(tree_with(self.plumbing, self.task.main, others))
-        shared = {body.path for key, body in main.items() if not body.test and now.get(key) != body}
-        everywhere = not all(is_code(path) for path in others)
-        turned_ones = (body for key, body in main.items() if everywhere or body.path in shared or now.get(key) != body)
-        return [body for body in turned_ones if body.test]
+    def _with_other_values(self, tests: Mapping[Key, Body], others: Mapping[str, str]) -> list[Body]:
+        """Return those of main's tests in which values are turned, or that may use what is turned beside them."""
+        before, after = self._bodies(self.task.main, tuple(others)), all_bodies(others)
+        shared = {body.path for key, body in before.items() if not body.test and after.get(key) != body}
+        by_data = any(not is_code(path) for path in others)
+        return [b for key, b in tests.items() if by_data or b.path in shared or after.get(key, b) != b]
 
-    def _near(self, gate: GateSpec, tests: list[Body], names: frozenset[str]) -> _Asked:
-        """Return how a gate runs the tests that the change concerns most; all, if it cannot or is to."""
-        known = self._known(self.task.main, gate)
-        if known is None or not known.tests:
-            return _Asked(gate.command)
-        if self.often == "always":
-            return _Asked(going_on(gate.command, known.runners), frozenset(body.shown for body in tests))
-        chosen = frozenset(body.shown for body in nearest(tests, names, _NEAREST_MAX))
-        in_turn = zip_longest(*(self._ids(self.task.main, gate, (body,)) for body in sorted(chosen)))
-        ids = tuple(islice((test for row in in_turn for test in row if test is not None), NARROWED_MAX))
-        command = narrowed(gate.command, known.runners, ids, whole=False) if ids else None
-        return _Asked(going_on(command or gate.command, known.runners), chosen if command else None)
+    def _near(self, gates: tuple[GateSpec, ...], tests: list[Body]) -> dict[GateSpec, _Asked]:
+        """Return how gates run these tests of main: alone, if they are few and the runner can be told so."""
+        found, bodies = {}, frozenset(body.shown for body in tests)
+        for gate in gates if tests else ():
+            known, command = self._known(self.task.main, gate), None
+            if known is None or not known.tests:
+                found[gate] = _Asked(gate.command)
+                continue
+            in_turn = zip_longest(*(self._ids(self.task.main, gate, (body,)) for body in sorted(bodies)))
+            ids = tuple(dict.fromkeys(test for row in in_turn for test in row if test is not None))
+            if len(tests) <= _NEAREST_MAX:
+                command = narrowed(gate.command, known.runners, ids[:NARROWED_MAX], whole=False)
+            found[gate] = _Asked(going_on(command or gate.command, known.runners), bodies if ids else None)
+        return found
 
     def _changed_names(self) -> frozenset[str]:
         """Return the names in what the change changes of the product; none if that is prose or new data only."""
@@ -236,27 +242,32 @@ class Sensitivity:
         code_first = sorted(judging, key=lambda path: not is_code(path))
         return tuple(dict.fromkeys((*code_first, *documents)))[:_TESTS_MAX]
 
-    def _turned(self, tree: str, shift: int) -> dict[str, Entry | None]:
-        """Return a tree's tests with other values in what they assert; a file without any is left out."""
-        return self._each(tree, self._tests(tree), partial(turned, shift=shift))
+    def _turned(self, tree: str, files: Collection[str], shift: int) -> dict[str, str]:
+        """Return these tests of a tree, and what tests share, with other values in what they assert."""
+        return self._each(tree, self._tests(tree), files, partial(turned, shift=shift))
 
-    def _turned_alike(self, tree: str, shift: int) -> dict[str, Entry | None]:
-        """Return a tree's tests and their data with other values, the same for equal ones over all files."""
+    def _turned_alike(self, tree: str, files: Collection[str], shift: int) -> dict[str, str]:
+        """Return these tests of a tree, what tests share and their data with other values, the same for equal ones."""
         tests = (path for path in self._tests(tree) if is_code(path) or is_data(path))
-        return self._each(
-            tree, tuple(dict.fromkeys((*tests, *self._data_by_use()))), partial(turned_alike, shift=shift)
-        )
+        paths = tuple(dict.fromkeys((*tests, *self._data_by_use())))
+        return self._each(tree, paths, files, partial(turned_alike, shift=shift))
 
-    def _each(self, tree: str, paths: tuple[str, ...], turn: Callable[..., str | None]) -> dict[str, Entry | None]:
-        """Return files of a tree as `turn` makes them, of their path, text and what stays; None leaves one out."""
-        held = {path: entry for path, entry in self.plumbing.entries(tree, paths).items() if entry[0] in _REGULAR}
+    def _each(
+        self, tree: str, paths: tuple[str, ...], files: Collection[str], turn: Callable[..., str | None]
+    ) -> dict[str, str]:
+        """Return files of a tree as `turn` makes them, of their path, text and what stays; None leaves one out.
+
+        A file in which tests begin is turned only if it is one of these `files`: lexing all of a large suite takes
+        longer than to run what is asked of it.
+        """
+        held = {path: oid for path, (mode, oid) in self.plumbing.entries(tree, paths).items() if mode in _REGULAR}
         with self.plumbing.blobs() as blobs:
-            texts = {path: blobs.text(oid, TEXT_CHARS_MAX) for path, (_, oid) in held.items()}
+            texts = {path: blobs.text(oid, TEXT_CHARS_MAX) for path, oid in held.items()}
         stays = kept(self.plumbing.paths(tree), texts)
-        others = {path: turn(path, text, stays) for path, text in texts.items() if _NO_TEXT not in text}
-        return {
-            path: (held[path][0], store_text(self.plumbing, text)) for path, text in others.items() if text is not None
-        }
+        left_out = {path for path, text in texts.items() if is_code(path) and path not in files and begins_test(text)}
+        wanted = (path for path, text in texts.items() if path not in left_out and _NO_TEXT not in text)
+        others = {path: turn(path, texts[path], stays) for path in wanted}
+        return {path: text for path, text in others.items() if text is not None}
 
     def _data_by_use(self) -> tuple[str, ...]:
         """Return main's data that judges though no name says so; none if there is too much to look at."""
@@ -274,25 +285,33 @@ class Sensitivity:
 
     def _turned_inside(
         self, tree: str, holders: tuple[str, ...], mains: Mapping[str, Entry | None], shift: int
-    ) -> dict[str, Entry | None]:
+    ) -> dict[str, str]:
         """Return the tree's sources with other values in main's tests inside them; of `mains` the files come first."""
         ours = {path: each for path in holders if (each := mains.get(path)) is not None}
         held = self.plumbing.entries(tree, holders) | ours
-        entries: dict[str, Entry | None] = {}
         with self.plumbing.blobs() as blobs:
-            for path, (mode, oid) in held.items():
-                text = turned_inside(path, blobs.text(oid, TEXT_CHARS_MAX), shift) if mode in _REGULAR else None
-                if text is not None:
-                    entries[path] = (mode, store_text(self.plumbing, text))
-        return entries
+            texts = {path: blobs.text(oid, TEXT_CHARS_MAX) for path, (mode, oid) in held.items() if mode in _REGULAR}
+        others = {path: turned_inside(path, text, shift) for path, text in texts.items()}
+        return {path: text for path, text in others.items() if text is not None}
 
     def _passing(
-        self, tree: str, entries: Mapping[str, Entry | None], asked: Mapping[GateSpec, _Asked]
+        self,
+        tree: str,
+        texts: Mapping[str, str],
+        asked: Mapping[GateSpec, _Asked],
+        mains: Mapping[str, Entry | None] = MappingProxyType({}),
     ) -> dict[GateSpec, Counter[str]]:
-        """Return how many tests pass on a tree with these entries, by name without parameters; "" is the gate."""
-        other = tree_with(self.plumbing, tree, entries)
-        runs = {gate: replace(gate, command=each.command, again=0, retries=0) for gate, each in asked.items()}
-        gated = self.run(other, tuple(runs.values()), steady=False) if runs else Gated(other, ())
+        """Return how many tests pass on a tree with these texts, by name without parameters; "" is the gate.
+
+        `mains` are there beside them.
+        """
+        if not asked:
+            return {}
+        modes = {**self.plumbing.entries(self.task.main, tuple(texts)), **self.plumbing.entries(tree, tuple(texts))}
+        stored = {path: (modes[path][0], store_text(self.plumbing, text)) for path, text in texts.items()}
+        other = tree_with(self.plumbing, tree, {**mains, **stored})
+        runs = tuple(replace(gate, command=each.command, again=0, retries=0) for gate, each in asked.items())
+        gated = self.run(other, runs, steady=False)
         ended_well = {result.gate.command for result in gated.results if result.passed}
         found = {}
         for gate, each in asked.items():

@@ -25,7 +25,8 @@ from noface.model.pull_request import PullRequest, PullState
 from noface.model.taxonomy import PASSED
 from noface.process.command import Canceller
 from noface.recovery.proposal import read_marker, read_model
-from noface.recovery.pull_rounds import Seen, review_key
+from noface.recovery.pull_rounds import Seen
+from noface.recovery.review_words import review_key
 
 _PATCH = "taken over"
 """What stands for the hash of a patch that nobody has taken: it was not empty."""

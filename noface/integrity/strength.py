@@ -30,10 +30,6 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 _GOES_ON = re.compile(r"\s*([)\]}>{]|(?:end|else|elif|except|catch|finally|rescue|ensure|then|fi|done|esac)\b)")
 _ENDS = re.compile(r"\s*(?:return|raise\s+unittest\.SkipTest|sys\.exit|process\.exit|exit)\b")
 _NEVER = re.compile(r"\s*+(?:if|while)\s*+\(?\s*+(?:False|false|0)\s*+\)?\s*+[:{]")
-_IMPORT = re.compile(
-    r"(?:from\s++(\S++)\s++import\s++([\w, ]++)|import\s*+\{([\w, ]++)\}\s*+from\s++(\S++)|import\s++(\w[\w.]*+))\s*+$"
-)
-_OPENS_GROUP = re.compile(r"(?:class\s++(\w++)|describe\(|[\])};,]++$)")
 _OPENS = re.compile(r"(?!(?:async|class|def|elif|for|if|while|with)\b).{0,200}[(\[{]")
 _REMARK = re.compile(r"\s(?:#|//)\s.*$")
 _ROW_ALONE = re.compile(r"[(\[{].*[)\]}],?")
@@ -189,9 +185,6 @@ def mostly_asserts(path: str, text: str) -> bool:
     return bool(named) and 2 * sum(bool(body.asserts) for body in named) >= len(named)
 
 
-_NOTHING = Body("", "", False, (), ())
-
-
 def asks_only_more(main: Body, now: Body) -> bool:
     """Tell whether a body has main's lines in their order, and beside them nothing but further assertions."""
     if main.head != now.head:
@@ -206,48 +199,6 @@ def asks_only_more(main: Body, now: Body) -> bool:
         else:
             return False
     return all(asserting(line) for _, line in left)
-
-
-def grown(path: str, first: str, now: str) -> bool:
-    """Tell whether a test file has all that it had as it was, and beside that only more tests and what these import.
-
-    A name that it knew already, in another meaning now, would be more than that, and so would what runs before tests.
-    """
-    before, after = bodies(path, first), bodies(path, now)
-    new = {key: body for key, body in after.items() if body.name and key not in before}
-    if any(body.name and not asks_only_more(body, after.get(key, _NOTHING)) for key, body in before.items()):
-        return False
-    if any(not body.test or key[:3] in before for key, body in new.items()):
-        return False
-    old, lines = (
-        [line for body in side.values() if not body.name for line in body.written] for side in (before, after)
-    )
-    removed, added = Counter(old) - Counter(lines), Counter(lines) - Counter(old)
-    if [line for line in old if line not in removed] != [line for line in lines if line not in added]:
-        return False
-    words, had, has = set(_NAME.findall(first)), dict[str, set[str]](), dict[str, set[str]]()
-    for _, line in removed:
-        module, names = _imported(line)
-        if not names:
-            return False
-        had.setdefault(module, set()).update(names)
-    for _, line in added:
-        module, names = _imported(line)
-        opens = _OPENS_GROUP.match(line)
-        if (not names and (opens is None or opens[1] in words)) or names & (words - had.get(module, set())):
-            return False
-        has.setdefault(module, set()).update(names)
-    return all(names <= has.get(module, set()) for module, names in had.items())
-
-
-def _imported(line: str) -> tuple[str, set[str]]:
-    """Return from where a line imports which names, none if it does something else, or gives them other names."""
-    match = _IMPORT.match(line.rstrip(";"))
-    if match is None:
-        return "", set()
-    module = match[1] or match[4] or match[5]
-    names = {name.strip() for name in (match[2] or match[3] or match[5].partition(".")[0]).split(",") if name.strip()}
-    return module, set() if any(" " in name for name in names) else names
 
 
 def _inside(path: str, text: str) -> set[int]:

@@ -58,28 +58,6 @@ _DATUM = re.compile(
 _NONE = "null"
 
 
-def turned(path: str, text: str, stays: "Kept | None" = None, shift: int = 0) -> str | None:
-    """Return a file of tests whose assertions and tables ask for other values; None if there is nothing to turn.
-
-    Each value becomes one of its own, so that what is equal in a test is not so any more. The names of tests stay, and
-    so do those of files: a test that misses one looks at nothing. With another `shift` they are others again.
-    """
-    if not is_by_hand(text):
-        return None
-    stays = stays or Kept()
-    if not is_code(path):
-        return turned_examples(text, shift) if _PROMPT in text else _data_alike(text, stays, shift)
-    asked = _asked(text)
-    by: dict[tuple[int, int], str] = {}
-    for piece in _values(path, text):
-        names_file = stays.names_file(piece.text.strip(_QUOTES))
-        other = _other(path, piece, shift + len(by)) if piece.line in asked and not names_file else piece.text
-        by |= {(piece.start, piece.start + len(piece.text)): other} if other != piece.text else {}
-    if path.endswith(".go"):
-        by |= _outputs(text, shift)
-    return replaced(text, by) if by else None
-
-
 @dataclass(frozen=True, slots=True)
 class Kept:
     """What stays in all files of one look: names of `files`, and in data the `words` that code goes by."""
@@ -91,6 +69,9 @@ class Kept:
         """Tell whether a text names a file or a folder: a path, the last part of one, its stem, its ending, a glob."""
         parts = [part.strip("*?") for part in _SLASHES.split(value) if part.strip("*?.")]
         return bool(parts) and not value.isdigit() and all(part in self.files for part in parts)
+
+
+_NOTHING = Kept()
 
 
 def kept(paths: Iterable[str], texts: Mapping[str, str]) -> Kept:
@@ -106,7 +87,29 @@ def kept(paths: Iterable[str], texts: Mapping[str, str]) -> Kept:
     return Kept(frozenset(files - {""}), frozenset(words))
 
 
-def turned_alike(path: str, text: str, stays: Kept = Kept(), shift: int = 0) -> str | None:
+def turned(path: str, text: str, stays: Kept = _NOTHING, shift: int = 0) -> str | None:
+    """Return a file of tests whose assertions and tables ask for other values; None if there is nothing to turn.
+
+    Each value of code becomes one of its own, so that what is equal in a test is not so any more; data is turned as by
+    `turned_alike`. The names of tests stay, and so do those of files: a test that misses one looks at nothing. With
+    another `shift` they are others again.
+    """
+    if not is_by_hand(text):
+        return None
+    if not is_code(path):
+        return turned_examples(text, shift) if _PROMPT in text else _data_alike(text, stays, shift)
+    asked = _asked(text)
+    by: dict[tuple[int, int], str] = {}
+    for piece in _values(path, text):
+        names_file = stays.names_file(piece.text.strip(_QUOTES))
+        other = _other(path, piece, shift + len(by)) if piece.line in asked and not names_file else piece.text
+        by |= {(piece.start, piece.start + len(piece.text)): other} if other != piece.text else {}
+    if path.endswith(".go"):
+        by |= _outputs(text, shift)
+    return replaced(text, by) if by else None
+
+
+def turned_alike(path: str, text: str, stays: Kept = _NOTHING, shift: int = 0) -> str | None:
     """Return tests, or data of tests, with another value for each value in them; None without any.
 
     What a value becomes depends on that and on `shift` alone: equal ones stay equal over all files, and others do not
@@ -179,7 +182,7 @@ def turned_inside(path: str, text: str, shift: int = 0) -> str | None:
     by: dict[tuple[int, int], str] = {}
     for start, end, is_documentation in inner_spans(path, text) if is_by_hand(text) else ():
         inner = text[start:end]
-        other = turned_examples(inner, shift) if is_documentation else turned(path, inner, None, shift)
+        other = turned_examples(inner, shift) if is_documentation else turned(path, inner, shift=shift)
         by |= {(start, end): other} if other is not None else {}
     return replaced(text, by) if by else None
 

@@ -10,7 +10,8 @@ from noface.model.quoting import quoted, some
 from noface.model.taxonomy import FailureKind
 from noface.recovery.blocked import block_document
 from noface.recovery.options import Configured, Option, edit_command
-from noface.recovery.pull_rounds import ClosedUnmerged, Followed, RoundDue, TakenByPerson, first_words
+from noface.recovery.pull_rounds import ClosedUnmerged, Followed, RoundDue, TakenByPerson
+from noface.recovery.review_words import first_words
 
 _NOTE = '--note "…"'
 _NAMES_MAX = 4

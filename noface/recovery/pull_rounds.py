@@ -18,7 +18,6 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from noface.model.markdown import plain
-from noface.model.publication import COMMANDS
 from noface.model.pull_request import (
     Check,
     CheckState,
@@ -26,17 +25,10 @@ from noface.model.pull_request import (
     PullRequest,
     PullState,
     Review,
-    ReviewComment,
-    ReviewState,
 )
-from noface.model.quoting import short, some
+from noface.model.quoting import some
 from noface.recovery.polling import LONGEST_S, Pace
-
-OURS = "<!-- noface"
-"""What noface's own comments on a forge hold: its token may be a person's, so their author tells nothing."""
-
-COMMAND = "/noface"
-"""What a plain comment begins with where it is meant for noface: other comments are between people."""
+from noface.recovery.review_words import approved, asking, labelled, only_asks, review_key
 
 CHECKS_BEGIN_S = 90.0
 """How long after a push checks may take to appear; a pull request without any then has none."""
@@ -193,7 +185,7 @@ class RoundDue:
     @property
     def asks_only(self) -> bool:
         """True where reviewers ask questions, and nothing else: nothing need change for that."""
-        return not self.checks and all(map(_asks_only, self.reviews))
+        return not self.checks and all(map(only_asks, self.reviews))
 
 
 Decision = StillOpen | Merged | ClosedUnmerged | TakenByPerson | CommittedThere | Outdated | RoundDue
@@ -309,8 +301,8 @@ def _waiting(followed: Followed, look: Look) -> StillOpen | Outdated:
     if late := tuple(check.name for check in look.checks if check.state is CheckState.PENDING):
         return StillOpen(WaitsFor.CHECKS, f"the checks of pull request #{number} take long: {some(late, _NAMES_MAX)}")
     checks = "its checks have passed" if look.checks else "it has no checks"
-    if approved := _approved(look.reviews):
-        return StillOpen(WaitsFor.MERGE, f"{checks}, {some(approved, _NAMES_MAX)} approved: waits for its merge")
+    if names := approved(look.reviews):
+        return StillOpen(WaitsFor.MERGE, f"{checks}, {some(names, _NAMES_MAX)} approved: waits for its merge")
     return StillOpen(WaitsFor.REVIEW, f"{checks}: waits for a review or its merge")
 
 
@@ -334,218 +326,6 @@ def _asks_person(followed: Followed, look: Look) -> StillOpen | None:
             word = "was cancelled: run it again" if check.state is CheckState.CANCELLED else "waits for a person"
             return StillOpen(WaitsFor.PERSON, f"the check {some((check.name,), 1)} of pull request #{number} {word}")
     return None
-
-
-def _approved(reviews: tuple[Review, ...]) -> tuple[str, ...]:
-    verdicts: dict[str, ReviewState] = {}
-    for review in reviews:
-        if review.trusted and review.state is not ReviewState.COMMENTED:
-            verdicts[review.author] = review.state
-    return tuple(author for author, state in verdicts.items() if state is ReviewState.APPROVED)
-
-
-def asking(reviews: tuple[Review, ...], answered: Collection[str], login: str = "") -> tuple[Review, ...]:
-    """Return the reviews that ask for something and have not been answered, oldest first.
-
-    Only those of people who may decide: nobody else's words reach a model. A request for changes counts until its
-    author approves or it is dismissed, or all its threads are resolved; a comment where it stands on a file or speaks
-    to noface. The owner of noface's token cannot request changes of what it opened: his comment with words counts.
-    """
-    settled = {r.author: n for n, r in enumerate(reviews) if r.trusted and r.state is ReviewState.APPROVED}
-    return tuple(
-        review
-        for number, review in enumerate(reviews)
-        if review.trusted
-        and review_key(review) not in answered
-        and number > settled.get(review.author, -1)
-        and _asks(review, login)
-    )
-
-
-def review_key(review: Review) -> str:
-    """Return what tells a review from others, and from a plain comment that happens to have its number."""
-    return f"{review.id}" if review.commit else f"{review.id}c"
-
-
-def _asks(review: Review, login: str) -> bool:
-    match review.state:
-        case ReviewState.CHANGES_REQUESTED:
-            settled = bool(review.comments) and not review.text.strip() and not _on_files(review)
-            return not settled
-        case ReviewState.COMMENTED:
-            own = bool(review.commit and login and review.author.lower() == login.lower() and review.text.strip())
-            said = own and OURS not in review.text
-            speaks = _speaks_to_noface(review.text, login) and command_of(review) is None
-            return bool(_on_files(review)) or said or speaks
-        case ReviewState.APPROVED | ReviewState.DISMISSED:
-            return False
-
-
-def _on_files(review: Review) -> tuple[ReviewComment, ...]:
-    """Return a review's own comments that are not settled: those of others that hang on it are none of its words."""
-    own = (c for c in review.comments if c.author == review.author and not c.resolved)
-    return tuple(c for c in own if c.text.strip() and OURS not in c.text)
-
-
-def without_talk(review: Review, login: str) -> Review:
-    """Return a review without what people say to each other on lines: to somebody else, or thanks for an answer."""
-    name = f"@{login.removesuffix('[bot]')}".lower()
-    kept = (c for c in review.comments if not (_to_others(c.text, name) or (_is_reply(c) and _only_thanks(c.text))))
-    return replace(review, comments=tuple(kept))
-
-
-def _is_reply(comment: ReviewComment) -> bool:
-    return comment.thread not in (0, comment.id)
-
-
-def _to_others(text: str, name: str) -> bool:
-    """Tell whether a text begins with a mention of somebody else, and mentions `name` nowhere."""
-    words = [word.lower().rstrip(".,:;!?") for word in text.split()]
-    return bool(words) and words[0].startswith("@") and len(words[0]) > 1 and name not in words
-
-
-def _only_thanks(text: str) -> bool:
-    """Tell whether a text is nothing but thanks or assent: every word of it has to be known as such."""
-    words = ["".join(filter(str.isalnum, word)).lower() for word in text.split()]
-    return not set(filter(None, words)) - _THANKS
-
-
-def _speaks_to_noface(text: str, login: str) -> bool:
-    if OURS in text:
-        return False
-    words = text.split()
-    name = f"@{login.removesuffix('[bot]')}".lower()
-    mentions = bool(login) and any(word.lower().rstrip(".,:;!?") == name for word in words)
-    return words[:1] == [COMMAND] or mentions
-
-
-def command_of(review: Review) -> tuple[str, str] | None:
-    """Return the command that a plain comment on a pull request is, with what follows it, None for other words."""
-    words = review.text.split(maxsplit=2)
-    if review.commit or len(words) < _COMMAND_WORDS or words[0] != COMMAND:
-        return None
-    word = words[1].lower().rstrip(":")
-    return (word, " ".join(words[2:])) if word in COMMANDS else None
-
-
-def words_of(review: Review) -> str:
-    """Return what a plain comment on a pull request says to noface behind `/noface`, "" where it does not begin so."""
-    words = review.text.strip()
-    return words.removeprefix(COMMAND).strip() if not review.commit and words.split()[:1] == [COMMAND] else ""
-
-
-def unheard(reviews: tuple[Review, ...], answered: Collection[str]) -> tuple[Review, ...]:
-    """Return the plain comments for noface that nothing was done about, by people who may decide, oldest first."""
-    mine = (review for review in reviews if review.trusted and review_key(review) not in answered)
-    return tuple(review for review in mine if words_of(review) and OURS not in review.text)
-
-
-def _asks_only(review: Review) -> bool:
-    """Tell whether all that a review says is questions, and its state asks for no change."""
-    texts = [review.text, *(comment.text for comment in _on_files(review))]
-    return review.state is ReviewState.COMMENTED and all(map(_is_question, filter(str.strip, texts)))
-
-
-def _is_question(text: str) -> bool:
-    """Tell whether a text's words end with a question mark; its quotations and code say nothing."""
-    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith((">", "`"))]
-    return bool(lines) and lines[-1].rstrip("*_ )").endswith("?")
-
-
-_THANKS = frozenset(
-    {
-        "thanks",
-        "thank",
-        "you",
-        "thx",
-        "ty",
-        "ok",
-        "okay",
-        "great",
-        "perfect",
-        "nice",
-        "lgtm",
-        "looks",
-        "look",
-        "good",
-        "cool",
-        "got",
-        "it",
-        "makes",
-        "sense",
-        "resolved",
-        "fine",
-        "for",
-        "that",
-        "this",
-        "the",
-        "fix",
-        "fixing",
-        "now",
-        "all",
-        "very",
-        "much",
-        "so",
-        "awesome",
-        "yes",
-        "yep",
-        "right",
-        "sounds",
-        "agreed",
-        "1",
-        "done",
-    }
-)
-_COMMAND_WORDS = 2
-_TEXT_CHARS_MAX = 2_000
-_POINTS_MAX = 40
-
-
-def points_text(reviews: tuple[Review, ...]) -> str:
-    """Return what reviewers ask for as the next worker reads it, with file and line, and the label of each comment."""
-    labels = {comment: label for label, comment, *_ in labelled(reviews) if comment}
-    parts = []
-    for review in reviews:
-        points = [_bounded(review.text)] if review.text.strip() and OURS not in review.text else []
-        comments = _on_files(review)
-        points += [f"{_place(c)}{_bounded(c.text)} [{labels[c.thread or c.id]}]" for c in comments[:_POINTS_MAX]]
-        if len(comments) > _POINTS_MAX:
-            points.append(f"and {len(comments) - _POINTS_MAX} more comments: {review.url}")
-        listed = "".join(f"\n- {point}" for point in points) or "\n- (without a word)"
-        parts.append(f"{review.author}:{listed}")
-    return "\n\n".join(parts)
-
-
-def labelled(reviews: tuple[Review, ...]) -> tuple[tuple[str, int, str, str], ...]:
-    """Return what is answered on the pull request: label, thread (0 for what stands on none), path and author."""
-    found: dict[int, tuple[str, int, str, str]] = {}
-    for review in reviews:
-        for comment in _on_files(review)[:_POINTS_MAX]:
-            thread = comment.thread or comment.id
-            found.setdefault(thread, (f"r{len(found) + 1}", thread, comment.path, review.author))
-    own = [("", 0, "", review.author) for review in reviews if review.text.strip() or not _on_files(review)]
-    return (*found.values(), *dict.fromkeys(own))
-
-
-def _place(comment: ReviewComment) -> str:
-    if not comment.path:
-        return ""
-    return f"{comment.path}:{comment.line}: " if comment.line is not None else f"{comment.path}: "
-
-
-def _bounded(text: str) -> str:
-    said = text.strip().removeprefix(COMMAND).strip()
-    cut = said if len(said) <= _TEXT_CHARS_MAX else f"{said[:_TEXT_CHARS_MAX]} …"
-    return cut.replace("\r\n", "\n").replace("\n", "\n  ")
-
-
-def first_words(reviews: tuple[Review, ...], chars_max: int = 200) -> str:
-    """Return the first thing that reviewers ask for, on one line."""
-    for review in reviews:
-        texts = (review.text, *(f"{_place(comment)}{comment.text}" for comment in _on_files(review)))
-        if said := next((text for text in texts if text.strip() and OURS not in text), ""):
-            return short(said.removeprefix(COMMAND).strip(), chars_max)
-    return "without a word"
 
 
 def answered(seen: Seen, due: RoundDue, head: str, attempt: int = 0) -> Seen:

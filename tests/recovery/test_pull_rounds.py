@@ -29,15 +29,11 @@ from noface.recovery.pull_rounds import (
     TakenByPerson,
     WaitsFor,
     answered,
-    asking,
     check_key,
-    command_of,
     decide,
     pace_of,
-    points_text,
-    unheard,
-    without_talk,
 )
+from noface.recovery.review_words import asking, command_of, points_text, unheard, without_talk
 
 LOOK_REQUESTS = 3
 """The pull request itself, its check runs, its statuses; reviews are asked for only where it has changed."""
