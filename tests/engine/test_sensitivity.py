@@ -22,6 +22,8 @@ MEASURING = GateSpec("unit", "pytest --cov", GateKind.TEST)
 MAIN = {
     "calc.py": "def half(number):\n    return number // 2\n",
     "tests/test_a.py": "def test_a():\n    assert half(6) == 3\n",
+    "tests/test_other.py": "def test_other():\n    assert name() == 'x'\n",
+    "tests/check.py": "def check(found):\n    assert found == 1\n",
 }
 PRODUCT = {"calc.py": "def half(number):\n    return int(number / 2)\n"}
 PROSE = {"README.md": "It halves numbers.\n"}
@@ -30,7 +32,7 @@ TESTS = {"tests/test_b.py": "def test_b():\n    assert half(8) == 4\n"}
 
 @pytest.fixture
 def asked(tmp_path):
-    """How often the test gates run for a change, by [integrity] sensitivity."""
+    """The files with other values in each run of a test gate for a change, by [integrity] sensitivity."""
 
     def commit(folder, files):
         for name, text in files.items():
@@ -51,13 +53,14 @@ def asked(tmp_path):
 
         def run(tree, gates, *, steady):
             assert not steady
-            runs.extend(gates)
+            changed = tuple(change.path for change in plumbing.changes(task.tree, tree))
+            runs.extend(changed for _ in gates)
             return Gated(tree, ())
 
         parts = Parts(plumbing, main, reached(plumbing, main, (gate,)))
         assert Sensitivity(plumbing, task, parts, GateFacts(), run, often).failure({}, (gate,)) is None
         plumbing.close()
-        return len(runs)
+        return runs
 
     return ask
 
@@ -74,4 +77,15 @@ def asked(tmp_path):
     ],
 )
 def test_it_is_asked_as_often_as_the_setting_says(asked, often, change, gate, runs):
-    assert asked(often, change, gate) == runs
+    assert len(asked(often, change, gate)) == runs
+
+
+@cases(
+    ("often", "turned"),
+    [
+        ("reaching", ("tests/check.py", "tests/test_a.py")),
+        ("always", ("tests/check.py", "tests/test_a.py", "tests/test_other.py")),
+    ],
+)
+def test_only_the_tests_that_are_asked_and_what_they_share_have_other_values(asked, often, turned):
+    assert asked(often, PRODUCT, UNIT) == [turned]
