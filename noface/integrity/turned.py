@@ -90,14 +90,14 @@ def kept(paths: Iterable[str], texts: Mapping[str, str]) -> Kept:
 def turned(path: str, text: str, stays: Kept = _NOTHING, shift: int = 0) -> str | None:
     """Return a file of tests whose assertions and tables ask for other values; None if there is nothing to turn.
 
-    Each value of code becomes one of its own, so that what is equal in a test is not so any more; data is turned as by
-    `turned_alike`. The names of tests stay, and so do those of files: a test that misses one looks at nothing. With
-    another `shift` they are others again.
+    Each value of code becomes one of its own, so that what is equal in a test is not so any more, and of data the last
+    of each line another one. The names of tests stay, and so do those of files: a test that misses one looks at
+    nothing. With another `shift` they are others again.
     """
     if not is_by_hand(text):
         return None
     if not is_code(path):
-        return turned_examples(text, shift) if _PROMPT in text else _data_alike(text, stays, shift)
+        return turned_examples(text, shift) if _PROMPT in text else _turned_data(text, stays, shift, ends=True)
     asked = _asked(text)
     by: dict[tuple[int, int], str] = {}
     for piece in _values(path, text):
@@ -118,7 +118,7 @@ def turned_alike(path: str, text: str, stays: Kept = _NOTHING, shift: int = 0) -
     what names a file.
     """
     if not is_code(path):
-        return _data_alike(text, stays, shift)
+        return _turned_data(text, stays, shift)
     if not is_by_hand(text):
         return None
     values, names = tuple(_values(path, text)), frozenset(_NAMES.findall(_TEXTS.sub("", text)))
@@ -132,13 +132,20 @@ def turned_alike(path: str, text: str, stays: Kept = _NOTHING, shift: int = 0) -
     return replaced(text, by) if by else None
 
 
-def _data_alike(text: str, stays: Kept, shift: int) -> str | None:
+def _turned_data(text: str, stays: Kept, shift: int, *, ends: bool = False) -> str | None:
+    """Return data with other values; with `ends` the last of each line alone, which is mostly what is expected there.
+
+    What a case is given beside that stays then, so that it is still read.
+    """
     by: dict[tuple[int, int], str] = {}
-    for match in _DATUM.finditer(text) if len(text) <= TEXT_CHARS_MAX else ():
+    line = len(text)
+    for match in reversed(tuple(_DATUM.finditer(text))) if len(text) <= TEXT_CHARS_MAX else ():
         value = match[match.lastgroup] if match.lastgroup else ""
         if value in ("", _NONE) or stays.words.issuperset(_WORDS.findall(value)) or stays.names_file(value):
             continue
-        other = _TURNED.get(value) or _other_alike(value, shift)
+        if ends and match.start() >= line:
+            continue  # a later one of its line is turned
+        other, line = _TURNED.get(value) or _other_alike(value, shift), text.rfind("\n", 0, match.start()) + 1
         by |= {match.span(match.lastgroup or 0): other} if other != value else {}
     return replaced(text, by) if by else None
 

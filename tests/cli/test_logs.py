@@ -6,6 +6,7 @@ import resource
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pytest
 from support.cli_story import Story, red_test, write_issue
@@ -240,6 +241,13 @@ class Following:
     def rest(self):
         return self.child.stdout.read().splitlines()
 
+    @contextmanager
+    def asleep(self):
+        """Between two of its looks: on a busy machine it would look in the middle of what is written in this block."""
+        self.child.send_signal(signal.SIGSTOP)
+        yield
+        self.child.send_signal(signal.SIGCONT)
+
 
 def log(story, number, text, name="agent.log"):
     path = story.directory("1", number) / name
@@ -275,24 +283,25 @@ def test_following_one_attempt_shows_what_is_added_until_it_ends(project, night)
 def test_following_an_issue_goes_on_with_gates_questions_and_attempts_until_it_is_merged(project, night):
     with Following(project) as shown:
         assert shown.line() == "── issue 1 has no attempt yet; waiting for one"
-        order = night.start("1", 1)
-        log(night, 1, "I try.\n")
-        log(night, 1, "1 failed\n", "gates/unit.out")
-        finish(night, order, red_test())
-        night.journal.action(night.tick(), "1", 1, Ask(Topic.DIAGNOSIS, "claude-opus", "the same failure again"))
-        log(
-            night,
-            1,
-            '{"type": "assistant", "message": {"content": [{"type": "text", "text": "A name."}]}}\n',
-            "ask-1-diagnosis/agent.log",
-        )
-        night.ask("1", Topic.DIAGNOSIS, strategy="fix_approach", text="Rename it.")
-        night.status("1", "ready", "diagnosis: fix_approach")
-        order = night.start("1", 2, model="claude-opus", think=True)
-        log(night, 2, "I rename it.\n")
-        finish(night, order)
-        log(night, 2, "1 passed\n", "landing/unit.out")
-        night.journal.merged(night.tick(), "1", night.commit)
+        with shown.asleep():
+            order = night.start("1", 1)
+            log(night, 1, "I try.\n")
+            log(night, 1, "1 failed\n", "gates/unit.out")
+            finish(night, order, red_test())
+            night.journal.action(night.tick(), "1", 1, Ask(Topic.DIAGNOSIS, "claude-opus", "the same failure again"))
+            log(
+                night,
+                1,
+                '{"type": "assistant", "message": {"content": [{"type": "text", "text": "A name."}]}}\n',
+                "ask-1-diagnosis/agent.log",
+            )
+            night.ask("1", Topic.DIAGNOSIS, strategy="fix_approach", text="Rename it.")
+            night.status("1", "ready", "diagnosis: fix_approach")
+            order = night.start("1", 2, model="claude-opus", think=True)
+            log(night, 2, "I rename it.\n")
+            finish(night, order)
+            log(night, 2, "1 passed\n", "landing/unit.out")
+            night.journal.merged(night.tick(), "1", night.commit)
         assert shown.rest() == [
             "── attempt 1 with claude-sonnet",
             "I try.",

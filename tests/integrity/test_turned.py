@@ -41,6 +41,12 @@ from noface.integrity.turned import kept, turned, turned_alike, turned_inside
         ("tests/data/a.json", '{\n  "total": 50,\n}\n', '{\n  "total": 55,\n}\n'),
         ("tests/data/a.txt", "one\n\n", "onl\n\n"),
         ("tests/data/a.txt", "\n", None),
+        ("tests/data/cases.csv", "1-4,3-8;1-8\n7,1-2;1-2,7\n", "1-4,3-8;1-5\n7,1-2;1-2,2\n"),
+        (
+            "tests/data/a.json",
+            '{\n  "items": [\n    {"a": 1, "b": 2}\n  ]\n}\n',
+            '{\n  "items": [\n    {"a": 1, "b": 9}\n  ]\n}\n',
+        ),
     ],
 )
 def test_what_is_asked_for_is_another_value_each_time(path, text, other):
