@@ -18,7 +18,7 @@ import psutil
 
 from noface.agents.base import AgentEvent
 from noface.agents.registry import AGENTS
-from noface.engine.agent_logs import LogFollower
+from noface.attempt.agent_logs import LogFollower
 from noface.process.supervise import Command, Exit, Launcher
 
 CHATTER = """

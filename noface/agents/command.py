@@ -152,7 +152,7 @@ class CommandReader:
     def _judged(self, exit_code: int | None, stderr: str) -> RunVerdict:
         """Judge by the exit code alone; a failure that ends in a prompt at a keyboard is one of configuration.
 
-        What a worker asks about its work counts where it changed nothing (engine/judge).
+        What a worker asks about its work counts where it changed nothing (attempt/judge).
         """
         unfinished = unescaped(self._lines.rest())
         last = unfinished.strip()[-LAST_WORDS_MAX:] if speaks(unfinished) else self._last

@@ -80,7 +80,7 @@ def _gather(plumbing: "Plumbing", slots: Path, *, force: bool) -> "list[Leftover
 
 
 def _workspaces(repository: "Repository", slots: Path, reader: "Reader | None", *, force: bool) -> "Iterator[Leftover]":
-    from noface.engine.attempt_environment import agent_slot_name
+    from noface.attempt.environment import agent_slot_name
     from noface.process.files import bytes_in
     from noface.ui.leftovers import Leftover, What
 

@@ -10,15 +10,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from noface import __version__
+from noface.attempt.environment import fingerprint
+from noface.attempt.isolation import home_of
+from noface.attempt.parts import Parts
+from noface.attempt.protected_files import reached
 from noface.cli.findings import backlog_of, config_findings, fault_finding
 from noface.cli.wiring import bubblewrap_for, gate_specs, passed_patterns, sandbox_rules, setup_rules, slots_dir
 from noface.config.sections import Config
 from noface.data.trackers import TRACKERS
-from noface.engine.attempt_environment import fingerprint
-from noface.engine.isolation import home_of
 from noface.engine.isolation_checks import isolated
-from noface.engine.parts import Parts
-from noface.engine.protected_files import reached
 from noface.errors import NofaceError, UsageError
 from noface.git.command import Git
 from noface.git.plumbing import Plumbing

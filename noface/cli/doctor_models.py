@@ -17,14 +17,14 @@ from pathlib import Path
 
 from noface.agents.base import place_in
 from noface.agents.registry import AGENTS
+from noface.attempt.agent_run import run_agent
+from noface.attempt.environment import AttemptEnvironment, Scope, order_document
 from noface.cli.doctor_versions import VERSION, version_problems
 from noface.cli.policy_records import policy, today
 from noface.cli.wiring import attempt_environment, bubblewrap_for
 from noface.config.prices import age_of_prices, prices_are_old, prices_as_of
 from noface.config.sections import Config
 from noface.data import table
-from noface.engine.agent_run import run_agent
-from noface.engine.attempt_environment import AttemptEnvironment, Scope, order_document
 from noface.engine.readiness import is_estimated, is_unpriced, program_finding
 from noface.git.repository import Repository
 from noface.model.access import RoleAccess as InRoles

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
+from noface.attempt.isolation import home_of
 from noface.cli.policy_records import model_specs, policy
 from noface.cli.wiring import (
     RunOptions,
@@ -18,7 +19,6 @@ from noface.config.idle_settings import idle_settings
 from noface.config.remote_rules import PULL_REQUEST, remote_notes
 from noface.config.sections import Config
 from noface.data.trackers import TRACKERS
-from noface.engine.isolation import home_of
 from noface.engine.readiness import (
     box_findings,
     checkout_findings,

@@ -8,12 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
+from noface.attempt.environment import AttemptEnvironment, SandboxRules, Setup
+from noface.attempt.held_secrets import why_held_back
 from noface.cli.policy_records import breaker_rules, model_specs, policy
 from noface.config.sections import MB, Config
 from noface.data.trackers import ANY, TRACKERS
-from noface.engine.attempt_environment import AttemptEnvironment, SandboxRules, Setup
 from noface.engine.context import RunSettings
-from noface.engine.held_secrets import why_held_back
 from noface.engine.prompt_context import load_templates
 from noface.engine.readiness import startable
 from noface.engine.tracker_calls import RemoteIssues

@@ -13,16 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from noface.agents.base import Place
+from noface.attempt.agent_logs import lost_usage
+from noface.attempt.agent_run import run_agent
+from noface.attempt.environment import AttemptEnvironment, AttemptProgress, Scope
+from noface.attempt.prepare import prepare
+from noface.attempt.sessions import settle, write_order
 from noface.diagnosis.known_causes import of_its_provider
 from noface.diagnosis.web_answers import page_instead
-from noface.engine.agent_logs import lost_usage
-from noface.engine.agent_run import run_agent
-from noface.engine.attempt_environment import AttemptEnvironment, AttemptProgress, Scope
 from noface.engine.changed_tests import about_tests
 from noface.engine.context import RunContext
 from noface.engine.given_files import files_given
 from noface.engine.lessons import look_up
-from noface.engine.prepare import prepare
 from noface.engine.prompt_context import (
     arguments,
     attempt_directory,
@@ -34,8 +35,7 @@ from noface.engine.prompt_context import (
     related_files,
     said_before,
 )
-from noface.engine.protected_files import protection_for
-from noface.engine.sessions import settle, write_order
+from noface.engine.protection import protection_for
 from noface.git.guarded import with_files_of
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.workspace import Slot, give_git

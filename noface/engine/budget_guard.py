@@ -9,8 +9,8 @@ passed once it has been for as long as a run may take that is about to end by it
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from noface.engine.agent_watch import PATIENCE_S
-from noface.engine.attempt_environment import AttemptProgress
+from noface.attempt.agent_watch import PATIENCE_S
+from noface.attempt.environment import AttemptProgress
 from noface.engine.context import Planning, RunContext
 from noface.engine.jobs import Jobs
 from noface.engine.prompt_context import history_of

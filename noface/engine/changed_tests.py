@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from noface.attempt.earlier_tests import bodies_since
 from noface.engine.context import RunContext
-from noface.engine.earlier_tests import bodies_since
 from noface.engine.prompt_context import prior_failures
 from noface.git.plumbing import Plumbing
 from noface.integrity.asked_for import Grounds

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from noface.engine.attempt_environment import AttemptEnvironment, MainGateSeen, Scope, SetupSeen
-from noface.engine.gating import Known
+from noface.attempt.environment import AttemptEnvironment, MainGateSeen, Scope, SetupSeen
+from noface.attempt.gating import Known
 from noface.engine.tracker_calls import RemoteIssues
 from noface.errors import LockLostError
 from noface.forge.base import Forge

@@ -6,9 +6,9 @@ from enum import Enum, auto
 from functools import partial
 from typing import assert_never
 
+from noface.attempt.agent_run import missing_program
+from noface.attempt.attempt import run_attempt
 from noface.engine.advisors import Advisors
-from noface.engine.agent_run import missing_program
-from noface.engine.attempt import run_attempt
 from noface.engine.budget_guard import RunLimits, estimates
 from noface.engine.context import Planning, RunContext
 from noface.engine.jobs import Job, JobKind, Jobs

@@ -4,6 +4,7 @@ Each tick of the loop reads the state again and decides, so a restart is an ordi
 into the inbox; only the loop's thread writes state.
 """
 
+import json
 import os
 import queue
 import time
@@ -12,7 +13,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
-from noface.engine.attempt_environment import (
+from noface.attempt.disk import disk_full_error, why_ended
+from noface.attempt.environment import (
     AttemptProgress,
     GateFlaked,
     GateMet,
@@ -26,7 +28,6 @@ from noface.engine.budget_guard import BudgetGuard, RunLimits, unpriced_models
 from noface.engine.claims import ClaimKeeper
 from noface.engine.context import RunContext
 from noface.engine.deaths import remember_oom_kills
-from noface.engine.disk import disk_full_error, remember_room, why_ended
 from noface.engine.dispatch import (
     Begun,
     Dispatch,
@@ -72,12 +73,14 @@ from noface.model.issue import Issue
 from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.failpoints import hit
+from noface.process.files import bytes_in
 from noface.process.supervise import Canceller
 from noface.recovery.claims import CLAIMED
 from noface.recovery.ground import mode_of
 from noface.recovery.policy_state import OUTSIDE_REPEATS_MAX, outside_failures
 from noface.recovery.schedule import Plan
 from noface.recovery.sudden_ends import DOES_NOT_LOAD, NEVER_WORKED
+from noface.store.overview import WORKSPACES
 from noface.store.records import IssueRow
 
 _TICK_S = 0.5
@@ -155,7 +158,8 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
             context.keep_hold()  # if that is lost, it is why
             journal.run_ended(clock.now(), code, str(error).splitlines()[0] if str(error) else "interrupted")
         raise
-    remember_room(context.env.slots_dir, journal)
+    folder = context.env.slots_dir
+    journal.fact(WORKSPACES, json.dumps({"folder": str(folder), "bytes": bytes_in(folder)}))
     journal.run_ended(clock.now(), result_of_run.exit_code, result_of_run.why)
     return result_of_run
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from noface.attempt.isolation import home_of
+from noface.attempt.protected_files import AIDER_SETTINGS, named_to_read, read_by_aider
 from noface.engine.context import RunContext
-from noface.engine.isolation import home_of
-from noface.engine.protected_files import AIDER_SETTINGS, named_to_read, read_by_aider
 from noface.git.objects import ObjectReader
 from noface.integrity.tampering import is_test_file
 from noface.model.access import Settings

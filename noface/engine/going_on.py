@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from noface.engine.agent_logs import session_files
+from noface.attempt.agent_logs import session_files
+from noface.attempt.examine import unparsable
 from noface.engine.context import RunContext
-from noface.engine.examine import unparsable
 from noface.engine.prompt_context import attempt_directory
 from noface.errors import GitError
 from noface.git.plumbing import Plumbing

@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from noface.engine.attempt_environment import LANDING_SLOT, Scope, Setup
+from noface.attempt.environment import LANDING_SLOT, Scope, Setup
+from noface.attempt.gating import main_task, run_gates
+from noface.attempt.isolation import checkouts, environments, gate_variables, home_of
+from noface.attempt.out_of_reach import closed_places, unseen_places
+from noface.attempt.prepare import forget_setup, prepare
 from noface.engine.context import RunContext
-from noface.engine.gating import main_task, run_gates
-from noface.engine.isolation import checkouts, environments, gate_variables, home_of
-from noface.engine.out_of_reach import closed_places, unseen_places
-from noface.engine.prepare import forget_setup, prepare
 from noface.git.plumbing import store_text, tree_with
 from noface.git.refs import ZERO, RefUpdate
 from noface.integrity.judges import broken, sources

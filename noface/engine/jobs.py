@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any, Generic, TypeVar
 
-from noface.engine.attempt_environment import AttemptProgress
+from noface.attempt.environment import AttemptProgress
 from noface.model.budget import EndedFor, Overrun
 from noface.process.command import Canceller
 from noface.recovery.schedule import Breaker

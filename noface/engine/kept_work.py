@@ -7,11 +7,11 @@ person. What turns green is judged like any work and lands; its failure was main
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from noface.attempt.gate_session import Task
+from noface.attempt.gating import run_gates
+from noface.attempt.judge import gates_failure
 from noface.engine.context import RunContext
-from noface.engine.gate_session import Task
-from noface.engine.gating import run_gates
 from noface.engine.jobs import Job, JobKind, Jobs
-from noface.engine.judge import gates_failure
 from noface.engine.outages import blocked_rows
 from noface.engine.prompt_context import attempt_directory
 from noface.git.refs import hold_ref

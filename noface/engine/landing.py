@@ -11,22 +11,22 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from noface.engine.attempt_environment import LANDING_SLOT
+from noface.attempt.environment import LANDING_SLOT
+from noface.attempt.gating import Task, main_is_red, run_gates
+from noface.attempt.held_secrets import why_held_back, without_history
+from noface.attempt.judge import conflict, gates_failure, missing_gates, proof_of
+from noface.attempt.judges import CutShort, Judges
 from noface.engine.changed_tests import let_for
 from noface.engine.context import RunContext
-from noface.engine.earlier_tests import rewritten_beside, unasked_landings
-from noface.engine.gating import Task, main_is_red, run_gates
 from noface.engine.ground import fetch_again
-from noface.engine.held_secrets import why_held_back, without_history
 from noface.engine.jobs import Job, JobKind, Jobs
-from noface.engine.judge import conflict, gates_failure, missing_gates, proof_of
-from noface.engine.judges import CutShort, Judges
 from noface.engine.landing_commits import landing_commit
 from noface.engine.lessons import keep_lesson
 from noface.engine.merged_branches import remove_merged
 from noface.engine.outside import branch_in_the_way, wait_for_person
 from noface.engine.prompt_context import attempt_directory, history_of
 from noface.engine.pushed_landing import LandedThere, NotPushed, follow_push, landed_there, push_landing, was_pushed
+from noface.engine.unasked_landings import rewritten_beside, unasked_landings
 from noface.errors import RefLockedError, SigningError
 from noface.git.fast_forward import Blocked, Landed, Moved
 from noface.git.landing import advance

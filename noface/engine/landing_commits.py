@@ -4,7 +4,7 @@ They are by the person whose repository it is. `[landing]` says whether they are
 signed off, and name the agent: then one who reads main's history, or a rule that wants it, finds that.
 """
 
-from noface.engine.attempt_environment import landing_message
+from noface.attempt.environment import landing_message
 from noface.engine.context import RunContext
 from noface.errors import SigningError, UsageError
 from noface.git.plumbing import make_and_hold

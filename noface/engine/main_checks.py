@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
+from noface.attempt.gating import Gated, main_task, run_gates
+from noface.attempt.judge import gates_failure
 from noface.diagnosis.known_causes import access_refused_of
 from noface.diagnosis.missing_library import missing_library, place_among
 from noface.engine.accept_on_main import AcceptOnMain, fact_of, recorded_on_main
 from noface.engine.context import RunContext
-from noface.engine.gating import Gated, main_task, run_gates
 from noface.engine.going_on import broken_files
 from noface.engine.jobs import Job, JobKind, Jobs
-from noface.engine.judge import gates_failure
 from noface.engine.outside import BacklogWatch
 from noface.engine.prompt_context import landed_patch
 from noface.git.checkout import PersonsCheckout

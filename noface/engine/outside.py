@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 
+from noface.attempt.held_secrets import fit_to_show, why_held_back
 from noface.engine.context import RunContext
 from noface.engine.going_on import as_ordered, broken_files, masked_text
-from noface.engine.held_secrets import fit_to_show, why_held_back
 from noface.errors import GitError
 from noface.git.refs import ZERO, RefUpdate, hold_ref, scratch_branch
 from noface.git.survey import Outside, differences, main_moved, outside_state, standing

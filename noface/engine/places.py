@@ -2,7 +2,7 @@
 
 import os
 
-from noface.engine.attempt_environment import AttemptEnvironment
+from noface.attempt.environment import AttemptEnvironment
 
 
 def machine_places(env: AttemptEnvironment) -> dict[str, str]:

@@ -9,19 +9,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from noface.attempt.copied_setup import Copies, copies, may_copy, note_copies
+from noface.attempt.disk import disk_full_error, main_without_room
+from noface.attempt.environment import LANDING_SLOT, Scope
+from noface.attempt.gate_session import Task
+from noface.attempt.gating import Gated, Known, main_task, run_gates
+from noface.attempt.libraries import with_own_library
+from noface.attempt.prepare import INCOMPLETE, SETUP_FAILED, forget_setup
+from noface.attempt.steadiness import remember_unsteady
 from noface.diagnosis.known_causes import final_error
 from noface.diagnosis.missing_library import library_of
-from noface.engine.attempt_environment import LANDING_SLOT, Scope
 from noface.engine.context import RunContext
-from noface.engine.copied_setup import Copies, copies, may_copy, note_copies
-from noface.engine.disk import disk_full_error, main_without_room
-from noface.engine.gate_session import Task
-from noface.engine.gating import Gated, Known, main_task, run_gates
 from noface.engine.isolation_checks import Lack, Leak, lacks, leaks, places_of, reach_out, setup_lacks
-from noface.engine.libraries import with_own_library
-from noface.engine.prepare import INCOMPLETE, SETUP_FAILED, forget_setup
 from noface.engine.readiness import box_findings, model_findings
-from noface.engine.steadiness import remember_unsteady
 from noface.errors import BaselineRedError, UsageError
 from noface.gates.run import names_suffice
 from noface.integrity.inventory import Inventory

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from noface.attempt.held_secrets import why_held_back
 from noface.engine.context import RunContext
-from noface.engine.held_secrets import why_held_back
 from noface.engine.landing_commits import landing_commit
 from noface.engine.places import machine_places
 from noface.git.taken_back import began_on

@@ -1,6 +1,6 @@
 """Before a worker is paid: can its work be proposed, and which pull requests are open already? Only reads."""
 
-from noface.engine.attempt_environment import landing_message
+from noface.attempt.environment import landing_message
 from noface.engine.context import RunContext
 from noface.engine.landing_commits import trailers
 from noface.engine.taking_over import learn

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.agents.registry import AGENTS
+from noface.attempt.agent_run import missing_program
 from noface.data import table
-from noface.engine.agent_run import missing_program
 from noface.errors import EXIT_ATTENTION, EXIT_DONE
 from noface.git.filtered import filtered, unmade
 from noface.git.repository import Repository

@@ -10,18 +10,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.agents.base import OWN_SETTINGS, SESSION
-from noface.engine.agent_logs import lost_run
+from noface.attempt.agent_logs import lost_run
+from noface.attempt.attempt import began, hold_aside, hold_outcome, keep_patches, limits_for, only_judged
+from noface.attempt.environment import attempt_message
+from noface.attempt.examine import own_values
+from noface.attempt.sessions import settle as settle_files
 from noface.engine.asking import AGAIN, question_usage
-from noface.engine.attempt import began, hold_aside, hold_outcome, keep_patches, limits_for, only_judged
-from noface.engine.attempt_environment import attempt_message
 from noface.engine.context import RunContext
 from noface.engine.deaths import block_killer, died_unexplained, find_suspects
-from noface.engine.examine import own_values
 from noface.engine.ground import fetch_again
 from noface.engine.landing import release_merged
-from noface.engine.protected_files import protection_for
+from noface.engine.protection import protection_for
 from noface.engine.pushed_landing import was_pushed
-from noface.engine.sessions import settle as settle_files
 from noface.errors import GitError
 from noface.git.fast_forward import Blocked, Landed, Moved
 from noface.git.landing import landing, remove_own_ref_locks, settle, settle_forgotten

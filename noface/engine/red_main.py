@@ -6,8 +6,8 @@ for that as long as for a provider, `[retry] outage_max`.
 
 from functools import partial
 
+from noface.attempt.gating import main_task, run_gates
 from noface.engine.context import RunContext
-from noface.engine.gating import main_task, run_gates
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.outages import lift_blocks
 from noface.model.failure import Failure

@@ -1,7 +1,7 @@
 """What of a change judges it (law 11): tests, what steers test runners and linters, and what gates call.
 
 A list of names is never complete, so it is only half of what keeps a green from being bought: the gates run once more
-with main's versions of these files (`engine/judges.py`), and every test that passed on main must be there by its id.
+with main's versions of these files (`attempt/judges.py`), and every test that passed on main must be there by its id.
 
 A manifest judges and describes at once, so it is made anew of main's judging sections and the change's dependencies.
 The canary is main's tree with every source file of the product broken: a gate that stays green there tests nothing.

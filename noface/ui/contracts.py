@@ -1,7 +1,7 @@
 """What other programs and noface agree on beside the pages: a worker's order and report, and an error of a command.
 
 Also what is kept of an attempt's steps and of a failure (P2, P4, P10), which `prompts/partial.py` and
-`recovery/reported.py` make as dicts; `engine/attempt_environment.py` makes the order.
+`recovery/reported.py` make as dicts; `attempt/environment.py` makes the order.
 """
 
 from typing import Annotated, NotRequired, TypedDict

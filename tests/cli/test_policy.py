@@ -361,7 +361,7 @@ try:
     main()
 except SystemExit:
     pass
-print([name for name in ("noface.cli.wiring", "noface.engine.recover", "noface.engine.judge") if name in sys.modules])
+print([name for name in ("noface.cli.wiring", "noface.engine.recover", "noface.attempt.judge") if name in sys.modules])
 """
     said = subprocess.run(
         [sys.executable, "-c", code], cwd=project.path, env=project.environment(), capture_output=True, check=False

@@ -10,6 +10,7 @@ from support import ROOT
 ROWS = """\
 cli
 engine | ui
+attempt
 trackers | agents | gates | git | store
 forge
 process | detection
@@ -87,6 +88,18 @@ def test_what_decides_is_pure():
         if name.split(".")[0] in IMPURE
     }
     assert impure == set()
+
+
+def test_an_attempt_knows_neither_run_nor_database_nor_other_machines():
+    """So it can be held, tried again, and sent to another machine as a value."""
+    used = {
+        name.split(".")[1]
+        for package, path in modules()
+        if package == "attempt"
+        for name in names(path)
+        if "noface." in name
+    }
+    assert used & {"engine", "store", "trackers", "forge", "ui", "cli"} == set()
 
 
 def test_the_demos_worker_knows_nothing_of_noface():

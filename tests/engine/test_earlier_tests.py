@@ -6,9 +6,9 @@ import subprocess
 import pytest
 from support.cases import cases
 
-from noface.engine.earlier_tests import weaker_tests
-from noface.engine.parts import Parts
-from noface.engine.protected_files import reached
+from noface.attempt.earlier_tests import weaker_tests
+from noface.attempt.parts import Parts
+from noface.attempt.protected_files import reached
 from noface.git.plumbing import Plumbing
 from noface.git.repository import discover
 from noface.model.attempt import AttemptOrder

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from support.cases import cases
 
-from noface.engine.excused import measures
+from noface.attempt.excused import measures
 from noface.model.gate import GateKind, GateSpec
 
 

@@ -12,12 +12,12 @@ import pytest
 from support.cases import cases
 from support.project import PYTEST
 
-from noface.engine.attempt_environment import GateFacts
-from noface.engine.first_tests import FirstTests
-from noface.engine.gate_session import Task
-from noface.engine.gating import Gated
-from noface.engine.parts import Parts
-from noface.engine.protected_files import reached
+from noface.attempt.environment import GateFacts
+from noface.attempt.first_tests import FirstTests
+from noface.attempt.gate_session import Task
+from noface.attempt.gating import Gated
+from noface.attempt.parts import Parts
+from noface.attempt.protected_files import reached
 from noface.git.plumbing import Plumbing
 from noface.git.repository import discover
 from noface.integrity.inventory import Inventory, Outcome

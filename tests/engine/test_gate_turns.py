@@ -8,7 +8,7 @@ import time
 import pytest
 from support.cases import first_ones
 
-from noface.engine.gate_turns import GateTurns, Turn
+from noface.attempt.gate_turns import GateTurns, Turn
 from noface.process.command import Canceller
 
 

@@ -10,7 +10,7 @@ import zipfile
 
 import pytest
 
-from noface.engine.main_tools import combine
+from noface.attempt.main_tools import combine
 
 GOOD = "def half(number):\n    return number // 2\n"
 UNFINISHED = GOOD + "# unfinished\n"

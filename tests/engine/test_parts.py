@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from support.cases import cases
 
-from noface.engine.parts import Parts
-from noface.engine.protected_files import reached
+from noface.attempt.parts import Parts
+from noface.attempt.protected_files import reached
 from noface.git.plumbing import Plumbing
 from noface.git.repository import discover
 from noface.integrity.judges import Part

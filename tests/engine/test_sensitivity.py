@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from support.cases import cases
 
-from noface.engine.attempt_environment import GateFacts
-from noface.engine.gate_session import Task
-from noface.engine.gating import Gated
-from noface.engine.parts import Parts
-from noface.engine.protected_files import reached
-from noface.engine.sensitivity import Sensitivity
+from noface.attempt.environment import GateFacts
+from noface.attempt.gate_session import Task
+from noface.attempt.gating import Gated
+from noface.attempt.parts import Parts
+from noface.attempt.protected_files import reached
+from noface.attempt.sensitivity import Sensitivity
 from noface.git.plumbing import Plumbing
 from noface.git.repository import discover
 from noface.model.gate import GateKind, GateSpec

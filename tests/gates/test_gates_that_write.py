@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from noface.engine.prepare import kept_digest
+from noface.attempt.prepare import kept_digest
 
 FORMAT = "sed -i 's/ *$//' *.txt"
 

@@ -3,7 +3,7 @@
 import pytest
 from support.git_ground import a_bench, git
 
-from noface.engine.protected_files import named_instructions, named_programs
+from noface.attempt.protected_files import named_instructions, named_programs
 from noface.integrity.named_files import Tree
 
 

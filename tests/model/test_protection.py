@@ -4,7 +4,7 @@ import pytest
 from support.cases import cases
 from support.git_ground import a_bench, git, write
 
-from noface.engine.protected_files import named_instructions
+from noface.attempt.protected_files import named_instructions
 from noface.git.command import Git
 from noface.git.guarded import guarded, with_files_of
 from noface.git.repository import hooks_in_tree

@@ -22,14 +22,14 @@ from pathlib import Path
 from check import AUTHOR, chosen, lacking, surroundings
 from table import Kind, Project, Way
 
+from noface.attempt.attempt import run_attempt
+from noface.attempt.environment import AttemptProgress, Scope
 from noface.cli.run_session import make_context, open_project
 from noface.cli.wiring import RunOptions, settings
-from noface.engine.attempt import run_attempt
-from noface.engine.attempt_environment import AttemptProgress, Scope
 from noface.engine.changed_tests import grounds_of, patch_of_tests
 from noface.engine.context import RunContext
 from noface.engine.preflight import preflight
-from noface.engine.protected_files import protection_for
+from noface.engine.protection import protection_for
 from noface.errors import NofaceError
 from noface.integrity.asked_for import unfounded
 from noface.integrity.tampering import BY_MAIN, CONTRADICTED

@@ -7,7 +7,6 @@ code prints what that code prints, so that only the same on main ends the run.
 """
 
 import errno
-import json
 import os
 import tempfile
 from collections.abc import Iterable
@@ -15,14 +14,11 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from noface.attempt.environment import AttemptEnvironment
 from noface.diagnosis.known_causes import FinalError, final_error, final_error_of
-from noface.engine.attempt_environment import AttemptEnvironment
 from noface.errors import DiskFullError
 from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, Failure
 from noface.model.taxonomy import FailureKind
-from noface.process.files import bytes_in
-from noface.store.journal import Journal
-from noface.store.overview import WORKSPACES
 
 _WHAT_TO_DO = (
     "Make room on the disk. Nothing is lost and nothing was charged: the next `noface run` goes on where this one was."
@@ -44,11 +40,6 @@ def _free_bytes(place: Path) -> int:
         status = os.statvfs(place)
         return status.f_bavail * status.f_frsize
     return ROOM_BYTES_MIN
-
-
-def remember_room(folder: Path, journal: Journal) -> None:
-    """Remember what the workspaces take, for `noface status`: to count at each look would take too long."""
-    journal.fact(WORKSPACES, json.dumps({"folder": str(folder), "bytes": bytes_in(folder)}))
 
 
 def as_disk_full(failure: Failure, found: FinalError, places: Iterable[str] = ()) -> Failure:

@@ -4,17 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from noface.agents.command import passed_over
-from noface.diagnosis.agent import asked_by_program, without_changes
-from noface.diagnosis.check import PULL_QUESTION
-from noface.diagnosis.known_causes import of_its_provider
-from noface.diagnosis.web_answers import page_instead
-from noface.engine.attempt_environment import AttemptEnvironment, Scope
-from noface.engine.disk import worker_without_room
-from noface.engine.examine import Change, adds_secrets, examine_change, forgotten, only_notes
-from noface.engine.fixes import with_fixes
-from noface.engine.form_only import formed, left_out, put_back, without
-from noface.engine.gate_session import blamed
-from noface.engine.gating import (
+from noface.attempt.disk import worker_without_room
+from noface.attempt.environment import AttemptEnvironment, Scope
+from noface.attempt.examine import Change, adds_secrets, examine_change, forgotten, only_notes
+from noface.attempt.fixes import with_fixes
+from noface.attempt.form_only import formed, left_out, put_back, without
+from noface.attempt.gate_session import blamed
+from noface.attempt.gating import (
     Gated,
     Task,
     gate_task,
@@ -22,9 +18,13 @@ from noface.engine.gating import (
     named_tests,
     run_gates,
 )
-from noface.engine.judges import gates_decide, judged_by_main
-from noface.engine.libraries import with_library
-from noface.engine.steadiness import UNSTEADY_BY_CHANGE
+from noface.attempt.judges import gates_decide, judged_by_main
+from noface.attempt.libraries import with_library
+from noface.attempt.steadiness import UNSTEADY_BY_CHANGE
+from noface.diagnosis.agent import asked_by_program, without_changes
+from noface.diagnosis.check import PULL_QUESTION
+from noface.diagnosis.known_causes import of_its_provider
+from noface.diagnosis.web_answers import page_instead
 from noface.git.guarded import PROTECTED, guarded
 from noface.git.plumbing import Merge
 from noface.git.refs import hold_ref

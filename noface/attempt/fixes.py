@@ -7,11 +7,11 @@ judges or is protected (law 11): gates run the work's own code, which could writ
 
 from dataclasses import replace
 
-from noface.engine.attempt_environment import Scope, attempt_message
-from noface.engine.examine import PATCH_BYTES_MAX, Change, adds_secrets, examine_change, masked_patch, own_values
-from noface.engine.gating import Gated, gate_task, made_of, run_gates
-from noface.engine.judges import gates_decide
-from noface.engine.protected_files import reached
+from noface.attempt.environment import Scope, attempt_message
+from noface.attempt.examine import PATCH_BYTES_MAX, Change, adds_secrets, examine_change, masked_patch, own_values
+from noface.attempt.gating import Gated, gate_task, made_of, run_gates
+from noface.attempt.judges import gates_decide
+from noface.attempt.protected_files import reached
 from noface.git.plumbing import make_and_hold
 from noface.git.refs import hold_ref
 from noface.integrity.judges import lifted, may_be_made

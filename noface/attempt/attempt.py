@@ -13,12 +13,12 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from noface.engine.attempt_environment import AttemptEnvironment, Scope, attempt_message, put
-from noface.engine.examine import PATCH_BYTES_MAX, Change, masked_patch, own_values
-from noface.engine.held_secrets import clean, history_failure, without_added_secrets
-from noface.engine.judge import judge
-from noface.engine.prepare import prepare, setup_differs
-from noface.engine.sessions import run_worker, settle, write_order
+from noface.attempt.environment import AttemptEnvironment, Scope, attempt_message, put
+from noface.attempt.examine import PATCH_BYTES_MAX, Change, masked_patch, own_values
+from noface.attempt.held_secrets import clean, history_failure, without_added_secrets
+from noface.attempt.judge import judge
+from noface.attempt.prepare import prepare, setup_differs
+from noface.attempt.sessions import run_worker, settle, write_order
 from noface.git.guarded import with_files_of
 from noface.git.plumbing import make_and_hold
 from noface.git.refs import RefUpdate, hold_ref

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.agents.base import Agent, AgentEvent, EventKind, OpenCall, Place, StreamReader
-from noface.engine.agent_logs import SHOWS_A_MODEL, LogFollower
-from noface.engine.attempt_environment import AttemptProgress, Scope
-from noface.engine.silent_work import Sight, Work, silent_work, work_of
+from noface.attempt.agent_logs import SHOWS_A_MODEL, LogFollower
+from noface.attempt.environment import AttemptProgress, Scope
+from noface.attempt.silent_work import Sight, Work, silent_work, work_of
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import priced
 from noface.model.quoting import in_dollars

@@ -14,12 +14,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from noface.engine.attempt_environment import GateFacts
-from noface.engine.excused import measures
-from noface.engine.gate_session import Task
-from noface.engine.gating import Gated, RunApart
-from noface.engine.parts import Parts
-from noface.engine.protected_files import reached
+from noface.attempt.environment import GateFacts
+from noface.attempt.excused import measures
+from noface.attempt.gate_session import Task
+from noface.attempt.gating import Gated, RunApart
+from noface.attempt.parts import Parts
+from noface.attempt.protected_files import reached
 from noface.gates.narrow import narrowed
 from noface.git.plumbing import Entry, Plumbing, store_text, tree_with
 from noface.integrity.grown import grown

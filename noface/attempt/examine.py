@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from posixpath import basename
 
+from noface.attempt.earlier_tests import weaker_tests
+from noface.attempt.environment import AttemptEnvironment
+from noface.attempt.isolation import outside_modules
+from noface.attempt.parts import Parts
+from noface.attempt.protected_files import reached
 from noface.diagnosis import syntax
-from noface.engine.attempt_environment import AttemptEnvironment
-from noface.engine.earlier_tests import weaker_tests
-from noface.engine.isolation import outside_modules
-from noface.engine.parts import Parts
-from noface.engine.protected_files import reached
 from noface.gates.secrets import MARK, AddedSecret, keys_of, marked, scan, secret_failure
 from noface.git.filtered import raw
 from noface.git.objects import ObjectReader, refused

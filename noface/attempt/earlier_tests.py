@@ -7,8 +7,7 @@ a person, a reviewer, or an issue that names the tests.
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
-from noface.engine.context import RunContext
-from noface.engine.parts import Parts
+from noface.attempt.parts import Parts
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import Plumbing
 from noface.integrity.entries import Values, all_values, fewer_values
@@ -18,8 +17,7 @@ from noface.integrity.origins import Side
 from noface.integrity.strength import K, Loss, Texts, V, Weaker, all_bodies, as_was, of_bodies
 from noface.integrity.tampering import asserts, is_code, is_test_file
 from noface.integrity.uses import uses_code
-from noface.model.attempt import ABSENT, AttemptOrder, FileChange, changed_tests
-from noface.model.history import Verdict
+from noface.model.attempt import ABSENT, AttemptOrder, FileChange
 
 _TEXT_BYTES_MAX = 2_000_000
 _NO_TEXT = "\0"
@@ -171,35 +169,3 @@ def bodies_since(plumbing: Plumbing, old: str, new: str) -> tuple[str, ...]:
 
 def _texts(plumbing: Plumbing, blobs: ObjectReader, commit: str, paths: tuple[str, ...]) -> dict[str, str]:
     return {path: blobs.text(oid, _TEXT_BYTES_MAX) for path, (_, oid) in plumbing.entries(commit, paths).items()}
-
-
-def unasked_landings(context: RunContext) -> tuple[tuple[str, str], ...]:
-    """Return the landings of this run that nobody let change tests, the first first: main before and after each.
-
-    What a run did that was cut off belongs to the one that goes on.
-    """
-    issues = {issue.id: issue for issue in context.issues}
-    found = []
-    for landing in context.reader.landed_in_run():
-        issue = issues.get(landing.issue_id)
-        rows = context.reader.attempts(landing.issue_id)
-        notes = next((row.notes for row in rows if row.number == landing.number), ())
-        approvals = context.questions.approvals(landing.issue_id)
-        by_person = any(a.attempt == landing.number and a.verdict is Verdict.APPROVED for a in approvals)
-        named = issue is not None and bool(issue.paths or issue.may_change)
-        paths = [c.path for c in context.env.plumbing.changes(landing.old, landing.new)] if named else []
-        lifts = issue is not None and any(part_of(p) is Part.TEST and lifted(p, issue) for p in paths)
-        if not (by_person or lifts or changed_tests(notes)):
-            found.append((landing.old, landing.new))
-    return tuple(found)
-
-
-def rewritten_beside(context: RunContext, issue_id: str, number: int) -> bool:
-    """Tell whether landings that nobody let change tests did so while an attempt was under way, which knew of none.
-
-    Data counts as well, since it may be what a test expects.
-    """
-    plumbing, began = context.env.plumbing, context.reader.began_on(issue_id, number)
-    beside = (pair for pair in unasked_landings(context) if not plumbing.is_ancestor(pair[1], began))
-    old = (change.path for pair in beside for change in plumbing.changes(*pair) if change.old_mode != ABSENT)
-    return any(part_of(path) is Part.TEST or not is_code(path) for path in old)

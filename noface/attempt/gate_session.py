@@ -14,12 +14,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from noface.attempt.environment import AttemptEnvironment, GateMet, MainGateSeen, Scope
+from noface.attempt.gate_turns import Turn
+from noface.attempt.isolation import gate_box, gate_variables, wrapping
+from noface.attempt.main_tools import prepare_with_main_tools
+from noface.attempt.prepare import kept_digest, looking, prepare_gate_slot, setup_stamp
 from noface.diagnosis.company import company_line
-from noface.engine.attempt_environment import AttemptEnvironment, GateMet, MainGateSeen, Scope
-from noface.engine.gate_turns import Turn
-from noface.engine.isolation import gate_box, gate_variables, wrapping
-from noface.engine.main_tools import prepare_with_main_tools
-from noface.engine.prepare import kept_digest, looking, prepare_gate_slot, setup_stamp
 from noface.gates.inventory import instrumented, read_inventory
 from noface.gates.packages import packages_in
 from noface.gates.run import GatePlace, log_name, log_names, run_gate

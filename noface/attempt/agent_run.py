@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.agents.base import ANSWER_MAX, Place, RunVerdict, StreamReader
+from noface.attempt.agent_logs import tail
+from noface.attempt.agent_watch import RunWatch, at_least, over_limit
+from noface.attempt.environment import Scope
+from noface.attempt.isolation import agent_box, session_environment, wrapping
+from noface.attempt.out_of_reach import out_of_reach
 from noface.diagnosis.agent_errors import Resource
-from noface.engine.agent_logs import tail
-from noface.engine.agent_watch import RunWatch, at_least, over_limit
-from noface.engine.attempt_environment import Scope
-from noface.engine.isolation import agent_box, session_environment, wrapping
-from noface.engine.out_of_reach import out_of_reach
 from noface.git.private_git_dir import with_private_config
 from noface.git.removal import remove
 from noface.model.attempt import AttemptOrder

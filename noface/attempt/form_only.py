@@ -8,8 +8,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from noface.engine.attempt_environment import AttemptEnvironment, attempt_message, put
-from noface.engine.examine import PATCH_BYTES_MAX, Change, masked_patch, modified, own_values
+from noface.attempt.environment import AttemptEnvironment, attempt_message, put
+from noface.attempt.examine import PATCH_BYTES_MAX, Change, masked_patch, modified, own_values
 from noface.git.plumbing import entries_before, make_and_hold, tree_with
 from noface.git.refs import hold_ref
 from noface.integrity.asked_for import asks_for, names_file, words_of

@@ -14,7 +14,7 @@ from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 
-from noface.engine.attempt_environment import AttemptEnvironment, Scope
+from noface.attempt.environment import AttemptEnvironment, Scope
 from noface.git.removal import remove, remove_below
 from noface.git.workspace import Slot
 from noface.process.files import is_folder, read_regular, write_atomic

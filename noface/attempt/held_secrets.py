@@ -9,8 +9,8 @@ remote.py). Work whose history holds one goes on without that history.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from noface.engine.attempt_environment import AttemptEnvironment
-from noface.engine.examine import (
+from noface.attempt.environment import AttemptEnvironment
+from noface.attempt.examine import (
     PATCH_BYTES_MAX,
     Change,
     added_secrets,

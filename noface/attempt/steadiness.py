@@ -19,8 +19,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from noface.engine.attempt_environment import AttemptEnvironment, Scope, UnsteadySeen
-from noface.engine.gate_session import GateSession
+from noface.attempt.environment import AttemptEnvironment, Scope, UnsteadySeen
+from noface.attempt.gate_session import GateSession
 from noface.gates.narrow import narrowed, runs_alone
 from noface.gates.run import comparable, log_names, names_suffice
 from noface.integrity.inventory import Inventory, compared

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from noface.diagnosis.company import may_be_company
-from noface.diagnosis.known_causes import FinalError, final_error_of, killed_by
-from noface.engine.attempt_environment import (
+from noface.attempt.disk import as_disk_full, full_places
+from noface.attempt.environment import (
     LANDING_SLOT,
     AttemptEnvironment,
     GateFlaked,
@@ -18,9 +17,10 @@ from noface.engine.attempt_environment import (
     GateRepeated,
     Scope,
 )
-from noface.engine.disk import as_disk_full, full_places
-from noface.engine.gate_session import GateSession, Known, Task
-from noface.engine.steadiness import ALONE_S_MAX, Steadiness, may_be_unsteady, note_run_on_main
+from noface.attempt.gate_session import GateSession, Known, Task
+from noface.attempt.steadiness import ALONE_S_MAX, Steadiness, may_be_unsteady, note_run_on_main
+from noface.diagnosis.company import may_be_company
+from noface.diagnosis.known_causes import FinalError, final_error_of, killed_by
 from noface.integrity.inventory import Inventory
 from noface.integrity.unsteady import excused
 from noface.model.attempt import AttemptOrder

@@ -15,8 +15,8 @@ from threading import Lock
 from typing import Any
 
 from noface.agents.base import Agent, EventKind
+from noface.attempt.gate_turns import GateTurns
 from noface.diagnosis.scan import ProjectRules
-from noface.engine.gate_turns import GateTurns
 from noface.git.plumbing import Plumbing
 from noface.git.removal import remove
 from noface.git.snapshot import SlotLimits

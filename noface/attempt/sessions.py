@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.agents.base import SESSION, Place
-from noface.engine.agent_run import run_agent
-from noface.engine.attempt_environment import AttemptEnvironment, Scope, order_document, put
-from noface.engine.isolation import fresh_place
+from noface.attempt.agent_run import run_agent
+from noface.attempt.environment import AttemptEnvironment, Scope, order_document, put
+from noface.attempt.isolation import fresh_place
 from noface.git.workspace import Slot
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import summed

@@ -12,17 +12,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from noface.engine.accept_on_main import unwritten_on_main
-from noface.engine.context import RunContext
 from noface.git.plumbing import Plumbing
 from noface.git.repository import person_names
 from noface.integrity.judges import sources
-from noface.integrity.named_files import Tree, modules_run, named_paths, run_scripts
-from noface.integrity.tampering import is_test_file
+from noface.integrity.named_files import Tree, modules_run
 from noface.model.gate import GateSpec
-from noface.model.issue import Issue
 from noface.model.patterns import matches_any
-from noface.model.protection import Protection, always_protected, protection_of
+from noface.model.protection import always_protected
 
 _FILES_MAX = 200
 _READ_BYTES_MAX = 64 * 1024
@@ -135,16 +131,6 @@ _NAMING = (
 _AIDER_READ = re.compile(r"^read:[ \t]*(?P<here>\S.*)?\n?(?P<below>(?:[ \t]*-[ \t].*\n?)*)", re.MULTILINE)
 
 
-def protection_for(context: RunContext, issue: Issue, main: str) -> Protection:
-    """Return what is protected from an issue's work that begins at the commit `main`."""
-    plumbing = context.env.plumbing
-    repository = plumbing.repository
-    listed = context.settings.protected + named_instructions(plumbing, main) + named_programs(plumbing, main)
-    if repository.hooks:
-        listed += (repository.hooks,)
-    return protection_of(issue, listed, _judges(context, issue, main), any_case=repository.any_case)
-
-
 def named_instructions(plumbing: Plumbing, main: str) -> tuple[str, ...]:
     """Return the files that agents and tools read as instructions or settings of main under another name.
 
@@ -205,23 +191,3 @@ def named_to_read(text: str) -> list[str]:
         here = (entry["here"] or "").partition(" #")[0].strip().strip("[]")
         names += here.split(",") + [line.strip().removeprefix("-") for line in entry["below"].splitlines()]
     return [name.strip().strip("'\"") for name in names]
-
-
-def _judges(context: RunContext, issue: Issue, main: str) -> tuple[str, ...]:
-    """Return the files that judge work, or do it: they are protected (law 11).
-
-    These are what `accept` names (of a folder only the test files: `pytest src` must not protect the sources), and the
-    scripts that gates and workers are, run by themselves or by a shell. A test file for tests that main does not have
-    is for the worker to write.
-    """
-    settings, plumbing = context.settings, context.env.plumbing
-    accept, unwritten = named_paths(issue.accept), unwritten_on_main(context, issue)
-    to_write = (*unwritten, *(f"{path}/**" for path in unwritten))
-    commands = tuple(gate.command for gate in settings.gates) + tuple(m.command for m in settings.models.values())
-    scripts = run_scripts(commands)
-    if not accept and not scripts:
-        return ()
-    folders, named = tuple(f"{path}/" for path in accept), {*accept, *scripts}
-    paths = plumbing.entries(main, tuple(sorted(named)))
-    judging = (p for p in paths if p in named or (is_test_file(p) and p.startswith(folders)))
-    return tuple(sorted(p for p in judging if not (is_test_file(p) and matches_any(p, to_write))))

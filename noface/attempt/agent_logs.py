@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Protocol
 
 from noface.agents.base import ANSWER_MAX, SESSION, Agent, AgentEvent, EventKind, StreamReader
-from noface.engine.attempt_environment import AttemptEnvironment
-from noface.engine.isolation import session_environment
+from noface.attempt.environment import AttemptEnvironment
+from noface.attempt.isolation import session_environment
 from noface.model.budget import priced
 from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Session, Usage
 from noface.process.environment import agent_environment

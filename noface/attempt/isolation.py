@@ -13,8 +13,8 @@ from pathlib import Path
 
 import noface
 from noface.agents.base import SESSION, Place, place_in
-from noface.engine.attempt_environment import LANDING_SLOT, AttemptEnvironment
-from noface.engine.copied_setup import GATE_CACHES, MADE, SETUP_CACHES, start_caches
+from noface.attempt.copied_setup import GATE_CACHES, MADE, SETUP_CACHES, start_caches
+from noface.attempt.environment import LANDING_SLOT, AttemptEnvironment
 from noface.gates.inventory import WRITTEN
 from noface.git.apart import apart
 from noface.git.removal import remove

@@ -21,13 +21,13 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+from noface.attempt.copied_setup import MADE, Copied, beside, copy_setup, may_copy
+from noface.attempt.disk import as_disk_full, full_places
+from noface.attempt.environment import AttemptEnvironment, Scope, SetupSeen, SetupState
+from noface.attempt.isolation import gate_box, gate_variables, wrapping
 from noface.diagnosis.evidence import GateEvidence
 from noface.diagnosis.gate import classify
 from noface.diagnosis.known_causes import final_error, killed_by, passing_cause
-from noface.engine.attempt_environment import AttemptEnvironment, Scope, SetupSeen, SetupState
-from noface.engine.copied_setup import MADE, Copied, beside, copy_setup, may_copy
-from noface.engine.disk import as_disk_full, full_places
-from noface.engine.isolation import gate_box, gate_variables, wrapping
 from noface.git.private_git_dir import with_private_config
 from noface.git.removal import remove, remove_below
 from noface.git.workspace import Slot, checkout, give_git, in_use, submodules_in, write_forms

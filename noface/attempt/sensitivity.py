@@ -13,11 +13,11 @@ from functools import partial
 from itertools import zip_longest
 from types import MappingProxyType
 
-from noface.engine.attempt_environment import GateFacts
-from noface.engine.excused import measures
-from noface.engine.gate_session import Task
-from noface.engine.gating import RunApart
-from noface.engine.parts import Parts
+from noface.attempt.environment import GateFacts
+from noface.attempt.excused import measures
+from noface.attempt.gate_session import Task
+from noface.attempt.gating import RunApart
+from noface.attempt.parts import Parts
 from noface.gates.narrow import TESTS_MAX as NARROWED_MAX
 from noface.gates.narrow import going_on, narrowed
 from noface.git.plumbing import Entry, Plumbing, store_text, tree_with

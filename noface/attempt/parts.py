@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from noface.engine.protected_files import Reached
+from noface.attempt.protected_files import Reached
 from noface.git.plumbing import Plumbing
 from noface.integrity.entries import is_data
 from noface.integrity.judges import (

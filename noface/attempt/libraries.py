@@ -1,5 +1,6 @@
 """Finds out, where a gate missed a library, whose it is, who imports it, and how this project installs it."""
 
+from noface.attempt.environment import AttemptEnvironment
 from noface.diagnosis.missing_library import (
     MissingLibrary,
     imported_at,
@@ -10,7 +11,6 @@ from noface.diagnosis.missing_library import (
     told,
     told_own,
 )
-from noface.engine.attempt_environment import AttemptEnvironment
 from noface.git.checkout import PersonsCheckout
 from noface.git.plumbing import Plumbing
 from noface.integrity.not_on_main import Lacking, ways_to_commit

@@ -11,9 +11,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from noface.engine.attempt_environment import Scope
-from noface.engine.copied_setup import beside
-from noface.engine.prepare import check_out, prepare_gate_slot
+from noface.attempt.copied_setup import beside
+from noface.attempt.environment import Scope
+from noface.attempt.prepare import check_out, prepare_gate_slot
 from noface.gates.packages import environments, names_in, packages_in
 from noface.git.plumbing import Plumbing
 from noface.git.removal import remove, remove_below

@@ -21,7 +21,7 @@ from noface.model.gate import GateKind, GateSpec, worst
 from noface.model.issue import Issue
 
 if TYPE_CHECKING:
-    from noface.engine.gating import Gated
+    from noface.attempt.gating import Gated
 
 _REGULAR = frozenset({"100644", "100755"})
 _FILES_MAX = 200

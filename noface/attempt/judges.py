@@ -20,16 +20,16 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from noface.engine.attempt_environment import GateFacts, Scope
-from noface.engine.excused import ExcusedChecks
-from noface.engine.first_tests import FirstTests
-from noface.engine.gate_session import GateSession, Task
-from noface.engine.gating import Gated, made_of, run_gates
-from noface.engine.main_tools import Tools, tools_of
-from noface.engine.parts import Parts
-from noface.engine.prepare import setup_differs, setup_stamp
-from noface.engine.protected_files import reached
-from noface.engine.sensitivity import Sensitivity
+from noface.attempt.environment import GateFacts, Scope
+from noface.attempt.excused import ExcusedChecks
+from noface.attempt.first_tests import FirstTests
+from noface.attempt.gate_session import GateSession, Task
+from noface.attempt.gating import Gated, made_of, run_gates
+from noface.attempt.main_tools import Tools, tools_of
+from noface.attempt.parts import Parts
+from noface.attempt.prepare import setup_differs, setup_stamp
+from noface.attempt.protected_files import reached
+from noface.attempt.sensitivity import Sensitivity
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import Entry, entries_before, store_text, tree_with
 from noface.git.refs import RefUpdate, hold_ref

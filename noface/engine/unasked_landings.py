@@ -1,0 +1,39 @@
+"""The landings of a run that nobody let change tests: what they did to tests is looked at again."""
+
+from noface.engine.context import RunContext
+from noface.integrity.judges import Part, lifted, part_of
+from noface.integrity.tampering import is_code
+from noface.model.attempt import ABSENT, changed_tests
+from noface.model.history import Verdict
+
+
+def unasked_landings(context: RunContext) -> tuple[tuple[str, str], ...]:
+    """Return the landings of this run that nobody let change tests, the first first: main before and after each.
+
+    What a run did that was cut off belongs to the one that goes on.
+    """
+    issues = {issue.id: issue for issue in context.issues}
+    found = []
+    for landing in context.reader.landed_in_run():
+        issue = issues.get(landing.issue_id)
+        rows = context.reader.attempts(landing.issue_id)
+        notes = next((row.notes for row in rows if row.number == landing.number), ())
+        approvals = context.questions.approvals(landing.issue_id)
+        by_person = any(a.attempt == landing.number and a.verdict is Verdict.APPROVED for a in approvals)
+        named = issue is not None and bool(issue.paths or issue.may_change)
+        paths = [c.path for c in context.env.plumbing.changes(landing.old, landing.new)] if named else []
+        lifts = issue is not None and any(part_of(p) is Part.TEST and lifted(p, issue) for p in paths)
+        if not (by_person or lifts or changed_tests(notes)):
+            found.append((landing.old, landing.new))
+    return tuple(found)
+
+
+def rewritten_beside(context: RunContext, issue_id: str, number: int) -> bool:
+    """Tell whether landings that nobody let change tests did so while an attempt was under way, which knew of none.
+
+    Data counts as well, since it may be what a test expects.
+    """
+    plumbing, began = context.env.plumbing, context.reader.began_on(issue_id, number)
+    beside = (pair for pair in unasked_landings(context) if not plumbing.is_ancestor(pair[1], began))
+    old = (change.path for pair in beside for change in plumbing.changes(*pair) if change.old_mode != ABSENT)
+    return any(part_of(path) is Part.TEST or not is_code(path) for path in old)
