@@ -83,7 +83,7 @@ CALL_RESOLVER = "CallResolver"
 class Ask(_Named):
     """Ask before the next worker runs; the answer is recorded, and the policy decides again (S1, N7, N8, N2, K5).
 
-    `model` is "" where noface answers itself: dependencies, a breakdown by the diff's files, tests that may change.
+    `model` is "" if noface answers itself: dependencies, a breakdown by the diff's files, tests that may change.
     """
 
     topic: Topic
@@ -175,12 +175,12 @@ NAMES: tuple[str, ...] = (
 
 
 def model_of(action: Action) -> str:
-    """Return the model that an action puts to work, asks or waits for; "" where it needs none."""
+    """Return the model that an action puts to work, asks or waits for; "" if it needs none."""
     return action.model if isinstance(action, Run | Ask | WaitUntil) else ""
 
 
 def thinks(action: Action) -> bool:
-    """Tell whether an action leads to a run with extended thinking."""
+    """True if an action leads to a run with extended thinking."""
     return isinstance(action, Run | WaitUntil) and action.think
 
 
@@ -193,22 +193,22 @@ def action_instruction(name: str, *, from_main: bool = False) -> str:
 
 
 def followed_by(name: str) -> str:
-    """Return in a person's words that the action of that name followed; "" where questions tell of themselves."""
+    """Return in a person's words that the action of that name followed; "" if questions tell of themselves."""
     return _entry(name, "followed")
 
 
 def started_by(name: str) -> str:
-    """Return how an attempt begins that the action of that name starts; "" where there is nothing to add."""
+    """Return how an attempt begins that the action of that name starts; "" if there is nothing to add."""
     return _entry(name, "started")
 
 
 def cell_of(name: str) -> str:
-    """Return what a cell of `noface policy` says beside the model; "" where the model says it all."""
+    """Return what a cell of `noface policy` says beside the model; "" if the model says it all."""
     return _entry(name, "cell")
 
 
 def prompt_of(name: str) -> str:
-    """Return the situation whose template the action of that name uses; "" where the failure before decides."""
+    """Return the situation whose template the action of that name uses; "" if the failure before decides."""
     return _entry(name, "prompt")
 
 

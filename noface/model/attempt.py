@@ -53,7 +53,7 @@ class Snapshot:
     """What a worker left in its slot, as git objects in the repository.
 
     `commit` keeps the slot's tree as it was, but for what `notes` say; `candidate` is the same with the
-    protected paths (law 11) put back to main's, and equals `commit` where none was touched. `left_out` counts the new
+    protected paths (law 11) put back to main's, and equals `commit` if none was touched. `left_out` counts the new
     files where they were too many to be taken, `crowded` are the folders that they are in. `elsewhere` are folders of
     the slot that are repositories of their own, `branches` those of the agent's own git that stand at another commit
     than it began with. `not_taken` are files that are no part of it, `aside` the commit that holds them. `lost`: the
@@ -100,7 +100,7 @@ class AttemptOrder:
     that the run goes on with; `prompt` is what the agent is told where it cannot. `repeats` is how often a gate may be
     run again for a cause that passes by itself. `notes` say how the prompt was made. `answer_schema` is the JSON Schema
     of the answer, for an agent with an option for it. `files` are those that the work is about, `files_to_read` those
-    that it goes by and must not change; both are empty where the agent finds files by itself. `allowance` is the money
+    that it goes by and must not change; both are empty if the agent finds files by itself. `allowance` is the money
     that its run may spend, as of its start. `finished`: `start` holds this work, which is judged; no worker is called.
     `landed` are main before and after each landing of the run that nobody let change tests.
     """
@@ -289,7 +289,7 @@ class PastAttempt:
 
 
 def failure_of(attempt: PastAttempt) -> Failure:
-    """Return the attempt's failure; from its outcome where none was recorded."""
+    """Return the attempt's failure; from its outcome if none was recorded."""
     if attempt.failure is not None:
         return attempt.failure
     kind = FailureKind.__members__.get(attempt.outcome, FailureKind.UNKNOWN)
@@ -338,5 +338,5 @@ def told_at_landing(notes: tuple[str, ...]) -> str:
 
 
 def unfinished(notes: tuple[str, ...]) -> str:
-    """Return what the notes of an attempt say of a worker that did not finish, "" where it did."""
+    """Return what the notes of an attempt say of a worker that did not finish, "" if it did."""
     return next((note for note in notes if note.startswith(_UNFINISHED)), "")

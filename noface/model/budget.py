@@ -102,7 +102,7 @@ class Estimates:
 
 
 def can_pay(budget: Budget, spent: Spent, reserved: Sequence[Estimate], estimate: Estimate) -> Refusal | None:
-    """Return why a budget cannot pay for a run, or None where it can. `reserved` is what is under way."""
+    """Return why a budget cannot pay for a run, or None if it can. `reserved` is what is under way."""
     return _money(budget, spent, reserved, estimate) or _tokens(budget, spent, reserved, estimate)
 
 
@@ -159,7 +159,7 @@ class _Held:
 
 
 def _short(left: float, held: _Held, need: float | None, *, lenient: bool) -> bool | None:
-    """Tell whether `need` is too much for what is left: for good (True), for now (False), or not at all (None).
+    """True if `need` is too much for what is left: for good (True), for now (False), or not at all (None).
 
     `lenient`: `need` is merely what earlier runs used, and nothing is spent yet; then only a run beside others is
     refused.
@@ -349,7 +349,7 @@ class Allowance:
 
     @property
     def of_model(self) -> bool:
-        """True where the model's own limit is the least."""
+        """True if the model's own limit is the least."""
         return self.owner == _MODEL
 
     def less(self, usd: float) -> "Allowance":
@@ -370,7 +370,7 @@ _CENT = 0.01
 def allowed(
     own: float | None, issue: Budget, issue_spent: Spent, run: Budget, run_spent: Spent, reserved: float
 ) -> Allowance | None:
-    """Return what a run of a model that has a limit of its `own` may spend, None where nothing bounds it.
+    """Return what a run of a model that has a limit of its `own` may spend, None if nothing bounds it.
 
     `reserved` is what other work under way in the run may use.
     """
@@ -403,7 +403,7 @@ class Paid:
 
 
 def passed_by(budget: Budget, spent: Spent) -> Passed | None:
-    """Return which of a budget's limits is passed, None where none is."""
+    """Return which of a budget's limits is passed, None if none is."""
     if budget.usd is not None and spent.usd > budget.usd:
         return Passed(budget.owner, _MONEY, spent.usd, budget.usd)
     if budget.tokens is not None and spent.tokens > budget.tokens:

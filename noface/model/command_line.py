@@ -56,5 +56,5 @@ def unknown_placeholders(command: str) -> tuple[str, ...]:
 
 def apart(command: str) -> tuple[str, str]:
     """Return the variables that a command sets for itself, as they stand there, and what it starts."""
-    found = _VARIABLES.match(command)
-    return (found[0], command[found.end() :]) if found else ("", command)
+    match = _VARIABLES.match(command)
+    return (match[0], command[match.end() :]) if match else ("", command)

@@ -35,7 +35,7 @@ NO_ANSWER = "page-for-an-answer"
 
 
 def is_of_project(rule: str) -> bool:
-    """Tell whether a verdict's rule is one of `[[gate_rules]]`."""
+    """True if a verdict's rule is one of `[[gate_rules]]`."""
     return rule.startswith(OF_PROJECT)
 
 
@@ -53,7 +53,7 @@ class Failure:
     """Why an attempt failed, with the rule and the lines that decided (law 10: never an agent's prose).
 
     `signature` is stable across runs of the same failure. `excerpt` is what the next prompt quotes.
-    `retry_at` is the provider's reset time where it gave one. `charged` is False where something other than
+    `retry_at` is the provider's reset time where it gave one. `charged` is False if something other than
     the worker is to blame (law 8). `also_matched` are the rules that matched and lost: rule, line, why. `resource` is
     what ran out (turns, context, output, budget), `usage` and `limit` how much of it, where that was told. `points`
     are what a review asks for, one by one. `expected_type` and `actual_type` are those of an answer in a wrong form, in
@@ -82,13 +82,13 @@ class Failure:
 
     @property
     def ran_out(self) -> str:
-        """What ran out, with usage and limit as far as they were told; "" where nothing did or no amount is known."""
+        """What ran out, with usage and limit as far as they were told; "" if nothing did or no amount is known."""
         unit = _UNITS.get(self.resource)
         usage, limit = (_amount(value, self.resource) for value in (self.usage, self.limit))
         if unit is None or not (usage or limit):
             return ""
-        told = f"{usage} of {limit}{unit}" if usage and limit else f"its limit is {limit}{unit}"
-        return f"ran out of {self.resource}: {told if limit else f'{usage}{unit} used'}"
+        text = f"{usage} of {limit}{unit}" if usage and limit else f"its limit is {limit}{unit}"
+        return f"ran out of {self.resource}: {text if limit else f'{usage}{unit} used'}"
 
     @property
     def category(self) -> Category:
@@ -100,9 +100,9 @@ class Failure:
 class PriorFailure:
     """An earlier attempt as the next prompt shows it.
 
-    `charged` is False where something other than the worker was to blame. `ran_out` says which resource ran out, with
+    `charged` is False if something other than the worker was to blame. `ran_out` says which resource ran out, with
     usage and limit where they are known. `command` is the gate's that failed, ""
-    where none did. `changed` are the paths that the attempt changed against main, `lines` how many lines, `summary`
+    if none did. `changed` are the paths that the attempt changed against main, `lines` how many lines, `summary`
     and `questions` are its worker's. `also` are earlier attempts that failed in the same way, where they are told as
     one.
     """

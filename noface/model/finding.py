@@ -8,7 +8,7 @@ from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_USAGE, UsageError
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing: where it is, what it is, and what to do about it ("" where that is plain).
+    """One thing: where it is, what it is, and what to do about it ("" if that is plain).
 
     `exit_code` is what a command ends with that shows it: EXIT_USAGE where `noface run` would not start,
     EXIT_ATTENTION where a person has to do something before all of it works, EXIT_DONE for a note.
@@ -26,7 +26,7 @@ class Finding:
 
     @property
     def is_note(self) -> bool:
-        """True where nothing is wrong."""
+        """True if nothing is wrong."""
         return self.exit_code == EXIT_DONE
 
 
@@ -42,7 +42,7 @@ def refused(error: UsageError, where: str = "") -> Finding:
 
 
 def refusal(findings: Iterable[Finding]) -> UsageError | None:
-    """Return the error of a run that cannot start for these; None where it can."""
+    """Return the error of a run that cannot start for these; None if it can."""
     fatal = [finding for finding in findings if finding.exit_code == EXIT_USAGE]
     if not fatal:
         return None

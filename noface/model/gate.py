@@ -28,7 +28,7 @@ ALONE_AFTER = 2
 class GateSpec:
     """A command that must pass, run by `bash -c` at the top of a checkout. `report` is a JUnit XML path in it.
 
-    `retries` is how often it is run again where it fails. `env_pass` are patterns of the variables of noface's own that
+    `retries` is how often it is run again if it fails. `env_pass` are patterns of the variables of noface's own that
     it gets beside the usual. `boxed`: it runs in the sandbox, if any, and there with the network or
     without. `fixes`: what it changes on the work becomes part of it. `leaky`: the person's
     checkout is within its reach. `canary`: it must turn red where the product's sources are broken. `again`
@@ -56,7 +56,7 @@ class GateSpec:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """One run of one gate on one tree. `exit_code` is None where it was ended by its limit or never started.
+    """One run of one gate on one tree. `exit_code` is None if it was ended by its limit or never started.
 
     `first_failure` is that of an earlier run on the same tree, where the gate was run again; see `flaky`. `unsteady`
     are tests that failed and count for nobody, since they fail now and then on main.
@@ -78,12 +78,12 @@ class GateResult:
 
     @property
     def passed(self) -> bool:
-        """True where the gate is green, or red only where main was red already (baseline "only-new")."""
+        """True if the gate is green, or red only if main was red already (baseline "only-new")."""
         return self.failure is None or self.only_known_failures
 
     @property
     def flaky(self) -> bool:
-        """True where the gate failed and then passed on the very same tree: never hidden, never green for others."""
+        """True if the gate failed and then passed on the very same tree: never hidden, never green for others."""
         return self.passed and self.first_failure is not None
 
 
@@ -117,7 +117,7 @@ def gate_key(tree: str, gate: GateSpec, environment: str) -> str:
 
 
 def all_hard_passed(gates: Iterable[GateSpec], results: Iterable[GateResult]) -> bool:
-    """Tell whether every hard gate has a result and each of these passed."""
+    """True if every hard gate has a result and each of these passed."""
     known = tuple(results)
     passed = {result.gate for result in known if result.passed}
     return all(gate in passed for gate in gates if gate.hard) and worst(known) is None

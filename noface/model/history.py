@@ -30,7 +30,7 @@ class Topic(StrEnum):
 
     @property
     def role(self) -> str:
-        """The role of `[roles]` whose question it is, "" where it is none's: the worker's own model is asked."""
+        """The role of `[roles]` whose question it is, "" if it is none's: the worker's own model is asked."""
         return _ROLES.get(self, "")
 
 
@@ -140,7 +140,7 @@ class Advice:
     tests: tuple[str, ...] = ()
 
     def repeats(self, earlier: "Advice") -> bool:
-        """Tell whether a proposal is an earlier one in other words: it names the same things, and says much the same.
+        """True if a proposal is an earlier one in other words: it names the same things, and says much the same.
 
         What a worker is told may be called another approach or a change: to the worker that is one.
         """

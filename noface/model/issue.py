@@ -15,7 +15,7 @@ class Issue:
     `tier` is the lowest tier that works on it. `parent` and `depth` are those of an issue that a breakdown made.
     `recheck` are commands of other issues that must pass again, since its boundary was widened into their work (K5).
     `may_change` are globs of protected files that its work may change all the same; only an issue file sets it.
-    `accept_timeout_s` limits each of its `accept` commands, None where `[limits]` does.
+    `accept_timeout_s` limits each of its `accept` commands, None if `[limits]` does.
     """
 
     id: str
@@ -53,7 +53,7 @@ class IssueFault:
 class Backlog:
     """What the tracker holds: sound issues in a stable order, and the faulty ones beside them.
 
-    `gone` says of issues that it held what became of them, where it can tell.
+    `gone` says of issues that it held what became of them, if it can tell.
     """
 
     issues: tuple[Issue, ...] = ()
@@ -87,5 +87,5 @@ class IssueState:
 
     @property
     def done(self) -> bool:
-        """True where what depends on the issue may start."""
+        """True if what depends on the issue may start."""
         return self.status is IssueStatus.MERGED or (self.status is IssueStatus.SKIPPED and self.satisfied)

@@ -50,17 +50,17 @@ def _expression(pattern: str, below: str = "(?:/.*)?") -> str:
 
 
 def matches(path: str, pattern: str) -> bool:
-    """Tell whether `path` is meant by `pattern`: the file itself, or a folder above it."""
+    """True if `path` is meant by `pattern`: the file itself, or a folder above it."""
     return _any_of((pattern,)).fullmatch(path) is not None
 
 
 def matches_any(path: str, patterns: tuple[str, ...]) -> bool:
-    """Tell whether any of `patterns` means `path`."""
+    """True if any of `patterns` means `path`."""
     return bool(patterns) and _any_of(patterns).fullmatch(path) is not None
 
 
 def is_folder_of(path: str, patterns: tuple[str, ...]) -> bool:
-    """Tell whether any of `patterns` names something in the folder `path` in so many words, as `a/b` names of `a`."""
+    """True if any of `patterns` names something in the folder `path` in so many words, as `a/b` names of `a`."""
     return _folders(patterns).fullmatch(path) is not None
 
 
@@ -112,12 +112,12 @@ def canonical(path: str) -> str:
 
 
 def is_file_name(path: str) -> bool:
-    """Tell whether a path reads as one file: no wildcard, and a dot in its last part."""
+    """True if a path reads as one file: no wildcard, and a dot in its last part."""
     return not has_wildcards(path) and "." in path.rpartition("/")[2].strip(".")
 
 
 def within(path: str, pattern: str) -> bool:
-    """Tell whether all that `path` (a file, a folder or a glob) means is surely meant by `pattern` as well.
+    """True if all that `path` (a file, a folder or a glob) means is surely meant by `pattern` as well.
 
     Conservative: where it takes thought to see that one glob lies in another, the answer is no.
     """
@@ -133,7 +133,7 @@ def within(path: str, pattern: str) -> bool:
 
 
 def overlap(one: str, other: str) -> bool:
-    """Tell whether two patterns may mean the same file. Where it takes thought to see that they do not, they may."""
+    """True if two patterns may mean the same file. Where it takes thought to see that they do not, they may."""
     one, other = (path.strip().removeprefix("./").strip("/") for path in (one, other))
     if one in ("", ".") or other in ("", "."):
         return True
@@ -152,7 +152,7 @@ def _fixed(pattern: str) -> str:
 
 
 def has_wildcards(path: str) -> bool:
-    """Tell whether a path is a glob."""
+    """True if a path is a glob."""
     return _wildcards(path) > 0
 
 
@@ -182,13 +182,13 @@ _POSITION = re.compile(r"(:\d+){1,2}$")
 
 
 def is_in(language: str, path: str) -> bool:
-    """Tell whether a file is in a language; of a language that is not listed, its name is taken as the suffix."""
+    """True if a file is in a language; of a language that is not listed, its name is taken as the suffix."""
     name = language.strip().lower()
     return path.endswith(tuple(table("languages").get(name, (f".{name.removeprefix('.')}",))))
 
 
 def language_of(path: str) -> str:
-    """Return the language a file is in, "" where it is none of the listed ones."""
+    """Return the language a file is in, "" if it is none of the listed ones."""
     return next((name for name, suffixes in table("languages").items() if path.endswith(tuple(suffixes))), "")
 
 

@@ -1,6 +1,6 @@
 """Which files a worker's edits are undone in, and who may lift that: `[protect]` < the issue's `paths` < `may_change`.
 
-An issue's `paths` lift what `[protect]` lists only where a person names the very file, without a wildcard: `src/**` is
+An issue's `paths` lift what `[protect]` lists only if a person names the very file, without a wildcard: `src/**` is
 a boundary and says nothing of a conftest.py in it. A part of a breakdown has its paths from a model, so they lift
 nothing. `may_change`, which only the issue's own file can set, lifts everything it names. noface's own configuration
 is never lifted by `paths`.
@@ -53,7 +53,7 @@ class Protection:
     growing: bool = True
 
     def covers(self, path: str, mode: str = "") -> bool:
-        """Tell whether an edit of `path` is undone; `mode` is git's, of what the edit puts there.
+        """True if an edit of `path` is undone; `mode` is git's, of what the edit puts there.
 
         A link is also covered where protected files would be read through it.
         """
@@ -67,7 +67,7 @@ class Protection:
         return mode == _LINK and is_folder_of(folded, _folded(self.patterns))
 
     def may_grow(self, path: str) -> bool:
-        """Tell whether a file that is covered holds shared fixtures, and is protected as such, not by its own name."""
+        """True if a file that is covered holds shared fixtures, and is protected as such, not by its own name."""
         within = not self.paths or matches_any(path, self.paths)
         if not (self.growing and within and matches_any(path, (GROWING,))):
             return False

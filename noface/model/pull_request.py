@@ -22,7 +22,7 @@ class CheckState(StrEnum):
 class Check:
     """A check of a pull request's head: a job of a workflow, a check run of an app, or a commit status.
 
-    `id` finds its log again (Forge.log), "" where it has none that can be had. `summary` is what it says itself.
+    `id` finds its log again (Forge.log), "" if it has none that can be had. `summary` is what it says itself.
     """
 
     name: str
@@ -90,7 +90,7 @@ class PullRequest:
 
     `merge_commit` is the commit of the base branch that merged it; `closed_by` and `closed_at` who closed it, and when.
     `mergeable` is None while the forge has not found out. `updated_at` changes with reviews and comments, though not
-    with checks: while it is the same, no review need be asked for; None where the forge does not say.
+    with checks: while it is the same, no review need be asked for; None if the forge does not say.
     `notes` tell a person what of a draft could not be had when it was opened, such as a reviewer who is nobody.
     """
 
@@ -154,5 +154,5 @@ class LandingRules:
 
     @property
     def publishes(self) -> bool:
-        """True where noface may push at all: without being asked it sends nothing anywhere."""
+        """True if noface may push at all: without being asked it sends nothing anywhere."""
         return self.pull_request or self.push

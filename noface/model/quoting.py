@@ -92,7 +92,7 @@ def literal(value: object) -> str:
 
 
 def speaks(line: str) -> bool:
-    """Tell whether a line says something: it is no fence of a code block, no rule, and not blank."""
+    """True if a line says something: it is no fence of a code block, no rule, and not blank."""
     return re.search(r"[^\s`~=*_#|+-]", line) is not None and not line.lstrip().startswith(("```", "~~~"))
 
 

@@ -35,7 +35,7 @@ class Scratch:
 
     @property
     def left(self) -> str | None:
-        """Where noface left it; None where that is not known."""
+        """Where noface left it; None if that is not known."""
         return self.refs.get(LEFT)
 
     @property
@@ -46,13 +46,13 @@ class Scratch:
         return max(given, key=lambda each: (each[0], each[1] == self.left), default=None)
 
     def of_a_person(self, made: Collection[str]) -> bool:
-        """Tell whether it holds what noface did not put there; `made` are the commits of the issue's attempts."""
+        """True if it holds what noface did not put there; `made` are the commits of the issue's attempts."""
         held = {commit for name, commit in self.refs.items() if name == LEFT or not needed_until_landed(name)}
         return self.at is not None and self.at not in made and self.at not in held
 
 
 def needed_until_landed(name: str) -> bool:
-    """Tell whether a ref of an issue, by its last name, may go once the issue is merged."""
+    """True if a ref of an issue, by its last name, may go once the issue is merged."""
     return not name.removeprefix(ASIDE).isdigit() and not name.startswith(PERSON)
 
 

@@ -85,7 +85,7 @@ class StartPoint:
     """Where an attempt starts, and why.
 
     `commit` is what the workspace is made of, merged with main; None stands for main alone. `number` is the attempt
-    whose work it holds, or, where it is main, the attempt whose change is not in it; 0 where there is none. `without`
+    whose work it holds, or, where it is main, the attempt whose change is not in it; 0 if there is none. `without`
     are the files of that attempt that are as on main, since something is wrong with them. `broken` are places of files
     that do not parse, of work that no gate has judged.
     """
@@ -110,7 +110,7 @@ class StartPoint:
 
     @property
     def holds(self) -> int:
-        """The number of the attempt whose work is in the workspace, 0 where none is."""
+        """The number of the attempt whose work is in the workspace, 0 if none is."""
         return self.number if self.origin in (Origin.BEST, Origin.SNAPSHOT) else 0
 
     @property

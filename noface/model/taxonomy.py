@@ -23,7 +23,7 @@ class Category(StrEnum):
 
     @property
     def external(self) -> bool:
-        """True where the cause lies outside the work: nobody is charged, no prompt says it, and it clears by itself."""
+        """True if the cause lies outside the work: nobody is charged, no prompt says it, and it clears by itself."""
         return self in (Category.TRANSIENT, Category.ENVIRONMENT)
 
 
@@ -184,7 +184,7 @@ def instruction_for(outcome: str, *, by_gate: bool = False) -> str:
 
 
 def reaches_workers(outcome: str, *, charged: bool) -> bool:
-    """Tell whether prompts mention an outcome: no worker can mend what lies outside the work (law 8).
+    """True if prompts mention an outcome: no worker can mend what lies outside the work (law 8).
 
     What is charged to the worker lies inside it, whatever its kind: a change can break its own environment.
     """

@@ -17,7 +17,7 @@ PLAIN_AGENTS = ("command", "scripted")
 class ModelSpec:
     """A named model of the configuration: which agent runs it, how, and within which limits.
 
-    `usd_per_mtok_in` and `usd_per_mtok_out` price a million tokens; None where nobody knows. `own_prices`: a person
+    `usd_per_mtok_in` and `usd_per_mtok_out` price a million tokens; None if nobody knows. `own_prices`: a person
     has set them. `env` is set for its agent, `env_pass` are patterns of the variables of noface's own that go to it.
     `boxed`: it runs in the sandbox, if any, and there with the network or without. `resume`: where the agent can, a run
     that was cut off goes on with its session. `settings`, `tools` and `permissions` are what its runs may use; `tools`
@@ -52,7 +52,7 @@ class ModelSpec:
         return self.timeout_s if self.tool_timeout_s is None else self.tool_timeout_s
 
     def may(self, tool: Tool) -> bool:
-        """Tell whether its runs may use a group of tools."""
+        """True if its runs may use a group of tools."""
         return self.tools is None or tool in self.tools
 
 
@@ -113,7 +113,7 @@ class Session:
 class Resumed:
     """A session that a run was to go on with: its agent's id, the attempt that had it last.
 
-    `refused` is why the agent could not go on with it, "" where it did; then the run began afresh.
+    `refused` is why the agent could not go on with it, "" if it did; then the run began afresh.
     """
 
     session: str
@@ -184,7 +184,7 @@ class WorkerReport:
 class UnreadableReport:
     """A report that breaks its form: how, the text of it, and what can be read of it all the same.
 
-    `status` is None where the text does not say one in so many words. The types are JSON's names.
+    `status` is None if the text does not say one in so many words. The types are JSON's names.
     """
 
     violation: str
@@ -198,5 +198,5 @@ class UnreadableReport:
 
     @property
     def unfinished(self) -> bool:
-        """Tell whether the text says that the work is not done."""
+        """True if the text says that the work is not done."""
         return self.status in (ReportStatus.PARTIAL, ReportStatus.BLOCKED)

@@ -308,7 +308,7 @@ def _gated(history: History) -> PastAttempt | None:
 
 
 def _failing(history: History, configured: Configured) -> dict[str, Any] | None:
-    """Return what a gate has found on the newest work that came to the gates, None where none failed."""
+    """Return what a gate has found on the newest work that came to the gates, None if none failed."""
     last = _gated(history)
     failure = last.failure if last is not None else None
     if last is None or failure is None or failure.gate is None:

@@ -94,7 +94,7 @@ _FAULTS_TOLD_MAX = 5
 
 @dataclass(frozen=True, slots=True)
 class PlanFault:
-    """Why a breakdown cannot be used. `mendable` is False where no other answer would be any better."""
+    """Why a breakdown cannot be used. `mendable` is False if no other answer would be any better."""
 
     violations: tuple[str, ...]
     mendable: bool = True

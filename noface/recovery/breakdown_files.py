@@ -1,4 +1,4 @@
-"""Divides an issue by the files that an attempt at it touched, where no planner does.
+"""Divides an issue by the files that an attempt at it touched, if no planner does.
 
 Each file is a part, together with the tests that are named after it. Where that makes too many, files of a folder go
 together, from the innermost folders outwards; where even that does not fit, neighbours in the order of their paths.
@@ -63,7 +63,7 @@ def split_by_files(
     *,
     least: int = 2,
 ) -> tuple[Issue, ...]:
-    """Return the parts of `parent`, one a group of touched files; none where these are less than `least`.
+    """Return the parts of `parent`, one a group of touched files; none if these are less than `least`.
 
     One part is the issue itself, unless what is left of it is another (`closing.rest_of`).
     Files outside the parent's paths, and names that cannot be a path of an issue, are left out. The parts have no

@@ -34,7 +34,7 @@ class AcceptForms:
     drop: bool = False
 
     def allowed(self, command: str) -> str | None:
-        """Return the command as it may be run, None where it may not."""
+        """Return the command as it may be run, None if it may not."""
         if self.any_command or command in self.known:
             return command
         if not command.isprintable():
@@ -57,7 +57,7 @@ class AcceptForms:
 
 
 def _runner(command: str) -> tuple[str, ...]:
-    """Return the words of a command up to the tests it runs; () where other tests cannot be given to it."""
+    """Return the words of a command up to the tests it runs; () if other tests cannot be given to it."""
     runners = table("runners")
     words = () if _SHELL.search(command) else _words(command)
     after = after_runner(words)
@@ -80,7 +80,7 @@ def _words(command: str) -> tuple[str, ...]:
 
 
 def after_runner(words: tuple[str, ...]) -> int | None:
-    """Return the place behind the words that name a test runner, None where none is known."""
+    """Return the place behind the words that name a test runner, None if none is known."""
     runners = table("runners")
     for place, word in enumerate(words):
         name = word.rpartition("/")[2]
@@ -92,7 +92,7 @@ def after_runner(words: tuple[str, ...]) -> int | None:
 
 
 def _is_test(word: str) -> bool:
-    """Tell whether a word names a test, a file or a folder inside the repository, and no option."""
+    """True if a word names a test, a file or a folder inside the repository, and no option."""
     return _TEST.fullmatch(word) is not None and "//" not in word and ".." not in re.split(r"[/:]", word)
 
 

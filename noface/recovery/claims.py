@@ -53,7 +53,7 @@ class Claim:
     clone: str = ""
 
     def ended(self, now: float) -> bool:
-        """Tell whether anybody may take the issue over: the lease is over, also by a clock that is behind.
+        """True if anybody may take the issue over: the lease is over, also by a clock that is behind.
 
         One that begins in a future by which no clock is off holds nobody up.
         """
@@ -125,7 +125,7 @@ _WORKED_ON = (IssueStatus.READY, IssueStatus.WAITING, IssueStatus.RUNNING, Issue
 
 
 def purpose(status: IssueStatus | None, *, ending: bool = False) -> str | None:
-    """Return what an issue of this run is held for: "" for work, else why beyond the run; None where it is given back.
+    """Return what an issue of this run is held for: "" for work, else why beyond the run; None if it is given back.
 
     `ending`: the run ends, and no work goes on.
     """
@@ -137,7 +137,7 @@ def purpose(status: IssueStatus | None, *, ending: bool = False) -> str | None:
 
 
 def change(claim: Claim, purpose: str | None, now: float, lease_s: float) -> Claim | None:
-    """Return the claim as it shall stand: the same where nothing is due yet, None where it is to be given back."""
+    """Return the claim as it shall stand: the same if nothing is due yet, None if it is to be given back."""
     if purpose is None:
         return None
     length = KEPT_S if purpose else lease_s
@@ -146,7 +146,7 @@ def change(claim: Claim, purpose: str | None, now: float, lease_s: float) -> Cla
 
 
 def successor(held: Claim | None, wanted: Claim) -> Claim:
-    """Return the claim to make where another stood: with the next token."""
+    """Return the claim to make if another stood: with the next token."""
     return wanted if held is None else replace(wanted, token=held.token + 1)
 
 

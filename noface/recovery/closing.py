@@ -77,7 +77,7 @@ def left_by(issue: Issue, tried: tuple[PastAttempt, ...], largest: PastAttempt, 
     last = tried[-1].report
     if last is not None and last.status is ReportStatus.DONE:
         return ()
-    said = next((words for attempt in reversed(tried) if (words := said_left(attempt.report))), ())
+    first = next((words for attempt in reversed(tried) if (words := said_left(attempt.report))), ())
     cut = failure_of(largest).category is Category.COMPLEXITY
     listed = statements(issue) if cut and not evident(issue, changes) else entries(issue.body)
-    return tuple(dict.fromkeys(untouched((*said, *listed), changes)))
+    return tuple(dict.fromkeys(untouched((*first, *listed), changes)))

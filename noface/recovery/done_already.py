@@ -1,6 +1,6 @@
 """What follows where a worker changes nothing because it finds the issue done: one more look, then a person is asked.
 
-The claim counts only as one where nothing was changed and every gate passes on main. Only an issue's own `accept` that
+The claim counts only as one if nothing was changed and every gate passes on main. Only an issue's own `accept` that
 is green on main closes it without a person.
 """
 
@@ -30,7 +30,7 @@ _QUOTED_MAX = 300
 
 
 def says_done(report: WorkerReport | None, last_words: str) -> str:
-    """Return the words in which a worker says that there is nothing left to do, "" where it says no such thing."""
+    """Return the words in which a worker says that there is nothing left to do, "" if it says no such thing."""
     if report is not None and report.status is not ReportStatus.DONE:
         return ""
     for text in (report.summary if report is not None else "", last_words):

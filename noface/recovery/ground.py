@@ -44,7 +44,7 @@ class Apart:
 class Seen:
     """What asking the remote led to. The names are as people write them: main, origin, origin/main.
 
-    `apart` is None where nothing was ever fetched. `away` says why the remote could not be asked, "" where it was.
+    `apart` is None if nothing was ever fetched. `away` says why the remote could not be asked, "" if it was.
     `lacks` is set where the remote has no such branch; `head` names the one it calls its default then.
     """
 
@@ -70,7 +70,7 @@ class Told:
 class Course:
     """How the run goes on. `fetched`: work starts from the remote's main; `follows`: main moves there once it is green.
 
-    Main follows only where its gates are green on it.
+    Main follows only if its gates are green on it.
     """
 
     fetched: bool = False
@@ -81,7 +81,7 @@ class Course:
 def course(seen: Seen | None, mode: Mode) -> Course | NofaceError:
     """Return how the run goes on, or the error that ends it before any work. `seen` is None without a remote.
 
-    A repository without a remote is told nothing where nothing is to be published.
+    A repository without a remote is told nothing if nothing is to be published.
     """
     if seen is None:
         return Course() if mode is Mode.MERGE else _no_remote(mode)

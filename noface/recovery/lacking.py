@@ -18,7 +18,7 @@ _COMMON = (
 
 
 def may_supply(failure: Failure, changed: tuple[str, ...], patch: str) -> bool:
-    """Tell whether a patch of main's may be what work on the files `changed` lacked when it failed."""
+    """True if a patch of main's may be what work on the files `changed` lacked when it failed."""
     names, paths = named_in(failure), _paths(patch)
     return not paths.isdisjoint(changed) or not names.isdisjoint(new_names(patch))
 

@@ -174,7 +174,7 @@ def _shortened(rung: Rung, times: int, known: _Known, history: History) -> Rung:
 
 
 def _is_due(rung: Rung, record: Sequence[Tried], kind: IssueKind) -> bool:
-    """Tell whether a rung that is left out is to be tried: enough like issues have begun since one last tried it."""
+    """True if a rung that is left out is to be tried: enough like issues have begun since one last tried it."""
     last, begun = 0.0, dict[tuple[str, int], Tried]()
     for tried in record:
         begun.setdefault((tried.issue_id, tried.epoch), tried)

@@ -2,7 +2,7 @@
 
 The text of an issue lists what it wants: entries of lists, or else its sentences. Such a statement is held where the
 names that it uses (files, identifiers, numbers) all stand in what is there, and so do most of its other words. That is
-no proof, and is used only where a miss costs little: what seems to be held by no part becomes a part, and a parent is
+no proof, and is used only if a miss costs little: what seems to be held by no part becomes a part, and a parent is
 closed without a look only if all that it says is held.
 """
 
@@ -39,14 +39,14 @@ def statements(issue: Issue) -> tuple[str, ...]:
 
 def _statements(text: str) -> tuple[tuple[str, bool], ...]:
     """Return the statements of a text in their order, each with whether it is the entry of a list."""
-    found: list[tuple[str, bool]] = []
+    result: list[tuple[str, bool]] = []
     block: list[str] = []
     listed = ticked = False
 
     def end() -> None:
-        said = " ".join(" ".join(block).split())
-        parts = [said] if listed else _SENTENCE.split(said)
-        found.extend((part, listed) for part in parts if not ticked and re.search(r"\w", part) and part[-1] != ":")
+        words = " ".join(" ".join(block).split())
+        parts = [words] if listed else _SENTENCE.split(words)
+        result.extend((part, listed) for part in parts if not ticked and re.search(r"\w", part) and part[-1] != ":")
         block.clear()
 
     for line in _FENCE.sub("\n", text[:_TEXT_CHARS_MAX]).splitlines():
@@ -59,7 +59,7 @@ def _statements(text: str) -> tuple[tuple[str, bool], ...]:
         ticked = entry is not None and (entry["box"] or " ") != " "
         block.extend([entry["text"]] if entry is not None else [])
     end()
-    return tuple(found[:_STATEMENTS_MAX])
+    return tuple(result[:_STATEMENTS_MAX])
 
 
 def names(text: str) -> frozenset[str]:
@@ -76,7 +76,7 @@ def not_held(said: Iterable[str], held: str) -> tuple[str, ...]:
 
 
 def evident(issue: Issue, changes: str) -> bool:
-    """Tell whether changes evidently hold all that an issue says: each statement, and a path that it names."""
+    """True if changes evidently hold all that an issue says: each statement, and a path that it names."""
     said = statements(issue)
     return all(_files(each, changes) for each in said) and not not_held(said, changes)
 

@@ -19,7 +19,7 @@ _MORE_ATTEMPTS = 3
 _PATHS_MAX = 10
 _NOTE = '--note "…"'
 EDITOR = "${EDITOR:-vi}"
-"""What begins a command that edits a file, also where a shell has no $EDITOR."""
+"""What begins a command that edits a file, also if a shell has no $EDITOR."""
 _EDIT_CONFIG = f'{EDITOR} "$(noface config path)"'
 _OF_A_MODEL = (FailureKind.AUTH, FailureKind.MISCONFIGURED)
 

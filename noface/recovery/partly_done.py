@@ -32,20 +32,20 @@ LEFT_UNDONE = (
 
 
 def said_left(report: WorkerReport | None) -> tuple[str, ...]:
-    """Return what a worker says is left of the issue, as precisely as it says it; () where it calls it done."""
+    """Return what a worker says is left of the issue, as precisely as it says it; () if it calls it done."""
     if report is None or report.status is not ReportStatus.PARTIAL:
         return ()
     return report.left or tuple(filter(None, (report.summary.strip(),))) or report.gaps
 
 
 def partly_done(report: WorkerReport, gates: tuple[GateResult, ...]) -> Failure | None:
-    """Return what a worker's part comes to where gates ran and all passed; None where there is no such evidence."""
+    """Return what a worker's part comes to where gates ran and all passed; None if there is no such evidence."""
     if not gates or worst(gates) is not None:
         return None
-    said = "; ".join(dict.fromkeys((*filter(None, (report.summary.strip(),)), *said_left(report))))
+    text = "; ".join(dict.fromkeys((*filter(None, (report.summary.strip(),)), *said_left(report))))
     return Failure(
         FailureKind.RESOURCE_EXHAUSTED,
-        f"part of the issue is done, and every gate passes with it; its worker: {quoted(said, _QUOTED_MAX)}",
+        f"part of the issue is done, and every gate passes with it; its worker: {quoted(text, _QUOTED_MAX)}",
         rule=PARTLY_DONE,
         signature=PARTLY_DONE,
         evidence=(f"{len(gates)} gate(s) passed; the worker's report says partial",),
@@ -63,6 +63,6 @@ def free_parts(past: Iterable[PastAttempt]) -> tuple[PastAttempt, ...]:
 
 
 def is_free(patch_hash: str, past: Iterable[PastAttempt]) -> bool:
-    """Tell whether another part is progress: few came before it in a row, and none of them left the same."""
+    """True if another part is progress: few came before it in a row, and none of them left the same."""
     parts = free_parts(past)
     return len(parts) < PARTS_MAX and all(part.patch_hash != patch_hash for part in parts)

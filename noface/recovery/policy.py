@@ -10,7 +10,7 @@ The rules, in order; the first that applies wins.
  0. All parts of it have landed: is that all (`closing`)?
  1. No attempt yet: the first rung of the ladder, or with `[retry] start = "learned"` the one that the record of the
     models chooses (`learned_start`). It may take tries from any rung but the last; the other rules see what is left.
- 2. The last attempt passed (`rules_passed`): have it reviewed where that is due (N2; a reviewer who is away is waited
+ 2. The last attempt passed (`rules_passed`): have it reviewed if that is due (N2; a reviewer who is away is waited
     for, and one who gives no verdict is no approval), ask a person where `[approval]` names its paths or labels
     (L10), land it.
     A review, or else a person's word, is due too where it may be half of the issue: after an order to do less, or
@@ -33,7 +33,7 @@ The rules, in order; the first that applies wins.
     plain command whose final error may pass by itself (a network, a rate limit, a port in use) is run again twice an
     issue, for nothing; a full disk, measured or met by main as well, ends the run, and the same model goes on with
     the next one.
- 6. Transient (RATE_LIMITED, OVERLOADED, NETWORK): another model of the same tier where there is one; else wait until
+ 6. Transient (RATE_LIMITED, OVERLOADED, NETWORK): another model of the same tier if there is one; else wait until
     the provider's reset time, or back off exponentially with full jitter (N1). The run waits for up to `outage_max`,
     all issues on that model together; no issue is blocked for it, unless `transient_retries` says after how many
     failures in a row of a model.
@@ -47,7 +47,7 @@ The rules, in order; the first that applies wins.
     block. After a merge conflict it works alone (`schedule`), so that main does not move again.
  8. Another machine refused access (401, 403), and no test made that up: block at once, until the next run (S4). The
     same failure `block_after` times in a row (N13), or the same library not installed twice: block.
- 9. No progress: the same model, the same diff, the same failure (S5, P3), also where the attempt went on from that
+ 9. No progress: the same model, the same diff, the same failure (S5, P3), also if the attempt went on from that
     diff and left it as it was, and however long it thought; or two failures, or two diffs, in turn (A, B, A, B),
     whatever the models. Skip to the next rung; on the last, block at the third, or where A comes again. A rung on which
     the same model thinks longer is one more try, no beginning: who changes nothing is told so, thinks, and is asked no
@@ -59,12 +59,12 @@ The rules, in order; the first that applies wins.
     What one model refuses another may do: after its second refusal the next rung's, if it has not refused.
 13. Unknown, or the same failure again and again: diagnose (S1: known patterns first), and follow the diagnosis once
     (S3): another approach or the same with changes is told to the worker; "escalate" is the next rung, above the last
-    a person; "retry_same" is the same run again, uncharged, after its delay; "skip" only where that is allowed.
+    a person; "retry_same" is the same run again, uncharged, after its delay; "skip" only if that is allowed.
     Advice that comes again, if in other words, is answered by the next rung, and nobody is asked any more (S5).
     Without a diagnoser an unknown failure gets more context first (K7).
 14. Three different recovery strategies have failed (K10): block.
 15. Complexity (TIMEOUT, RESOURCE_EXHAUSTED): the ladder, with the order to reduce the scope.
-16. Everything else: the ladder, with feedback (L5, L6), after a reflection where that is wished for (N7).
+16. Everything else: the ladder, with feedback (L5, L6), after a reflection if that is wished for (N7).
 
 `[retry.strategies]` gives a kind another one of these answers. The ladder of `[retry]`: `default_model` for
 `escalate_after_attempts` charged attempts, then `escalation_model`, then the same thinking longer; the last rung
@@ -262,7 +262,7 @@ def _used_up(cap: int, charged: int, uncharged: int) -> str:
 
 
 def _payable(action: Action, history: History, policy: Policy, estimates: Estimates | None) -> Action:
-    """Block where the issue's money does not pay for the model that an action would run.
+    """Block if the issue's money does not pay for the model that an action would run.
 
     Work that passed has been paid for: what it takes to review it is due in any case.
     """
@@ -304,7 +304,7 @@ def _standing_in(action: Action, policy: Policy, away: Mapping[str, float], now:
 
 
 def _too_dear(attempts: Attempts, issue: Budget) -> Block | None:
-    """Block where the last attempt was ended at its issue's limit, which still holds, or the last ones at their run's.
+    """Block if the last attempt was ended at its issue's limit, which still holds, or the last ones at their run's.
 
     What was interrupted otherwise, or because of other work, is evidence of nothing.
     """
@@ -354,7 +354,7 @@ CONFLICTS_BEFORE_RESOLVER = 2
 
 
 def _again(state: PolicyState, now: float) -> Action | None:
-    """Answer a failure that was charged to nobody; None where the other rules have a better answer."""
+    """Answer a failure that was charged to nobody; None if the other rules have a better answer."""
     attempts, failure = state.attempts, state.failure
     if _says_dependency(state.last):
         return _dependency(state)

@@ -89,7 +89,7 @@ def failure_signature(attempt: PastAttempt) -> tuple[str, str]:
 
 
 def is_transient(attempt: PastAttempt) -> bool:
-    """Tell whether an attempt failed for a cause that passes by itself."""
+    """True if an attempt failed for a cause that passes by itself."""
     return failure_of(attempt).category is Category.TRANSIENT
 
 
@@ -124,7 +124,7 @@ class PolicyState:
         return tuple(attempt for attempt in self.attempts if attempt.charged)
 
     def answer(self, topic: Topic) -> Advice | None:
-        """Return what was answered on a topic since the last attempt, None where nobody has asked."""
+        """Return what was answered on a topic since the last attempt, None if nobody has asked."""
         return self.history.answer(topic, self.last.number)
 
     def advised(self, topic: Topic) -> Advice | None:
@@ -133,7 +133,7 @@ class PolicyState:
         return advice if advice is not None and advice.outcome is AdviceOutcome.ADVISED else None
 
     def asked_before(self, topic: Topic) -> bool:
-        """Tell whether anybody was asked about a topic since the issue was last unblocked."""
+        """True if anybody was asked about a topic since the issue was last unblocked."""
         return any(advice.topic is topic for advice in self.history.asked)
 
     def repeated(self, *kinds: FailureKind) -> int:
@@ -142,7 +142,7 @@ class PolicyState:
 
 
 def charged(report: AttemptReport, past: tuple[PastAttempt, ...]) -> bool:
-    """Tell whether an attempt spends the issue's budget: only the worker's own failures, and work that passed.
+    """True if an attempt spends the issue's budget: only the worker's own failures, and work that passed.
 
     A part that passes is free as long as it is progress (`partly_done`). The first malformed answer in a row gets a
     reminder of the form for nothing, and so does a plain command that ended with a cause outside the work, twice an
@@ -164,7 +164,7 @@ def charged(report: AttemptReport, past: tuple[PastAttempt, ...]) -> bool:
 
 
 def _answers_only(report: Judged, past: tuple[PastAttempt, ...]) -> bool:
-    """Tell whether an attempt has answered a question about passed work, and left the work as it was."""
+    """True if an attempt has answered a question about passed work, and left the work as it was."""
     before = next((attempt for attempt in reversed(past) if attempt.number < report.number), None)
     if before is None or before.failure is None or before.failure.rule != PULL_QUESTION:
         return False
@@ -218,7 +218,7 @@ def rung_used(attempts: Attempts, ladder: tuple[Rung, ...]) -> int:
 
 
 def suitable(ladder: tuple[Rung, ...], index: int, kind: FailureKind | None, least_tier: int = 0) -> int | None:
-    """Return the first rung from `index` on that answers `kind`; where none is left, the highest below that does.
+    """Return the first rung from `index` on that answers `kind`; if none is left, the highest below that does.
 
     That one repeats until the cap, as the last rung does, as long as its tier does not fall below `least_tier`. None
     where no rung answers at all.
@@ -231,7 +231,7 @@ def suitable(ladder: tuple[Rung, ...], index: int, kind: FailureKind | None, lea
 
 
 def next_higher(ladder: tuple[Rung, ...], index: int, kind: FailureKind | None) -> int | None:
-    """Return the first rung above `index` that answers `kind`, None where there is none."""
+    """Return the first rung above `index` that answers `kind`, None if there is none."""
     return next((place for place in range(index + 1, len(ladder)) if ladder[place].suits(kind)), None)
 
 
@@ -242,7 +242,7 @@ def _rung_of(model: str, ladder: tuple[Rung, ...], least: int, *, think: bool) -
 
 
 def _floor(tier: int, ladder: tuple[Rung, ...], least: int) -> int:
-    """Return the lowest rung that keeps the tier from falling below an attempt's; the last where none is so high."""
+    """Return the lowest rung that keeps the tier from falling below an attempt's; the last if none is so high."""
     high_enough = [place for place, rung in enumerate(ladder) if place >= least and rung.tier >= tier]
     return high_enough[0] if high_enough else len(ladder) - 1
 
@@ -258,7 +258,7 @@ def climb(state: PolicyState, how: Strategy = Strategy.FEEDBACK, why: str = "") 
 
 
 def climb_higher(state: PolicyState, why: str) -> Run | None:
-    """Return the run on the next rung above the last attempt's, None where there is none."""
+    """Return the run on the next rung above the last attempt's, None if there is none."""
     ladder = state.ladder
     used = rung_used(state.attempts, ladder)
     index = next_higher(ladder, used, state.failure.kind)
@@ -266,12 +266,12 @@ def climb_higher(state: PolicyState, why: str) -> Run | None:
 
 
 def on_last_rung(state: PolicyState) -> bool:
-    """Tell whether nothing of the ladder is left that answers such a failure, but the rung it stands on."""
+    """True if nothing of the ladder is left that answers such a failure, but the rung it stands on."""
     return next_higher(state.ladder, rung_index(state.attempts, state.ladder), state.failure.kind) is None
 
 
 def ran_on_last_rung(state: PolicyState) -> bool:
-    """Tell whether the last attempt ran on the last rung of the ladder that answers such a failure."""
+    """True if the last attempt ran on the last rung of the ladder that answers such a failure."""
     return next_higher(state.ladder, rung_used(state.attempts, state.ladder), state.failure.kind) is None
 
 
@@ -306,7 +306,7 @@ def _on(state: PolicyState, index: int, how: Strategy, why: str) -> Run:
 
 
 def _stood_in(state: PolicyState, rung: Rung) -> bool:
-    """Tell whether the last attempt's model only stood in for the rung's: going back to it is no escalation."""
+    """True if the last attempt's model only stood in for the rung's: going back to it is no escalation."""
     return state.last.model in state.policy.stand_ins(rung.model) and all(
         other.model != state.last.model for other in state.ladder
     )
@@ -317,7 +317,7 @@ OF_THE_MODEL = (FailureKind.AUTH, FailureKind.MISCONFIGURED)
 
 
 def of_the_model(failure: Failure) -> bool:
-    """Tell whether something is wrong with a model's login or entry, and not with a gate's."""
+    """True if something is wrong with a model's login or entry, and not with a gate's."""
     return failure.kind in OF_THE_MODEL and not failure.gate
 
 
@@ -340,7 +340,7 @@ def unusable(judged: Attempts, policy: Policy) -> frozenset[str]:
 
 
 def instead_of(model: str, judged: Attempts, history: History, policy: Policy) -> str | None:
-    """Return the model that works in the place of an unusable one, None where there is none.
+    """Return the model that works in the place of an unusable one, None if there is none.
 
     An issue that must not escalate keeps its model, and so does a kind that a person has given another answer.
     """

@@ -3,7 +3,7 @@
 A simulated issue fails in one way at every attempt, whatever is asked is answered usefully, and the parts of a
 breakdown fail as well, until the policy gives up. Each decision on the way is one that `policy.next_action` makes;
 nothing here knows its rules. Failures differ from attempt to attempt, in what they say and in the diff they left,
-except where they cannot: a worker that changes nothing leaves the same as before, and one timeout is like another.
+except if they cannot: a worker that changes nothing leaves the same as before, and one timeout is like another.
 
 NO_PROGRESS is no kind that an attempt fails with: its path is that of a failure which comes back with the same diff.
 
@@ -61,19 +61,19 @@ USUALLY: Mapping[FailureKind, Repeats] = {
     FailureKind.NO_PROGRESS: Repeats.DIFF,
     FailureKind.TIMEOUT: Repeats.FAILURE,
 }
-"""What attempts that fail with a kind have in common by its nature; nothing where a kind does not stand here."""
+"""What attempts that fail with a kind have in common by its nature; nothing if a kind does not stand here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """How every attempt of a simulated issue fails. `reviewer` is the model that rejects, None where a person does."""
+    """How every attempt of a simulated issue fails. `reviewer` is the model that rejects, None if a person does."""
 
     kind: FailureKind
     repeats: Repeats
     reviewer: str | None = None
 
     def charged(self, before: int) -> bool:
-        """Tell whether the attempt after `before` such ones is charged (law 8)."""
+        """True if the attempt after `before` such ones is charged (law 8)."""
         if self.kind.category.external or self.kind is FailureKind.MERGE_CONFLICT:
             return False
         if self.kind is FailureKind.REVIEW_REJECTED:
@@ -130,7 +130,7 @@ ATTEMPTS_MAX = 60
 """A simulation goes no further; a path that is cut off here ends in no terminal action."""
 _STEPS_MAX = 4 * ATTEMPTS_MAX
 _WAITS_MAX = 3
-"""So many waits for a provider are simulated where nothing but time ends them."""
+"""So many waits for a provider are simulated if nothing but time ends them."""
 ANY_ISSUE = Issue("ID", "any issue")
 _ORDINARY = (FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.SYNTAX_ERROR, FailureKind.LINT_FAILURE)
 """The kinds that may stand for the others where it matters only that failures repeat."""
@@ -138,7 +138,7 @@ _ORDINARY = (FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.SY
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One decision: what follows `after` attempts. `tier` is that of the model that works or is asked, where known.
+    """One decision: what follows `after` attempts. `tier` is that of the model that works or is asked, if known.
 
     `wait_s` is the longest wait before the attempt that it starts, `charged` tells whether that one is charged. With
     `more` the same goes on with growing waits: no number of failures ends it.
@@ -172,7 +172,7 @@ class Course:
 class Row:
     """Kinds of failure that are answered alike, with the path of each of them.
 
-    `repeats` is None where its kinds fail as is usual for them, else what all attempts have in common.
+    `repeats` is None if its kinds fail as is usual for them, else what all attempts have in common.
     """
 
     kinds: tuple[FailureKind, ...]
@@ -181,7 +181,7 @@ class Row:
 
 
 def terminal(action: Action) -> bool:
-    """Tell whether noface stops here, until a person or another issue has done something."""
+    """True if noface stops here, until a person or another issue has done something."""
     return isinstance(action, Terminal)
 
 
@@ -286,7 +286,7 @@ _BY_KIND_ALONE = (WaitUntil.__name__, Mode.SWITCH.value)
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What was decided after an attempt, as it was written down. `kind` is "" where nothing was."""
+    """What was decided after an attempt, as it was written down. `kind` is "" if nothing was."""
 
     kind: str
     reason: str = ""
@@ -296,7 +296,7 @@ class Recorded:
 class Answer:
     """A decision, recorded or made now. `asked` are the topics that were asked about before it.
 
-    `model` and `think` belong to the attempt that it leads to; None where it leads to none, or none has followed yet.
+    `model` and `think` belong to the attempt that it leads to; None if it leads to none, or none has followed yet.
     """
 
     kind: str
@@ -306,7 +306,7 @@ class Answer:
     think: bool | None = None
 
     def differs(self, other: "Answer") -> bool:
-        """Tell whether another answer to the same question is a different one; the reasons do not matter."""
+        """True if another answer to the same question is a different one; the reasons do not matter."""
         if self.kind != other.kind or set(self.asked) != set(other.asked):
             return True
         if self.kind in _BY_KIND_ALONE or None in (self.model, other.model):
@@ -327,7 +327,7 @@ class Decision:
 
     @property
     def differs(self) -> bool:
-        """Tell whether the policy would decide otherwise."""
+        """True if the policy would decide otherwise."""
         return self.recorded.differs(self.now)
 
 
@@ -362,7 +362,7 @@ def spared(history: History, decisions: Iterable[Decision]) -> Iterator[Spared]:
 def replay(history: History, recorded: tuple[Recorded, ...], policy: Policy) -> tuple[Decision, ...]:
     """Return the decisions of an issue, of all its epochs, with what `policy` would decide.
 
-    `recorded` belong to `history.attempts`, one each; where nothing was recorded there is nothing to compare. An
+    `recorded` belong to `history.attempts`, one each; if nothing was recorded there is nothing to compare. An
     attempt that a reviewer turned down had passed before: that it was reviewed is a decision of its own.
     """
     written = {attempt.number: each for attempt, each in zip(history.attempts, recorded, strict=True)}

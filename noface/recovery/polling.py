@@ -67,7 +67,7 @@ def next_time(asked: Asked | None, pace: Pace) -> float:
 
 
 def is_due(asked: Asked | None, pace: Pace, now: float) -> bool:
-    """Tell whether to ask now; also where the clock was set back, so that nothing waits for a time long past."""
+    """True if it is time to ask; also if the clock was set back, so that nothing waits for a time long past."""
     until = next_time(asked, pace)
     longest = pace.pause(_GROWN_MAX)
     set_back = asked is not None and asked.away_until is None and asked.at > now + longest
@@ -75,6 +75,6 @@ def is_due(asked: Asked | None, pace: Pace, now: float) -> bool:
 
 
 def away_until(topics: Iterable[Asked | None], now: float) -> float | None:
-    """Return until when the other side is away, as the last calls about several topics tell; None where it answers."""
+    """Return until when the other side is away, as the last calls about several topics tell; None if it answers."""
     times = [asked.away_until for asked in topics if asked is not None and asked.away_until is not None]
     return max((until for until in times if until > now), default=None)

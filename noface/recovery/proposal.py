@@ -40,7 +40,7 @@ class Proposal:
     """What is known of work that is to be proposed.
 
     `attempts` are those of the issue up to the one that is shown, the last of them. `gates` are the results that prove
-    it on `base`, a commit of the branch `main`. `number` is the issue's own on the forge, None where its tracker is
+    it on `base`, a commit of the branch `main`. `number` is the issue's own on the forge, None if its tracker is
     elsewhere; `closes` says whether the merge closes it. `note` is what its commit says of the attempt,
     `approved` says that a person has approved it. `workspaces` is the folder in which each workspace has its own, and
     `places` are other folders of this machine: nobody is to read of them.
@@ -88,9 +88,9 @@ def marker(issue_id: str, attempt: int) -> str:
 
 
 def read_marker(body: str) -> tuple[str, int] | None:
-    """Return the issue and the attempt that a pull request's text names, None where noface did not write it."""
-    found = _MARKER.search(body)
-    return (unquote(found["issue"]), int(found["attempt"])) if found else None
+    """Return the issue and the attempt that a pull request's text names, None if noface did not write it."""
+    match = _MARKER.search(body)
+    return (unquote(match["issue"]), int(match["attempt"])) if match else None
 
 
 def read_model(body: str, attempt: int) -> str:
@@ -184,7 +184,7 @@ def _tried(proposal: Proposal) -> str:
 
 
 def _outside(attempt: PastAttempt) -> bool:
-    """Tell whether an attempt says nothing of the work: it was cut off, or failed for a cause outside of it."""
+    """True if an attempt says nothing of the work: it was cut off, or failed for a cause outside of it."""
     passed = attempt.outcome == PASSED
     return not passed and (attempt.outcome == INTERRUPTED or failure_of(attempt).category.external)
 

@@ -48,7 +48,7 @@ def replies_of(
     """Return what is due once the newest round is answered; nothing before, and nothing twice.
 
     `summary` is the worker's, `changed` the files that its attempt changed since the reviewer looked, none of them
-    where nothing was `pushed`. A reviewer who asked is answered on the pull request, unless a new commit says it all.
+    if nothing was `pushed`. A reviewer who asked is answered on the pull request, unless a new commit says it all.
     """
     seen = followed.seen
     if not seen.points or not is_answered(followed):
@@ -67,7 +67,7 @@ def replies_of(
 
 
 def is_quiet(followed: Followed) -> bool:
-    """Tell whether a round needs no comment of its own: each who asked saw eyes, and is answered in a thread."""
+    """True if a round needs no comment of its own: each who asked saw eyes, and is answered in a thread."""
     seen = followed.seen
     return not seen.said and bool(seen.points) and all(thread for _, thread, _, _ in seen.points)
 
@@ -106,15 +106,15 @@ def _in_threads(
 
 def _words(summary: str) -> tuple[dict[str, str], str]:
     """Part a summary into what has a label, and the rest."""
-    said: dict[str, str] = {}
+    result: dict[str, str] = {}
     rest = []
     for line in summary[:_SHOWN_CHARS_MAX].splitlines():
-        found = _LABELLED.match(line)
-        if found:
-            said[found[1]] = " ".join(filter(None, (said.get(found[1], ""), found[2].strip())))
+        match = _LABELLED.match(line)
+        if match:
+            result[match[1]] = " ".join(filter(None, (result.get(match[1], ""), match[2].strip())))
         else:
             rest.append(line)
-    return said, "\n".join(rest).strip()
+    return result, "\n".join(rest).strip()
 
 
 def _marker(what: str, followed: Followed) -> str:

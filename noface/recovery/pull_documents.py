@@ -21,7 +21,7 @@ _ASKED_CHARS_MAX = 400
 def closed_document(
     issue: Issue, closed: ClosedUnmerged, followed: Followed, history: History, configured: Configured
 ) -> dict[str, Any]:
-    """Return what is shown where somebody closed the pull request without a merge: that is a rejection."""
+    """Return what is shown if somebody closed the pull request without a merge: that is a rejection."""
     who = closed.by or "Somebody"
     closed_it = f"{who} closed pull request #{followed.number} ({followed.url}) without a merge."
     question = f"Shall issue {issue.id} be tried again? {closed_it}"

@@ -144,7 +144,7 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class ClosedUnmerged:
-    """Somebody closed it without a merge, `by` "" where that is not known."""
+    """Somebody closed it without a merge, `by` "" if that is not known."""
 
     by: str
     reason: str
@@ -175,7 +175,7 @@ class Outdated:
 
 @dataclass(frozen=True, slots=True)
 class RoundDue:
-    """What is to be answered. `allowed` is False where the rounds are used up and a person is to be asked instead."""
+    """What is to be answered. `allowed` is False if the rounds are used up and a person is to be asked instead."""
 
     checks: tuple[Check, ...]
     reviews: tuple[Review, ...]
@@ -184,7 +184,7 @@ class RoundDue:
 
     @property
     def asks_only(self) -> bool:
-        """True where reviewers ask questions, and nothing else: nothing need change for that."""
+        """True if reviewers ask questions, and nothing else: nothing need change for that."""
         return not self.checks and all(map(only_asks, self.reviews))
 
 
@@ -203,7 +203,7 @@ def pace_of(followed: Followed, everything: Collection[Followed], poll_s: float)
 
 
 def _is_busy(followed: Followed) -> bool:
-    """Tell whether its checks may end soon. What it waits for is not known before it was looked at."""
+    """True if its checks may end soon. What it waits for is not known before it was looked at."""
     return followed.state == "open" and followed.seen.waits_for in ("", WaitsFor.CHECKS)
 
 
@@ -307,7 +307,7 @@ def _waiting(followed: Followed, look: Look) -> StillOpen | Outdated:
 
 
 def _asks_person(followed: Followed, look: Look) -> StillOpen | None:
-    """Return what only a person can do something about; None where there is nothing of the kind."""
+    """Return what only a person can do something about; None if there is nothing of the kind."""
     number, states = look.pull.number, (CheckState.CANCELLED, CheckState.NEEDS_PERSON)
     failed = tuple(check for check in look.checks if check.state is CheckState.FAILED)
     if failed and followed.seen.answered_head == followed.head:
@@ -375,7 +375,7 @@ def standing(checks: Collection[Check]) -> str:
 
 
 def is_answered(followed: Followed) -> bool:
-    """Tell whether the pull request shows what came of its newest round."""
+    """True if the pull request shows what came of its newest round."""
     seen = followed.seen
     return followed.attempt > seen.answered_by if seen.answered_by else seen.answered_head != followed.head
 

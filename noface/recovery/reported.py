@@ -37,7 +37,7 @@ _KINDS = {
 
 
 def of_report(report: WorkerReport | None) -> Failure | None:
-    """Return the failure that a report tells of, None where it calls the work done or there is no report.
+    """Return the failure that a report tells of, None if it calls the work done or there is no report.
 
     An issue that has to wait for others is not the worker's fault, and is not charged (K5).
     """
@@ -81,10 +81,10 @@ def of_unreadable(report: UnreadableReport) -> Failure:
 
     What can be read of it is for the person, or the model, who answers its questions.
     """
-    said = f"; it begins as {report.status.value}" if report.status is not None else ""
+    words = f"; it begins as {report.status.value}" if report.status is not None else ""
     return Failure(
         FailureKind.OUTPUT_FORMAT,
-        f"the worker's report cannot be read: {report.violation}{said}",
+        f"the worker's report cannot be read: {report.violation}{words}",
         rule=UNREADABLE,
         signature=UNREADABLE,
         evidence=tuple(text for text in (report.violation, report.summary, *report.gaps) if text),
@@ -264,7 +264,7 @@ def left_in_words(best: PastAttempt, attempts: int) -> str:
 
 
 def _resource(failure: Failure) -> str:
-    """Return which resource ran out; "output" where nothing says another: files and logs are output."""
+    """Return which resource ran out; "output" if nothing says another: files and logs are output."""
     if failure.resource:
         return failure.resource
     for text in failure.evidence:
@@ -283,7 +283,7 @@ def _spending(failure: Failure) -> tuple[float | None, float | None]:
 
 _FIRST = "FirstAttempt"
 _UNTOLD = "Retry"
-"""What stands for the action that led to an attempt where none was recorded."""
+"""What stands for the action that led to an attempt if none was recorded."""
 
 
 def abort_report(

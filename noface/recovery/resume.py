@@ -26,7 +26,7 @@ _KEEPS_THE_FILES = (StartReason.NOTHING_YET, StartReason.BEST_SO_FAR)
 def session_to_resume(
     attempts: tuple[PastAttempt, ...], start: StartPoint, model: str, *, think: bool
 ) -> PastAttempt | None:
-    """Return the attempt whose session the next one goes on with, None where it begins afresh."""
+    """Return the attempt whose session the next one goes on with, None if it begins afresh."""
     last = gone_on_with(attempts)
     if last is None or (last.model, last.think) != (model, think) or not _ID.fullmatch(last.session):
         return None
@@ -38,7 +38,7 @@ def session_to_resume(
 
 
 def gone_on_with(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
-    """Return the attempt that the next one goes on with, by its session where that can be had; None where none is."""
+    """Return the attempt that the next one goes on with, by its session where that can be had; None if none is."""
     last = attempts[-1] if attempts else None
     if last is not None and last.outcome == FailureKind.OUTPUT_FORMAT and not last.charged:
         return last
@@ -46,7 +46,7 @@ def gone_on_with(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
 
 
 def refusal(run: AgentRun) -> str:
-    """Return why a run could not go on with its session; "" where it did, or where beginning afresh would not help.
+    """Return why a run could not go on with its session; "" if it did, or where beginning afresh would not help.
 
     The agent ended by itself with an error before its model had said anything: it does not find the session, it is
     of another version, or the provider does not take the conversation. A provider that is away, or a login that is

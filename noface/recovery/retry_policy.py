@@ -73,7 +73,7 @@ class ReviewRules:
 
 
 def review_due(rules: ReviewRules, issue: Issue, attempt: PastAttempt) -> str:
-    """Return why an attempt that passed is to be reviewed, "" where it need not be."""
+    """Return why an attempt that passed is to be reviewed, "" if it need not be."""
     if attempt.doubts:
         return attempt.doubts[0]
     if rules.when is When.NEVER:
@@ -134,7 +134,7 @@ class Rung:
     why: str = ""
 
     def suits(self, kind: FailureKind | None) -> bool:
-        """Tell whether the rung answers failures of `kind`."""
+        """True if the rung answers failures of `kind`."""
         return not self.answers or kind is None or kind in self.answers
 
 
@@ -148,7 +148,7 @@ def _beginning_with(model: str, rungs: tuple[Rung, ...], tiers: Mapping[str, int
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The models that are asked rather than put to work; None where nobody is named."""
+    """The models that are asked rather than put to work; None if nobody is named."""
 
     planner: str | None = None
     diagnoser: str | None = None

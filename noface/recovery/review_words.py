@@ -87,13 +87,13 @@ def _is_reply(comment: ReviewComment) -> bool:
 
 
 def _to_others(text: str, name: str) -> bool:
-    """Tell whether a text begins with a mention of somebody else, and mentions `name` nowhere."""
+    """True if a text begins with a mention of somebody else, and mentions `name` nowhere."""
     words = [word.lower().rstrip(".,:;!?") for word in text.split()]
     return bool(words) and words[0].startswith("@") and len(words[0]) > 1 and name not in words
 
 
 def _only_thanks(text: str) -> bool:
-    """Tell whether a text is nothing but thanks or assent: every word of it has to be known as such."""
+    """True if a text is nothing but thanks or assent: every word of it has to be known as such."""
     words = ["".join(filter(str.isalnum, word)).lower() for word in text.split()]
     return all(map(_THANKS.fullmatch, filter(None, words)))
 
@@ -117,7 +117,7 @@ def command_of(review: Review) -> tuple[str, str] | None:
 
 
 def words_of(review: Review) -> str:
-    """Return what a plain comment on a pull request says to noface behind `/noface`, "" where it does not begin so."""
+    """Return what a plain comment on a pull request says to noface behind `/noface`, "" if it does not begin so."""
     words = review.text.strip()
     return words.removeprefix(COMMAND).strip() if not review.commit and words.split()[:1] == [COMMAND] else ""
 
@@ -129,13 +129,13 @@ def unheard(reviews: tuple[Review, ...], answered: Collection[str]) -> tuple[Rev
 
 
 def only_asks(review: Review) -> bool:
-    """Tell whether all that a review says is questions, and its state asks for no change."""
+    """True if all that a review says is questions, and its state asks for no change."""
     texts = [review.text, *(comment.text for comment in _on_files(review))]
     return review.state is ReviewState.COMMENTED and all(map(_is_question, filter(str.strip, texts)))
 
 
 def _is_question(text: str) -> bool:
-    """Tell whether a text's words end with a question mark; its quotations and code say nothing."""
+    """True if a text's words end with a question mark; its quotations and code say nothing."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith((">", "`"))]
     return bool(lines) and lines[-1].rstrip("*_ )").endswith("?")
 
@@ -173,8 +173,8 @@ def _place(comment: ReviewComment) -> str:
 
 
 def _bounded(text: str) -> str:
-    said = text.strip().removeprefix(COMMAND).strip()
-    cut = said if len(said) <= _TEXT_CHARS_MAX else f"{said[:_TEXT_CHARS_MAX]} …"
+    words = text.strip().removeprefix(COMMAND).strip()
+    cut = words if len(words) <= _TEXT_CHARS_MAX else f"{words[:_TEXT_CHARS_MAX]} …"
     return cut.replace("\r\n", "\n").replace("\n", "\n  ")
 
 
@@ -182,6 +182,6 @@ def first_words(reviews: tuple[Review, ...], chars_max: int = 200) -> str:
     """Return the first thing that reviewers ask for, on one line."""
     for review in reviews:
         texts = (review.text, *(f"{_place(comment)}{comment.text}" for comment in _on_files(review)))
-        if said := next((text for text in texts if text.strip() and OURS not in text), ""):
-            return short(said.removeprefix(COMMAND).strip(), chars_max)
+        if first := next((text for text in texts if text.strip() and OURS not in text), ""):
+            return short(first.removeprefix(COMMAND).strip(), chars_max)
     return "without a word"

@@ -248,7 +248,7 @@ def _resolve(state: PolicyState) -> Action | None:
 
 
 def _by_ladder(state: PolicyState) -> Action:
-    """Rule 16: the ladder, after a reflection or an architect's word where somebody is named for it."""
+    """Rule 16: the ladder, after a reflection or an architect's word if somebody is named for it."""
     policy, last = state.policy, state.last
     correctable = state.failure.category is Category.CORRECTABLE
     if policy.reflect and correctable and state.answer(Topic.REFLECTION) is None:
@@ -268,7 +268,7 @@ _BRIEF_MAX = 200
 
 
 def diagnosed(state: PolicyState, now: float) -> Action | None:
-    """Return what a diagnosis leads to: a question, or what its answer asks for; None where there is no need of one."""
+    """Return what a diagnosis leads to: a question, or what its answer asks for; None if there is no need of one."""
     policy, failure = state.policy, state.failure
     unknown = policy.strategy(failure.kind) is Strategy.DIAGNOSE
     repeated = same_failure(state.charged) >= policy.diagnose_after
@@ -301,7 +301,7 @@ def _follow_known(state: PolicyState, known: KnownCause, now: float) -> Action:
 
 
 def _known_followed(state: PolicyState) -> bool:
-    """Tell whether a worker has been told already what is known of this very failure."""
+    """True if a worker has been told already what is known of this very failure."""
     return any(
         attempt.answer == Mode.CONTEXT and failure_signature(attempt) == failure_signature(state.last)
         for attempt in state.charged[:-1]
@@ -309,7 +309,7 @@ def _known_followed(state: PolicyState) -> bool:
 
 
 def _diagnosed_before(state: PolicyState) -> bool:
-    """Tell whether somebody has looked at this very failure: what they said has not helped, and would be said again."""
+    """True if somebody has looked at this very failure: what they said has not helped, and would be said again."""
     numbers = {advice.after for advice in state.history.asked if advice.topic is Topic.DIAGNOSIS}
     return any(
         attempt.number in numbers and failure_signature(attempt) == failure_signature(state.last)
@@ -318,7 +318,7 @@ def _diagnosed_before(state: PolicyState) -> bool:
 
 
 def _nothing_new(state: PolicyState) -> bool:
-    """Tell whether another diagnosis would say what was said before: it has, or nothing has changed since (S5)."""
+    """True if another diagnosis would say what was said before: it has, or nothing has changed since (S5)."""
     given = _diagnoses(state)
     said_again = any(new.repeats(old) for at, new in enumerate(given) for old in given[:at])
     return said_again or (_diagnosed_before(state) and without_progress(state.charged) > 1)
@@ -329,7 +329,7 @@ def _diagnoses(state: PolicyState) -> list[Advice]:
 
 
 def _follow(state: PolicyState, advice: Advice, now: float) -> Action | None:
-    """Return what a diagnosis asks for, the next rung where that was tried before; None where it is nothing."""
+    """Return what a diagnosis asks for, the next rung where that was tried before; None if it is nothing."""
     failure = state.failure
     if any(advice.repeats(old) for old in _diagnoses(state) if old.after < advice.after):
         return climb_higher(state, "the diagnosis says again what has not helped")

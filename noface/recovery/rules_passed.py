@@ -45,7 +45,7 @@ def landing(history: History, policy: Policy, last: PastAttempt, away: Mapping[s
 def _review(
     history: History, policy: Policy, last: PastAttempt, away: Mapping[str, float], now: float
 ) -> Action | None:
-    """Have the work reviewed where that is due; None where nothing more is to be said by a reviewer."""
+    """Have the work reviewed if that is due; None if nothing more is to be said by a reviewer."""
     reviewer = policy.roles.reviewer
     due = review_due(policy.review, history.issue, last)
     due = due or (_may_be_half(history, last) if policy.review.when is not When.NEVER else "")
@@ -67,7 +67,7 @@ def _review(
 
 
 def _may_be_half(history: History, last: PastAttempt) -> str:
-    """Say why work that passed may be half of its issue; "" where nothing speaks for that, or `accept` decides."""
+    """Say why work that passed may be half of its issue; "" if nothing speaks for that, or `accept` decides."""
     issue, changes = history.issue, "\n".join(f"diff --git {path}" for path in last.changed)
     if issue.accept or evident(issue, changes):
         return ""
@@ -83,13 +83,13 @@ def _answers(history: History, topic: Topic, last: PastAttempt) -> list[Advice]:
 
 
 def _not_there(answers: list[Advice], policy: Policy) -> bool:
-    """Tell whether whoever is asked has been away, or could not be asked, too often."""
+    """True if whoever is asked has been away, or could not be asked, too often."""
     unavailable = len(answers) if policy.transient_retries is not None else sum(not each.away for each in answers)
     return unavailable > (REVIEWS_MAX if policy.transient_retries is None else policy.transient_retries)
 
 
 def _was_told(history: History) -> bool:
-    """Tell whether an earlier attempt was told not to change the tests."""
+    """True if an earlier attempt was told not to change the tests."""
     kinds = [past.failure.kind for past in history.current[:-1] if past.failure is not None]
     return FailureKind.GATE_TAMPERING in kinds
 

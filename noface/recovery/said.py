@@ -56,7 +56,7 @@ class Part:
 
     @property
     def asks(self) -> bool:
-        """True where it waits for what people write."""
+        """True if it waits for what people write."""
         return self.status in ASKING
 
 
@@ -74,7 +74,7 @@ class Pull:
 
     @property
     def open(self) -> bool:
-        """True where it may still be merged, as far as is known."""
+        """True if it may still be merged, as far as is known."""
         return self.state not in ("closed", "merged")
 
 
@@ -122,12 +122,12 @@ class Standing:
 
     @property
     def elsewhere(self) -> bool:
-        """True where it waits for another machine that has claimed it: what is said of it is that one's to say."""
+        """True if it waits for another machine that has claimed it: what is said of it is that one's to say."""
         return self.status == IssueStatus.WAITING and self.reason.startswith(CLAIMED)
 
     @property
     def question(self) -> str:
-        """A name of what a person is asked, another one for each question; "" where nobody is asked."""
+        """A name of what a person is asked, another one for each question; "" if nobody is asked."""
         if self.state not in ASKING:
             return ""
         parts = "".join(f":{part.id}:{part.epoch}" for part in self.parts if part.asks)
@@ -135,7 +135,7 @@ class Standing:
 
     @property
     def done(self) -> bool:
-        """True where main holds what the issue asks for."""
+        """True if main holds what the issue asks for."""
         return self.status == IssueStatus.MERGED or (self.status == IssueStatus.SKIPPED and self.satisfied)
 
 
@@ -155,7 +155,7 @@ def digest(said: Said) -> str:
 
 
 def due_at(said: Said, last: str, last_at: float) -> float | None:
-    """Return from when it is to be said, None where nothing has changed since: `last` is the digest of what was said.
+    """Return from when it is to be said, None if nothing has changed since: `last` is the digest of what was said.
 
     What calls for a person, or settles the issue, is said at once, and so is the first attempt; attempts that follow
     each other are told together.

@@ -39,7 +39,7 @@ class Breaker:
     reason: str
 
     def open(self, now: float) -> bool:
-        """Tell whether nobody may start with the model."""
+        """True if nobody may start with the model."""
         return now < self.until
 
 
@@ -94,7 +94,7 @@ _FILES_NAMED_MAX = 3
 
 
 def lost_to_main(attempts: tuple[PastAttempt, ...]) -> Lost | None:
-    """Return how the newest work on an issue conflicted with main, None where it did not.
+    """Return how the newest work on an issue conflicted with main, None if it did not.
 
     What was interrupted, or failed for a cause outside the work, tells nothing; what has passed since has yet to land.
     """
@@ -121,19 +121,19 @@ class Contest:
         return issue.id != other.id and (issue.id in self.lost or other.id in self.lost)
 
     def _collide(self, issue: Issue, other: Issue) -> bool:
-        """Tell whether two issues may change the same file, as far as that is known before they do."""
+        """True if two issues may change the same file, as far as that is known before they do."""
         places, others = self._places(issue), self._places(other)
         return not places or not others or any(overlap(one, two) for one in places for two in others)
 
     def _places(self, issue: Issue) -> tuple[str, ...]:
-        """Return where an issue's change is to be expected, () where that may be anywhere."""
+        """Return where an issue's change is to be expected, () if that may be anywhere."""
         if issue.paths:
             return (*issue.paths, *issue.may_change)
         lost = self.lost.get(issue.id)
         return (*lost.files, *lost.changed) if lost is not None else ()
 
     def wait(self, issue: Issue, others: Iterable[Issue]) -> "Waiting | None":
-        """Return why an issue waits for one of `others` to land, None where it need not."""
+        """Return why an issue waits for one of `others` to land, None if it need not."""
         rival = self.rival(issue, others) if self.lost else None
         if rival is None:
             return None
@@ -154,7 +154,7 @@ _FOR_A_PERSON = (IssueStatus.BLOCKED, IssueStatus.APPROVAL, IssueStatus.SKIPPED,
 class Waiting:
     """An issue that cannot start yet. `until` is epoch seconds where a time is known.
 
-    `model` is the one whose provider it waits for, "" where it waits for something else.
+    `model` is the one whose provider it waits for, "" if it waits for something else.
     """
 
     issue_id: str
@@ -257,7 +257,7 @@ def _provider(issue: Issue, model: str, waits: Mapping[str, Breaker], probed: se
 
 
 def _stuck(issue: Issue, issues: Mapping[str, Issue], states: Mapping[str, IssueState]) -> bool:
-    """Tell whether anything that `issue` waits for, near or far, waits for a person."""
+    """True if anything that `issue` waits for, near or far, waits for a person."""
 
     def is_open(name: str) -> bool:
         return name not in states or not states[name].done

@@ -59,7 +59,7 @@ def start_of(
 ) -> StartPoint:
     """Return where the attempt after `attempts` starts; `anew`: it may begin again on main, and lose nothing of others.
 
-    `accept_failing` is how many tests of the issue's `accept` commands fail on main, None where it has none. `divided`
+    `accept_failing` is how many tests of the issue's `accept` commands fail on main, None if it has none. `divided`
     is the last attempt before a breakdown, `by_person` the last before a person's commits, with the newest of these.
     `broken` counts the files that do not parse of attempts that no gate has judged; `allowed` is what the issue may
     change by now.
@@ -91,14 +91,14 @@ def start_of(
 
 
 def _left_alone(recent: tuple[PastAttempt, ...], best: PastAttempt) -> bool:
-    """Tell whether the newest two attempts have found nothing to change in work that is not right."""
+    """True if the newest two attempts have found nothing to change in work that is not right."""
     newest = tuple(attempt for attempt in recent if attempt.number > best.number)[-_ALONE_MIN:]
     idle = [each for each in newest if each.charged and each.failure is not None and each.failure.rule == UNCHANGED]
     return len(idle) == _ALONE_MIN
 
 
 def _goes_on_from(best: PastAttempt, left: tuple[PastAttempt, ...], broken: Mapping[int, int]) -> bool:
-    """Tell whether the newest attempt holds all files of the best, and more that a limit or a crash left unjudged.
+    """True if the newest attempt holds all files of the best, and more that a limit or a crash left unjudged.
 
     What it was about to write may not parse: that is there to mend, not twice in a row.
     """
@@ -112,14 +112,14 @@ def _goes_on_from(best: PastAttempt, left: tuple[PastAttempt, ...], broken: Mapp
 
 
 def from_main(start: StartPoint, why: StartReason) -> StartPoint:
-    """Return the start where nothing of the base can be kept: all of it conflicts with main, or it is GONE."""
+    """Return the start if nothing of the base can be kept: all of it conflicts with main, or it is GONE."""
     return replace(start, reason=why, commit=None, without=())
 
 
 def best_attempt(
     attempts: tuple[PastAttempt, ...], *, accept_failing: int | None = None, broken: Mapping[int, int] = _ALL_PARSE
 ) -> PastAttempt | None:
-    """Return the best of the attempts that are a base, the newest of equally good ones; None where none is one."""
+    """Return the best of the attempts that are a base, the newest of equally good ones; None if none is one."""
     bases = (attempt for attempt in filter(_worked, attempts) if _objection(attempt, accept_failing, broken) is None)
     return max(bases, key=lambda base: _score(base, broken), default=None)
 
@@ -142,12 +142,12 @@ def _score(attempt: PastAttempt, broken: Mapping[int, int]) -> tuple[int, ...]:
 
 
 def left_work(attempt: PastAttempt) -> bool:
-    """Tell whether an attempt left a change."""
+    """True if an attempt left a change."""
     return attempt.candidate is not None and bool(attempt.patch_hash)
 
 
 def _worked(attempt: PastAttempt) -> bool:
-    """Tell whether an attempt left work of its own; notes in place of it are read, and not gone on with."""
+    """True if an attempt left work of its own; notes in place of it are read, and not gone on with."""
     notes = attempt.failure is not None and attempt.failure.rule == ONLY_PROSE
     return left_work(attempt) and attempt.outcome not in _NOTHING_OF_ITS_OWN and not notes
 
@@ -162,13 +162,13 @@ def cut_off(attempts: tuple[PastAttempt, ...]) -> Iterator[PastAttempt]:
 
 
 def _conflicts(attempt: PastAttempt) -> bool:
-    """Tell whether git could not merge an attempt with main. What only a gate changed after the merge is merged."""
+    """True if git could not merge an attempt with main. What only a gate changed after the merge is merged."""
     rule = attempt.failure.rule if attempt.failure is not None else ""
     return attempt.outcome == FailureKind.MERGE_CONFLICT and rule != CHANGED_FILES
 
 
 def _does_not_parse(attempt: PastAttempt) -> bool:
-    """Tell whether noface found that a file does not parse; what a compiler says is a gate's verdict like another."""
+    """True if noface found that a file does not parse; what a compiler says is a gate's verdict like another."""
     return attempt.outcome == FailureKind.SYNTAX_ERROR and attempt.failure is not None and attempt.failure.gate is None
 
 
@@ -177,7 +177,7 @@ def _broken(attempt: PastAttempt, broken: Mapping[int, int]) -> int:
 
 
 def _objection(attempt: PastAttempt, accept_failing: int | None, broken: Mapping[int, int]) -> StartReason | None:
-    """Return why an attempt that left work is no base, None where it is one."""
+    """Return why an attempt that left work is no base, None if it is one."""
     if _conflicts(attempt):
         return StartReason.CONFLICT
     if (refused := refused_in_places(attempt)) is not None:
@@ -220,7 +220,7 @@ def _to_mend(
 
 
 def conflicts_of(attempt: PastAttempt) -> tuple[str, ...]:
-    """Return the files in which an attempt conflicted with main, () where it is not known."""
+    """Return the files in which an attempt conflicted with main, () if it is not known."""
     return attempt.failure.evidence if attempt.failure is not None and _conflicts(attempt) else ()
 
 

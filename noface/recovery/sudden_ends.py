@@ -2,7 +2,7 @@
 
 One says nothing, so another issue comes next. Where that ends so, too, with the same words and nothing used or changed,
 no prompt and no work is to blame, but the program or what it speaks to, in whatever words it tells that: nobody is
-charged (law 8). Another model works meanwhile where there is one. Else a model that has worked here is waited for; of
+charged (law 8). Another model works meanwhile if there is one. Else a model that has worked here is waited for; of
 one that never has, and of one whose own code does not load any more (an update broke it), a person is asked. A program
 that calls its end a good one is believed where it has ever worked.
 """
@@ -78,7 +78,7 @@ def row_with(row: tuple[SuddenEnd, ...], end: SuddenEnd | None) -> tuple[SuddenE
 
 
 def not_the_work(row: tuple[SuddenEnd, ...]) -> bool:
-    """Tell whether a row is of so many issues that no work explains it."""
+    """True if a row is of so many issues that no work explains it."""
     idle = bool(row) and row[-1][1].startswith(f"{UNCHANGED}:")
     return len(dict(row)) >= (IDLE_ISSUES_MIN if idle else ISSUES_MIN)
 
@@ -89,7 +89,7 @@ def to_be_compared(row: tuple[SuddenEnd, ...]) -> frozenset[str]:
 
 
 def has_worked(model: str, record: Iterable[Tried]) -> bool:
-    """Tell whether a model has done anything here: an attempt that was finished, and failed of its work at most."""
+    """True if a model has done anything here: an attempt that was finished, and failed of its work at most."""
     nothing = {FailureKind.AGENT_CRASH, FailureKind.NO_DIFF, INTERRUPTED, ""}
     nothing |= {kind for kind in FailureKind if kind.category.external}
     return any(each.model == model and each.outcome not in nothing for each in record)

@@ -41,12 +41,12 @@ class Candidate:
 
     @property
     def marked(self) -> bool:
-        """True where what had been written before the question, or before noface listened, is known."""
+        """True if what had been written before the question, or before noface listened, is known."""
         return self.told.listens and (not self.standing.question or self.told.question == self.standing.question)
 
     @property
     def due_at(self) -> float | None:
-        """From when it is to be said, None where nothing has changed since the last time."""
+        """From when it is to be said, None if nothing has changed since the last time."""
         return due_at(self.said, self.told.digest, self.told.at)
 
 

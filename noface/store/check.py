@@ -14,7 +14,7 @@ _PROBLEMS_MAX = 10
 
 
 def database_facts(database: Database) -> DatabaseFacts:
-    """Return what the database holds. Raises StoreError where it cannot be read at all."""
+    """Return what the database holds. Raises StoreError if it cannot be read at all."""
     damage = [*_damage(database)]
     gates: dict[str, GateFacts] = {}
     for row in database.rows("SELECT key, result FROM gate_memo"):

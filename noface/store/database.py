@@ -40,7 +40,7 @@ class Database:
     def open(cls, path: Path) -> Self:
         """Open or make the database at `path`.
 
-        Raises StoreError where the file is not a database, is damaged, or is of a newer noface; it is never
+        Raises StoreError if the file is not a database, is damaged, or is of a newer noface; it is never
         overwritten.
         """
         _refuse_foreign(path)
@@ -92,7 +92,7 @@ class Database:
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Run a block in one transaction: all of it is on disk when the block ends, or none of it.
 
-        Raises StoreError where the database cannot be written (locked, full, damaged).
+        Raises StoreError if the database cannot be written (locked, full, damaged).
         """
         with self._lock:
             depth, waiting = self._depth, len(self._calls)
@@ -116,7 +116,7 @@ class Database:
                     call()
 
     def in_place(self) -> bool:
-        """Tell whether the file is still where it was opened: another there gets nothing of what is written here."""
+        """True if the file is still where it was opened: another there gets nothing of what is written here."""
         if self._place is None:
             return True
         path, opened = self._place
@@ -143,7 +143,7 @@ class Database:
                 return  # it never began
 
     def rows(self, sql: str, *values: object) -> list[sqlite3.Row]:
-        """Return the rows of a query, with columns by name. Raises StoreError where the database is damaged."""
+        """Return the rows of a query, with columns by name. Raises StoreError if the database is damaged."""
         try:
             with self._lock:
                 cursor = self._connection.execute(sql, values)
@@ -155,7 +155,7 @@ class Database:
             raise
 
     def check(self) -> None:
-        """Raise StoreError where the database is damaged (`PRAGMA quick_check`)."""
+        """Raise StoreError if the database is damaged (`PRAGMA quick_check`)."""
         damage = self.rows("PRAGMA quick_check(1)")[0][0]
         if damage != "ok":
             raise StoreError(f"The state database is damaged: {damage}", _MEND)
@@ -225,7 +225,7 @@ def _is_read_only(path: Path) -> bool:
 
 
 def _environmental(error: BaseException) -> bool:
-    """Tell whether SQLite failed for a reason outside noface: locked, full, read-only, damaged."""
+    """True if SQLite failed for a reason outside noface: locked, full, read-only, damaged."""
     if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.IntegrityError):
         return False
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF

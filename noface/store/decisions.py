@@ -48,7 +48,7 @@ class Case:
 
 
 def open_case(reader: Reader, questions: Questions, row: IssueRow, verdict: Verdict) -> Case:
-    """Return what an issue waits for. Raises UsageError where it waits for no approval, or for nothing any more."""
+    """Return what an issue waits for. Raises UsageError if it waits for no approval, or for nothing any more."""
     past = reader.past(row.id)
     if row.status != IssueStatus.APPROVAL:
         decided = questions.approvals(row.id)

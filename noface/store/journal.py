@@ -196,7 +196,7 @@ class Journal:
         partial: Mapping[str, object] | None = None,
         mark: str = "",
     ) -> bool:
-        """Record what came of an attempt; True where it was applied. `partial` is what its steps left (P4).
+        """Record what came of an attempt; True if it was applied. `partial` is what its steps left (P4).
 
         `mark` says which budget ended it, if one did (`model.budget`); it replaces a failure's signature.
         An attempt whose token is no longer open was fenced: an event says so, and nothing else changes.
@@ -364,7 +364,7 @@ class Journal:
         """Record that main is about to move from `old` to `new`; return the landing's id.
 
         `results` are those of the gates by the keys `gates`: they become part of the record, so that what proves a
-        landing is there whenever the landing is, also where a result is none that other trees may profit from.
+        landing is there whenever the landing is, also if a result is none that other trees may profit from.
         """
         with self._db.transaction() as connection:
             landing = insert(

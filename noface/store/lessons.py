@@ -34,7 +34,7 @@ class LessonStore:
         self._ready = False
 
     def ensure(self) -> None:
-        """Make the tables where they are missing; writes nothing where they are there."""
+        """Make the tables where they are missing; writes nothing if they are there."""
         if self._ready:
             return
         there = {row[0] for row in self._db.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
@@ -172,7 +172,7 @@ class LessonStore:
 
 
 def has_full_text(database: Database) -> bool:
-    """Tell whether this SQLite has FTS5: not every build does, and old ones cannot say."""
+    """True if this SQLite has FTS5: not every build does, and old ones cannot say."""
     try:
         return bool(database.rows("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"))
     except sqlite3.OperationalError:

@@ -49,5 +49,5 @@ def _bytes(value: Any) -> Any:
 
 
 def _beyond_bytes(value: str) -> bool:
-    """Tell whether a surrogate stands for no byte: half of a pair, from a JSON text for example."""
+    """True if a surrogate stands for no byte: half of a pair, from a JSON text for example."""
     return any("\ud800" <= mark <= "\udfff" and not "\udc80" <= mark <= "\udcff" for mark in value)

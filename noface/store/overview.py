@@ -127,7 +127,7 @@ class Overview:
         return {str(row[0]): str(row[1]) for row in rows}
 
     def pull(self, issue_id: str) -> PullRow | None:
-        """Return the pull request of an issue; None where none was ever intended."""
+        """Return the pull request of an issue; None if none was ever intended."""
         return next(iter(self._records(PullRow, "WHERE issue_id = ?", issue_id)), None)
 
     def held(self) -> list[IssueRow]:
@@ -161,7 +161,7 @@ class Overview:
         return next(iter(self._records(RunRow, "ORDER BY rowid DESC LIMIT 1")), None)
 
     def tracker_away(self) -> TrackerAway | None:
-        """Return since when the tracker has not answered the newest run, None where it has."""
+        """Return since when the tracker has not answered the newest run, None if it has."""
         known = json.loads(self.fact(TRACKER_AWAY) or "null")
         return TrackerAway(float(known["since"]), str(known["why"])) if known else None
 

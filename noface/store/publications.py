@@ -52,7 +52,7 @@ class Publications:
         self._db = database
 
     def get(self, issue_id: str) -> Publication | None:
-        """Return what was said of an issue, None where nothing was."""
+        """Return what was said of an issue, None if nothing was."""
         rows = self._db.rows("SELECT * FROM publications WHERE issue_id = ?", issue_id)
         return _publication(rows[0]) if rows else None
 
@@ -81,7 +81,7 @@ class Publications:
         return {issue_id: known.heard.after for issue_id, known in self.all().items() if known.digest}
 
     def since(self, tracker: str, now: float) -> float:
-        """Return since when the issues come from a tracker, now where that is new: remembered from then on.
+        """Return since when the issues come from a tracker, now if that is new: remembered from then on.
 
         What had landed before came from elsewhere, and another issue may bear its id here.
         """

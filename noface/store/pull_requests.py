@@ -60,7 +60,7 @@ class PullRequests:
         self._journal = journal
 
     def row(self, issue_id: str) -> PullRow | None:
-        """Return the pull request of an issue, None where none was ever intended."""
+        """Return the pull request of an issue, None if none was ever intended."""
         return next(iter(self._rows("WHERE issue_id = ?", issue_id)), None)
 
     def rows(self, *steps: PullStep) -> list[PullRow]:
@@ -110,7 +110,7 @@ class PullRequests:
     def found(self, at: float, issue_id: str, pull: PullRequest, attempt: int, tree: str, *, head: str) -> None:
         """Record an open pull request of noface's that the database does not know: an earlier one was lost.
 
-        `head` is its commit, "" where that is not noface's.
+        `head` is its commit, "" if that is not noface's.
         """
         with self._db.transaction() as connection:
             connection.execute("INSERT OR IGNORE INTO issues (id, present) VALUES (?, 0)", (issue_id,))

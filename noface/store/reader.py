@@ -45,7 +45,7 @@ class OpenAttempt:
 
     @property
     def order(self) -> AttemptOrder | None:
-        """The order it was given, None where that is not known: a noface before schema 4 began it."""
+        """The order it was given, None if that is not known: a noface before schema 4 began it."""
         try:
             return decode(AttemptOrder, json.loads(self.record or ""))
         except (ValueError, TypeError, KeyError):
@@ -83,11 +83,11 @@ class Reader(Overview):
         self._db = database
 
     def in_place(self) -> bool:
-        """Tell whether what is read and written is what the next run will find."""
+        """True if what is read and written is what the next run will find."""
         return self._db.in_place()
 
     def given_branch(self, issue_id: str) -> bool:
-        """Tell whether a person has let noface have what they committed to the issue's scratch branch."""
+        """True if a person has let noface have what they committed to the issue's scratch branch."""
         return bool(self.fact(f"branch_given:{issue_id}"))
 
     def unsteady_tests(self) -> "dict[str, Known]":
@@ -111,7 +111,7 @@ class Reader(Overview):
         return {}
 
     def gates_counted(self, fact: str) -> dict[str, int]:
-        """Return how often each gate was `flaky`, or has `met` others, in the newest run; empty where none has."""
+        """Return how often each gate was `flaky`, or has `met` others, in the newest run; empty if none has."""
         counted = json.loads(self.fact(fact) or "{}")
         run = self.last_run()
         return dict(counted["gates"]) if run is not None and counted.get("run") == run.id else {}
@@ -198,7 +198,7 @@ class Reader(Overview):
         return tuple(str(row["new"]) for row in self._db.rows("SELECT new FROM landings"))
 
     def cut_off_before(self, run_id: str) -> bool:
-        """Tell whether the run before this one ended without a word."""
+        """True if the run before this one ended without a word."""
         rows = self._db.rows("SELECT exit_code FROM runs WHERE id != ? ORDER BY rowid DESC LIMIT 1", run_id)
         return bool(rows) and rows[0]["exit_code"] is None
 
@@ -239,7 +239,7 @@ class Reader(Overview):
         return {row["key"]: decode(GateResult, json.loads(row["result"])) for row in rows}
 
     def newest_tests(self, most: int = 50) -> "dict[tuple[str, str], Inventory | None]":
-        """Return which tests the gates of the newest results ran, by tree and command; None where that is not known.
+        """Return which tests the gates of the newest results ran, by tree and command; None if that is not known.
 
         What cannot be read is left out: those gates are run again.
         """

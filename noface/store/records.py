@@ -58,7 +58,7 @@ class IssueRow(NamedTuple):
 
     @property
     def edited(self) -> bool:
-        """True where a person has edited it since it was blocked or skipped: the next run lifts that."""
+        """True if a person has edited it since it was blocked or skipped: the next run lifts that."""
         return self.status in ("blocked", "skipped") and self.blocked_hash not in ("", self.content_hash)
 
 
@@ -78,7 +78,7 @@ READS = "reads"
 
 
 class UnsteadyRow(NamedTuple):
-    """A test that fails now and then on main; `test` is empty where its gate names none. Times are epoch seconds."""
+    """A test that fails now and then on main; `test` is empty if its gate names none. Times are epoch seconds."""
 
     gate: str
     test: str
@@ -229,7 +229,7 @@ def select(kind: type[Any], which: str) -> str:
 
 
 def read(kind: type[_T], row: sqlite3.Row) -> _T:
-    """Return the record of a row that has its columns. Raises ValueError or TypeError where one cannot be read."""
+    """Return the record of a row that has its columns. Raises ValueError or TypeError if one cannot be read."""
     names: tuple[str, ...] = kind._fields  # type: ignore[attr-defined] # a NamedTuple
     return kind(*(value(row, name) for name in names))
 
