@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 from noface.data import table
+from noface.model.description import AnyOf, OneOf
 from noface.model.quoting import quoted as in_quotes
 from noface.store.records import IssueRow
-from noface.ui.schema import Like, Words
 
 _KIND = "noface.model.taxonomy.FailureKind"
 
@@ -41,8 +41,8 @@ class GivenUp(NamedTuple):
 
     id: Annotated[str, "The issue's id."]
     title: Annotated[str, "The issue's title."]
-    status: Annotated[str, Words(("failed",)), "What became of it."]
-    failure_kind: Annotated[str, Words(_KIND), "What it ended with."]
+    status: Annotated[str, OneOf(("failed",)), "What became of it."]
+    failure_kind: Annotated[str, OneOf(_KIND), "What it ended with."]
     failure_reason: Annotated[str, "Why noface gave up."]
     attempts_made: Annotated[int, "How many attempts were made."]
     attempts_charged: Annotated[int, "How many of them count against its limit."]
@@ -59,7 +59,7 @@ class Failing(NamedTuple):
     """What a gate has found on its newest work; null where no gate failed."""
 
     attempt: Annotated[int, "The attempt."]
-    kind: Annotated[str, Words(_KIND), "Why it failed."]
+    kind: Annotated[str, OneOf(_KIND), "Why it failed."]
     gate: Annotated[str, "The gate."]
     command: Annotated[str, "Its command; empty where that is not known."]
     tests: Annotated[tuple[str, ...], "The tests that fail, the first thirty."]
@@ -83,7 +83,7 @@ class _Common:
     question: Annotated[str, "What a person is asked."]
     tried: Annotated[tuple[str, ...], "What was tried, oldest first."]
     tried_in_short: Annotated[tuple[str, ...], "The same, attempts in a row that ended alike told once."]
-    failing: Annotated[Mapping[str, Any] | None, Like(("noface.ui.blocked.Failing",))]
+    failing: Annotated[Mapping[str, Any] | None, AnyOf(("noface.ui.blocked.Failing",))]
     errors: Annotated[tuple[str, ...], "What went wrong, each thing once, the newest last."]
     unclear: Annotated[tuple[str, ...], "What workers asked or missed."]
     next_steps: Annotated[tuple[str, ...], "What to do first."]
@@ -97,18 +97,18 @@ class _Common:
 class BlockedIssue(_Common):
     """An issue that is blocked."""
 
-    status: Annotated[str, Words(("blocked",)), "Where it stands."]
-    kind: Annotated[str, Words(_KIND), "What its last attempt ended with."]
-    report: Annotated[Mapping[str, Any] | None, Like(("noface.ui.blocked.GivenUp",))]
+    status: Annotated[str, OneOf(("blocked",)), "Where it stands."]
+    kind: Annotated[str, OneOf(_KIND), "What its last attempt ended with."]
+    report: Annotated[Mapping[str, Any] | None, AnyOf(("noface.ui.blocked.GivenUp",))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalRequest(_Common):
     """An issue that waits for approval."""
 
-    status: Annotated[str, Words(("approval",)), "Where it stands."]
-    kind: Annotated[str, Words(_KIND, ("PASSED",)), "What its last attempt ended with."]
-    wants: Annotated[str, Words("noface.model.actions.ApprovalKind"), "What is to be approved."]
+    status: Annotated[str, OneOf(("approval",)), "Where it stands."]
+    kind: Annotated[str, OneOf(_KIND, ("PASSED",)), "What its last attempt ended with."]
+    wants: Annotated[str, OneOf("noface.model.actions.ApprovalKind"), "What is to be approved."]
     attempt: Annotated[int, "The attempt it is about; 0 where there is none."]
     branch: Annotated[str | None, "The branch with its work."]
     paths: Annotated[tuple[str, ...], "The paths that it would be allowed to change as well."]

@@ -7,12 +7,13 @@ Also what is kept of an attempt's steps and of a failure (P2, P4, P10), which `p
 from typing import Annotated, NotRequired, TypedDict
 
 from noface.agents.base import WORKER
+from noface.model.description import Minimum, OneOf
 from noface.model.gate import GateKind
 from noface.model.history import Topic
 from noface.model.taxonomy import Category, FailureKind, Reason
 from noface.prompts.answers.forms import schema_of
 from noface.prompts.data import EarlierForm
-from noface.ui.schema import Least, Schema, Words, first
+from noface.ui.schema import Schema, first
 
 
 class OrderedIssue(TypedDict):
@@ -42,7 +43,7 @@ class OrderedGate(TypedDict):
 
     name: Annotated[str, "Its name."]
     command: Annotated[str, "The command."]
-    kind: Annotated[str, Words(GateKind), "What it checks."]
+    kind: Annotated[str, OneOf(GateKind), "What it checks."]
     hard: Annotated[bool, "Whether it must pass; otherwise it is only reported."]
     timeout_s: Annotated[float, "After this many seconds it is ended."]
 
@@ -50,9 +51,9 @@ class OrderedGate(TypedDict):
 class EarlierAttempt(TypedDict):
     """An attempt that failed."""
 
-    number: Annotated[int, Least(1), "Its number."]
+    number: Annotated[int, Minimum(1), "Its number."]
     model: Annotated[str, "The entry of [models] that made it."]
-    kind: Annotated[str, Words(FailureKind), "Why it failed."]
+    kind: Annotated[str, OneOf(FailureKind), "Why it failed."]
     message: Annotated[str, "What went wrong, in one sentence or the tool's own words."]
     location: Annotated[str | None, "Where, such as tests/test_login.py:41."]
     excerpt: Annotated[str, "The lines of the output that tell most."]
@@ -74,7 +75,7 @@ class Order(TypedDict):
 
     run_id: Annotated[str, "The run of noface."]
     attempt: Annotated[int, "The number of this attempt at the issue, from 1; of a question, the attempt it is about."]
-    role: Annotated[str, Words((WORKER, *Topic)), "What is wanted: work, or an answer to a question of this topic."]
+    role: Annotated[str, OneOf((WORKER, *Topic)), "What is wanted: work, or an answer to a question of this topic."]
     think: Annotated[bool, "Whether extended thinking is asked for."]
     issue: OrderedIssue
     model: OrderedModel
@@ -100,7 +101,7 @@ class Failed(TypedDict):
 
     message: Annotated[str, "What is wrong."]
     hint: Annotated[str, "What to do about it; may be empty."]
-    code: Annotated[int, Least(1), "The exit code."]
+    code: Annotated[int, Minimum(1), "The exit code."]
 
 
 class Error(TypedDict):
@@ -114,7 +115,7 @@ class Step(TypedDict):
 
     step_index: Annotated[int, "Its number, from 0."]
     name: Annotated[str, "Its name."]
-    status: Annotated[str, Words(("completed", "failed")), "What came of it."]
+    status: Annotated[str, OneOf(("completed", "failed")), "What came of it."]
     notes: NotRequired[
         Annotated[dict[str, str | float | bool], "What is to be noted of it: exit code, seconds, tokens, and the like."]
     ]
@@ -126,15 +127,15 @@ class Steps(TypedDict):
 
     failed_step: Annotated[int | None, "The first step that failed; null where none did."]
     total_steps: Annotated[int, "How many there were."]
-    accumulation_format: Annotated[str, Words(EarlierForm), "How much is kept of each."]
+    accumulation_format: Annotated[str, OneOf(EarlierForm), "How much is kept of each."]
     partial_results: Annotated[tuple[Step, ...], "The steps, in order."]
     truncated: Annotated[bool, "Whether something was cut."]
     partial_output: NotRequired[Annotated[str, "The end of what the worker put out; missing in older attempts."]]
 
 
 class _Known(TypedDict):
-    kind: Annotated[str, Words(FailureKind), "Why."]
-    category: Annotated[str, Words(Category), "The category of the kind."]
+    kind: Annotated[str, OneOf(FailureKind), "Why."]
+    category: Annotated[str, OneOf(Category), "The category of the kind."]
     rule: Annotated[str, "The rule that recognised it."]
     location: Annotated[str | None, "Where."]
     gate: Annotated[str | None, "The gate that failed."]
@@ -144,7 +145,7 @@ class _Known(TypedDict):
     gaps: Annotated[tuple[str, ...], "Data that the worker needed and did not find."]
     partial_context: Annotated[str, "The lines of the output that tell most, cut at a limit."]
     metrics: Annotated[
-        dict[Annotated[str, Words(("seconds", "cost_usd", "tokens_in", "tokens_out"))], Annotated[float, "How much."]],
+        dict[Annotated[str, OneOf(("seconds", "cost_usd", "tokens_in", "tokens_out"))], Annotated[float, "How much."]],
         "What it took: seconds, cost_usd, tokens_in, tokens_out, as far as they are known.",
     ]
 
@@ -154,12 +155,12 @@ class Details(_Known, total=False):
 
     failed_step: Annotated[int | None, "The first step that failed; null where none did."]
     total_steps: Annotated[int, "How many there were."]
-    accumulation_format: Annotated[str, Words(EarlierForm), "How much is kept of each."]
+    accumulation_format: Annotated[str, OneOf(EarlierForm), "How much is kept of each."]
     partial_results: Annotated[tuple[Step, ...], "The steps, in order."]
     truncated: Annotated[bool, "Whether something was cut."]
     partial_output: Annotated[str, "The end of what the worker put out."]
     context_metrics: Annotated[
-        dict[Annotated[str, Words(("files_quoted", "gaps", "questions"))], Annotated[int, "How many."]],
+        dict[Annotated[str, OneOf(("files_quoted", "gaps", "questions"))], Annotated[int, "How many."]],
         "Of a failure of context: how much was found, was missing and is asked.",
     ]
     expected_type: Annotated[str, "Of an answer in the wrong form: the type that was asked for."]
@@ -170,8 +171,8 @@ class Details(_Known, total=False):
 class TaskFailure(TypedDict):
     """A failure."""
 
-    type: Annotated[str, Words(("TASK_FAILURE",)), "Its type."]
-    reason: Annotated[str, Words(Reason), "Why."]
+    type: Annotated[str, OneOf(("TASK_FAILURE",)), "Its type."]
+    reason: Annotated[str, OneOf(Reason), "Why."]
     message: Annotated[str, "What went wrong."]
     details: Details
 
@@ -179,8 +180,8 @@ class TaskFailure(TypedDict):
 class Exhausted(TypedDict):
     """Something ran out."""
 
-    type: Annotated[str, Words(("RESOURCE_EXHAUSTION",)), "Its type."]
-    resource: Annotated[str, Words(("turns", "context", "output", "budget", "memory")), "What ran out."]
+    type: Annotated[str, OneOf(("RESOURCE_EXHAUSTION",)), "Its type."]
+    resource: Annotated[str, OneOf(("turns", "context", "output", "budget", "memory")), "What ran out."]
     usage: Annotated[float | None, "How much was used; null where nobody said."]
     limit: Annotated[float | None, "How much there was; null where nobody said."]
     message: Annotated[str, "What went wrong."]

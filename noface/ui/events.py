@@ -7,14 +7,15 @@ from pkgutil import resolve_name
 from typing import Annotated, Any, TypedDict
 
 from noface.data import table
+from noface.model.description import Timestamp
 from noface.ui.contracts import error_schema
-from noface.ui.schema import Moment, Schema, first, scalar
+from noface.ui.schema import Schema, first, scalar
 
 
 class RunEvent(TypedDict):
     """An event about the run."""
 
-    at: Annotated[float, Moment, "When it was told."]
+    at: Annotated[float, Timestamp, "When it was told."]
     event: str
     issue: Annotated[None, "No issue: it is about the run."]
 
@@ -22,7 +23,7 @@ class RunEvent(TypedDict):
 class IssueEvent(TypedDict):
     """An event about an issue."""
 
-    at: Annotated[float, Moment, "When it was told."]
+    at: Annotated[float, Timestamp, "When it was told."]
     event: str
     issue: Annotated[str, "The issue's id."]
 
@@ -30,7 +31,7 @@ class IssueEvent(TypedDict):
 class EitherEvent(TypedDict):
     """An event about an issue, or about main itself."""
 
-    at: Annotated[float, Moment, "When it was told."]
+    at: Annotated[float, Timestamp, "When it was told."]
     event: str
     issue: Annotated[str | None, "The issue's id; null where it is about main itself."]
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from noface.integrity.fsck_facts import Finding, Kind, RepairKind, Severity, is_sound
+from noface.model.description import OneOf
 from noface.ui.page import paint
-from noface.ui.schema import Words
 from noface.ui.text import clean, count, hanging
 
 _HEADINGS = {
@@ -20,12 +20,12 @@ _HEADINGS = {
 class ShownFinding:
     """One thing that is not as it should be."""
 
-    kind: Annotated[str, Words(Kind), "What is wrong."]
-    severity: Annotated[str, Words(Severity), "Who has to do something: nobody, `noface fsck --repair`, or a person."]
+    kind: Annotated[str, OneOf(Kind), "What is wrong."]
+    severity: Annotated[str, OneOf(Severity), "Who has to do something: nobody, `noface fsck --repair`, or a person."]
     subject: Annotated[str, "What it is about."]
     message: Annotated[str, "What is wrong with it."]
     advice: Annotated[str | None, "What the repair does, or what a person does."]
-    repair: Annotated[str | None, Words(RepairKind), "What --repair does."]
+    repair: Annotated[str | None, OneOf(RepairKind), "What --repair does."]
 
 
 @dataclass(frozen=True, slots=True)

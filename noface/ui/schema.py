@@ -8,8 +8,9 @@ data.
 """
 
 import types
-from collections.abc import Iterable
-from typing import Annotated, Any, NamedTuple, NotRequired, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NotRequired, Union, get_args, get_origin, get_type_hints
+
+from noface.model.description import AnyOf, Minimum, OneOf, Timestamp
 
 Schema = dict[str, Any]
 
@@ -23,49 +24,6 @@ _SCALARS: dict[Any, Schema] = {
     types.NoneType: {"type": "null"},
 }
 """Every number that noface prints is a count or an amount, and none is below 0."""
-
-
-class Words(NamedTuple):
-    """The words that a text may be: those given, or those of an enumeration.
-
-    A page that must be quick names its enumeration as "package.module.Class", so that only a schema imports it.
-    """
-
-    given: Iterable[str] | str
-    also: tuple[str, ...] = ()
-
-    def all(self) -> list[str]:
-        """Return the words."""
-        if not isinstance(self.given, str):
-            return [*self.also, *map(str, self.given)]
-        from pkgutil import resolve_name
-
-        return [*self.also, *map(str, resolve_name(self.given))]
-
-
-class Least(NamedTuple):
-    """The least that a number may be, where that is not 0."""
-
-    least: int
-
-
-class Like(NamedTuple):
-    """What a value that is made as a dict, or is null, looks like: one of these records.
-
-    They are named as "package.module.Class", so that only a schema imports them.
-    """
-
-    names: tuple[str, ...]
-
-    def kind(self) -> Any:
-        """Return the union of the records and None."""
-        from pkgutil import resolve_name
-
-        return Union[(*map(resolve_name, self.names), None)]
-
-
-class Moment:
-    """A time, in seconds since 1970-01-01 UTC."""
 
 
 def scalar(name: str) -> Schema:
@@ -111,18 +69,18 @@ def _rule(hint: Any) -> Schema:
     if get_origin(hint) is not Annotated:
         return _of_type(hint, None)
     kind, *notes = get_args(hint)
-    words = next((note for note in notes if isinstance(note, Words)), None)
-    rule = _of_type(next((note.kind() for note in notes if isinstance(note, Like)), kind), words)
+    words = next((note for note in notes if isinstance(note, OneOf)), None)
+    rule = _of_type(next((note.kind() for note in notes if isinstance(note, AnyOf)), kind), words)
     for note in notes:
-        if isinstance(note, Least):
+        if isinstance(note, Minimum):
             rule = rule | {"minimum": note.least}
         elif isinstance(note, str):
-            moment = " Seconds since 1970-01-01 UTC." if Moment in notes else ""
+            moment = " Seconds since 1970-01-01 UTC." if Timestamp in notes else ""
             rule = {"description": note + moment} | {key: rule[key] for key in rule if key != "description"}
     return rule
 
 
-def _of_type(kind: Any, words: Words | None) -> Schema:
+def _of_type(kind: Any, words: OneOf | None) -> Schema:
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
         return _either(arguments, words)
@@ -137,7 +95,7 @@ def _of_type(kind: Any, words: Words | None) -> Schema:
     return _SCALARS[kind] if kind in _SCALARS else record(kind)
 
 
-def _either(kinds: tuple[Any, ...], words: Words | None) -> Schema:
+def _either(kinds: tuple[Any, ...], words: OneOf | None) -> Schema:
     rules = [_of_type(kind, words) for kind in kinds if kind is not types.NoneType]
     null = types.NoneType in kinds
     if len(rules) > 1 and all(kind in _SCALARS or kind is types.NoneType for kind in kinds):

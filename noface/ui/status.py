@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+from noface.model.description import Minimum, OneOf, Timestamp
 from noface.store.overview import Gap, ModelWait
 from noface.store.records import IssueRow, RunRow, UnsteadyRow
 from noface.ui.page import paint
-from noface.ui.schema import Least, Moment, Words
 from noface.ui.text import at_home, cells, clean, count, fit, hanging, moment, money, pad, size
 from noface.ui.unsteady import ListedUnsteady, unsteady_lines
 
@@ -39,7 +39,7 @@ _STUCK = {
 class LastFailure(NamedTuple):
     """How its last attempt failed; null where it did not."""
 
-    kind: Annotated[str, Words(_KIND), "Why."]
+    kind: Annotated[str, OneOf(_KIND), "Why."]
     message: Annotated[str, "What went wrong."]
 
 
@@ -48,7 +48,7 @@ class ListedIssue(NamedTuple):
 
     id: Annotated[str, "Its id."]
     title: Annotated[str, "Its title."]
-    status: Annotated[str, Words(_STATUS), "Where it stands."]
+    status: Annotated[str, OneOf(_STATUS), "Where it stands."]
     attempts: Annotated[int, "The attempts that count against its limit, since it was last given back."]
     all_attempts: Annotated[int, "All attempts that were made, whether they count or not."]
     model: Annotated[str | None, "The entry of [models] that worked on it last."]
@@ -57,13 +57,13 @@ class ListedIssue(NamedTuple):
     merged_commit: Annotated[str | None, "The commit of main that holds it."]
     cost_usd: Annotated[float | None, "What it has cost, in dollars; null where nobody said."]
     reason: Annotated[str, "Why it stands there; may be empty."]
-    until: Annotated[float | None, Moment, "While it waits for a time: until when."]
+    until: Annotated[float | None, Timestamp, "While it waits for a time: until when."]
     priority: Annotated[int, "0 is most urgent."]
     satisfied: Annotated[bool, "Skipped since main holds already what it asks for."]
     parent: Annotated[str | None, "The issue it is a part of."]
     parts: Annotated[tuple[str, ...], "The ids of its parts, where it was divided."]
     pull_request: Annotated[str | None, "The address of its newest pull request."] = None
-    happened_at: Annotated[float | None, Moment, "With --since: the last time that something happened to it."] = None
+    happened_at: Annotated[float | None, Timestamp, "With --since: the last time that something happened to it."] = None
 
 
 class ListedFault(NamedTuple):
@@ -85,14 +85,14 @@ class AwayModel(NamedTuple):
     """A model whose provider is waited for."""
 
     model: Annotated[str, "The entry of [models]."]
-    until: Annotated[float, Moment, "When one issue tries it again; all others that would run it wait."]
+    until: Annotated[float, Timestamp, "When one issue tries it again; all others that would run it wait."]
     reason: Annotated[str, "Why."]
 
 
 class AwayTracker(NamedTuple):
     """A tracker on another machine that did not answer the newest run; null where it did."""
 
-    since: Annotated[float, Moment, "Since when: the issues are shown as they were then."]
+    since: Annotated[float, Timestamp, "Since when: the issues are shown as they were then."]
     why: Annotated[str, "What came instead of an answer."]
 
 
@@ -108,9 +108,9 @@ class LatestRun(NamedTuple):
     """The newest run; null before the first."""
 
     id: Annotated[str, "Its id."]
-    pid: Annotated[int, Least(1), "Its process."]
-    started_at: Annotated[float, Moment, "When it began."]
-    ended_at: Annotated[float | None, Moment, "When it ended; null while it works, or where it was killed."]
+    pid: Annotated[int, Minimum(1), "Its process."]
+    started_at: Annotated[float, Timestamp, "When it began."]
+    ended_at: Annotated[float | None, Timestamp, "When it ended; null while it works, or where it was killed."]
     exit_code: Annotated[int | None, "Its exit code; null likewise."]
     why: Annotated[str, "Why it ended."]
     running: Annotated[bool, "Whether it is at work now."]
@@ -121,7 +121,7 @@ class Status(NamedTuple):
 
     issues: Annotated[tuple[ListedIssue, ...], "The issues, in the order they are worked on."]
     counts: Annotated[
-        dict[Annotated[str, Words(_STATUS)], Annotated[int, Least(1), "How many."]],
+        dict[Annotated[str, OneOf(_STATUS)], Annotated[int, Minimum(1), "How many."]],
         "How many issues have each status; a status that none has is left out.",
     ]
     faults: Annotated[tuple[ListedFault, ...], "The issues that cannot be run as written."]
@@ -131,7 +131,7 @@ class Status(NamedTuple):
     unsteady: Annotated[tuple[ListedUnsteady, ...], "The tests that fail now and then on main."] = ()
     tracker_away: AwayTracker | None = None
     disk: Disk | None = None
-    since: Annotated[float | None, Moment, "With --since: from when on it tells; else null."] = None
+    since: Annotated[float | None, Timestamp, "With --since: from when on it tells; else null."] = None
     unchanged: Annotated[int, "With --since: how many issues are left out, since nothing happened to them."] = 0
     left_out: Annotated[tuple[ListedFault, ...], "The issues that are not worked on, such as strangers', and why."] = ()
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from noface.model.budget import ESTIMATED
 from noface.model.codec import decode
+from noface.model.description import AnyOf, Minimum, OneOf, Timestamp
 from noface.model.failure import Failure
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind, IssueStatus
 from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
@@ -17,12 +18,11 @@ from noface.recovery.reported import task_failure
 from noface.store.reader import Reader
 from noface.store.records import AttemptRow, IssueRow, PullRow, QuestionRow
 from noface.ui.blocked import HasBranch, Waiting, waiting_of
-from noface.ui.schema import Least, Like, Moment, Words
 from noface.ui.status import effective_status, progress, standings
 
 _FOR_A_PERSON = ("blocked", "approval")
 _ANSWERS = "noface.model.history.AdviceOutcome"
-_Status = Annotated[str, Words(IssueStatus), "Where it stands."]
+_Status = Annotated[str, OneOf(IssueStatus), "Where it stands."]
 _Reason = Annotated[str, "Why it stands there; may be empty."]
 _Cost = Annotated[float | None, "What it has cost, in dollars; null where nobody said."]
 _Satisfied = Annotated[bool, "Skipped since main holds already what it asks for."]
@@ -43,8 +43,8 @@ class IssuePart:
 class ShownFailure:
     """How it failed; null where it did not."""
 
-    kind: Annotated[str, Words(FailureKind), "Why."]
-    category: Annotated[str, Words(Category), "The category of the kind."]
+    kind: Annotated[str, OneOf(FailureKind), "Why."]
+    category: Annotated[str, OneOf(Category), "The category of the kind."]
     message: Annotated[str, "What went wrong."]
     location: Annotated[str | None, "Where."]
     rule: Annotated[str, "The rule that recognised it."]
@@ -59,7 +59,7 @@ class ShownFailure:
 class ShownAction:
     """What followed it; null while that is open."""
 
-    kind: Annotated[str, Words("noface.model.actions.NAMES"), "The action."]
+    kind: Annotated[str, OneOf("noface.model.actions.NAMES"), "The action."]
     reason: Annotated[str, "Why."]
 
 
@@ -71,7 +71,7 @@ class ShownGate:
     passed: Annotated[bool, "Whether it is green, or red only where main was."]
     hard: Annotated[bool, "Whether it must be."]
     seconds: Annotated[float, "How long it ran."]
-    kind: Annotated[str | None, Words(FailureKind), "Why it failed; null where it did not."]
+    kind: Annotated[str | None, OneOf(FailureKind), "Why it failed; null where it did not."]
     memo: Annotated[bool, "Whether the result was remembered from an earlier run on the same tree."]
     flaky: Annotated[bool, "Whether it failed, and passed when it was run again, or but for unsteady tests."]
     unsteady: Annotated[tuple[str, ...], "Tests that failed and count for nobody: they fail now and then on main."]
@@ -81,10 +81,10 @@ class ShownGate:
 class ShownReport:
     """What the worker said of its work (see the schema `report`); null where it said nothing."""
 
-    status: Annotated[str, Words(ReportStatus), "How it sees it."]
+    status: Annotated[str, OneOf(ReportStatus), "How it sees it."]
     summary: Annotated[str, "What was done, or what stops it."]
     confidence: Annotated[float | None, "How sure it is, from 0 to 1."]
-    blocked_reason: Annotated[str | None, Words(BlockedReason), "Why it cannot go on."]
+    blocked_reason: Annotated[str | None, OneOf(BlockedReason), "Why it cannot go on."]
     risks: Annotated[tuple[str, ...], "What could be wrong with the work."]
     gaps: Annotated[tuple[str, ...], "What was missing."]
     questions: Annotated[tuple[str, ...], "What it asks."]
@@ -97,7 +97,7 @@ class ShownSession:
     """An earlier session that the agent was to go on with; null where it began afresh."""
 
     session_id: Annotated[str, "What the agent calls it."]
-    attempt: Annotated[int, Least(1), "The attempt that had it before."]
+    attempt: Annotated[int, Minimum(1), "The attempt that had it before."]
     refused: Annotated[str, "Why the agent could not go on with it, so that it began afresh; empty where it did."]
 
 
@@ -105,15 +105,15 @@ class ShownSession:
 class Attempt:
     """An attempt."""
 
-    number: Annotated[int, Least(1), "Its number."]
+    number: Annotated[int, Minimum(1), "Its number."]
     model: Annotated[str, "The entry of [models] that made it."]
     think: Annotated[bool, "Whether extended thinking was asked for."]
     outcome: Annotated[
-        str | None, Words((PASSED, INTERRUPTED, *FailureKind)), "What came of it; null while it is under way."
+        str | None, OneOf((PASSED, INTERRUPTED, *FailureKind)), "What came of it; null while it is under way."
     ]
     failure: ShownFailure | None
     commit: Annotated[str | None, "The commit that keeps its work."]
-    started_at: Annotated[float, Moment, "When it began."]
+    started_at: Annotated[float, Timestamp, "When it began."]
     seconds: Annotated[float | None, "How long it took; null while it is under way."]
     cost_usd: _Cost
     cost_estimated: Annotated[bool, "Whether the cost is priced from the tokens, since its agent told none."]
@@ -128,10 +128,10 @@ class Attempt:
     changed: Annotated[tuple[str, ...], "The paths it changed."]
     lines: Annotated[int, "How many lines it added and deleted."]
     report: ShownReport | None
-    partial: Annotated[Mapping[str, Any] | None, Like(("noface.ui.contracts.Steps",))]
+    partial: Annotated[Mapping[str, Any] | None, AnyOf(("noface.ui.contracts.Steps",))]
     task_failure: Annotated[
         Mapping[str, Any] | None,
-        Like(("noface.ui.contracts.TaskFailure", "noface.ui.contracts.Exhausted")),
+        AnyOf(("noface.ui.contracts.TaskFailure", "noface.ui.contracts.Exhausted")),
         "The failure with all that is known of it; null without one.",
     ]
 
@@ -140,12 +140,12 @@ class Attempt:
 class AskedQuestion:
     """A question."""
 
-    after: Annotated[int, Least(1), "The attempt it is about."]
-    topic: Annotated[str, Words("noface.model.history.Topic"), "What was asked."]
+    after: Annotated[int, Minimum(1), "The attempt it is about."]
+    topic: Annotated[str, OneOf("noface.model.history.Topic"), "What was asked."]
     model: Annotated[str, "The entry of [models] that was asked; empty where noface answered itself."]
-    asked_at: Annotated[float, Moment, "When."]
-    answered_at: Annotated[float | None, Moment, "When it was answered."]
-    outcome: Annotated[str | None, Words(_ANSWERS, (INTERRUPTED,)), "What came of it; null while it is open."]
+    asked_at: Annotated[float, Timestamp, "When."]
+    answered_at: Annotated[float | None, Timestamp, "When it was answered."]
+    outcome: Annotated[str | None, OneOf(_ANSWERS, (INTERRUPTED,)), "What came of it; null while it is open."]
     cause: Annotated[str, "What a diagnosis takes for the cause, or why there is no answer."]
     recoverable: Annotated[str, "Whether a diagnosis considers it fixable."]
     strategy: Annotated[str, "What the answer decides."]
@@ -155,7 +155,7 @@ class AskedQuestion:
     cost_usd: _Cost
     task_failure: Annotated[
         Mapping[str, Any] | None,
-        Like(("noface.ui.contracts.TaskFailure",)),
+        AnyOf(("noface.ui.contracts.TaskFailure",)),
         "What was wrong with the form of an answer, with the answer itself; null without one.",
     ] = None
 
@@ -165,16 +165,16 @@ class PersonVerdict:
     """A decision."""
 
     attempt: Annotated[int, "The attempt it is about."]
-    verdict: Annotated[str, Words("noface.model.history.Verdict"), "What was decided."]
+    verdict: Annotated[str, OneOf("noface.model.history.Verdict"), "What was decided."]
     note: Annotated[str, "What was said with it."]
-    at: Annotated[float, Moment, "When."]
+    at: Annotated[float, Timestamp, "When."]
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptGap:
     """Something missing."""
 
-    attempt: Annotated[int, Least(1), "Who missed it first."]
+    attempt: Annotated[int, Minimum(1), "Who missed it first."]
     gap: Annotated[str, "What."]
 
 
@@ -192,13 +192,13 @@ class ShownPull:
 
     number: Annotated[int | None, "Its number; null before it is open."]
     url: Annotated[str, "Where it is; empty before it is open."]
-    state: Annotated[str, Words("noface.store.pull_requests.PullStep"), "How far it has come; see the events."]
+    state: Annotated[str, OneOf("noface.store.pull_requests.PullStep"), "How far it has come; see the events."]
     branch: Annotated[str, "The branch on the remote that it comes from."]
     head: Annotated[str, "The commit that noface has pushed there, or is about to push."]
     attempt: Annotated[int, "The attempt whose work it shows."]
     checks: Annotated[str, "How its checks stand; empty where that is not known yet."]
     rounds: Annotated[int, "How often checks or reviews were answered, since the issue was last given back."]
-    waits_for: Annotated[str, Words(("", *WaitsFor)), "What it waits for; empty before it was looked at."] = ""
+    waits_for: Annotated[str, OneOf(("", *WaitsFor)), "What it waits for; empty before it was looked at."] = ""
     red: Annotated[tuple[RedCheck, ...], "The checks that were red when it was last looked at."] = ()
 
 
@@ -210,7 +210,7 @@ class Story:
     title: Annotated[str, "Its title."]
     status: _Status
     reason: _Reason
-    until: Annotated[float | None, Moment, "While it waits for a time: until when."]
+    until: Annotated[float | None, Timestamp, "While it waits for a time: until when."]
     satisfied: _Satisfied
     priority: Annotated[int, "0 is most urgent."]
     source: Annotated[str, "Where a person edits it."]

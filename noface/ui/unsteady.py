@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
+from noface.model.description import Minimum, Timestamp
 from noface.store.records import UnsteadyRow
 from noface.ui.page import paint
-from noface.ui.schema import Least, Moment
 from noface.ui.text import clean, count, hanging, moment
 
 
@@ -14,10 +14,10 @@ class ListedUnsteady(NamedTuple):
 
     gate: Annotated[str, "Its gate's name."]
     test: Annotated[str, "Its id; empty where the gate names no tests, and is unsteady as a whole."]
-    first_at: Annotated[float, Moment, "Since when that is known."]
-    last_at: Annotated[float, Moment, "When it failed last on main."]
-    failed: Annotated[int, Least(1), "In how many runs on main it failed."]
-    runs: Annotated[int, Least(1), "In how many runs on main it ran since."]
+    first_at: Annotated[float, Timestamp, "Since when that is known."]
+    last_at: Annotated[float, Timestamp, "When it failed last on main."]
+    failed: Annotated[int, Minimum(1), "In how many runs on main it failed."]
+    runs: Annotated[int, Minimum(1), "In how many runs on main it ran since."]
     steady: Annotated[int, "How often in a row it has passed there since; after enough of them it is forgotten."]
     red: Annotated[int, "How often in a row it has failed there; after enough of them it counts again."]
 
