@@ -24,6 +24,11 @@ class NofaceError(Exception):
         self.message = message
         self.hint = hint
 
+    @property
+    def reason(self) -> str:
+        """Both in one line, as the reason why something waits."""
+        return f"{self.message.rstrip('.')}. {self.hint}".strip()
+
 
 class UsageError(NofaceError):
     """The command or the repository is not in a state noface can work with; nothing was changed."""

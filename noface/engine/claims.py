@@ -10,7 +10,8 @@ import hashlib
 import os
 import platform
 import secrets
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from noface.engine.context import RunContext
 from noface.engine.ground import fetch_again, mark_landed_elsewhere
-from noface.engine.jobs import Job, JobKind, Jobs
+from noface.engine.stations import RunParts, Station, Steps, Tick, call
 from noface.errors import GitError, RemoteError
 from noface.git.claims import ClaimRefs, claim_ref
 from noface.git.remote import Push, Pushed, Rejected
@@ -45,7 +46,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """What came of asking for issues: those that this run has now, those that others have, and why it failed.
+    """What came of asking for issues: those that this run has now, and those that others have.
 
     `refused` is what the server says where it takes no claims at all. `fetched` are the commits that the remote's main
     had gained by then, as a range: what another machine had in hand may have landed meanwhile.
@@ -53,7 +54,6 @@ class Claimed:
 
     held: tuple[tuple[str, Held], ...] = ()
     elsewhere: tuple[tuple[str, Claim], ...] = ()
-    away: str = ""
     refused: str = ""
     fetched: str = ""
 
@@ -67,29 +67,22 @@ class _Wait:
     waited_for: bool
 
 
-class ClaimKeeper:
-    """The claims of a run; for the loop's thread. Without a remote, or where nothing is published, all is free.
+class ClaimKeeper(Station):
+    """The claims of a run. Without a remote, or if nothing is published, all issues are free."""
 
-    `drop` takes an issue that has landed elsewhere out of the merge queue.
-    """
-
-    def __init__(self, context: RunContext, jobs: Jobs, drop: Callable[[str], None]) -> None:
-        self._context = context
-        self._jobs = jobs
-        self._drop = drop
-        landing, remote = context.settings.landing, context.remote
-        self._refs = ClaimRefs(context.env.plumbing, remote) if landing.publishes and remote is not None else None
+    def __init__(self, run: RunParts) -> None:
+        self._run, self._context = run, run.context
+        landing, remote = run.context.settings.landing, run.context.remote
+        self._refs = ClaimRefs(run.context.env.plumbing, remote) if landing.publishes and remote is not None else None
         self._held: dict[str, Held] = {}
         self._waits: dict[str, _Wait] = {}
         self._asking: frozenset[str] = frozenset()
-        self._changing = False
-        self._own: bool | None = None
         self._away_since: float | None = None
-        self._refused = ""
+        self._refused = False
 
-    @property
-    def working(self) -> bool:
-        """True while issues are being claimed."""
+    def at_work(self, *, stopping: bool) -> bool:
+        """Tell whether issues are being claimed."""
+        del stopping
         return bool(self._asking)
 
     @property
@@ -111,102 +104,97 @@ class ClaimKeeper:
         """The issues that others have, as far as is known: what is said of them is theirs to say."""
         return frozenset(self._waits)
 
-    def machine(self, issue_id: str) -> str:
-        """Return the name for people of the machine that an issue is claimed for by this run, "" where it is not."""
-        held = self._held.get(issue_id)
-        return held.claim.machine if held is not None else ""
+    def admitted(self, issue_ids: Collection[str]) -> Collection[str]:
+        """Return the issues that this run has, and claim the others; what came of it is there at a later tick."""
+        if self._refs is None or self._refused:
+            return issue_ids
+        wanted = tuple(issue_id for issue_id in issue_ids if issue_id not in self._held)
+        if wanted and not self._asking:
+            self._asking = frozenset(wanted)
+            self._run.begin(self._claim(self._refs, wanted))
+        return self._held.keys() & issue_ids
 
-    def may_start(self, issue_id: str) -> bool:
-        """Tell whether this run has an issue."""
-        return self._refs is None or bool(self._refused) or issue_id in self._held
+    def stories(self) -> Iterable[Steps[None]]:
+        """Keep the claims of the run."""
+        return () if self._refs is None else (self._keep(self._refs),)
 
-    def ask(self, issue_ids: Collection[str]) -> None:
-        """Claim issues that are about to start; what came of it is there at a later tick."""
-        wanted = tuple(issue_id for issue_id in issue_ids if not self.may_start(issue_id))
-        if self._refs is None or self._asking or not wanted:
-            return
-        self._asking = frozenset(wanted)
-        given = frozenset(issue_id for issue_id in wanted if self._context.reader.fact(taken_over_fact(issue_id)))
-        began = state_began(self._context)
-        run = partial(claim, self._context, self._refs, claims_of(self._context, wanted), began, given)
-        self._jobs.start(Job(JobKind.REMOTE, "", run, self._came))
-
-    def step(self) -> None:
-        """Renew what has been held for a while, and give back what this run is done with."""
-        if self._refs is None or self._refused or self._changing or self._asking:
-            return
-        if self._own is None:
-            self._changing = True
-            run = partial(own_claims, self._refs, holder_of(self._context))
-            self._jobs.start(Job(JobKind.REMOTE, "", run, self._own_came))
-        elif due := self._due():
-            self._changing = True
-            self._jobs.start(Job(JobKind.REMOTE, "", partial(change_all, self._refs, due), partial(self._changed, due)))
-
-    def release(self, cancel: Canceller) -> None:
-        """Give back everything at the end of a run but what outlasts it; waits for the remote.
-
-        What cannot be given back ends with its lease.
-        """
+    def release(self) -> None:
+        """Give back everything but what outlasts the run; what cannot be given back ends with its lease."""
         if self._refs is not None and self._held and (due := self._due(ending=True)):
-            change_all(self._refs, due, cancel)
+            with suppress(GitError):
+                change_all(self._refs, due, Canceller())
             hit("claims_released")
 
     # Asking
 
-    def _now(self) -> float:
-        return self._context.clock.now()
-
-    def _came(self, job: Job[Claimed]) -> None:
-        asked, self._asking, came, now = self._asking, frozenset[str](), job.result, self._now()
-        if came is None:
+    def _claim(self, refs: ClaimRefs, wanted: tuple[str, ...]) -> Steps[None]:
+        """Claim issues that are about to start; those that others have, or that cannot be claimed now, wait."""
+        context, fact = self._context, self._context.reader.fact
+        given = frozenset(issue_id for issue_id in wanted if fact(taken_over_fact(issue_id)))
+        asked = claims_of(context, wanted), state_began(context), given
+        try:
+            came = yield from call(partial(claim, context, refs, *asked), always=True)
+        except RemoteError as error:
+            hit("claimed")
+            self._wait_for_remote(wanted, error.reason)
             return
+        finally:
+            self._asking = frozenset()
         hit("claimed")
-        if came.fetched:
-            for issue_id in mark_landed_elsewhere(self._context, came.fetched):
-                self._drop(issue_id)
-        for issue_id in asked:
+        self._away_since = None
+        for issue_id in mark_landed_elsewhere(context, came.fetched) if came.fetched else ():
+            self._run.queue.drop(issue_id)
+        for issue_id in wanted:
             self._waits.pop(issue_id, None)
         self._held.update(came.held)
         for issue_id, _ in came.held:
-            if self._context.reader.fact(taken_over_fact(issue_id)):
-                self._context.journal.fact(taken_over_fact(issue_id), "")
-        pause = max(_ASK_AGAIN_S, self._context.settings.landing.poll_s)
+            if fact(taken_over_fact(issue_id)):
+                context.journal.fact(taken_over_fact(issue_id), "")
         for issue_id, other in came.elsewhere:
-            self._waits[issue_id] = _Wait(reason(other, _clock(other.until)), now + pause, waited_for=False)
-        if came.refused and not self._refused:
-            self._refused = came.refused
-            self._context.announce("claims_refused", None, {"reason": came.refused})
-        if not came.away:
-            self._away_since = None
-        else:
-            self._away_since = now if self._away_since is None else self._away_since
-            waited = now < self._away_since + self._context.settings.policy.outage_max_s
-            for issue_id in asked:
-                self._waits[issue_id] = _Wait(f"cannot be claimed: {came.away}", now + pause, waited_for=waited)
-        for issue_id in asked & self._waits.keys():
-            self._tell(issue_id, self._waits[issue_id].reason)
+            self._wait(issue_id, reason(other, _clock(other.until)), waited_for=False)
+        if came.refused:
+            self._refused = True
+            context.announce("claims_refused", None, {"reason": came.refused})
 
-    def _tell(self, issue_id: str, why: str) -> None:
-        state = self._context.reader.state(issue_id)
+    def _wait_for_remote(self, wanted: tuple[str, ...], why: str) -> None:
+        now = self._context.clock.now()
+        self._away_since = now if self._away_since is None else self._away_since
+        waited = now < self._away_since + self._context.settings.policy.outage_max_s
+        for issue_id in wanted:
+            self._wait(issue_id, f"cannot be claimed: {why}", waited_for=waited)
+
+    def _wait(self, issue_id: str, why: str, *, waited_for: bool) -> None:
+        context, pause = self._context, max(_ASK_AGAIN_S, self._context.settings.landing.poll_s)
+        self._waits[issue_id] = _Wait(why, context.clock.now() + pause, waited_for)
+        state = context.reader.state(issue_id)
         if state.status in (IssueStatus.READY, IssueStatus.WAITING) and state.reason != why:
-            self._context.set_status(issue_id, IssueStatus.WAITING, why)
+            context.set_status(issue_id, IssueStatus.WAITING, why)
 
     # Keeping
 
-    def _own_came(self, job: Job[dict[str, Held]]) -> None:
-        """Take in what an earlier run of this clone has claimed."""
-        self._changing, self._own = False, True
+    def _keep(self, refs: ClaimRefs) -> Steps[None]:
+        """Take in what an earlier run of this clone has claimed; then renew claims, and give back what is done with."""
+        try:
+            own = yield from call(partial(own_claims, refs, holder_of(self._context)), always=True)
+        except RemoteError:
+            own = {}
         known = {claim_ref(issue.id): issue.id for issue in self._context.issues}
         known |= {claim_ref(issue_id): issue_id for issue_id in self._context.reader.states()}
-        for ref, held in (job.result or {}).items():
+        for ref, held in own.items():
             issue_id = known.get(ref, held.claim.issue)
             self._held.setdefault(issue_id, Held(replace(held.claim, issue=issue_id), held.commit))
+        while not self._refused:
+            yield Tick(always=True)
+            if self._asking or not (due := self._due()):
+                continue
+            with suppress(GitError):
+                commits = yield from call(partial(change_all, refs, due), always=True)
+                self._change(due, commits)
 
     def _due(self, *, ending: bool = False) -> "tuple[_Change, ...]":
         """Return the claims that shall change, with what they shall be, None for nothing."""
-        now, lease_s, states = self._now(), self._context.settings.landing.lease_s, self._context.reader.states()
-        at_work, due = self._jobs.issues(), list[_Change]()
+        context, lease_s = self._context, self._context.settings.landing.lease_s
+        now, states, at_work, due = context.clock.now(), context.reader.states(), self._run.jobs.issues(), []
         for issue_id, held in self._held.items():
             wanted = purpose(states[issue_id].status if issue_id in states else None, ending=ending)
             if wanted is None and issue_id in at_work and not ending:
@@ -216,23 +204,17 @@ class ClaimKeeper:
                 due.append((issue_id, held, changed))
         return tuple(due)
 
-    def _changed(self, due: "tuple[_Change, ...]", job: Job[dict[str, str | None]]) -> None:
-        self._changing = False
-        commits = job.result or {}
+    def _change(self, due: "tuple[_Change, ...]", commits: dict[str, str | None]) -> None:
+        """Take in what became of claims; work on an issue that another machine has taken over ends, and is kept."""
         for issue_id, _, changed in due:
             commit = commits.get(issue_id, "")
-            if commit is None:
-                self._lost(issue_id)
-            elif commit and changed is not None:
+            if commit and changed is not None:
                 self._held[issue_id] = Held(changed, commit)
-            elif commit:
+            elif commit != "":
                 self._held.pop(issue_id, None)
-
-    def _lost(self, issue_id: str) -> None:
-        """End the work on an issue that another machine has taken over; what was done is kept."""
-        self._held.pop(issue_id, None)
-        self._context.log_event("claim_lost", issue_id)
-        self._jobs.withdraw(issue_id)
+            if commit is None:
+                self._context.log_event("claim_lost", issue_id)
+                self._run.jobs.withdraw(issue_id)
 
 
 _Change = tuple[str, Held, Claim | None]
@@ -302,28 +284,25 @@ def claim(
     taken_over: frozenset[str],
     cancel: Canceller,
 ) -> Claimed:
-    """Claim issues, in a thread; what another run has claimed and still holds is left to it.
+    """Claim issues, in a thread; what another run has claimed and still holds is left to it. Raises RemoteError.
 
     `began` is when this clone's state did, `taken_over` are issues that a person has given to this clone.
     """
     asked, elsewhere, pushes = dict[str, Held](), list[tuple[str, Claim]](), list[Push]()
-    try:
-        there = refs.read(cancel)
-        for each in wanted:
-            ref = claim_ref(each.issue)
-            found = there.get(ref)
-            held = read(found.message, each.issue, found.made_at) if found is not None else None
-            given = each.issue in taken_over
-            other = obstacle(held, each, context.clock.now(), began=began, taken_over=given)
-            if other is not None:
-                elsewhere.append((each.issue, other))
-                continue
-            mine = successor(held, each)
-            asked[ref] = Held(mine, refs.make(written(mine)))
-            pushes.append(Push(ref, asked[ref].commit, found.commit if found is not None else ""))
-        results = refs.push(pushes, cancel)
-    except RemoteError as error:
-        return Claimed(away=f"{error.message}. {error.hint}".strip())
+    there = refs.read(cancel)
+    for each in wanted:
+        ref = claim_ref(each.issue)
+        found = there.get(ref)
+        held = read(found.message, each.issue, found.made_at) if found is not None else None
+        given = each.issue in taken_over
+        other = obstacle(held, each, context.clock.now(), began=began, taken_over=given)
+        if other is not None:
+            elsewhere.append((each.issue, other))
+            continue
+        mine = successor(held, each)
+        asked[ref] = Held(mine, refs.make(written(mine)))
+        pushes.append(Push(ref, asked[ref].commit, found.commit if found is not None else ""))
+    results = refs.push(pushes, cancel)
     taken = tuple((asked[ref].claim.issue, asked[ref]) for ref, result in results.items() if isinstance(result, Pushed))
     refusals = [result for result in results.values() if isinstance(result, Rejected)]
     lost = [replace(asked[each.ref].claim, machine="another machine, just now") for each in refusals if each.moved]
@@ -333,28 +312,22 @@ def claim(
 
 
 def own_claims(refs: ClaimRefs, holder: str, cancel: Canceller) -> dict[str, Held]:
-    """Return the claims that a holder has on the remote, by their refs, in a thread; none where it is away."""
-    try:
-        there = refs.read(cancel)
-    except RemoteError:
-        return {}
+    """Return the claims that a holder has on the remote, by their refs. Raises RemoteError."""
+    there = refs.read(cancel)
     claims = {ref: Held(read(each.message, "", each.made_at), each.commit) for ref, each in there.items()}
     return {ref: held for ref, held in claims.items() if held.claim.holder == holder}
 
 
 def change_all(refs: ClaimRefs, due: tuple[_Change, ...], cancel: Canceller) -> dict[str, str | None]:
-    """Renew or give back claims, in a thread; return the new commit of each issue, None for those that were lost.
+    """Renew or give back claims; return the new commit of each issue, None for those that were lost.
 
-    Issues of which nothing is known, since the remote is away, are left out. What was given back has its old commit.
+    Issues of which nothing is known are left out. What was given back has its old commit. Raises GitError.
     """
-    try:
-        pushes = {
-            issue_id: Push(claim_ref(issue_id), "" if changed is None else refs.make(written(changed)), held.commit)
-            for issue_id, held, changed in due
-        }
-        results = refs.push(pushes.values(), cancel)
-    except GitError:
-        return {}
+    pushes = {
+        issue_id: Push(claim_ref(issue_id), "" if changed is None else refs.make(written(changed)), held.commit)
+        for issue_id, held, changed in due
+    }
+    results = refs.push(pushes.values(), cancel)
     commits = dict[str, str | None]()
     for issue_id, push in pushes.items():
         result = results[push.ref]

@@ -38,13 +38,14 @@ from noface.engine.dispatch import (
     why_over,
 )
 from noface.engine.follow_pulls import PullFollower
-from noface.engine.ground import GroundWatch, follow, settle_following, take_ground
+from noface.engine.ground import follow, settle_following, take_ground
 from noface.engine.jobs import Job, JobEnded, JobKind, Jobs
 from noface.engine.kept_work import KeptWork
 from noface.engine.landing import MergeQueue, QueueEntry, release_merged
 from noface.engine.landing_commits import check_signing
 from noface.engine.lessons import count_lessons
 from noface.engine.main_checks import AcceptChecks, Epics
+from noface.engine.main_watch import MainWatch
 from noface.engine.outages import (
     answers_again,
     ask_again,
@@ -63,6 +64,7 @@ from noface.engine.publishing_checks import check_publishing
 from noface.engine.readiness import checkout_findings
 from noface.engine.recover import as_configured, recover, with_work, without_end
 from noface.engine.red_main import RedMain
+from noface.engine.stations import RunParts, Stations
 from noface.engine.tracker_answers import Listener
 from noface.engine.tracker_sync import BEGINNING_S, TrackerSync
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError, LockLostError
@@ -268,8 +270,6 @@ class Engine:
         self._publishing = Publishing(context, self._jobs, self._landing.add)
         if context.settings.landing.pull_request:
             self._landing.publisher = self._publishing
-        self._claims = ClaimKeeper(context, self._jobs, self._landing.drop)
-        self._ground = GroundWatch(context, self._jobs, self._landing.drop)
         self._limits = RunLimits(context)
         self._guard = BudgetGuard(context, self._jobs, self._limits)
         self._red_main = RedMain(context, self._jobs)
@@ -279,7 +279,11 @@ class Engine:
         forge = context.forge
         listener = Listener(context, context.publications, self._leave)
         self._pulls = PullFollower(context, self._jobs, self._landing, self._watch, forge, listener) if forge else None
-        self._tracker = TrackerSync(context, self._jobs, self._claims, listener)
+        self._stations = Stations(context.clock, context.inbox, self._jobs, self._break)
+        run = RunParts(context, self._jobs, self._landing, self._watch, self._leave, self._stations.begin)
+        claims = ClaimKeeper(run)
+        self._tracker = TrackerSync(context, self._jobs, claims, listener)
+        self._others = (MainWatch(run), claims)
         self._began_at = context.clock.now()
         self._outage: tuple[float, str] | None = None
         self._withdrawn: dict[str, str] = {}
@@ -304,11 +308,11 @@ class Engine:
             self._resumed = [as_configured(context, order) for order in suspects_first]
             self._judge_resumed()
             self._settle_unfinished()
+            self._stations.open(self._others, self._heed)
             while True:
                 context.keep_hold()
                 self._follow_pulls()
-                self._ground.step(begin=self._drain_until is None)
-                self._claims.step()
+                self._stations.tick()
                 self._land()
                 self._red_main.step()
                 self._close_epics()
@@ -328,7 +332,7 @@ class Engine:
         finally:
             self._jobs.close()
             if not self._hurried:
-                self._claims.release(Canceller())
+                self._stations.release()
 
     # Messages
 
@@ -399,7 +403,7 @@ class Engine:
         self._jobs.ended(job)
         if job.kind in (JobKind.ATTEMPT, JobKind.QUESTION):
             self._limits.ended(job.issue_id)
-        if job.error is not None and job.kind is not JobKind.LANDING:  # the merge queue raises its own
+        if job.error is not None and not job.heard:
             self._break(job.error)
         job.done(job)
         if job.issue_id in self._withdrawn.keys() - self._jobs.issues():
@@ -549,13 +553,13 @@ class Engine:
         refused = -1
         while refused < len(self._limits.refused):  # those that cannot be paid make room for others
             refused = len(self._limits.refused)
-            self._claims.ask([issue.id for issue in planned.start if self._in_this_wave(issue)])
+            admitted = self._stations.admitted([issue.id for issue in planned.start if self._in_this_wave(issue)])
             for issue in planned.start:
-                if not self._claims.may_start(issue.id):
+                if issue.id not in admitted:
                     continue
                 if not self._alone_enough(issue):
                     break
-                if self._jobs.free and not self._limits.reached() and self._in_this_wave(issue):
+                if self._jobs.free and not self._limits.reached():
                     self._begin(issue)
             planned = self._plan() if refused < len(self._limits.refused) else planned
         return planned
@@ -617,7 +621,7 @@ class Engine:
     # State
 
     def _plan(self) -> Plan:
-        busy = self._jobs.issues() | self._limits.refused.keys() | self._claims.busy
+        busy = self._jobs.issues() | self._limits.refused.keys() | self._stations.busy
         busy |= {order.issue.id for order in self._resumed}
         if self._first_wave is not None:  # who does not start again in this run holds up nobody
             busy |= self._context.reader.lost_to_main().keys() - self._first_wave
@@ -628,7 +632,7 @@ class Engine:
         working = tuple(issue for issue in self._context.issues if issue.id in at_work)
         probed = self._jobs.probed(self._context.reader.waits())
         planned = plan_tick(self._context, issues, states, self._jobs.free, probed, working, late)
-        return replace(planned, waiting=(*planned.waiting, *self._claims.waiting))
+        return replace(planned, waiting=(*planned.waiting, *self._stations.waiting))
 
     def _present(self, issue: Issue) -> Issue:
         """Return an issue as it is now, with what was agreed since its order was made."""
@@ -637,7 +641,7 @@ class Engine:
     def _idle(self) -> bool:
         landing = self._landing.busy if self._drain_until is None else self._landing.working
         publishing = self._publishing.busy if self._drain_until is None else self._publishing.working
-        return not self._jobs.issues() and not landing and not publishing and not self._claims.working
+        return not self._jobs.issues() and not landing and not publishing and not self._stations.at_work()
 
     def _settle_unfinished(self) -> None:
         """Decide on the issues that an earlier run left unfinished: attempts without an action, landings."""
@@ -752,5 +756,6 @@ class Engine:
         if self._drain_until is None:
             self._context.announce("stopping", None, {})
         self._drain_until = self._drain_until or now + _DRAIN_S
+        self._stations.stopping = True
         self._hurried = self._hurried or urgent
         self._jobs.stop(everything=now >= self._drain_until, urgent=urgent)

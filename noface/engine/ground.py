@@ -5,11 +5,9 @@ gates run on it first, and main is then moved there as a landing moves it: by co
 safe (laws 1 and 3). The intent is recorded before, so that a run that was killed meanwhile is brought to an end.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from noface.engine.context import RunContext
-from noface.engine.jobs import Job, JobKind, Jobs
 from noface.errors import FollowError, NofaceError, RemoteError
 from noface.git.fast_forward import Blocked, Landed
 from noface.git.landing import settle
@@ -18,7 +16,6 @@ from noface.model.taxonomy import IssueStatus
 from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
 from noface.recovery.ground import Apart, Course, Mode, Seen, course, mode_of
-from noface.recovery.polling import Asked, Pace, answered, is_due
 
 _FOLLOWING = "following"
 """The fact that holds the move of main to what was fetched, while it is under way."""
@@ -130,42 +127,6 @@ def mark_landed_elsewhere(context: RunContext, commits: str) -> tuple[str, ...]:
             context.journal.merged(context.clock.now(), landing.issue, landing.commit)
             marked.append(landing.issue)
     return tuple(marked)
-
-
-# While the run goes on
-
-
-class GroundWatch:
-    """Fetches again while noface publishes, in threads: seldom where nothing comes of it. For the loop's thread.
-
-    `drop` takes an issue that has landed elsewhere out of the merge queue.
-    """
-
-    def __init__(self, context: RunContext, jobs: Jobs, drop: Callable[[str], None]) -> None:
-        self._context = context
-        self._jobs = jobs
-        self._drop = drop
-        self._asked = Asked(context.clock.now())
-        self._asking = False
-
-    def step(self, *, begin: bool = True) -> None:
-        """Fetch where it is time to, if `begin`."""
-        rules, now = self._context.settings.landing, self._context.clock.now()
-        due = rules.publishes and is_due(self._asked, Pace(rules.poll_s), now)
-        if begin and due and not self._asking and self._context.remote is not None:
-            self._asking = True
-            self._jobs.start(Job(JobKind.REMOTE, "", self._fetch, self._ended))
-
-    def _fetch(self, cancel: Canceller) -> str:
-        return fetch_again(self._context, cancel)
-
-    def _ended(self, job: Job[str]) -> None:
-        self._asking = False
-        self._asked = answered(self._asked, self._context.clock.now(), changed=bool(job.result))
-        if job.result:
-            for issue_id in mark_landed_elsewhere(self._context, job.result):
-                self._drop(issue_id)
-            self._context.backlog_changed()
 
 
 def fetch_again(context: RunContext, cancel: Canceller) -> str:

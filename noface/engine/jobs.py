@@ -42,6 +42,7 @@ class Job(Generic[R]):
 
     `model` is the one at work since `began_at` (epoch seconds), "" for none. `due`: a review, which runs whatever its
     issue has cost. `phase` is the last that an attempt has reported, and `over` why the job was ended for money.
+    `heard`: whoever waits for it takes its error; that of any other job ends the run.
     """
 
     kind: JobKind
@@ -52,6 +53,7 @@ class Job(Generic[R]):
     model: str = ""
     think: bool = False
     due: bool = False
+    heard: bool = False
     began_at: float = 0.0
     phase: str = _ENDED_AT_ONCE[0]
     over: Overrun | None = None

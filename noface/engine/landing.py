@@ -302,7 +302,7 @@ class MergeQueue:
             return prove(self._context, entry, cancel, approved=approved, let=let, landed=landed)
 
         # The next step takes the result.
-        self._job = entry, self._jobs.start(Job(JobKind.LANDING, entry.issue.id, proof, lambda _: None))
+        self._job = entry, self._jobs.start(Job(JobKind.LANDING, entry.issue.id, proof, lambda _: None, heard=True))
 
     def _collect(self) -> list[Rejected]:
         if self._job is None or not self._job[1].future.done():
@@ -364,7 +364,7 @@ class MergeQueue:
         intended = entry.intended
         if context.settings.landing.push:
             run = partial(push_landing, context, proof.main, intended.commit)
-            job = Job(JobKind.LANDING, entry.issue.id, run, lambda _: None)
+            job = Job(JobKind.LANDING, entry.issue.id, run, lambda _: None, heard=True)
             self._push = entry, self._jobs.start(job)
             return
         entry.intended = None

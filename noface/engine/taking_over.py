@@ -15,6 +15,7 @@ from noface.engine.ground import mark_landed_elsewhere
 from noface.engine.prompt_context import attempt_directory
 from noface.engine.publishing import look_at_branch
 from noface.engine.web_commits import committed_there
+from noface.errors import RemoteError
 from noface.forge.base import Forge
 from noface.git.claims import ClaimRefs
 from noface.git.refs import RefUpdate, branch_name, hold_ref, slug
@@ -82,7 +83,10 @@ def _claimed(context: RunContext, remote: Remote, issue_ids: list[str], cancel: 
     if not issue_ids:
         return frozenset()
     refs = ClaimRefs(context.env.plumbing, remote)
-    came = claim(context, refs, claims_of(context, issue_ids), state_began(context), frozenset(), cancel)
+    try:
+        came = claim(context, refs, claims_of(context, issue_ids), state_began(context), frozenset(), cancel)
+    except RemoteError:
+        return frozenset()
     if came.fetched:
         mark_landed_elsewhere(context, came.fetched)
     return frozenset(issue_ids if came.refused else (issue_id for issue_id, _ in came.held))

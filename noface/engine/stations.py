@@ -1,0 +1,319 @@
+"""Stations: whatever waits for another machine, written as a story that reads from top to bottom.
+
+A story is a generator. It yields what it waits for: a `Call`, which a thread carries out, or the next tick. The loop's
+thread resumes it with the call's result, or throws the call's exception in. So a story reads and writes state like the
+loop itself (one writer). It records its intent before it yields the call that has the effect (law 7): a kill ends it at
+a `yield`, and the next run begins it again by what is recorded.
+"""
+
+import queue
+import time
+from collections.abc import Callable, Collection, Generator, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from noface.engine.context import RunContext
+from noface.engine.jobs import Job, JobKind, Jobs
+from noface.engine.landing import MergeQueue
+from noface.engine.outside import BacklogWatch
+from noface.process.clock import Clock
+from noface.process.command import Canceller
+from noface.recovery.polling import Asked, Pace, is_due
+from noface.recovery.schedule import Waiting
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[R]):
+    """Something for a thread to do, about an issue or, with "", about none. `always`: also while a run is stopped."""
+
+    run: Callable[[Canceller], R]
+    issue_id: str = ""
+    always: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """The next tick of the loop; the first one that `until` is past. `always`: also while a run is stopped."""
+
+    until: float = float("-inf")
+    always: bool = False
+
+
+Steps = Generator[Call[Any] | Tick, Any, R]
+"""A story, or a part of one, which comes to an R."""
+
+
+def call(run: Callable[[Canceller], R], issue_id: str = "", *, always: bool = False) -> Steps[R]:
+    """Have a thread do something; return what it returns, and raise what it raises."""
+    result: R = yield Call(run, issue_id, always)
+    return result
+
+
+def until_due(context: RunContext, asked: Asked | None, pace: Pace) -> Steps[None]:
+    """Wait until another machine is to be asked again."""
+    while True:
+        yield Tick()
+        if is_due(asked, pace, context.clock.now()):
+            return
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Until when a run with nothing else to do goes on (epoch seconds), and why, "" if that is not worth a word."""
+
+    until: float
+    reason: str = ""
+
+
+class Station:
+    """A part of a run that deals with another machine, as the loop sees it. What it leaves out does nothing.
+
+    `first_s` and `last_s` are how long a run waits for its calls at its beginning and at its end.
+    """
+
+    first_s = 0.0
+    last_s = 0.0
+
+    def stories(self) -> Iterable[Steps[None]]:
+        """Return what begins with the run, and goes on while it does."""
+        return ()
+
+    def at_work(self, *, stopping: bool) -> bool:
+        """Tell whether the run cannot end yet; `stopping`: for what is under way only."""
+        del stopping
+        return False
+
+    def admitted(self, issue_ids: Collection[str]) -> Collection[str]:
+        """Return which issues may start now, and see to it that the others may later."""
+        return issue_ids
+
+    @property
+    def busy(self) -> frozenset[str]:
+        """The issues that cannot start now."""
+        return frozenset()
+
+    @property
+    def waiting(self) -> tuple[Waiting, ...]:
+        """Why issues wait for it."""
+        return ()
+
+    @property
+    def refused(self) -> str:
+        """Why no more work is begun in this run, "" if it is."""
+        return ""
+
+    @property
+    def in_doubt(self) -> bool:
+        """True while no worker is paid, since it is not known whether the work will be taken."""
+        return False
+
+    def patience(self, *, once: bool) -> Patience | None:
+        """Return why a run with nothing else to do goes on, None if it may end; with `once` it waits for little."""
+        del once
+        return None
+
+    def next_try(self) -> Patience | None:
+        """Return when something that failed is tried again, and why it failed, None if nothing is worth that."""
+        return None
+
+    def unread(self) -> tuple[float, str] | None:
+        """Return until when, and why, what is new there cannot be read; None if this run has read it, or need not."""
+        return None
+
+    def has_looked(self, since: float) -> bool:
+        """Tell whether it was asked after a time, or cannot be now; if not, that is done next."""
+        del since
+        return True
+
+    def ending(self) -> None:
+        """Prepare the last calls of a run, for which it waits."""
+
+    def ended(self) -> None:
+        """See what the run leaves undone, after its last calls."""
+
+    def release(self) -> None:
+        """Give back what the run has there; called last, and waits for the other machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunParts:
+    """The parts of a run that stations work with. `begin` begins a story.
+
+    `leave` ends the work on an issue, which is left undone by what the second text says; it returns why not, "" if it
+    does.
+    """
+
+    context: RunContext
+    jobs: Jobs
+    queue: MergeQueue
+    watch: BacklogWatch
+    leave: Callable[[str, str], str]
+    begin: Callable[[Steps[None]], "Story"]
+
+
+@dataclass(slots=True, eq=False)
+class Story:
+    """A story that goes on, and what it waits for."""
+
+    steps: Steps[None]
+    waits: Call[Any] | Tick = field(default_factory=lambda: Tick(always=True))
+    job: Job[Any] | None = None
+
+
+class Stations:
+    """Resumes the stories of a run, in the loop's thread; `broken` is told of what broke noface itself in a thread."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        inbox: "queue.SimpleQueue[object]",
+        jobs: Jobs,
+        broken: Callable[[BaseException], None],
+    ) -> None:
+        self._clock = clock
+        self._inbox = inbox
+        self._jobs = jobs
+        self._broken = broken
+        self._stories: list[Story] = []
+        self.stations: tuple[Station, ...] = ()
+        self.stopping = False
+
+    def open(self, stations: tuple[Station, ...], heed: Callable[[object], bool]) -> None:
+        """Take the stations of a run, and wait for the first calls of those that are worth it."""
+        self.stations = stations
+        for station in stations:
+            stories = [Story(steps) for steps in station.stories()]
+            self._stories += stories
+            self._settle(stories, station.first_s, heed)
+
+    def close(self, heed: Callable[[object], bool]) -> None:
+        """Make the last calls of a run."""
+        for station in self.stations:
+            station.ending()
+            self._settle(self._stories, station.last_s, heed)
+            station.ended()
+
+    def begin(self, steps: Steps[None]) -> Story:
+        """Begin a story now."""
+        story = Story(steps)
+        self._stories.append(story)
+        self._resume(story, partial(next, steps))
+        return story
+
+    def end(self, story: Story) -> None:
+        """End a story where it stands; what comes of its call is not looked at."""
+        if story in self._stories:
+            self._stories.remove(story)
+            story.steps.close()
+
+    def tick(self) -> None:
+        """Resume what waits for this tick."""
+        for story in tuple(self._stories):
+            self._tick(story)
+
+    def _tick(self, story: Story) -> None:
+        if story not in self._stories or story.job is not None or (self.stopping and not story.waits.always):
+            return
+        if isinstance(story.waits, Call):
+            self._start(story, story.waits)
+        elif story.waits.until <= self._clock.now():
+            self._resume(story, partial(story.steps.send, None))
+
+    def _settle(self, stories: Iterable[Story], seconds: float, heed: Callable[[object], bool]) -> None:
+        """Wait for the calls of stories, at most so long; what `heed` takes for a reason ends that."""
+        if not seconds:
+            return
+        for story in tuple(stories):
+            self._tick(story)
+        deadline = time.monotonic() + seconds
+        while any(story.job is not None for story in stories):
+            try:
+                if heed(self._inbox.get(timeout=max(0.0, deadline - time.monotonic()))):
+                    break
+            except queue.Empty:
+                break
+
+    def _resume(self, story: Story, step: Callable[[], Call[Any] | Tick]) -> None:
+        try:
+            story.waits = step()
+        except StopIteration:
+            if story in self._stories:
+                self._stories.remove(story)
+            return
+        if isinstance(story.waits, Call) and (story.waits.always or not self.stopping):
+            self._start(story, story.waits)
+
+    def _start(self, story: Story, due: Call[Any]) -> None:
+        done = partial(self._came, story)
+        story.job = self._jobs.start(Job(JobKind.REMOTE, due.issue_id, due.run, done, heard=True))
+
+    def _came(self, story: Story, job: Job[Any]) -> None:
+        story.job = None
+        if story not in self._stories:
+            return
+        if job.error is None:
+            self._resume(story, partial(story.steps.send, job.result))
+            return
+        try:
+            self._resume(story, partial(story.steps.throw, job.error))
+        except BaseException as error:
+            if error is not job.error:
+                raise
+            self._stories.remove(story)
+            self._broken(error)
+
+    # What the loop asks of all of them
+
+    def at_work(self) -> bool:
+        """Tell whether the run cannot end yet."""
+        return any(station.at_work(stopping=self.stopping) for station in self.stations)
+
+    def admitted(self, issue_ids: Collection[str]) -> Collection[str]:
+        """Return which issues may start now."""
+        for station in self.stations:
+            issue_ids = station.admitted(issue_ids)
+        return issue_ids
+
+    @property
+    def busy(self) -> frozenset[str]:
+        """The issues that cannot start now."""
+        return frozenset[str]().union(*(station.busy for station in self.stations))
+
+    @property
+    def waiting(self) -> tuple[Waiting, ...]:
+        """Why issues wait."""
+        return tuple(wait for station in self.stations for wait in station.waiting)
+
+    @property
+    def refused(self) -> str:
+        """Why no more work is begun in this run, "" if it is."""
+        return next((station.refused for station in self.stations if station.refused), "")
+
+    @property
+    def in_doubt(self) -> bool:
+        """True while no worker is paid."""
+        return any(station.in_doubt for station in self.stations)
+
+    def patience(self, *, once: bool) -> Patience | None:
+        """Return why a run with nothing else to do goes on, None if it may end."""
+        return next((wait for each in self.stations if (wait := each.patience(once=once)) is not None), None)
+
+    def next_try(self) -> Patience | None:
+        """Return when something that failed is tried again."""
+        return next((wait for each in self.stations if (wait := each.next_try()) is not None), None)
+
+    def unread(self) -> tuple[float, str] | None:
+        """Return until when, and why, what is new elsewhere cannot be read."""
+        return next((away for each in self.stations if (away := each.unread()) is not None), None)
+
+    def has_looked(self, since: float) -> bool:
+        """Tell whether what is new elsewhere was read after a time, or cannot be now."""
+        return all(station.has_looked(since) for station in self.stations)
+
+    def release(self) -> None:
+        """Give back what the run has elsewhere."""
+        for station in self.stations:
+            station.release()

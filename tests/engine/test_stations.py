@@ -1,0 +1,223 @@
+"""The driver of stories: what waits for threads and times, resumed in the loop's thread."""
+
+import queue
+import threading
+
+import pytest
+
+from noface.engine.jobs import JobEnded, Jobs
+from noface.engine.stations import Station, Stations, Tick, call
+
+
+class Hand:
+    """A clock that a test turns."""
+
+    time = 1000.0
+
+    def now(self):
+        return self.time
+
+
+class Loop:
+    """The loop of a run, but for all that it does."""
+
+    def __init__(self):
+        self.clock, self.inbox, self.broken, self.heard = Hand(), queue.SimpleQueue(), [], []
+        self.jobs = Jobs(self.inbox, 1)
+        self.stations = Stations(self.clock, self.inbox, self.jobs, self.broken.append)
+
+    def heed(self, message):
+        self.heard.append(message)
+        if isinstance(message, JobEnded):
+            self.jobs.ended(message.job)
+            message.job.done(message.job)
+        return message == "stop"
+
+    def receive(self):
+        self.heed(self.inbox.get(timeout=10))
+
+
+class Plain(Station):
+    """A station with the stories of a test."""
+
+    def __init__(self, *stories, first_s=0.0, last_s=0.0, last=None):
+        self.all, self.first_s, self.last_s, self.last = stories, first_s, last_s, last
+
+    def stories(self):
+        return self.all
+
+    def ending(self):
+        if self.last is not None:
+            self.last()
+
+
+@pytest.fixture
+def loop():
+    made = Loop()
+    yield made
+    made.jobs.close()
+
+
+def test_a_story_gets_what_a_thread_returns_and_goes_on_in_the_loops_thread(loop):
+    seen = []
+
+    def story():
+        there = yield from call(lambda _: threading.current_thread())
+        seen.append((there, threading.current_thread()))
+
+    loop.stations.begin(story())
+    assert seen == []
+    loop.receive()
+    ((there, here),) = seen
+    assert there is not here
+    assert here is threading.current_thread()
+
+
+def test_what_a_thread_raises_is_raised_in_the_story(loop):
+    seen = []
+
+    def fail(_):
+        raise ValueError("away")
+
+    def story():
+        for _ in range(2):
+            try:
+                yield from call(fail)
+            except ValueError as error:
+                seen.append(str(error))
+
+    loop.stations.begin(story())
+    loop.receive()
+    loop.receive()
+    assert seen == ["away", "away"]
+    assert loop.broken == []
+
+
+def test_what_a_story_does_not_expect_ends_the_run_and_no_other_story(loop):
+    seen = []
+
+    def fail(_):
+        raise OSError("disk")
+
+    def broken():
+        yield from call(fail)
+
+    def sound():
+        while True:
+            yield Tick()
+            seen.append("tick")
+
+    loop.stations.open((Plain(broken(), sound()),), loop.heed)
+    loop.stations.tick()
+    loop.receive()
+    loop.stations.tick()
+    loop.stations.tick()
+    assert [str(error) for error in loop.broken] == ["disk"]
+    assert seen == ["tick", "tick"]
+
+
+def test_a_mistake_of_the_loops_own_thread_is_raised_there(loop):
+    def story():
+        yield from call(lambda _: None)
+        raise KeyError("mistake")
+
+    loop.stations.begin(story())
+    with pytest.raises(KeyError, match="mistake"):
+        loop.receive()
+
+
+def test_a_story_waits_until_the_clock_shows_its_time(loop):
+    seen = []
+
+    def story():
+        yield Tick(until=1060.0)
+        seen.append(loop.clock.now())
+
+    loop.stations.begin(story())
+    for loop.clock.time in (1000.0, 1059.0, 1060.0, 1061.0):
+        loop.stations.tick()
+    assert seen == [1060.0]
+
+
+def test_while_a_run_is_stopped_nothing_begins_but_what_always_does(loop):
+    seen = []
+
+    def story(name, *, always):
+        seen.append(f"{name} called {(yield from call(lambda _: 1, always=always))}")
+        yield Tick(always=always)
+        seen.append(f"{name} went on")
+
+    loop.stations.begin(story("push", always=False))  # under way: what comes of it is recorded
+    loop.stations.stopping = True
+    loop.receive()
+    loop.stations.begin(story("open", always=False))
+    loop.stations.begin(story("claim", always=True))
+    loop.stations.tick()
+    loop.receive()
+    loop.stations.tick()
+    loop.stations.tick()
+    assert seen == ["push called 1", "claim called 1", "claim went on"]
+
+
+def test_a_story_that_is_ended_learns_nothing_of_its_call(loop):
+    seen, may_end = [], threading.Event()
+
+    def story():
+        try:
+            yield from call(lambda _: may_end.wait(10))
+            seen.append("came")
+        finally:
+            seen.append("ended")
+
+    begun = loop.stations.begin(story())
+    loop.stations.end(begun)
+    may_end.set()
+    loop.receive()
+    assert seen == ["ended"]
+
+
+def test_a_run_waits_at_its_beginning_for_the_calls_of_a_station_that_is_worth_it(loop):
+    seen = []
+
+    def story(name):
+        for number in range(2):
+            yield from call(lambda _: None)
+            seen.append(f"{name} {number}")
+        while True:
+            yield Tick()
+            seen.append(f"{name} ticks")
+
+    loop.stations.open((Plain(story("issues"), first_s=10.0), Plain(story("main"))), loop.heed)
+    assert seen == ["issues 0", "issues 1"]
+    loop.stations.tick()
+    assert seen == ["issues 0", "issues 1", "issues ticks"]
+
+
+def test_waiting_at_the_beginning_ends_with_its_time_or_when_a_person_wants_the_run_to_stop(loop):
+    may_end = threading.Event()
+
+    def story():
+        yield from call(lambda _: may_end.wait(10))
+
+    loop.stations.open((Plain(story(), first_s=0.01),), loop.heed)
+    assert loop.heard == []
+    loop.inbox.put("stop")
+    loop.stations.open((Plain(story(), first_s=10.0),), loop.heed)
+    assert loop.heard == ["stop"]
+    may_end.set()
+
+
+def test_last_words_are_said_though_the_run_is_stopped(loop):
+    said, due = [], []
+
+    def story():
+        while True:
+            for word in due:
+                yield from call(lambda _, word=word: said.append(word), always=True)
+            due.clear()
+            yield Tick(always=True)
+
+    loop.stations.open((Plain(story(), last_s=10.0, last=lambda: due.append("bye")),), loop.heed)
+    loop.stations.stopping = True
+    loop.stations.close(loop.heed)
+    assert said == ["bye"]
