@@ -124,10 +124,10 @@ def client_for(location: Location, token: Token) -> "Client":
 
 
 def _library() -> Check:
-    if find_spec("github") is not None:
-        return Check("PyGithub", State.OK, "is installed")
+    if find_spec("requests") is not None:
+        return Check("requests", State.OK, "is installed")
     return Check(
-        "PyGithub",
+        "requests",
         State.BAD,
         "the library that speaks to GitHub is not installed",
         installation().bringing("github"),

@@ -393,6 +393,13 @@ def test_the_token_stays_at_its_host(serve, script, client):
     assert len(other.asked) == 1
 
 
+def test_a_whole_url_of_another_host_is_asked_for_at_the_apis_own(serve, script, client):
+    other = serve()
+    script.on(PATH, 200, {"number": 7})
+    assert client.get(f"{other.origin}{PATH}").body == {"number": 7}
+    assert other.asked == []
+
+
 def test_redirects_in_a_circle_end(script, client):
     script.on("/user", 302, location="/user")
     with pytest.raises(ForgeError, match="with redirects only"):
@@ -472,4 +479,4 @@ def test_without_the_library_a_person_is_told_how_to_install_it():
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "not installed (requests)" in said
     assert "pip install" in said
-    assert "pygithub" in said
+    assert "pip install requests" in said
