@@ -12,7 +12,7 @@ from support.scripted_http import StandingClock
 from noface.data.trackers import DEFAULT_LABEL, tracker_settings
 from noface.forge.location import located
 from noface.forge.opened import opened
-from noface.trackers.github import GithubTracker
+from noface.trackers.github.tracker import GithubTracker
 
 ISSUES = 5000
 BOT = "noface-bot"

@@ -57,8 +57,8 @@ TRACKERS = {
     ),
     "github": TrackerEntry(
         "issues of the repository on GitHub",
-        "noface.trackers.github:open_github",
-        "noface.trackers.github_files:github_fingerprint",
+        "noface.trackers.github.tracker:open_github",
+        "noface.trackers.github.fingerprint:github_fingerprint",
         "",
         remote=True,
     ),

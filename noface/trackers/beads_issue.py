@@ -251,7 +251,7 @@ def _aside(bead: Bead) -> str:
 
 def _issue(bead: Bead, needs: tuple[str, ...], gates: tuple[str, ...]) -> tuple[Issue | IssueFault, list[IssueFault]]:
     """Make the issue of an open one, with what a person should know of it."""
-    from noface.trackers.github_body import read_body
+    from noface.trackers.issue_body import read_body
 
     body = read_body(bead.body, "")
     matter: FrontMatter | None = None

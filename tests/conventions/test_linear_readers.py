@@ -32,9 +32,9 @@ from noface.recovery.named import not_held
 from noface.secrets.masking import Masker
 from noface.secrets.rules import Secret
 from noface.secrets.shapes import keys_in_place, without_keys
-from noface.trackers.github_body import read_body
-from noface.trackers.github_issue import RemoteIssue, priority_of, read_remote
-from noface.trackers.github_talk import heard_of
+from noface.trackers.github.issue import RemoteIssue, priority_of, read_remote
+from noface.trackers.github.talk import heard_of
+from noface.trackers.issue_body import read_body
 from noface.trackers.issue_file import read_issue
 from noface.ui.text import clean, clean_block
 

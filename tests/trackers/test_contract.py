@@ -17,9 +17,9 @@ from noface.model.issue import Issue
 from noface.trackers.base import IssueDraft, open_tracker
 from noface.trackers.beads import BeadsTracker
 from noface.trackers.files import FilesTracker
-from noface.trackers.github import GithubTracker
-from noface.trackers.github_copy import Copy, save_copy
-from noface.trackers.github_issue import RemoteIssue
+from noface.trackers.github.copy import Copy, save_copy
+from noface.trackers.github.issue import RemoteIssue
+from noface.trackers.github.tracker import GithubTracker
 
 PACKAGE = ROOT / "noface"
 
@@ -338,7 +338,7 @@ def test_a_tracker_is_one_module_and_one_entry_of_the_table():
         path.relative_to(PACKAGE).as_posix()
         for path in PACKAGE.rglob("*.py")
         if re.search(r"trackers[./](files|folder|beads\w*|github\w*)\b|FilesTracker", path.read_text("utf-8"))
-        and path.parent.name != "trackers"
+        and "trackers" not in path.relative_to(PACKAGE).parts
     ]
     assert naming == ["data/trackers.py"]
 

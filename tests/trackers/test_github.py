@@ -11,8 +11,8 @@ from noface.forge.location import located
 from noface.forge.opened import opened
 from noface.model.publication import ACCOUNT, Heard, Said
 from noface.trackers.base import IssueDraft
-from noface.trackers.github import GithubTracker
-from noface.trackers.github_comments import EARLIER_CHARS_MAX, MARKER, heard_of, own_of
+from noface.trackers.github.comments import EARLIER_CHARS_MAX, MARKER, heard_of, own_of
+from noface.trackers.github.tracker import GithubTracker
 
 LABEL = "ready-for-agent"
 GATES = [{"command": "pytest -q"}]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from noface.model.issue import Issue, IssueFault
 from noface.trackers.accept_forms import gate_form, taken_accept
-from noface.trackers.github_issue import RemoteIssue, priority_of, read_remote, remote_issue
+from noface.trackers.github.issue import RemoteIssue, priority_of, read_remote, remote_issue
 
 HOME = "https://github.com/acme/shop"
 GATES = ("python -m pytest -q -n 2", "npm test", "make check", "ruff check . && mypy", "cd web && npm run lint")

@@ -14,9 +14,9 @@ from noface.data.trackers import TrackerSettings
 from noface.errors import ForgeAwayError, ForgeError
 from noface.forge import parse
 from noface.forge.rest import Client
-from noface.trackers.github_backlog import trusted
-from noface.trackers.github_copy import Copy, Taken
-from noface.trackers.github_issue import RemoteIssue, remote_issue
+from noface.trackers.github.backlog import trusted
+from noface.trackers.github.copy import Copy, Taken
+from noface.trackers.github.issue import RemoteIssue, remote_issue
 
 _EDITS = """
 query($owner: String!, $name: String!, $number: Int!) {

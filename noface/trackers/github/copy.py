@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from noface.process.files import read_regular, write_atomic
-from noface.trackers.github_files import ISSUES, SYNC
-from noface.trackers.github_issue import RemoteIssue
+from noface.trackers.github.fingerprint import ISSUES, SYNC
+from noface.trackers.github.issue import RemoteIssue
 
 _VERSION = 1
 _BYTES_MAX = 1 << 30

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from noface.model.publication import COMMANDS, Heard
-from noface.trackers.github_body import uncommented
+from noface.trackers.issue_body import uncommented
 
 MARKER = "<!-- noface:issue"
 HEARD_CHARS_MAX = 20_000

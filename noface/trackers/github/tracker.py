@@ -1,6 +1,6 @@
 """Issues on GitHub. The backlog is made of a copy in noface's state; only `refresh`, `say`, `hear` and `add` wait.
 
-`github_refresh.py` keeps the copy, `github_backlog.py` says whose issues count, `github_talk.py` answers on them.
+`refresh.py` keeps the copy, `backlog.py` says whose issues count, `talk.py` answers on them.
 """
 
 import errno
@@ -19,15 +19,15 @@ from noface.model.publication import Heard, Said
 from noface.process.clock import Clock
 from noface.trackers.accept_forms import refused_accept, taken_accept
 from noface.trackers.base import IssueDraft
-from noface.trackers.github_backlog import Readings, backlog_of
-from noface.trackers.github_copy import Copy, Sync, load_copy, load_sync, same, save_copy, save_sync, sync_text
-from noface.trackers.github_files import FOLDER, fingerprint
-from noface.trackers.github_issue import read_remote, remote_issue
+from noface.trackers.github.backlog import Readings, backlog_of
+from noface.trackers.github.copy import Copy, Sync, load_copy, load_sync, same, save_copy, save_sync, sync_text
+from noface.trackers.github.fingerprint import FOLDER, fingerprint
+from noface.trackers.github.issue import read_remote, remote_issue
 from noface.trackers.issue_file import checked_draft
 
 if TYPE_CHECKING:
     from noface.forge.opened import OpenedForge
-    from noface.trackers.github_refresh import Refresh
+    from noface.trackers.github.refresh import Refresh
 
 _WRITTEN = ("priority", "depends_on", "paths", "accept", "model")
 
@@ -114,8 +114,8 @@ class GithubTracker:
         if number_of(said.issue_id) is None:
             return None  # a part of a divided issue, which GitHub knows nothing of
         from noface.forge.rest import MISSING, RefusedError
-        from noface.trackers.github_refresh import BECAME_DISCUSSION
-        from noface.trackers.github_talk import say
+        from noface.trackers.github.refresh import BECAME_DISCUSSION
+        from noface.trackers.github.talk import say
 
         copy, sync = self._loaded()
         before = _standing(copy)
@@ -139,7 +139,7 @@ class GithubTracker:
 
     def hear(self, issue_ids: Collection[str], after: Mapping[str, int]) -> tuple[Heard, ...]:
         """Return what trusted people have written; see RemoteTracker.hear."""
-        from noface.trackers.github_talk import hear
+        from noface.trackers.github.talk import hear
 
         copy, sync = self._loaded()
         before = replace(copy, unheard=dict(copy.unheard), writers=dict(copy.writers))
@@ -197,7 +197,7 @@ class GithubTracker:
         return (api, repository.lower(), self._settings.label.lower(), self._settings.milestone.lower())
 
     def _refresh(self, copy: Copy, sync: Sync) -> "Refresh":
-        from noface.trackers.github_refresh import Refresh
+        from noface.trackers.github.refresh import Refresh
 
         opened = self._open()
         whoami = opened.forge.whoami

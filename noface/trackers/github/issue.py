@@ -1,6 +1,6 @@
 """An issue on GitHub: from the JSON of the REST API to a record, and from that to an Issue or a fault. Pure.
 
-`github_body.py` reads the text, `accept_forms.py` decides which commands count. Front matter may set what an issue file
+`issue_body.py` reads the text, `accept_forms.py` decides which commands count. Front matter may set what an issue file
 may, but for `may_change` and the title; what it sets wins over labels, and lists are joined with what the text says.
 """
 
@@ -124,7 +124,7 @@ def read_remote(remote: RemoteIssue, gates: Iterable[str] = ()) -> ParsedFile:
 def _build(remote: RemoteIssue, title: str, gates: tuple[str, ...]) -> ParsedFile:
     # Only issues that are read again pay for these.
     from noface.trackers.front_matter import FrontMatter, read_front_matter, validate
-    from noface.trackers.github_body import read_body
+    from noface.trackers.issue_body import read_body
 
     body = read_body(remote.body, remote.home)
     matter: FrontMatter | None = None

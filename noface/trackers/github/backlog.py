@@ -13,9 +13,9 @@ from noface.data.trackers import TrackerSettings
 from noface.model.backlog import number_of
 from noface.model.issue import Backlog, Issue, IssueFault
 from noface.model.quoting import some
-from noface.trackers.github_body import shown
-from noface.trackers.github_copy import Copy
-from noface.trackers.github_issue import RemoteIssue, read_remote
+from noface.trackers.github.copy import Copy
+from noface.trackers.github.issue import RemoteIssue, read_remote
+from noface.trackers.issue_body import shown
 from noface.trackers.issue_file import ParsedFile
 from noface.trackers.waiting import checked, part_waiting
 

@@ -2,7 +2,7 @@
 
 It says little: one label for the state, one comment that is edited in place, and that an issue is closed. What is so
 already is not sent. An edit tells nobody: so a question is a new comment, which mentions who is to answer, and what was
-said before becomes a line that leads there. Who is heard sees eyes. `github_comments.py` says how noface's comments
+said before becomes a line that leads there. Who is heard sees eyes. `comments.py` says how noface's comments
 are known; another's comment that looks like one is not taken for it. Only labels of noface's own are touched.
 """
 
@@ -17,8 +17,8 @@ from noface.forge import parse
 from noface.forge.opened import OpenedForge
 from noface.forge.rest import MISSING, Client, RefusedError
 from noface.model.publication import ACCOUNT, APPROVED, Heard, Said
-from noface.trackers.github_backlog import trusted
-from noface.trackers.github_comments import (
+from noface.trackers.github.backlog import trusted
+from noface.trackers.github.comments import (
     MARKER,
     Own,
     asks_key,
@@ -29,9 +29,9 @@ from noface.trackers.github_comments import (
     moved_body,
     own_of,
 )
-from noface.trackers.github_copy import Copy, Sync
-from noface.trackers.github_issue import OWN_LABELS
-from noface.trackers.github_refresh import BECAME_DISCUSSION, Refresh
+from noface.trackers.github.copy import Copy, Sync
+from noface.trackers.github.issue import OWN_LABELS
+from noface.trackers.github.refresh import BECAME_DISCUSSION, Refresh
 
 STATES = {
     "running": ("running", "1d76db", "noface is at work on it"),

@@ -23,10 +23,10 @@ from noface.errors import ForgeError
 from noface.forge.rest import MISSING, MOVED, Answer, Client, RefusedError
 from noface.model.backlog import number_of
 from noface.model.issue import Issue
-from noface.trackers.github_backlog import Readings, trusted, wanted, worked_on
-from noface.trackers.github_copy import Copy, Sync
-from noface.trackers.github_issue import OWN_LABELS, RUNNING, RemoteIssue, remote_issue
-from noface.trackers.github_triggers import Triggers
+from noface.trackers.github.backlog import Readings, trusted, wanted, worked_on
+from noface.trackers.github.copy import Copy, Sync
+from noface.trackers.github.issue import OWN_LABELS, RUNNING, RemoteIssue, remote_issue
+from noface.trackers.github.triggers import Triggers
 
 OVERLAP_S = 60
 """Changes are asked for from this long before the newest one known: GitHub may show one late."""

@@ -1,4 +1,4 @@
-"""The body of an issue on GitHub: what of its Markdown noface reads, and nothing a person would not take for meant.
+"""The body of an issue on a code host or of beads: what of its Markdown counts, and nothing a person would not mean.
 
 - Front matter, the TOML keys of an issue file: between lines of `+++` at the top, in a comment that begins with
   `<!-- noface`, or in a fenced block whose info string holds the word noface.

@@ -1,0 +1,1 @@
+"""Issues on GitHub: `tracker.py` joins the parts."""
