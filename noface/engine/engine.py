@@ -64,9 +64,9 @@ from noface.engine.publishing_checks import check_publishing
 from noface.engine.readiness import checkout_findings
 from noface.engine.recover import as_configured, recover, with_work, without_end
 from noface.engine.red_main import RedMain
-from noface.engine.stations import RunParts, Stations
+from noface.engine.stations import RunParts, Station, Stations
 from noface.engine.tracker_answers import Listener
-from noface.engine.tracker_sync import BEGINNING_S, TrackerSync
+from noface.engine.tracker_sync import TrackerSync
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError, LockLostError
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
 from noface.model.budget import EndedFor
@@ -282,8 +282,11 @@ class Engine:
         self._stations = Stations(context.clock, context.inbox, self._jobs, self._break)
         run = RunParts(context, self._jobs, self._landing, self._watch, self._leave, self._stations.begin)
         claims = ClaimKeeper(run)
-        self._tracker = TrackerSync(context, self._jobs, claims, listener)
-        self._others = (MainWatch(run), claims)
+        if context.remote_issues is None:
+            context.publications.back()  # it was another tracker that was away
+            self._others: tuple[Station, ...] = (MainWatch(run), claims)
+        else:
+            self._others = (TrackerSync(run, context.remote_issues, claims, listener), MainWatch(run), claims)
         self._began_at = context.clock.now()
         self._outage: tuple[float, str] | None = None
         self._withdrawn: dict[str, str] = {}
@@ -301,14 +304,13 @@ class Engine:
         context = self._context
         try:
             self._watch.refresh()
-            self._tracker.settle(self._heed, BEGINNING_S)
+            self._stations.open(self._others, self._heed)
             lift_raised(context)
             notice_waits(context)
             suspects_first = sorted(resumed, key=lambda order: order.issue.id not in context.suspects)
             self._resumed = [as_configured(context, order) for order in suspects_first]
             self._judge_resumed()
             self._settle_unfinished()
-            self._stations.open(self._others, self._heed)
             while True:
                 context.keep_hold()
                 self._follow_pulls()
@@ -326,7 +328,6 @@ class Engine:
                 self._hold_budgets()
                 self._watch.refresh()
                 self._end_withdrawn()
-                self._tracker.step()
                 if self._drain_until is not None and context.clock.now() >= self._drain_until:
                     self._stop(urgent=False)
         finally:
@@ -501,7 +502,7 @@ class Engine:
     def _look_again(self, entry: QueueEntry) -> Failure | bool:
         """Look at an issue whose work is about to move main; withdrawn work is kept, what was approved is wanted."""
         issue, context = entry.issue, self._context
-        if not self._tracker.has_looked(entry.ready_at or context.clock.now()):
+        if not self._stations.has_looked(entry.ready_at or context.clock.now()):
             return False
         self._watch.refresh()
         self._end_withdrawn()
@@ -700,7 +701,7 @@ class Engine:
         None if this run has read it, or need not.
         """
         pulls = self._pulls.unread() if self._pulls is not None else None
-        return self._tracker.unread() or pulls
+        return self._stations.unread() or pulls
 
     def _outlasts(self, until: float) -> bool:
         """Tell whether a host is away longer than an outage is waited for, counted from the beginning of the run."""
@@ -713,7 +714,7 @@ class Engine:
 
     def _ended(self, planned: Plan) -> RunResult:
         if self._broken is None:
-            self._tracker.last_words(self._heed)
+            self._stations.close(self._heed)
         return run_result(
             self._context,
             broken=self._broken,

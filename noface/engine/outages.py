@@ -1,18 +1,20 @@
-"""Providers that are away: one wait a model, shared by all issues, and how long a run waits (N1).
+"""Who does not answer: the machines that stations ask, and providers, with one wait a model that all issues share (N1).
 
 `recovery/schedule` says who starts while a model's circuit breaker is open, or half-open: here it is opened, and closed
 once the provider answers. A run waits for an outage for `[retry] outage_max` at most, counted from when it noticed.
 """
 
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
 
 from noface.engine.context import RunContext
 from noface.engine.prompt_context import history_of
+from noface.errors import ForgeAwayError, NofaceError, RemoteError
 from noface.model.attempt import AttemptOrder, AttemptReport, Judged, PastAttempt
 from noface.model.failure import Failure
 from noface.model.history import AdviceOutcome
 from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.process.clock import Clock
 from noface.recovery.policy_state import instead_of
 from noface.recovery.schedule import Breaker, Waiting
 from noface.recovery.sudden_ends import (
@@ -27,6 +29,57 @@ from noface.recovery.sudden_ends import (
 )
 from noface.store.decisions import OF_A_PROVIDER
 from noface.store.records import IssueRow
+
+
+@dataclass(slots=True)
+class Outage:
+    """Calls to another machine that failed in a row: an outage is told once until it is over, a refusal once a run.
+
+    The one rule for the next try: not before the time that the other side has named, and not before a pause, which
+    grows by `pauses_s`; what it refuses is asked for again after `refused_s`. Times are epoch seconds. `tell` gets the
+    error, when it is tried again, and the issue that it is about.
+    """
+
+    clock: Clock
+    tell: Callable[[NofaceError, float, str | None], None]
+    pauses_s: tuple[float, ...]
+    refused_s: float
+    failures: int = 0
+    since: float = 0.0
+    until: float = 0.0
+    away: bool = False
+    _refusals: set[str] = field(default_factory=set)
+
+    def met(self, error: NofaceError) -> None:
+        """Note that a call has failed; `until` is when to try again."""
+        now, passing = self.clock.now(), passes(error)
+        pause = self.pauses_s[min(self.failures, len(self.pauses_s) - 1)] if passing else self.refused_s
+        self.since = self.since if self.failures else now
+        self.until = max(error.until if isinstance(error, ForgeAwayError) else 0.0, now + pause)
+        self.failures += 1
+        if not passing:
+            self.refused(error)
+        elif not self.away:
+            self.away = True
+            self.tell(error, self.until, None)
+
+    def refused(self, error: NofaceError, issue_id: str | None = None) -> None:
+        """Tell what a person has to change there; once, however many calls need it."""
+        remedy = error.hint or error.message
+        if remedy not in self._refusals:
+            self._refusals.add(remedy)
+            self.tell(error, self.until, issue_id)
+
+    def over(self) -> bool:
+        """Note that the other side answers; True if it was away before."""
+        was_away, self.away = self.away, False
+        self.failures, self.until = 0, 0.0
+        return was_away
+
+
+def passes(error: NofaceError) -> bool:
+    """True if what another machine has said goes by itself."""
+    return isinstance(error, ForgeAwayError) or (isinstance(error, RemoteError) and error.passing)
 
 
 def blocked_rows(context: RunContext, kinds: Collection[str] | None = None) -> list[IssueRow]:

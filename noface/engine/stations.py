@@ -178,22 +178,26 @@ class Stations:
         self._jobs = jobs
         self._broken = broken
         self._stories: list[Story] = []
-        self.stations: tuple[Station, ...] = ()
+        self._of: dict[Station, list[Story]] = {}
         self.stopping = False
 
-    def open(self, stations: tuple[Station, ...], heed: Callable[[object], bool]) -> None:
+    @property
+    def stations(self) -> Collection[Station]:
+        """The stations of the run."""
+        return self._of.keys()
+
+    def open(self, stations: Iterable[Station], heed: Callable[[object], bool]) -> None:
         """Take the stations of a run, and wait for the first calls of those that are worth it."""
-        self.stations = stations
         for station in stations:
-            stories = [Story(steps) for steps in station.stories()]
+            stories = self._of[station] = [Story(steps) for steps in station.stories()]
             self._stories += stories
             self._settle(stories, station.first_s, heed)
 
     def close(self, heed: Callable[[object], bool]) -> None:
         """Make the last calls of a run."""
-        for station in self.stations:
+        for station, stories in self._of.items():
             station.ending()
-            self._settle(self._stories, station.last_s, heed)
+            self._settle(stories, station.last_s, heed)
             station.ended()
 
     def begin(self, steps: Steps[None]) -> Story:
@@ -222,19 +226,19 @@ class Stations:
         elif story.waits.until <= self._clock.now():
             self._resume(story, partial(story.steps.send, None))
 
-    def _settle(self, stories: Iterable[Story], seconds: float, heed: Callable[[object], bool]) -> None:
-        """Wait for the calls of stories, at most so long; what `heed` takes for a reason ends that."""
-        if not seconds:
-            return
-        for story in tuple(stories):
-            self._tick(story)
+    def _settle(self, stories: list[Story], seconds: float, heed: Callable[[object], bool]) -> None:
+        """Wait until stories have nothing more to ask, at most so long; a message that `heed` tells of ends that."""
         deadline = time.monotonic() + seconds
-        while any(story.job is not None for story in stories):
+        while seconds:
+            for story in stories:
+                self._tick(story)
+            if all(story.job is None for story in stories):
+                return
             try:
                 if heed(self._inbox.get(timeout=max(0.0, deadline - time.monotonic()))):
-                    break
+                    return
             except queue.Empty:
-                break
+                return
 
     def _resume(self, story: Story, step: Callable[[], Call[Any] | Tick]) -> None:
         try:

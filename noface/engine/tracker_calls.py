@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from noface.errors import ForgeAwayError, ForgeError, NofaceError, UsageError
 from noface.model.publication import Heard, Said
 from noface.process.clock import Clock
+from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.recovery.polling import Asked, answered, refused
 from noface.recovery.tracker_round import Round
@@ -52,7 +53,7 @@ class RoundEnd:
     error: ForgeError | None = None
 
 
-def carry_out(remote: RemoteIssues, due: Round) -> RoundEnd:
+def carry_out(remote: RemoteIssues, due: Round, _cancel: Canceller) -> RoundEnd:
     """Make the calls of a round; what one issue is refused keeps nobody from the others."""
     end, tracker = RoundEnd(), remote.tracker
     with remote.lock:
