@@ -81,6 +81,11 @@ class ForgeAwayError(ForgeError):
         super().__init__(message, hint)
         self.until = until
 
+    @property
+    def reason(self) -> str:
+        """What is wrong: there is nothing to do but to wait."""
+        return self.message
+
 
 class RemoteError(GitError):
     """A git remote cannot be fetched from, or does not take a push. Nothing is lost: the next run tries again.

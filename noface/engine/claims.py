@@ -111,7 +111,7 @@ class ClaimKeeper(Station):
         wanted = tuple(issue_id for issue_id in issue_ids if issue_id not in self._held)
         if wanted and not self._asking:
             self._asking = frozenset(wanted)
-            self._run.begin(self._claim(self._refs, wanted))
+            self._run.stations.begin(self._claim(self._refs, wanted))
         return self._held.keys() & issue_ids
 
     def stories(self) -> Iterable[Steps[None]]:

@@ -267,9 +267,6 @@ class Engine:
         self._kept = KeptWork(context, self._jobs)
         self._landing = MergeQueue(context, self._jobs)
         self._landing.last_look = self._look_again
-        self._publishing = Publishing(context, self._jobs, self._landing.add)
-        if context.settings.landing.pull_request:
-            self._landing.publisher = self._publishing
         self._limits = RunLimits(context)
         self._guard = BudgetGuard(context, self._jobs, self._limits)
         self._red_main = RedMain(context, self._jobs)
@@ -280,13 +277,15 @@ class Engine:
         listener = Listener(context, context.publications, self._leave)
         self._pulls = PullFollower(context, self._jobs, self._landing, self._watch, forge, listener) if forge else None
         self._stations = Stations(context.clock, context.inbox, self._jobs, self._break)
-        run = RunParts(context, self._jobs, self._landing, self._watch, self._leave, self._stations.begin)
+        run = RunParts(context, self._jobs, self._landing, self._watch, self._leave, self._stations)
         claims = ClaimKeeper(run)
         if context.remote_issues is None:
             context.publications.back()  # it was another tracker that was away
-            self._others: tuple[Station, ...] = (MainWatch(run), claims)
+            self._others: list[Station] = [MainWatch(run), claims]
         else:
-            self._others = (TrackerSync(run, context.remote_issues, claims, listener), MainWatch(run), claims)
+            self._others = [TrackerSync(run, context.remote_issues, claims, listener), MainWatch(run), claims]
+        if context.settings.landing.pull_request:
+            self._others.append(Publishing(run))
         self._began_at = context.clock.now()
         self._outage: tuple[float, str] | None = None
         self._withdrawn: dict[str, str] = {}
@@ -475,7 +474,7 @@ class Engine:
     def _leave(self, issue_id: str, why: str) -> str:
         """End the work on an issue that people leave undone; return why not where that is late, else ""."""
         at_work = issue_id in self._jobs.issues()
-        if not at_work and issue_id not in self._landing.waiting | self._publishing.issues:
+        if not at_work and issue_id not in self._landing.waiting | self._landing.published:
             return "its work is landing just now"
         self._context.log_event("issue_withdrawn", issue_id, why=f"was {why}")
         self._jobs.withdraw(issue_id)
@@ -527,7 +526,6 @@ class Engine:
             self._context.journal.attempt_overruled(now, entry.issue.id, entry.number, rejected.failure)
             decide_and_apply(self._context, self._landing, self._present(entry.issue))
             self._stop_without_room(entry.issue, rejected.failure)
-        self._publishing.step(begin=self._drain_until is None)
 
     def _follow_pulls(self) -> None:
         if self._pulls is not None:
@@ -546,7 +544,7 @@ class Engine:
         self._limit = self._limit or self._limits.reached()
         if self._drain_until is not None or self._limit or self._resumed:
             return planned
-        if self._publishing.refused or self._publishing.in_doubt:
+        if self._stations.refused or self._stations.in_doubt:
             return planned
         if self._context.settings.once and self._first_wave is None:
             self._first_wave = {issue.id for issue in planned.start}
@@ -641,8 +639,7 @@ class Engine:
 
     def _idle(self) -> bool:
         landing = self._landing.busy if self._drain_until is None else self._landing.working
-        publishing = self._publishing.busy if self._drain_until is None else self._publishing.working
-        return not self._jobs.issues() and not landing and not publishing and not self._stations.at_work()
+        return not self._jobs.issues() and not landing and not self._stations.at_work()
 
     def _settle_unfinished(self) -> None:
         """Decide on the issues that an earlier run left unfinished: attempts without an action, landings."""
@@ -650,7 +647,7 @@ class Engine:
             row = self._context.reader.issue(issue.id)
             if row is None or issue.id in self._jobs.issues(JobKind.ATTEMPT) | {o.issue.id for o in self._resumed}:
                 continue
-            if row.status == IssueStatus.LANDING and self._publishing.resume(issue):
+            if row.status == IssueStatus.LANDING and self._landing.resume(issue):
                 continue
             if row.status in (IssueStatus.RUNNING, IssueStatus.LANDING):
                 decide_and_apply(self._context, self._landing, issue)
@@ -660,7 +657,7 @@ class Engine:
     def _sleep(self, planned: Plan) -> bool:
         """Wait for a retry time, if nothing else can happen before it; False where there is nothing to wait for."""
         context = self._context
-        if self._drain_until is not None or self._limit or self._publishing.refused:
+        if self._drain_until is not None or self._limit or self._stations.refused:
             return False
         if any(self._in_this_wave(issue) for issue in planned.start):
             return True
@@ -675,9 +672,9 @@ class Engine:
             context.clock.sleep(_TICK_S)
             return True
         self._outage = None
-        wait = self._publishing.patience() if not context.settings.once else None
-        if wait is not None and not self._limits.too_late(wait[0]):
-            self._say_waiting(*wait)
+        wait = self._stations.next_try() if not context.settings.once else None
+        if wait is not None and not self._limits.too_late(wait.until):
+            self._say_waiting(wait.until, wait.reason)
             context.clock.sleep(_TICK_S)
             return True
         timed = [] if context.settings.once else [each for each in planned.waiting if each.until is not None]
@@ -720,7 +717,7 @@ class Engine:
             broken=self._broken,
             stopped=self._drain_until is not None,
             limit=self._limits.in_the_end(self._limit),
-            refused=self._publishing.refused,
+            refused=self._stations.refused,
             unread=self._unread(),
             work_left=bool(planned.start or planned.waiting or self._limits.refused),
             faulty=bool(self._watch.backlog.faults),

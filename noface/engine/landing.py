@@ -68,6 +68,13 @@ class Publisher(Protocol):
     def drop(self, issue_id: str) -> None:
         """Leave an issue's work alone."""
 
+    def resume(self, issue: Issue) -> bool:
+        """Go on with what an earlier run has recorded for an issue; tell whether there is such."""
+
+    @property
+    def issues(self) -> frozenset[str]:
+        """The issues whose work is on its way."""
+
 
 Proven = Proof | Failure | LandedThere | None
 """A proof, the failure of the merge result, or None where a cancel ended the proving."""
@@ -225,6 +232,15 @@ class MergeQueue:
     def waiting(self) -> frozenset[str]:
         """All issues whose work waits to land and is not on its way to a remote."""
         return frozenset(entry.issue.id for entry in self._entries if entry.intended is None)
+
+    @property
+    def published(self) -> frozenset[str]:
+        """The issues whose work is on its way to a pull request."""
+        return self.publisher.issues if self.publisher is not None else frozenset()
+
+    def resume(self, issue: Issue) -> bool:
+        """Go on with what an earlier run began to publish for an issue; tell whether there is such."""
+        return self.publisher is not None and self.publisher.resume(issue)
 
     @property
     def busy(self) -> bool:

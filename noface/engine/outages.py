@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from noface.engine.context import RunContext
 from noface.engine.prompt_context import history_of
-from noface.errors import ForgeAwayError, NofaceError, RemoteError
+from noface.errors import ForgeAwayError, NofaceError, RemoteError, SigningError
 from noface.model.attempt import AttemptOrder, AttemptReport, Judged, PastAttempt
 from noface.model.failure import Failure
 from noface.model.history import AdviceOutcome
@@ -30,10 +30,16 @@ from noface.recovery.sudden_ends import (
 from noface.store.decisions import OF_A_PROVIDER
 from noface.store.records import IssueRow
 
+SOON_S = 15.0
+"""A pause of up to this length is none that anybody need be told of."""
+
 
 @dataclass(slots=True)
 class Outage:
     """Calls to another machine that failed in a row: an outage is told once until it is over, a refusal once a run.
+
+    With `each_reason` an outage is told again with another reason, and when the next try is put off for long: what an
+    issue waits for is told as its state.
 
     The one rule for the next try: not before the time that the other side has named, and not before a pause, which
     grows by `pauses_s`; what it refuses is asked for again after `refused_s`. Times are epoch seconds. `tell` gets the
@@ -44,10 +50,13 @@ class Outage:
     tell: Callable[[NofaceError, float, str | None], None]
     pauses_s: tuple[float, ...]
     refused_s: float
+    each_reason: bool = False
     failures: int = 0
     since: float = 0.0
     until: float = 0.0
     away: bool = False
+    passing: bool = True
+    reason: str = ""
     _refusals: set[str] = field(default_factory=set)
 
     def met(self, error: NofaceError) -> None:
@@ -56,12 +65,14 @@ class Outage:
         pause = self.pauses_s[min(self.failures, len(self.pauses_s) - 1)] if passing else self.refused_s
         self.since = self.since if self.failures else now
         self.until = max(error.until if isinstance(error, ForgeAwayError) else 0.0, now + pause)
-        self.failures += 1
+        longer = pause > SOON_S and self.failures < len(self.pauses_s)
+        again = self.each_reason and (error.reason != self.reason or longer)
+        self.failures, self.passing, self.reason = self.failures + 1, passing, error.reason
         if not passing:
             self.refused(error)
-        elif not self.away:
-            self.away = True
+        elif again or not self.away:
             self.tell(error, self.until, None)
+        self.away = self.away or passing
 
     def refused(self, error: NofaceError, issue_id: str | None = None) -> None:
         """Tell what a person has to change there; once, however many calls need it."""
@@ -73,13 +84,13 @@ class Outage:
     def over(self) -> bool:
         """Note that the other side answers; True if it was away before."""
         was_away, self.away = self.away, False
-        self.failures, self.until = 0, 0.0
+        self.failures, self.until, self.reason = 0, 0.0, ""
         return was_away
 
 
 def passes(error: NofaceError) -> bool:
-    """True if what another machine has said goes by itself."""
-    return isinstance(error, ForgeAwayError) or (isinstance(error, RemoteError) and error.passing)
+    """True if what keeps a call from succeeding goes by itself; a key that signs may only be locked."""
+    return isinstance(error, ForgeAwayError | SigningError) or (isinstance(error, RemoteError) and error.passing)
 
 
 def blocked_rows(context: RunContext, kinds: Collection[str] | None = None) -> list[IssueRow]:

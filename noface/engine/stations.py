@@ -140,7 +140,7 @@ class Station:
 
 @dataclass(frozen=True, slots=True)
 class RunParts:
-    """The parts of a run that stations work with. `begin` begins a story.
+    """The parts of a run that stations work with.
 
     `leave` ends the work on an issue, which is left undone by what the second text says; it returns why not, "" if it
     does.
@@ -151,7 +151,7 @@ class RunParts:
     queue: MergeQueue
     watch: BacklogWatch
     leave: Callable[[str, str], str]
-    begin: Callable[[Steps[None]], "Story"]
+    stations: "Stations"
 
 
 @dataclass(slots=True, eq=False)
