@@ -23,7 +23,7 @@ from noface.model.issue import Issue
 from noface.model.taxonomy import PASSED, FailureKind
 from noface.recovery.learned_start import RECORD_MAX, tries_left_out
 from noface.recovery.policy import next_action
-from noface.recovery.retry_policy import Policy, Rung, Start
+from noface.recovery.retry_policy import LadderStart, Policy, Rung
 
 CHANCE, ISSUES, TRY_S = 0.85, 60, 600.0
 TWO = (Rung("cheap", 1, 2), Rung("strong", 3, 1), Rung("strong", 3, 5, think=True))
@@ -93,7 +93,9 @@ def oracle_ladder(night: Night, kind: str, *, late: bool) -> tuple[Rung, ...]:
 def play(night: Night, how: str, seed: int, budget: float | None) -> tuple[int, float, int]:
     """Work through a backlog with the same dice for each of `how`; return what landed, dollars, and attempts."""
     landed, spent, now, record = 0, 0.0, 1e9, list[Tried]()
-    policy = Policy(night.ladder, tuple(TIERS.items()), start=Start.LEARNED if how == "learned" else Start.FIRST)
+    policy = Policy(
+        night.ladder, tuple(TIERS.items()), start=LadderStart.LEARNED if how == "learned" else LadderStart.FIRST
+    )
     for number in range(ISSUES):
         dice, late = random.Random(f"{seed} {number}"), number >= ISSUES // 2
         kind, hard = dice.choice(list(night.can)), dice.random()

@@ -13,7 +13,7 @@ import typer
 if TYPE_CHECKING:
     from noface.git.plumbing import Plumbing
     from noface.git.repository import Repository
-    from noface.integrity.fsck_facts import Finding
+    from noface.integrity.fsck_facts import Fault
 
 
 def fsck(
@@ -34,7 +34,7 @@ def fsck(
 
     with closing(Plumbing(_repository(config))) as plumbing:
         running, findings = _check(plumbing)
-        repaired: tuple[Finding, ...] = ()
+        repaired: tuple[Fault, ...] = ()
         if repair and not dry_run:
             before = [each for each in findings if each.severity is Severity.REPAIRABLE]
             if _usable(findings):
@@ -67,7 +67,7 @@ def _repository(config: Path | None) -> "Repository":
     return discover(Path.cwd(), main if isinstance(main, str) else "")
 
 
-def _check(plumbing: "Plumbing") -> "tuple[str, tuple[Finding, ...]]":
+def _check(plumbing: "Plumbing") -> "tuple[str, tuple[Fault, ...]]":
     """Return who is at work, and what is wrong.
 
     A living run goes on between one look and the next, so beside one only that counts which two looks agree on.
@@ -83,13 +83,13 @@ def _check(plumbing: "Plumbing") -> "tuple[str, tuple[Finding, ...]]":
     return facts.running, findings
 
 
-def _usable(findings: "tuple[Finding, ...]") -> bool:
-    from noface.integrity.fsck_facts import Kind
+def _usable(findings: "tuple[Fault, ...]") -> bool:
+    from noface.integrity.fsck_facts import FaultKind
 
-    return all(each.kind not in (Kind.DATABASE_UNUSABLE, Kind.DATABASE_DAMAGED) for each in findings)
+    return all(each.kind not in (FaultKind.DATABASE_UNUSABLE, FaultKind.DATABASE_DAMAGED) for each in findings)
 
 
-def _repair(config: Path | None, findings: "tuple[Finding, ...]") -> None:
+def _repair(config: Path | None, findings: "tuple[Fault, ...]") -> None:
     """Repair under the lock. Raises LockedError beside a run, ConfigError where there is no sound configuration."""
     from noface.cli.run_session import make_context, open_project
     from noface.cli.wiring import RunOptions, settings

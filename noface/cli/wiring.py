@@ -23,7 +23,7 @@ from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository
 from noface.git.snapshot import SlotLimits
 from noface.integrity.diff import DiffLimits
-from noface.integrity.rubbish import Wanted
+from noface.integrity.rubbish import RubbishRules
 from noface.integrity.unsteady import SteadinessRules
 from noface.knowledge.hints import HintRule
 from noface.model.access import RoleAccess
@@ -223,7 +223,7 @@ def attempt_environment(
         limits=SlotLimits(
             config.limits.max_file_mb * MB,
             config.limits.max_files,
-            Wanted(tuple(config.limits.rubbish), tuple(config.limits.wanted)),
+            RubbishRules(tuple(config.limits.rubbish), tuple(config.limits.wanted)),
         ),
         log_bytes_max=config.limits.log_mb * MB,
         state_marker=str(repository.state_dir),

@@ -59,7 +59,7 @@ from noface.model.gate import GateSpec
 from noface.model.protection import default_protected
 from noface.model.taxonomy import Category, FailureKind, Strategy, gate_kinds
 from noface.model.worker_run import ModelSpec
-from noface.recovery.retry_policy import BreakdownRules, ChangedTests, Policy, ReviewRules, Start, When
+from noface.recovery.retry_policy import BreakdownRules, ChangedTests, LadderStart, Policy, ReviewRules, When
 from noface.recovery.retry_policy import Roles as RoleModels
 from noface.recovery.schedule import BreakerRules
 
@@ -489,8 +489,8 @@ class Retry(Section, json_schema_extra=_one_ladder):
     max_total_attempts: int = setting(
         default_of(Policy, "attempts_max"), "attempts for one issue in all; then it is blocked", ge=1
     )
-    start: Annotated[Start, *one_of({member.value: member for member in Start})] = setting(
-        Start.LEARNED,
+    start: Annotated[LadderStart, *one_of({member.value: member for member in LadderStart})] = setting(
+        LadderStart.LEARNED,
         "where an issue's ladder begins: with its first step, or where the record of the models here says that it pays"
         " (learned)",
     )

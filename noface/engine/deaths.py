@@ -28,7 +28,7 @@ _BOOT = "boot"
 _OOM_KILLS = "kernel_kills"
 
 
-class Evidence(StrEnum):
+class DeathEvidence(StrEnum):
     """What speaks for an attempt having killed noface."""
 
     MEMORY = "memory"
@@ -36,26 +36,26 @@ class Evidence(StrEnum):
 
 
 _WORDS = {
-    Evidence.MEMORY: (
+    DeathEvidence.MEMORY: (
         "and each time the kernel had killed for want of memory meanwhile: it may use up the memory. See the system's"
         " log (`journalctl -k`, `dmesg`), and set [limits] memory_max"
     ),
-    Evidence.SIGNAL: (
+    DeathEvidence.SIGNAL: (
         "killed by a signal, which nothing keeps its programs from sending here: neither the sandbox nor a PID"
         " namespace is in force (`noface doctor` says why)"
     ),
 }
 
 
-def evidence_of(oom_kills: int, *, contained: bool, alone: bool) -> Evidence | None:
+def evidence_of(oom_kills: int, *, contained: bool, alone: bool) -> DeathEvidence | None:
     """Say what speaks for an attempt having killed noface.
 
     `oom_kills` is how often the kernel has killed for want of memory since the newest attempt began. `contained`: no
     program of an attempt can send noface a signal. `alone`: nothing else was at work.
     """
     if oom_kills:
-        return Evidence.MEMORY
-    return Evidence.SIGNAL if alone and not contained else None
+        return DeathEvidence.MEMORY
+    return DeathEvidence.SIGNAL if alone and not contained else None
 
 
 def died_unexplained(context: RunContext) -> bool:
@@ -92,9 +92,8 @@ def find_suspects(context: RunContext, attempts: Sequence[OpenAttempt], *, died:
 
 
 def _why(deaths: int, evidence: str) -> str:
-    return (
-        f"noface itself died {deaths} times in a row while this issue alone was worked on, {_WORDS[Evidence(evidence)]}"
-    )
+    words = _WORDS[DeathEvidence(evidence)]
+    return f"noface itself died {deaths} times in a row while this issue alone was worked on, {words}"
 
 
 def _record_death(context: RunContext, attempts: Sequence[OpenAttempt]) -> None:

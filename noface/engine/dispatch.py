@@ -49,7 +49,7 @@ from noface.recovery.options import Configured
 from noface.recovery.policy import next_action
 from noface.recovery.policy_state import charged
 from noface.recovery.resume import gone_on_with
-from noface.recovery.retry_policy import Start
+from noface.recovery.retry_policy import LadderStart
 from noface.recovery.schedule import Contest, Plan, independent, plan
 from noface.secrets.logins import login_fix
 from noface.secrets.masked_records import masked_issue
@@ -143,7 +143,7 @@ def history(context: Planning, issue: Issue, state: IssueState | None = None) ->
 
 def record_of(context: Planning) -> tuple[Tried, ...]:
     """Return what is known of the models here, where the policy may begin by it."""
-    return context.reader.record() if context.settings.policy.start is Start.LEARNED else ()
+    return context.reader.record() if context.settings.policy.start is LadderStart.LEARNED else ()
 
 
 def decide(context: Planning, past: History, record: tuple[Tried, ...] | None = None) -> Action:

@@ -29,7 +29,7 @@ from noface.git.private_git_dir import config_text, write_if_new
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.removal import remove
 from noface.git.snapshot import SlotSnapshot, take
-from noface.integrity.fsck_facts import Finding, Repair, RepairKind
+from noface.integrity.fsck_facts import Fault, Repair, RepairKind
 from noface.model.attempt import AttemptOrder, Interrupted, met
 from noface.model.budget import ESTIMATED
 from noface.model.taxonomy import INTERRUPTED, IssueStatus
@@ -254,7 +254,7 @@ def _learn_landings(context: RunContext) -> None:
     journal.fact(_TRAILERS_READ, main)
 
 
-def repair(context: RunContext, findings: Iterable[Finding]) -> None:
+def repair(context: RunContext, findings: Iterable[Fault]) -> None:
     """Repair what is safe. The caller holds the lock; nothing of a person's is touched.
 
     Attempts whose work only needs judging stay open: the next run judges them.

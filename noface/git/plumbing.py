@@ -13,7 +13,7 @@ from noface.git.private_git_dir import make_private_git_dir
 from noface.git.refs import FETCHED, RefUpdate, RefWriter
 from noface.git.repository import Repository
 from noface.integrity.fsck_facts import LandedCommit
-from noface.integrity.landed import Claimed, landing_in
+from noface.integrity.landed import TrailedCommit, landing_in
 from noface.integrity.named_files import Tree
 from noface.model.attempt import ABSENT, FileChange
 
@@ -482,7 +482,7 @@ def _in_a_file(plumbing: Plumbing, commit: str, texts: list[str]) -> bool:
     return git.run("grep", "-q", "-a", "-F", "-f", "-", commit, "--", stdin=feed).code == 0
 
 
-def _claimed(line: str) -> Claimed:
+def _claimed(line: str) -> TrailedCommit:
     commit, parents, tree, at, issues, base, outcome = line.split("\0")
     named = tuple(filter(None, issues.split("\x1f")))
-    return Claimed(commit, tuple(parents.split()), tree, float(at), named, base, outcome)
+    return TrailedCommit(commit, tuple(parents.split()), tree, float(at), named, base, outcome)

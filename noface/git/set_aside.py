@@ -16,7 +16,7 @@ from noface.git.scan_worktree import display_path
 from noface.git.submodules import LINK_MODE, links_in
 from noface.git.workspace import Slot
 from noface.integrity.not_taken import is_source
-from noface.integrity.rubbish import Rubbish, Wanted, kind_of, rewritten, rubbish_in
+from noface.integrity.rubbish import Rubbish, RubbishRules, kind_of, rewritten, rubbish_in
 from noface.model.attempt import ABSENT, NotTaken
 from noface.model.quoting import some
 
@@ -37,7 +37,7 @@ def set_aside(
     start: str,
     main: str,
     diff: TreeDiff,
-    wanted: Wanted,
+    wanted: RubbishRules,
     since: float,
     within: tuple[NotTaken, ...] = (),
 ) -> Aside:
@@ -79,7 +79,9 @@ def _with_files(git: Git, slot: Slot, within: tuple[NotTaken, ...], null_id: str
     return tree
 
 
-def _rubbish(plumbing: Plumbing, git: Git, start: str, main: str, diff: TreeDiff, wanted: Wanted) -> dict[str, Rubbish]:
+def _rubbish(
+    plumbing: Plumbing, git: Git, start: str, main: str, diff: TreeDiff, wanted: RubbishRules
+) -> dict[str, Rubbish]:
     """Return the rubbish in the index: new files, but none that a rule of git's names as not ignored."""
     new = {change.path for change in diff.changes if change.old_mode == ABSENT}
     if new and start != main:

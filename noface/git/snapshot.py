@@ -19,7 +19,7 @@ from noface.git.set_aside import set_aside
 from noface.git.submodules import LINK_MODE, Submodule, changed_files, git_of, holds, links_in, stands_at
 from noface.git.workspace import Slot, ensure_folder, in_use, submodules_in
 from noface.integrity.not_taken import is_source
-from noface.integrity.rubbish import Wanted, rubbish_in
+from noface.integrity.rubbish import RubbishRules, rubbish_in
 from noface.model.attempt import NotTaken, Snapshot
 from noface.model.protection import Protection
 from noface.process.files import is_folder, read_regular
@@ -42,7 +42,7 @@ class SlotLimits:
 
     file_bytes_max: int
     files_max: int
-    wanted: Wanted = field(default_factory=Wanted)
+    wanted: RubbishRules = field(default_factory=RubbishRules)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from noface.integrity.lexing import Piece, is_by_hand, pieces, replaced
+from noface.integrity.lexing import LexedPiece, is_by_hand, pieces, replaced
 
 _SHOWN_MAX = 120
 _MUTED = re.compile(
@@ -125,7 +125,7 @@ def _comments(path: str, text: str) -> Iterator[Excuse]:
             yield Excuse(path, piece.line, piece.start, piece.start + len(piece.text), piece.text)
 
 
-def _is_type_of_jsdoc(piece: Piece) -> bool:
+def _is_type_of_jsdoc(piece: LexedPiece) -> bool:
     return piece.token.startswith("/**") and _TYPE_OF_JSDOC.match(piece.text) is not None
 
 

@@ -22,8 +22,8 @@ from noface.integrity.fsck_facts import (
     AttemptFacts,
     DatabaseFacts,
     Facts,
-    Finding,
-    Kind,
+    Fault,
+    FaultKind,
     LandedCommit,
     LandingFacts,
     LockFile,
@@ -47,7 +47,7 @@ _RECOVER = Repair(RepairKind.RECOVER)
 _COST_ERROR_USD_MAX = 1e-6
 
 
-def check(facts: Facts) -> tuple[Finding, ...]:
+def check(facts: Facts) -> tuple[Fault, ...]:
     """Return what is wrong, gravest first; while a run is at work, what it has in flight is only noted."""
     found = [*_storage(facts), *_left(facts)]
     if facts.database is not None:
@@ -64,14 +64,14 @@ def check(facts: Facts) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda each: order.index(each.severity)))
 
 
-def _in_flight(each: Finding) -> Finding:
+def _in_flight(each: Fault) -> Fault:
     """Return a finding as it is beside a run: what a repair would settle at its death is only noted."""
     if each.kind not in IN_FLIGHT or each.severity is Severity.PERSON:
         return each
     return replace(each, severity=Severity.NOTE, repair=None, advice="")
 
 
-def _storage(facts: Facts) -> Iterator[Finding]:
+def _storage(facts: Facts) -> Iterator[Fault]:
     """Check database, objects, refs, locks and private git dirs."""
     yield from _database(facts)
     yield from _objects(facts)
@@ -80,51 +80,51 @@ def _storage(facts: Facts) -> Iterator[Finding]:
     for name in facts.git.hubs_changed:
         repair = Repair(RepairKind.REWRITE_HUB, name)
         message = "its configuration is not the one noface wrote"
-        yield repairable(Kind.PRIVATE_GIT_CHANGED, f"private git dir {name}", message, "write it anew", repair)
+        yield repairable(FaultKind.PRIVATE_GIT_CHANGED, f"private git dir {name}", message, "write it anew", repair)
 
 
-def _database(facts: Facts) -> Iterator[Finding]:
+def _database(facts: Facts) -> Iterator[Fault]:
     if facts.database_error:
-        yield for_person(Kind.DATABASE_UNUSABLE, "state.db", facts.database_error, facts.database_hint)
+        yield for_person(FaultKind.DATABASE_UNUSABLE, "state.db", facts.database_error, facts.database_hint)
     for damage in facts.database.damage if facts.database is not None else ():
         advice = "Restore it from a backup, or move it away: merged work is known from main's history."
-        yield for_person(Kind.DATABASE_DAMAGED, "state.db", damage, advice)
+        yield for_person(FaultKind.DATABASE_DAMAGED, "state.db", damage, advice)
     missing = facts.database is None and not facts.database_error
     if missing and (facts.git.refs or facts.git.landed):
         number = len({each.issue for each in facts.git.landed})
         repair = Repair(RepairKind.RECOVER)
         message = f"it is not there, but noface worked here: main holds {number} issue(s)"
         advice = "make it again, with the issues that main holds as merged"
-        yield repairable(Kind.DATABASE_MISSING, "state.db", message, advice, repair)
+        yield repairable(FaultKind.DATABASE_MISSING, "state.db", message, advice, repair)
 
 
-def _objects(facts: Facts) -> Iterator[Finding]:
+def _objects(facts: Facts) -> Iterator[Fault]:
     for ref in facts.git.broken_refs:
         advice = f"Where the reflog or a clone knows its commit: `git update-ref {ref} <commit>`."
-        yield for_person(Kind.REF_BROKEN, ref, "it names no object that is there", advice)
+        yield for_person(FaultKind.REF_BROKEN, ref, "it names no object that is there", advice)
     if facts.git.missing:
         shown = ", ".join(facts.git.missing[:_SHOWN_MAX])
         more = f" and {len(facts.git.missing) - _SHOWN_MAX} more" if len(facts.git.missing) > _SHOWN_MAX else ""
         advice = "Fetch them from a clone that has them; `git fsck` tells more."
-        yield for_person(Kind.OBJECTS_MISSING, "objects", f"missing below noface's refs: {shown}{more}", advice)
+        yield for_person(FaultKind.OBJECTS_MISSING, "objects", f"missing below noface's refs: {shown}{more}", advice)
 
 
-def _lock(database: DatabaseFacts | None, lock: LockFile) -> Iterator[Finding]:
+def _lock(database: DatabaseFacts | None, lock: LockFile) -> Iterator[Fault]:
     """Name a lock that is left; only a landing's own is ever removed, by what settles the landing."""
     made = {row.new for row in database.landings} if database is not None else set()
     if lock.content.startswith(_OWN_MARK):
         return  # found as a landing that was cut off
     if lock.content and lock.content in made:
         repair = Repair(RepairKind.UNLOCK, lock.path, lock.content)
-        yield repairable(Kind.LOCK_LEFT, lock.path, "left by a landing that was cut off", "remove it", repair)
+        yield repairable(FaultKind.LOCK_LEFT, lock.path, "left by a landing that was cut off", "remove it", repair)
     elif lock.age_s < _LOCK_AGE_S_MIN:
-        yield note(Kind.LOCK_LEFT, lock.path, "a git command holds it, or left it behind just now")
+        yield note(FaultKind.LOCK_LEFT, lock.path, "a git command holds it, or left it behind just now")
     else:
         advice = f"If no git command is running here: `rm {lock.path}`."
-        yield for_person(Kind.LOCK_LEFT, lock.path, f"left behind {lock.age_s:.0f} s ago", advice)
+        yield for_person(FaultKind.LOCK_LEFT, lock.path, f"left behind {lock.age_s:.0f} s ago", advice)
 
 
-def _landings(facts: Facts, database: DatabaseFacts) -> Iterator[Finding]:
+def _landings(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
     """Check each landed commit of main against its record, and each record against its proof."""
     by_commit = {row.new: row for row in database.landings}
     own = {move.new for move in facts.git.moves if move.message.startswith(_OWN)}
@@ -136,13 +136,13 @@ def _landings(facts: Facts, database: DatabaseFacts) -> Iterator[Finding]:
             yield from _unrecorded(database, landed, by_noface=landed.commit in own)
 
 
-def _recorded(database: DatabaseFacts, landed: LandedCommit, row: LandingFacts) -> Iterator[Finding]:
+def _recorded(database: DatabaseFacts, landed: LandedCommit, row: LandingFacts) -> Iterator[Fault]:
     name, short = f"landing of {row.issue}", landed.commit[:12]
     if row.state == "intent":
         return  # found as a landing that is open
     look = _LOOK.format(commit=short)
     if row.state != "landed":
-        yield for_person(Kind.LANDING_DIFFERS, name, f"main holds {short}, recorded as {row.state}", look)
+        yield for_person(FaultKind.LANDING_DIFFERS, name, f"main holds {short}, recorded as {row.state}", look)
     differs = [
         word
         for word, is_, should in (
@@ -154,11 +154,11 @@ def _recorded(database: DatabaseFacts, landed: LandedCommit, row: LandingFacts) 
     ]
     if differs:
         message = f"of {short}, {' and '.join(differs)} is not as recorded"
-        yield for_person(Kind.LANDING_DIFFERS, name, message, look)
+        yield for_person(FaultKind.LANDING_DIFFERS, name, message, look)
     yield from _proof(database, row)
 
 
-def _proof(database: DatabaseFacts, row: LandingFacts) -> Iterator[Finding]:
+def _proof(database: DatabaseFacts, row: LandingFacts) -> Iterator[Fault]:
     """Check that every hard gate of a landing is recorded as passed on exactly its tree."""
     name, look = f"landing of {row.issue}", _LOOK.format(commit=row.new[:12])
     results = [database.gates[key] for key in row.gates if key in database.gates]
@@ -173,30 +173,34 @@ def _proof(database: DatabaseFacts, row: LandingFacts) -> Iterator[Finding]:
             if other
             else "no gate is named as its proof"
         )
-        yield for_person(Kind.LANDING_UNPROVEN, name, f"{row.new[:12]}: {why}", look)
+        yield for_person(FaultKind.LANDING_UNPROVEN, name, f"{row.new[:12]}: {why}", look)
     elif lacking and (database.proofs_from is None or row.id < database.proofs_from):
         message = f"{row.new[:12]}: an earlier noface kept no result of {lacking} of its {len(row.gates)} gates"
-        yield note(Kind.LANDING_UNPROVEN, name, message)
+        yield note(FaultKind.LANDING_UNPROVEN, name, message)
     elif lacking:
         message = f"{row.new[:12]}: nothing is recorded of {lacking} of its {len(row.gates)} gates"
-        yield for_person(Kind.LANDING_UNPROVEN, name, message, look)
+        yield for_person(FaultKind.LANDING_UNPROVEN, name, message, look)
 
 
-def _unrecorded(database: DatabaseFacts, landed: LandedCommit, *, by_noface: bool) -> Iterator[Finding]:
+def _unrecorded(database: DatabaseFacts, landed: LandedCommit, *, by_noface: bool) -> Iterator[Fault]:
     name, short = f"landing of {landed.issue}", landed.commit[:12]
     if landed.commit in database.learned:
         message = f"{short} was learned from main: an older state.db had come back; its proof went with the other"
-        yield note(Kind.LANDING_UNRECORDED, name, message)
+        yield note(FaultKind.LANDING_UNRECORDED, name, message)
     elif _before(database, landed.at):
-        yield note(Kind.LANDING_UNRECORDED, name, f"{short} is older than the database; its proof went with another")
+        yield note(
+            FaultKind.LANDING_UNRECORDED, name, f"{short} is older than the database; its proof went with another"
+        )
     elif by_noface:
         message = f"noface moved main to {short}, and nothing is recorded of it"
-        yield for_person(Kind.LANDING_UNRECORDED, name, message, _LOOK.format(commit=short))
+        yield for_person(FaultKind.LANDING_UNRECORDED, name, message, _LOOK.format(commit=short))
     else:
-        yield note(Kind.LANDING_UNRECORDED, name, f"{short} came by a person's hand (a pull, rebase, or cherry-pick)")
+        yield note(
+            FaultKind.LANDING_UNRECORDED, name, f"{short} came by a person's hand (a pull, rebase, or cherry-pick)"
+        )
 
 
-def _main_moves(facts: Facts, database: DatabaseFacts) -> Iterator[Finding]:
+def _main_moves(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
     """Check that noface moved main only as it had recorded before."""
     recorded = {(row.old, row.new) for row in database.landings}
     for move in facts.git.moves:
@@ -205,10 +209,10 @@ def _main_moves(facts: Facts, database: DatabaseFacts) -> Iterator[Finding]:
             continue
         message = f"noface moved main from {move.old[:12]} to {move.new[:12]} without a recorded intent"
         advice = "See `git reflog main`; put main back where that was wrong, and please report it."
-        yield for_person(Kind.MAIN_MOVED, "main", message, advice)
+        yield for_person(FaultKind.MAIN_MOVED, "main", message, advice)
 
 
-def _merges(facts: Facts, database: DatabaseFacts) -> Iterator[Finding]:
+def _merges(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
     """Check that issues are merged in their rows where main holds them, and the other way round."""
     rows = {issue.id: issue for issue in database.issues}
     landed = {each.issue: each.commit for each in facts.git.landed}
@@ -218,7 +222,7 @@ def _merges(facts: Facts, database: DatabaseFacts) -> Iterator[Finding]:
             continue
         message = f"main holds it as {commit[:12]}, its row says {rows[issue].status if issue in rows else 'nothing'}"
         repair = Repair(RepairKind.MARK_MERGED, issue, commit)
-        yield repairable(Kind.MERGE_UNRECORDED, f"issue {issue}", message, "mark it as merged", repair)
+        yield repairable(FaultKind.MERGE_UNRECORDED, f"issue {issue}", message, "mark it as merged", repair)
     for row in database.issues:
         gone = row.merged_commit and (
             row.merged_commit in facts.git.off_main or row.merged_commit not in facts.git.present
@@ -228,10 +232,10 @@ def _merges(facts: Facts, database: DatabaseFacts) -> Iterator[Finding]:
         message = f"it was merged as {row.merged_commit[:12]}, and main does not hold it any more"
         at = max((each.at for each in database.landings if each.new == row.merged_commit), default=0.0)
         if any(not _own(move.message) and move.at >= at - _CLOCK_ERROR_S for move in facts.git.moves):
-            yield note(Kind.MERGE_LOST, f"issue {row.id}", f"{message}: a person moved main")
+            yield note(FaultKind.MERGE_LOST, f"issue {row.id}", f"{message}: a person moved main")
         else:
             advice = f"`git merge {row.merged_commit[:12]}` puts it back; or write a new issue for it."
-            yield for_person(Kind.MERGE_LOST, f"issue {row.id}", message, advice)
+            yield for_person(FaultKind.MERGE_LOST, f"issue {row.id}", message, advice)
 
 
 def _own(message: str) -> bool:
@@ -243,7 +247,7 @@ def _before(database: DatabaseFacts, at: float) -> bool:
     return database.first_run_at is None or at < database.first_run_at - _CLOCK_ERROR_S
 
 
-def _work(facts: Facts, database: DatabaseFacts) -> Iterator[Finding]:
+def _work(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
     merged = {issue.id for issue in database.issues if issue.status == IssueStatus.MERGED}
     for attempt in database.attempts:
         released = attempt.number <= database.released.get(attempt.issue, 0)
@@ -253,12 +257,12 @@ def _work(facts: Facts, database: DatabaseFacts) -> Iterator[Finding]:
         short = attempt.candidate[:12]
         if attempt.candidate not in facts.git.present:
             advice = "The work is lost unless a clone or a backup has the commit; `noface retry` has it done again."
-            yield for_person(Kind.WORK_MISSING, name, f"its commit {short} is not in the repository", advice)
+            yield for_person(FaultKind.WORK_MISSING, name, f"its commit {short} is not in the repository", advice)
         elif attempt.candidate in facts.git.unreachable:
             ref = _ref_of(facts, attempt)
             repair = Repair(RepairKind.HOLD, ref, attempt.candidate)
             message = f"no ref holds its commit {short}, so git may prune it"
-            yield repairable(Kind.WORK_UNHELD, name, message, f"make {ref} again", repair)
+            yield repairable(FaultKind.WORK_UNHELD, name, message, f"make {ref} again", repair)
 
 
 def _ref_of(facts: Facts, attempt: AttemptFacts) -> str:
@@ -266,47 +270,47 @@ def _ref_of(facts: Facts, attempt: AttemptFacts) -> str:
     return f"refs/noface/issues/{slug}/{attempt.number}"
 
 
-def _closure(database: DatabaseFacts) -> Iterator[Finding]:
+def _closure(database: DatabaseFacts) -> Iterator[Fault]:
     for run in database.open_runs:
         repair = Repair(RepairKind.END_RUNS)
-        yield repairable(Kind.RUN_OPEN, f"run {run}", "it never ended", "record that it was cut off", repair)
+        yield repairable(FaultKind.RUN_OPEN, f"run {run}", "it never ended", "record that it was cut off", repair)
     for attempt in database.attempts:
         if attempt.outcome:
             continue
         name = f"attempt {attempt.number} of {attempt.issue}"
         if attempt.saved:
-            yield note(Kind.ATTEMPT_OPEN, name, "its work is saved; the next `noface run` judges it")
+            yield note(FaultKind.ATTEMPT_OPEN, name, "its work is saved; the next `noface run` judges it")
         else:
             advice = "keep what is in its workspace, and record it as interrupted"
-            yield repairable(Kind.ATTEMPT_OPEN, name, "it was cut off", advice, _RECOVER)
+            yield repairable(FaultKind.ATTEMPT_OPEN, name, "it was cut off", advice, _RECOVER)
     if database.open_questions:
         number = database.open_questions
         advice = "drop what was cut short; the next run asks again"
-        yield repairable(Kind.QUESTION_OPEN, f"{number} asked", "never answered", advice, _RECOVER)
+        yield repairable(FaultKind.QUESTION_OPEN, f"{number} asked", "never answered", advice, _RECOVER)
     for landing in database.landings:
         if landing.state == "intent":
             message = f"main was to become {landing.new[:12]}, and nobody recorded what came of it"
             name = f"landing of {landing.issue}"
-            yield repairable(Kind.LANDING_OPEN, name, message, "finish it or take it back", _RECOVER)
+            yield repairable(FaultKind.LANDING_OPEN, name, message, "finish it or take it back", _RECOVER)
     for issue_id in database.pulls_under_way:
         message = "it was to be pushed or opened; the next `noface run` does so, once"
-        yield note(Kind.PULL_OPEN, f"pull request of {issue_id}", message)
+        yield note(FaultKind.PULL_OPEN, f"pull request of {issue_id}", message)
     open_issues = {attempt.issue for attempt in database.attempts if not attempt.outcome}
     for issue in database.issues:
         if issue.status == IssueStatus.RUNNING and issue.id not in open_issues:
-            yield note(Kind.ISSUE_OPEN, f"issue {issue.id}", "the next `noface run` decides what comes next")
+            yield note(FaultKind.ISSUE_OPEN, f"issue {issue.id}", "the next `noface run` decides what comes next")
 
 
-def _left(facts: Facts) -> Iterator[Finding]:
+def _left(facts: Facts) -> Iterator[Fault]:
     for path in facts.git.cut_off:
         message = "a landing was cut off while it moved these files"
-        yield repairable(Kind.LANDING_CUT_OFF, path, message, "finish it or take it back", _RECOVER)
+        yield repairable(FaultKind.LANDING_CUT_OFF, path, message, "finish it or take it back", _RECOVER)
     if facts.processes:
         pids = ", ".join(map(str, facts.processes))
-        yield repairable(Kind.PROCESS_LEFT, pids, "left running by a run that is gone", "kill them", _RECOVER)
+        yield repairable(FaultKind.PROCESS_LEFT, pids, "left running by a run that is gone", "kill them", _RECOVER)
 
 
-def _references(facts: Facts, database: DatabaseFacts) -> Iterator[Finding]:
+def _references(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
     merged = {issue.id for issue in database.issues if issue.status == IssueStatus.MERGED}
     made = {attempt.candidate for attempt in database.attempts} | {attempt.commit for attempt in database.attempts}
     unknown: dict[str, int] = {}
@@ -316,7 +320,7 @@ def _references(facts: Facts, database: DatabaseFacts) -> Iterator[Finding]:
             slug = ref.removeprefix("refs/heads/noface/")
             if slug in facts.names and oid in facts.git.present and oid not in made and oid in facts.git.off_main:
                 message = f"{oid[:12]} is no attempt's commit: a person's work, which stays"
-                yield note(Kind.BRANCH_OF_A_PERSON, ref.removeprefix("refs/heads/"), message)
+                yield note(FaultKind.BRANCH_OF_A_PERSON, ref.removeprefix("refs/heads/"), message)
             continue
         if not ref.startswith("refs/noface/issues/"):
             continue
@@ -325,18 +329,18 @@ def _references(facts: Facts, database: DatabaseFacts) -> Iterator[Finding]:
         elif facts.names[slug] in merged and needed_until_landed(what):
             repair = Repair(RepairKind.RELEASE, ref, oid)
             message = f"issue {facts.names[slug]} is merged and needs it no more"
-            yield repairable(Kind.REF_LEFT, ref, message, "remove the ref", repair)
+            yield repairable(FaultKind.REF_LEFT, ref, message, "remove the ref", repair)
     for slug, number in sorted(unknown.items()):
         message = f"{number} ref(s) of an issue that nobody knows; they may hold the only copy of work"
-        yield note(Kind.REF_UNKNOWN, f"refs/noface/issues/{slug}", message)
+        yield note(FaultKind.REF_UNKNOWN, f"refs/noface/issues/{slug}", message)
     known = {attempt.directory for attempt in database.attempts}
     left = [folder for folder in facts.folders if folder not in known]
     if left:
         message = f"{len(left)} folder(s) of attempts that the database does not know"
-        yield note(Kind.FOLDER_UNKNOWN, left[0], message)
+        yield note(FaultKind.FOLDER_UNKNOWN, left[0], message)
 
 
-def _counters(database: DatabaseFacts) -> Iterator[Finding]:
+def _counters(database: DatabaseFacts) -> Iterator[Fault]:
     for issue in database.issues:
         wrong = []
         if issue.attempts != issue.charged:
@@ -345,4 +349,4 @@ def _counters(database: DatabaseFacts) -> Iterator[Finding]:
             wrong.append(f"${issue.cost_usd or 0:.4f} is shown, ${issue.spent or 0:.4f} was spent")
         if wrong:
             repair = Repair(RepairKind.RECOUNT, issue.id)
-            yield repairable(Kind.COUNTERS_WRONG, f"issue {issue.id}", "; ".join(wrong), "count anew", repair)
+            yield repairable(FaultKind.COUNTERS_WRONG, f"issue {issue.id}", "; ".join(wrong), "count anew", repair)

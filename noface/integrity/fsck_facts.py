@@ -70,7 +70,7 @@ class LandingFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class GateFacts:
+class RememberedGate:
     """A remembered result of a gate on a tree."""
 
     tree: str
@@ -99,7 +99,7 @@ class DatabaseFacts:
     attempts: tuple[AttemptFacts, ...] = ()
     landings: tuple[LandingFacts, ...] = ()
     pulls_under_way: tuple[str, ...] = ()
-    gates: Mapping[str, GateFacts] = field(default_factory=dict)
+    gates: Mapping[str, RememberedGate] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class Severity(StrEnum):
     PERSON = "person"
 
 
-class Kind(StrEnum):
+class FaultKind(StrEnum):
     """What is not as it should be."""
 
     DATABASE_UNUSABLE = "database-unusable"
@@ -194,17 +194,17 @@ class Kind(StrEnum):
 
 IN_FLIGHT = frozenset(
     {
-        Kind.RUN_OPEN,
-        Kind.ATTEMPT_OPEN,
-        Kind.QUESTION_OPEN,
-        Kind.ISSUE_OPEN,
-        Kind.LANDING_OPEN,
-        Kind.PULL_OPEN,
-        Kind.LANDING_CUT_OFF,
-        Kind.REF_LEFT,
-        Kind.LOCK_LEFT,
-        Kind.PROCESS_LEFT,
-        Kind.FOLDER_UNKNOWN,
+        FaultKind.RUN_OPEN,
+        FaultKind.ATTEMPT_OPEN,
+        FaultKind.QUESTION_OPEN,
+        FaultKind.ISSUE_OPEN,
+        FaultKind.LANDING_OPEN,
+        FaultKind.PULL_OPEN,
+        FaultKind.LANDING_CUT_OFF,
+        FaultKind.REF_LEFT,
+        FaultKind.LOCK_LEFT,
+        FaultKind.PROCESS_LEFT,
+        FaultKind.FOLDER_UNKNOWN,
     }
 )
 """What is as it should be while a run is at work."""
@@ -233,10 +233,10 @@ class Repair:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Fault:
     """One thing that is not as it should be. `advice` is what the repair does, or what a person does."""
 
-    kind: Kind
+    kind: FaultKind
     severity: Severity
     subject: str
     message: str
@@ -244,21 +244,21 @@ class Finding:
     repair: Repair | None = None
 
 
-def is_sound(findings: tuple[Finding, ...]) -> bool:
+def is_sound(findings: tuple[Fault, ...]) -> bool:
     """Tell whether nobody has to do anything."""
     return all(each.severity is Severity.NOTE for each in findings)
 
 
-def note(kind: Kind, subject: str, message: str, advice: str = "") -> Finding:
+def note(kind: FaultKind, subject: str, message: str, advice: str = "") -> Fault:
     """Return a finding that nobody has to do anything about."""
-    return Finding(kind, Severity.NOTE, subject, message, advice)
+    return Fault(kind, Severity.NOTE, subject, message, advice)
 
 
-def for_person(kind: Kind, subject: str, message: str, advice: str) -> Finding:
+def for_person(kind: FaultKind, subject: str, message: str, advice: str) -> Fault:
     """Return a finding that only a person can settle."""
-    return Finding(kind, Severity.PERSON, subject, message, advice)
+    return Fault(kind, Severity.PERSON, subject, message, advice)
 
 
-def repairable(kind: Kind, subject: str, message: str, advice: str, repair: Repair) -> Finding:
+def repairable(kind: FaultKind, subject: str, message: str, advice: str, repair: Repair) -> Fault:
     """Return a finding that a repair settles without touching anything of a person's."""
-    return Finding(kind, Severity.REPAIRABLE, subject, message, advice, repair)
+    return Fault(kind, Severity.REPAIRABLE, subject, message, advice, repair)

@@ -19,7 +19,7 @@ from noface.model.taxonomy import PASSED
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class TrailedCommit:
     """A commit whose message has Noface-Issue trailers; `base` and `outcome` are "" where it lacks those trailers."""
 
     commit: str
@@ -32,7 +32,7 @@ class Claimed:
 
 
 def landing_in(
-    claimed: Claimed, attempts: Mapping[str, str], moved_to: Collection[str], *, on_main: bool
+    claimed: TrailedCommit, attempts: Mapping[str, str], moved_to: Collection[str], *, on_main: bool
 ) -> LandedCommit | None:
     """Return the landing that a commit is, None where it is none.
 

@@ -20,7 +20,7 @@ def is_by_hand(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class LexedPiece:
     """A piece of a text within one line: its place there, what it is (a token type of Pygments), what it says.
 
     `token` is the whole token that it is a line of, `at` where it stands in that.
@@ -38,7 +38,7 @@ class Piece:
         return any(self.kind in kind for kind in kinds)
 
 
-def pieces(path: str, text: str) -> Iterator[Piece]:
+def pieces(path: str, text: str) -> Iterator[LexedPiece]:
     """Yield the pieces of a text that is written by hand, in order; none in a language without a lexer.
 
     Lines are counted from 1.
@@ -59,7 +59,7 @@ def pieces(path: str, text: str) -> Iterator[Piece]:
         for part in token.split("\n"):
             row = bisect_right(starts, begin + at) - 1
             if part:
-                yield Piece(places[kept[row]] + begin + at - starts[row], kept[row] + 1, kind, part, token, at)
+                yield LexedPiece(places[kept[row]] + begin + at - starts[row], kept[row] + 1, kind, part, token, at)
             at += len(part) + 1
 
 

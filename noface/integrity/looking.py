@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from noface.integrity.origins import OUTSIDE, SCRIPTS, Kind, Origin, Side, words
+from noface.integrity.origins import OUTSIDE, SCRIPTS, NameOrigin, OriginKind, Side, words
 from noface.integrity.strength import Body, Loss, counterparts
 from noface.integrity.tampering import is_test_file
 
@@ -51,7 +51,7 @@ def looked_at_less(main: Side, now: Side, files: tuple[str, ...]) -> tuple[Loss,
     before, after = ({key: body for path in files for key, body in side.bodies(path).items()} for side in (main, now))
     shared, others = ({key: body for key, body in side.items() if not body.test} for side in (before, after))
     instead = counterparts(before, after)
-    look, found = _Look(main, now), []
+    look, found = _Comparison(main, now), []
     for key, body in before.items():
         other = after.get(key) or instead.get(key)
         if other is not None and (body != other or shared != others):
@@ -61,7 +61,7 @@ def looked_at_less(main: Side, now: Side, files: tuple[str, ...]) -> tuple[Loss,
 
 
 @dataclass(slots=True)
-class _Look:
+class _Comparison:
     main: Side
     now: Side
     _shared: dict[str, list[tuple[Body, frozenset[str]]]] = field(default_factory=dict)
@@ -81,25 +81,27 @@ class _Look:
             yield from _compared_with_itself(was, body, other)
         if body.name != other.name and 2 * len(other.lines) < len(body.lines):
             return  # hardly the same test
-        named = was or [name for name in words(_text(body)) if before.get(name, OUTSIDE).kind is Kind.TESTS]
+        named = was or [name for name in words(_text(body)) if before.get(name, OUTSIDE).kind is OriginKind.TESTS]
         if named and not _arrives(self.now, other, after) and self._had(was, body, before):
             yield f"uses nothing of the product any more ({', '.join(sorted(named)[:_SHOWN_MAX])} before)"
 
-    def _had(self, was: Mapping[str, Origin], body: Body, before: Mapping[str, Origin]) -> bool:
+    def _had(self, was: Mapping[str, NameOrigin], body: Body, before: Mapping[str, NameOrigin]) -> bool:
         """Tell whether a body of main uses what the product still has, or something of the tests that uses it."""
         return any(map(self._still_there, was.values())) if was else _arrives(self.main, body, before)
 
-    def _taken_elsewhere(self, was: Mapping[str, Origin], other: Body, after: Mapping[str, Origin]) -> Iterator[str]:
+    def _taken_elsewhere(
+        self, was: Mapping[str, NameOrigin], other: Body, after: Mapping[str, NameOrigin]
+    ) -> Iterator[str]:
         said, uses = words(_text(other)) - {"_"}, _used(other, after)
         for name, origin in sorted(was.items()):
             there = after.get(name, OUTSIDE)
-            if name not in said or there.kind is not Kind.TESTS or name in uses or not self._still_there(origin):
+            if name not in said or there.kind is not OriginKind.TESTS or name in uses or not self._still_there(origin):
                 continue
             made_of = self.now.made_of(there) if there.path else _set_by(other, name)
             if made_of and not self.now.reach(there.path or other.path, made_of - {name if not there.path else ""}):
                 yield f"takes `{name}` from {_place(there, other)}, not from {origin.path or 'the product'}"
 
-    def _still_there(self, origin: Origin) -> bool:
+    def _still_there(self, origin: NameOrigin) -> bool:
         """Tell whether the product still has what had a name; what is renamed or moved has to come from elsewhere."""
         if origin.path not in self.main.paths:
             return not origin.path or any(path.startswith(f"{origin.path}/") for path in self.now.paths)
@@ -109,22 +111,26 @@ class _Look:
         return origin.name in now or origin.name not in was
 
     def _asserting_elsewhere(
-        self, body: Body, other: Body, before: Mapping[str, Origin], after: Mapping[str, Origin]
+        self, body: Body, other: Body, before: Mapping[str, NameOrigin], after: Mapping[str, NameOrigin]
     ) -> Iterator[str]:
         said = words(_text(body)) & words(_text(other))
         for name in sorted(filter(_ASSERTS.fullmatch, said)):
             there = after.get(name, OUTSIDE)
             if name in ("test", "it") and not other.path.endswith(SCRIPTS):
                 continue
-            inside = there.path and there.kind is not Kind.OUTSIDE and before.get(name, OUTSIDE).kind is Kind.OUTSIDE
-            if inside and self.now.names(there.path).get(there.name, there).kind is not Kind.OUTSIDE:
+            inside = (
+                there.path
+                and there.kind is not OriginKind.OUTSIDE
+                and before.get(name, OUTSIDE).kind is OriginKind.OUTSIDE
+            )
+            if inside and self.now.names(there.path).get(there.name, there).kind is not OriginKind.OUTSIDE:
                 yield f"takes `{name}` from {_place(there, other)}, not from outside"
         for name in sorted(filter(_OF_UNITTEST.fullmatch, said)):
             if (path := _defining(self.now, other, name)) and not _defining(self.main, body, name):
                 yield f"takes `{name}` from {path}, not from its runner"
 
     def _replaced(
-        self, was: Mapping[str, Origin], body: Body, other: Body, after: Mapping[str, Origin]
+        self, was: Mapping[str, NameOrigin], body: Body, other: Body, after: Mapping[str, NameOrigin]
     ) -> Iterator[str]:
         """Say what a body tests of the product and replaces, or has replaced before each test of its file."""
         new = frozenset(other.lines) - frozenset(body.lines)
@@ -139,13 +145,13 @@ class _Look:
         for line in sorted(line for line in new if not _CALLS_THROUGH.search(line)):
             for each in {*_PATCHES.findall(line)} - already:
                 outer, member = next((a, b) for a, b in zip(each[::2], each[1::2], strict=True) if b)
-                ours = after.get(outer.partition(".")[0], OUTSIDE).kind is Kind.PRODUCT or self._is_module(outer)
+                ours = after.get(outer.partition(".")[0], OUTSIDE).kind is OriginKind.PRODUCT or self._is_module(outer)
                 if member in was and member in called and ours:
                     yield f"replaces `{outer}.{member}`, which it tests"
             for module in _DOUBLED.findall(line) if other.path.endswith(SCRIPTS) else ():
                 target = dict(self.now.imported(other.path, f"import x from '{module}'"))["x"]
                 tested = sorted(name for name, origin in was.items() if origin.path == target.path)
-                if tested and target.kind is Kind.PRODUCT and target.path:
+                if tested and target.kind is OriginKind.PRODUCT and target.path:
                     yield f"replaces {target.path}, from which it tests `{tested[0]}`"
 
     def _shared_in(self, path: str) -> list[tuple[Body, frozenset[str]]]:
@@ -160,18 +166,18 @@ class _Look:
     def _is_module(self, dotted: str) -> bool:
         stem = f"/{dotted.replace('.', '/')}"
         paths = (path for path in self.now.paths if f"/{path}".endswith((f"{stem}.py", f"{stem}/__init__.py")))
-        return any(self.now.kind(path) is Kind.PRODUCT for path in paths)
+        return any(self.now.kind(path) is OriginKind.PRODUCT for path in paths)
 
 
 def _text(body: Body) -> tuple[str, ...]:
     return (*body.head, *body.lines)
 
 
-def _place(origin: Origin, body: Body) -> str:
+def _place(origin: NameOrigin, body: Body) -> str:
     return origin.path if origin.path not in ("", body.path) else "the tests themselves"
 
 
-def _scope(side: Side, body: Body) -> dict[str, Origin]:
+def _scope(side: Side, body: Body) -> dict[str, NameOrigin]:
     """Return where the names of a body come from: its file, its fixtures, what it imports and what it makes itself."""
     scope = dict(side.names(body.path))
     if not body.name:
@@ -181,7 +187,7 @@ def _scope(side: Side, body: Body) -> dict[str, Origin]:
         scope |= {name: fixtures[name] for name in given if name in fixtures}
     scope |= dict(side.imported(body.path, "\n".join(line for _, line in body.written)))
     own = (match for line in body.lines if (match := _MAKES.match(line)))
-    scope |= {name: Origin(Kind.TESTS, "", name) for match in own if (name := match[1] or match[2]) in scope}
+    scope |= {name: NameOrigin(OriginKind.TESTS, "", name) for match in own if (name := match[1] or match[2]) in scope}
     return scope
 
 
@@ -199,33 +205,35 @@ def _set_by(body: Body, name: str) -> frozenset[str]:
     return words(lines)
 
 
-def _used(body: Body, scope: Mapping[str, Origin]) -> dict[str, Origin]:
+def _used(body: Body, scope: Mapping[str, NameOrigin]) -> dict[str, NameOrigin]:
     """Return what a body uses of the product by name, members of its modules as well."""
     text = _text(body)
-    found = {word: scope[word] for word in words(text) if scope.get(word, OUTSIDE).kind is Kind.PRODUCT}
+    found = {word: scope[word] for word in words(text) if scope.get(word, OUTSIDE).kind is OriginKind.PRODUCT}
     for outer, member in (each for line in text for each in _MEMBER.findall(line)):
         if outer in found and not found[outer].name:
-            found.setdefault(member, Origin(Kind.PRODUCT, found[outer].path, member))
+            found.setdefault(member, NameOrigin(OriginKind.PRODUCT, found[outer].path, member))
     return found
 
 
-def _arrives(side: Side, body: Body, scope: Mapping[str, Origin]) -> bool:
+def _arrives(side: Side, body: Body, scope: Mapping[str, NameOrigin]) -> bool:
     """Tell whether a body uses the product, by itself or by something of the tests that does."""
     said = words((*_text(body), *side.around(body)))
     origins = [scope[word] for word in said if word in scope]
-    return any(origin.kind is Kind.PRODUCT for origin in origins) or any(
-        side.reach(origin.path or body.path, side.made_of(origin)) for origin in origins if origin.kind is Kind.TESTS
+    return any(origin.kind is OriginKind.PRODUCT for origin in origins) or any(
+        side.reach(origin.path or body.path, side.made_of(origin))
+        for origin in origins
+        if origin.kind is OriginKind.TESTS
     )
 
 
 def _defining(side: Side, body: Body, name: str) -> str:
     """Return the file that defines a method which a body uses, its own or one that it imports; "" for none."""
     origins = side.names(body.path).values()
-    files = dict.fromkeys((body.path, *(origin.path for origin in origins if origin.kind is Kind.TESTS)))
+    files = dict.fromkeys((body.path, *(origin.path for origin in origins if origin.kind is OriginKind.TESTS)))
     return next((path for path in files if path in side.paths and name in side.assertions(path)), "")
 
 
-def _compared_with_itself(was: Mapping[str, Origin], body: Body, other: Body) -> Iterator[str]:
+def _compared_with_itself(was: Mapping[str, NameOrigin], body: Body, other: Body) -> Iterator[str]:
     """Say that a body expects what the product itself says."""
     sets = {match[1]: match[2].rstrip(";") for line in other.lines if (match := _SET.match(line))}
     for line in other.lines:

@@ -51,7 +51,7 @@ _IMPORTS = re.compile(r"(?:from|import)\b")
 _VERSION = re.compile(r"v\d+")
 
 
-class Kind(Enum):
+class OriginKind(Enum):
     """What a name belongs to."""
 
     PRODUCT = 1
@@ -60,16 +60,16 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class NameOrigin:
     """Where a name comes from: the file, "" if that is not known, and its name there, "" for the whole file."""
 
-    kind: Kind
+    kind: OriginKind
     path: str = ""
     name: str = ""
 
 
 _bodies = lru_cache(maxsize=1024)(bodies)
-OUTSIDE = Origin(Kind.OUTSIDE)
+OUTSIDE = NameOrigin(OriginKind.OUTSIDE)
 
 
 def words(lines: Iterable[str]) -> frozenset[str]:
@@ -90,14 +90,14 @@ class Side:
     new: Collection[str] = ()
     others: Collection[str] = ()
     _bodies: dict[str, dict[tuple[str, ...], Body]] = field(default_factory=dict)
-    _names: dict[str, dict[str, Origin]] = field(default_factory=dict)
-    _fixtures: dict[str, dict[str, Origin]] = field(default_factory=dict)
+    _names: dict[str, dict[str, NameOrigin]] = field(default_factory=dict)
+    _fixtures: dict[str, dict[str, NameOrigin]] = field(default_factory=dict)
     _assertions: dict[str, frozenset[str]] = field(default_factory=dict)
     _words: dict[str, frozenset[str]] = field(default_factory=dict)
-    _made: dict[Origin, frozenset[str]] = field(default_factory=dict)
+    _made: dict[NameOrigin, frozenset[str]] = field(default_factory=dict)
     _reach: dict[tuple[str, frozenset[str]], bool] = field(default_factory=dict)
-    _kinds: dict[str, Kind] = field(default_factory=dict)
-    _of_folder: dict[str, dict[str, Origin]] = field(default_factory=dict)
+    _kinds: dict[str, OriginKind] = field(default_factory=dict)
+    _of_folder: dict[str, dict[str, NameOrigin]] = field(default_factory=dict)
     _by_word: dict[str, list[str]] | None = None
     _own_names: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -107,31 +107,35 @@ class Side:
             self._bodies[path] = _bodies(path, self.read(path)) if path in self.paths else {}
         return self._bodies[path]
 
-    def kind(self, path: str) -> Kind:
+    def kind(self, path: str) -> OriginKind:
         """Tell what a file of code belongs to."""
         if path not in self._kinds:
-            kind = Kind.TESTS if part_of(path) is Part.TEST else Kind.PRODUCT
-            if kind is Kind.PRODUCT and path in self.new:
+            kind = OriginKind.TESTS if part_of(path) is Part.TEST else OriginKind.PRODUCT
+            if kind is OriginKind.PRODUCT and path in self.new:
                 users = (other for other in self.others if other in self.paths and part_of(other) is not Part.TEST)
-                kind = Kind.PRODUCT if any(uses_code(each, self.read(each), path) for each in users) else Kind.TESTS
+                kind = (
+                    OriginKind.PRODUCT
+                    if any(uses_code(each, self.read(each), path) for each in users)
+                    else OriginKind.TESTS
+                )
             self._kinds[path] = kind
         return self._kinds[path]
 
-    def names(self, path: str) -> dict[str, Origin]:
+    def names(self, path: str) -> dict[str, NameOrigin]:
         """Return the names that each body of a file has: what is imported, and what stands there; of fixtures, too."""
         if path not in self._names:
             self._names[path] = {}  # files import each other
             rest = "\n".join(line for _, line in self._rest(path))
             found = dict(self._beside(path, rest))
             found |= dict(self.imported(path, rest))
-            found |= {name: Origin(Kind.TESTS, path, name) for name in self._defined(path)}
+            found |= {name: NameOrigin(OriginKind.TESTS, path, name) for name in self._defined(path)}
             self._names[path] = found
         return self._names[path]
 
-    def fixtures(self, path: str) -> dict[str, Origin]:
+    def fixtures(self, path: str) -> dict[str, NameOrigin]:
         """Return what a test of Python may be given by its name: functions of its file and of the conftests above."""
         if path not in self._fixtures:
-            own = {name: Origin(Kind.TESTS, path, name) for name in self._defined(path)}
+            own = {name: NameOrigin(OriginKind.TESTS, path, name) for name in self._defined(path)}
             self._fixtures[path] = {**dict(self._beside(path, "")), **own} if path.endswith(".py") else {}
         return self._fixtures[path]
 
@@ -155,7 +159,7 @@ class Side:
         callers = [match[1] for _, line in self._rest(body.path) if (match := _CALLER.match(line))]
         return [place, *callers, *(line for each in inside for line in (*each.head, *each.lines))]
 
-    def made_of(self, origin: Origin) -> frozenset[str]:
+    def made_of(self, origin: NameOrigin) -> frozenset[str]:
         """Return the words of what makes a thing of the tests: its function, class or values; of a module all."""
         if origin not in self._made:
             found, name = list[str](), origin.name
@@ -171,18 +175,18 @@ class Side:
     def reach(self, path: str, said: frozenset[str]) -> bool:
         """Tell whether words of a file lead to the product, by themselves or by what they mean in the tests."""
         if (path, said) not in self._reach:
-            seen, left = set[Origin](), [(path, said)]
+            seen, left = set[NameOrigin](), [(path, said)]
             while left and (path, said) not in self._reach:
                 names, here = self.names(left[-1][0]), left.pop()[1]
                 origins = {names[word] for word in here if word in names}
-                if any(origin.kind is Kind.PRODUCT for origin in origins):
+                if any(origin.kind is OriginKind.PRODUCT for origin in origins):
                     self._reach[path, said] = True
-                more = {origin for origin in origins if origin.kind is Kind.TESTS and origin.path} - seen
+                more = {origin for origin in origins if origin.kind is OriginKind.TESTS and origin.path} - seen
                 seen |= more
                 left += [(origin.path, self.made_of(origin)) for origin in more]
         return self._reach.setdefault((path, said), False)
 
-    def imported(self, path: str, text: str) -> Iterator[tuple[str, Origin]]:
+    def imported(self, path: str, text: str) -> Iterator[tuple[str, NameOrigin]]:
         """Yield the names that lines of a file import, each line beginning at its first letter."""
         if path.endswith((".py", ".pyi")):
             yield from self._in_python(path, text)
@@ -197,9 +201,9 @@ class Side:
             for first, rest in _OF_RUST.findall(text):
                 origin = self._in_crate(path, first, declared)
                 for name in (first, *_WORD.findall(rest)):
-                    yield name, Origin(origin.kind, origin.path, "" if name == first else name)
+                    yield name, NameOrigin(origin.kind, origin.path, "" if name == first else name)
 
-    def _in_python(self, path: str, text: str) -> Iterator[tuple[str, Origin]]:
+    def _in_python(self, path: str, text: str) -> Iterator[tuple[str, NameOrigin]]:
         for module, several, one in _FROM.findall(text):
             for each in (several or one.partition("#")[0]).split(","):
                 name, _, alias = each.strip().partition(" as ")
@@ -209,20 +213,20 @@ class Side:
                 elif name.isidentifier():
                     origin = self._resolved(path, f"from {module} import {name}", (module, name))
                     inner = "" if origin.path and word_of(origin.path) == name != module.rpartition(".")[2] else name
-                    yield alias.strip() or name, Origin(origin.kind, origin.path, inner)
+                    yield alias.strip() or name, NameOrigin(origin.kind, origin.path, inner)
         for several in _IMPORT.findall(text):
             for each in several.split(","):
                 name, _, alias = each.strip().partition(" as ")
                 if name:
                     yield alias.strip() or name.partition(".")[0], self._resolved(path, f"import {name}", (name,))
 
-    def _in_script(self, path: str, text: str) -> Iterator[tuple[str, Origin]]:
+    def _in_script(self, path: str, text: str) -> Iterator[tuple[str, NameOrigin]]:
         found = [(names, module, "") for names, module in _OF_SCRIPT.findall(text)]
         for names, module, member in (*found, *_REQUIRED.findall(text)):
             origin = self._specified(path, module)
             outer, _, inner = names.strip().removesuffix("from").removeprefix("type ").partition("{")
             for name in _WORD.findall(outer):
-                yield name, Origin(origin.kind, origin.path, member)
+                yield name, NameOrigin(origin.kind, origin.path, member)
             for each in inner.rstrip("} \n").split(","):
                 parts = [
                     part
@@ -230,23 +234,23 @@ class Side:
                     if part
                 ]
                 if parts:
-                    yield parts[-1], Origin(origin.kind, origin.path, "" if parts[0] == "default" else parts[0])
+                    yield parts[-1], NameOrigin(origin.kind, origin.path, "" if parts[0] == "default" else parts[0])
 
-    def _specified(self, path: str, module: str) -> Origin:
+    def _specified(self, path: str, module: str) -> NameOrigin:
         origin = self._resolved(path, f"import '{module}'", (module,))
         if origin.path:
             return origin
         own = self._packages("package.json")
         if any(each == module or module.startswith(f"{each}/") for each in own):
-            return Origin(Kind.PRODUCT)
+            return NameOrigin(OriginKind.PRODUCT)
         if not module.startswith("."):
             return OUTSIDE
         there = posixpath.normpath(posixpath.join(posixpath.dirname(path), module))
         if there in self.paths and not is_code(there):
             return OUTSIDE  # data
-        return Origin(Kind.TESTS if part_of(f"{there}.js") is Part.TEST else Kind.PRODUCT)
+        return NameOrigin(OriginKind.TESTS if part_of(f"{there}.js") is Part.TEST else OriginKind.PRODUCT)
 
-    def _in_module(self, module: str) -> Origin:
+    def _in_module(self, module: str) -> NameOrigin:
         """Return where a package of Go stands that is imported: only such of the tree's own modules do so."""
         for own, manifest in self._packages("go.mod").items():
             if module == own or module.startswith(f"{own}/"):
@@ -254,19 +258,19 @@ class Side:
                 folder = "" if folder == "." else folder
                 files = [each for each in self.paths if each.endswith(".go") and posixpath.dirname(each) == folder]
                 new = bool(files) and all(each in self.new for each in files)
-                return Origin(self.kind(files[0]) if new else Kind.PRODUCT, folder)
+                return NameOrigin(self.kind(files[0]) if new else OriginKind.PRODUCT, folder)
         return OUTSIDE
 
-    def _in_crate(self, path: str, first: str, declared: Collection[str]) -> Origin:
+    def _in_crate(self, path: str, first: str, declared: Collection[str]) -> NameOrigin:
         folder = posixpath.dirname(path)
         if first in declared:
             beside = (f"{folder}/{first}.rs", f"{folder}/{first}/mod.rs")
-            return Origin(Kind.TESTS, next((each for each in beside if each in self.paths), ""))
+            return NameOrigin(OriginKind.TESTS, next((each for each in beside if each in self.paths), ""))
         for own, manifest in self._packages("Cargo.toml").items():
             if own.replace("-", "_") == first:
                 lib = posixpath.join(posixpath.dirname(manifest), "src/lib.rs")
-                return Origin(Kind.PRODUCT, lib if lib in self.paths else "")
-        return OUTSIDE if first not in ("crate", "super", "self") else Origin(self.kind(path))
+                return NameOrigin(OriginKind.PRODUCT, lib if lib in self.paths else "")
+        return OUTSIDE if first not in ("crate", "super", "self") else NameOrigin(self.kind(path))
 
     def _packages(self, manifest: str) -> dict[str, str]:
         """Return the names by which packages of the tree are imported, with the manifests that say so."""
@@ -277,7 +281,7 @@ class Side:
             self._own_names[manifest] = {name: path for path in files for name in named.findall(self.read(path))[:3]}
         return self._own_names[manifest]
 
-    def _resolved(self, path: str, statement: str, said: Iterable[str]) -> Origin:
+    def _resolved(self, path: str, statement: str, said: Iterable[str]) -> NameOrigin:
         """Return which file of the tree an import leads to: the innermost of those that it runs."""
         if self._by_word is None:
             self._by_word = defaultdict(list)
@@ -289,57 +293,61 @@ class Side:
         parts = {*re.split(r"[./]", ".".join(said)), *map(posixpath.basename, near), "test", "tests"}
         found = [t for part in parts for t in self._by_word.get(part, ()) if uses_code(path, statement, t)]
         best = max(found, key=lambda each: (_depth(each), -len(each)), default="")
-        return Origin(self.kind(best), best) if best else OUTSIDE
+        return NameOrigin(self.kind(best), best) if best else OUTSIDE
 
-    def _all_of(self, origin: Origin) -> Iterator[tuple[str, Origin]]:
+    def _all_of(self, origin: NameOrigin) -> Iterator[tuple[str, NameOrigin]]:
         if origin.path:
             inside = {**self.names(origin.path), **dict.fromkeys(self._defined(origin.path), origin)}
-            yield from ((name, Origin(origin.kind, origin.path, name)) for name in inside)
+            yield from ((name, NameOrigin(origin.kind, origin.path, name)) for name in inside)
 
-    def _beside(self, path: str, text: str) -> Iterator[tuple[str, Origin]]:
+    def _beside(self, path: str, text: str) -> Iterator[tuple[str, NameOrigin]]:
         """Yield the names that a file has without importing them."""
         folder, suffix = posixpath.split(path)[0], posixpath.splitext(path)[1]
         if suffix == ".py":
             # A test that starts the product as a program says its name in a string.
             packages = filter(None, (_PACKAGE_OF_PYTHON.fullmatch(each) for each in self.paths if "/__init" in each))
-            yield from ((m[1], Origin(Kind.PRODUCT, m[0])) for m in packages if self.kind(m[0]) is Kind.PRODUCT)
+            yield from (
+                (m[1], NameOrigin(OriginKind.PRODUCT, m[0])) for m in packages if self.kind(m[0]) is OriginKind.PRODUCT
+            )
             above = folder.split("/") if folder else []
             for count in range(len(above) + 1):
                 conftest = posixpath.join(*above[:count], "conftest.py")
                 if conftest in self.paths and conftest != path:
-                    yield from ((name, Origin(Kind.TESTS, conftest, name)) for name in self._defined(conftest))
+                    yield from (
+                        (name, NameOrigin(OriginKind.TESTS, conftest, name)) for name in self._defined(conftest)
+                    )
         elif suffix in SCRIPTS:  # what functions import when they are called is told by the file's name in them
             for module in _DYNAMIC.findall(self.read(path)):
                 origin, stem = self._specified(path, module), posixpath.basename(module).partition(".")[0]
-                if stem.isidentifier() and origin.kind is Kind.PRODUCT:
+                if stem.isidentifier() and origin.kind is OriginKind.PRODUCT:
                     yield stem, origin
         elif suffix == ".go" and not "".join(_PACKAGE.findall(text)[:1]).endswith("_test"):
             yield from self._package(folder).items()
         elif suffix == ".rs":
-            yield from ((own.replace("-", "_"), Origin(Kind.PRODUCT)) for own in self._packages("Cargo.toml"))
+            yield from ((own.replace("-", "_"), NameOrigin(OriginKind.PRODUCT)) for own in self._packages("Cargo.toml"))
         elif suffix in _BY_NAME:
             yield from self._classes(suffix).items()
 
-    def _package(self, folder: str) -> dict[str, Origin]:
+    def _package(self, folder: str) -> dict[str, NameOrigin]:
         """Return what the files of a folder, one package of Go, define."""
         if folder not in self._of_folder:
             here = sorted(each for each in self.paths if each.endswith(".go") and posixpath.dirname(each) == folder)
             here.sort(key=lambda each: each.endswith("_test.go"), reverse=True)  # two of one name do not build
             self._of_folder[folder] = {
-                name: Origin(Kind.TESTS if each.endswith("_test.go") else Kind.PRODUCT, each, name)
+                name: NameOrigin(OriginKind.TESTS if each.endswith("_test.go") else OriginKind.PRODUCT, each, name)
                 for each in here
                 for name in _IN_GO.findall(self.read(each))
             }
         return self._of_folder[folder]
 
-    def _classes(self, suffix: str) -> dict[str, Origin]:
+    def _classes(self, suffix: str) -> dict[str, NameOrigin]:
         if suffix not in self._of_folder:
             files = [each for each in self.paths if each.endswith(suffix)]
             files.sort(key=lambda each: (part_of(each) is Part.TEST, each))
             stems = (posixpath.basename(each).removesuffix(suffix).split("_") for each in files)
             names = ("".join(part[:1].upper() + part[1:] for part in stem) for stem in stems)
             self._of_folder[suffix] = {
-                name: Origin(self.kind(each), each) for name, each in zip(names, files, strict=True)
+                name: NameOrigin(self.kind(each), each) for name, each in zip(names, files, strict=True)
             }
         return self._of_folder[suffix]
 

@@ -21,14 +21,14 @@ _NAME_CHARS_MIN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RubbishRules:
     """What is rubbish here, and what is none: globs of noface.toml, and what is said of files in the issue."""
 
     not_files: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     said: str = ""
 
-    def by(self, issue: Issue, more: str = "") -> "Wanted":
+    def by(self, issue: Issue, more: str = "") -> "RubbishRules":
         """Return what is wanted for an issue; `more` is another text that names files."""
         words = (issue.title, issue.body, *issue.paths, *issue.may_change, *issue.accept, more)
         return replace(self, said="\n".join(words))
@@ -81,7 +81,7 @@ def marked_folders(paths: Collection[str], on_main: Collection[str]) -> set[str]
 
 
 def rubbish_in(
-    new: Collection[str], on_main: Collection[str], wanted: Wanted, statuses: Mapping[str, str], patch: str = ""
+    new: Collection[str], on_main: Collection[str], wanted: RubbishRules, statuses: Mapping[str, str], patch: str = ""
 ) -> dict[str, Rubbish]:
     """Return which of the `new` files are rubbish; `statuses` are all changed paths with git's letters."""
     found = dict(_by_name(new, on_main, wanted)) | _locks(new, on_main, wanted, statuses)
@@ -102,7 +102,7 @@ _FILLED: tuple[re.Pattern[str], dict[str, Any]] = (
 )
 
 
-def _by_name(new: Collection[str], on_main: Collection[str], wanted: Wanted) -> Iterator[tuple[str, Rubbish]]:
+def _by_name(new: Collection[str], on_main: Collection[str], wanted: RubbishRules) -> Iterator[tuple[str, Rubbish]]:
     marked = marked_folders(new, on_main)
     of_main: dict[re.Pattern[str], list[str]] = {}
     for path in new:
@@ -141,7 +141,7 @@ def _is_kept(path: str, found: re.Match[str] | None, of_main: list[str], said: s
 
 
 def _locks(
-    new: Collection[str], on_main: Collection[str], wanted: Wanted, statuses: Mapping[str, str]
+    new: Collection[str], on_main: Collection[str], wanted: RubbishRules, statuses: Mapping[str, str]
 ) -> dict[str, Rubbish]:
     """Return the new lock files of another package manager than main's, or of one that nobody asked for."""
     found: dict[str, Rubbish] = {}

@@ -12,7 +12,7 @@ from zlib import crc32
 
 from noface.data import pattern
 from noface.integrity.inner_tests import inner_spans
-from noface.integrity.lexing import TEXT_CHARS_MAX, Piece, is_by_hand, pieces, replaced
+from noface.integrity.lexing import TEXT_CHARS_MAX, LexedPiece, is_by_hand, pieces, replaced
 from noface.integrity.tampering import is_code
 
 _LINE_CHARS_MAX = 2_000
@@ -59,7 +59,7 @@ _NONE = "null"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Untouched:
     """What stays in all files of one look: names of `files`, and in data the `words` that code goes by."""
 
     files: frozenset[str] = frozenset()
@@ -71,10 +71,10 @@ class Kept:
         return bool(parts) and not value.isdigit() and all(part in self.files for part in parts)
 
 
-_NOTHING = Kept()
+_NOTHING = Untouched()
 
 
-def kept(paths: Iterable[str], texts: Mapping[str, str]) -> Kept:
+def kept(paths: Iterable[str], texts: Mapping[str, str]) -> Untouched:
     """Return what stays in the tests of a tree with these paths; `texts` are the tests, by path."""
     files = set[str]()
     for path in paths:
@@ -84,10 +84,10 @@ def kept(paths: Iterable[str], texts: Mapping[str, str]) -> Kept:
             files.update(part for at in _JOINTS.finditer(name) for part in (name[: at.end()], name[at.start() :]))
     code = [text for path, text in texts.items() if is_code(path)]
     words = (word for text in code for word in (*_NAMES.findall(_TEXTS.sub("", text)), *_IN_BRACKETS.findall(text)))
-    return Kept(frozenset(files - {""}), frozenset(words))
+    return Untouched(frozenset(files - {""}), frozenset(words))
 
 
-def turned(path: str, text: str, stays: Kept = _NOTHING, shift: int = 0) -> str | None:
+def turned(path: str, text: str, stays: Untouched = _NOTHING, shift: int = 0) -> str | None:
     """Return a file of tests whose assertions and tables ask for other values; None if there is nothing to turn.
 
     Each value of code becomes one of its own, so that what is equal in a test is not so any more, and of data the last
@@ -109,7 +109,7 @@ def turned(path: str, text: str, stays: Kept = _NOTHING, shift: int = 0) -> str 
     return replaced(text, by) if by else None
 
 
-def turned_alike(path: str, text: str, stays: Kept = _NOTHING, shift: int = 0) -> str | None:
+def turned_alike(path: str, text: str, stays: Untouched = _NOTHING, shift: int = 0) -> str | None:
     """Return tests, or data of tests, with another value for each value in them; None without any.
 
     What a value becomes depends on that and on `shift` alone: equal ones stay equal over all files, and others do not
@@ -132,7 +132,7 @@ def turned_alike(path: str, text: str, stays: Kept = _NOTHING, shift: int = 0) -
     return replaced(text, by) if by else None
 
 
-def _turned_data(text: str, stays: Kept, shift: int, *, ends: bool = False) -> str | None:
+def _turned_data(text: str, stays: Untouched, shift: int, *, ends: bool = False) -> str | None:
     """Return data with other values; with `ends` the last of each line alone, which is mostly what is expected there.
 
     What a case is given beside that stays then, so that it is still read.
@@ -150,7 +150,7 @@ def _turned_data(text: str, stays: Kept, shift: int, *, ends: bool = False) -> s
     return replaced(text, by) if by else None
 
 
-def _is_word(piece: Piece) -> bool:
+def _is_word(piece: LexedPiece) -> bool:
     """Tell whether a piece is a word of its language, such as a constant or the name of an error."""
     from pygments.token import Keyword, Name
 
@@ -172,7 +172,7 @@ def _other_alike(value: str, shift: int) -> str:
     return _LAST.sub(following, value, count=1)
 
 
-def _values(path: str, text: str) -> Iterator[Piece]:
+def _values(path: str, text: str) -> Iterator[LexedPiece]:
     """Yield the pieces that may be values: neither names of tests or of what is imported nor keys in brackets."""
     names, before = (*_names(text), *(match.span() for match in _IMPORTS.finditer(text))), ("", "")
     for piece in pieces(path, text):
@@ -233,7 +233,7 @@ def _names(text: str) -> Iterator[tuple[int, int]]:
         at += len(line) + 1
 
 
-def _other(path: str, piece: Piece, turn: int) -> str:
+def _other(path: str, piece: LexedPiece, turn: int) -> str:
     """Return what stands in the place of a value, the same for what is none."""
     from pygments.token import Keyword, Name, Number, String
 

@@ -44,7 +44,7 @@ _LINE_LETTERS_MIN = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Needle:
     """Something to look for: literal text, or a regular expression."""
 
     text: str
@@ -75,7 +75,7 @@ MendOf = Callable[[PastFailure], Mend]
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class HintProposal:
     """A rule that a person may take over. `failures` led to it, `would_match` are all that it matches.
 
     `draft` is True where nobody knows yet what its text should say.
@@ -107,7 +107,7 @@ def past_failures(issue: Issue, attempts: tuple[PastAttempt, ...]) -> tuple[Past
 
 def propose(
     failures: tuple[PastFailure, ...], rules: tuple[HintRule, ...], search: Search, mend_of: MendOf, least: int = 2
-) -> tuple[Proposal, ...]:
+) -> tuple[HintProposal, ...]:
     """Return proposals for failures of `least` issues or more, the commonest first; see the module's rules."""
     looked_at = failures[-FAILURES_MAX:]
     open_ones = [past for past in looked_at if in_workers_hands(past.failure) and not _spoken_to(past, rules, search)]
@@ -116,7 +116,7 @@ def propose(
         name = past.failure.signature or first_line(_message(past.failure))
         groups.setdefault((past.failure.kind, name), []).append(past)
     wanted = sorted((group for group in groups.values() if _issues(group) >= least), key=len, reverse=True)
-    proposals: list[Proposal] = []
+    proposals: list[HintProposal] = []
     covered: set[tuple[str, int]] = set()
     for group in wanted:
         rest = [past for past in group if past.key not in covered]
@@ -146,7 +146,7 @@ def _spoken_to(past: PastFailure, rules: tuple[HintRule, ...], search: Search) -
 
 def _proposal(
     group: list[PastFailure], all_failures: tuple[PastFailure, ...], search: Search, mend_of: MendOf, least: int
-) -> Proposal | None:
+) -> HintProposal | None:
     chosen = _pattern(group, all_failures, search, least)
     if chosen is None:
         return None
@@ -156,12 +156,12 @@ def _proposal(
     if mended and not text:
         return None
     rule = _rule(chosen, _language(group), text or _UNWRITTEN.format(times=len(group), where=_where(group)))
-    return Proposal(rule, group[0].failure.kind, tuple(group), would_match(rule, all_failures, search), not text)
+    return HintProposal(rule, group[0].failure.kind, tuple(group), would_match(rule, all_failures, search), not text)
 
 
 def _pattern(
     group: list[PastFailure], all_failures: tuple[PastFailure, ...], search: Search, least: int
-) -> Candidate | None:
+) -> Needle | None:
     """Return the most general pattern without strays; where all have some, the most exact."""
     own, kind = {past.key for past in group}, group[0].failure.kind
     chosen = None
@@ -181,18 +181,18 @@ def _message(failure: Failure) -> str:
     return failure.message.removeprefix(f"gate {failure.gate}: ")
 
 
-def _rule(candidate: Candidate, language: str, hint: str) -> HintRule:
+def _rule(candidate: Needle, language: str, hint: str) -> HintRule:
     if candidate.is_regex:
         return HintRule(hint, language=language, error_regex=candidate.text)
     return HintRule(hint, language=language, error_pattern=candidate.text)
 
 
-def _stray(past: PastFailure, kind: FailureKind, candidate: Candidate, search: Search) -> bool:
+def _stray(past: PastFailure, kind: FailureKind, candidate: Needle, search: Search) -> bool:
     """Tell whether a failure matches without being of the same sort: another kind, or a mere mention in its logs."""
     return past.failure.kind is not kind or not _says(candidate, past.failure.message, search)
 
 
-def _says(candidate: Candidate, text: str, search: Search) -> bool:
+def _says(candidate: Needle, text: str, search: Search) -> bool:
     return search(candidate.text, text) is Found.YES if candidate.is_regex else candidate.text in text
 
 
@@ -282,22 +282,22 @@ class _Part:
     text: str
 
 
-def candidates(messages: tuple[str, ...]) -> Iterator[Candidate]:
+def candidates(messages: tuple[str, ...]) -> Iterator[Needle]:
     """Yield the patterns for the first message, the most general first; the others tell what changes."""
     line = first_line(messages[0]) if messages else ""
     parts = _parts(line)
     staying = [part.text.strip() for part in parts if not part.kind]
     pieces = sorted((piece for piece in staying if _telling(piece)), key=len, reverse=True)
-    yield from (Candidate(piece) for piece in pieces[:_PIECES_MAX])
+    yield from (Needle(piece) for piece in pieces[:_PIECES_MAX])
     if len(parts) > 1 and _telling(" ".join(staying)):
-        yield Candidate(_expression(parts), is_regex=True)
+        yield Needle(_expression(parts), is_regex=True)
     exact = _what_differs(parts, [_parts(first_line(message)) for message in messages[1:]])
     if _letters(line) < _EXACT_LETTERS_MIN:
         return
     if all(not part.kind for part in exact):
-        yield Candidate(line)
+        yield Needle(line)
     elif len(parts) > 1:
-        yield Candidate(_expression(exact), is_regex=True)
+        yield Needle(_expression(exact), is_regex=True)
 
 
 def is_common(word: str) -> bool:

@@ -112,7 +112,7 @@ def _money(budget: Budget, spent: Spent, reserved: Sequence[Estimate], estimate:
     if spent.usd >= budget.usd:
         whole = in_dollars(budget.usd)
         return Refusal("max_cost_usd", f"{in_dollars(spent.usd)} spent of the {budget.owner}'s {whole}")
-    held = _Held.of([each.usd for each in reserved])
+    held = _Reserved.of([each.usd for each in reserved])
     final = _short(budget.usd - spent.usd, held, estimate.usd, lenient=not estimate.capped and not spent.usd)
     if final is None:
         return None
@@ -132,7 +132,7 @@ def _tokens(budget: Budget, spent: Spent, reserved: Sequence[Estimate], estimate
         return None
     if spent.tokens >= budget.tokens:
         return Refusal("max_tokens", f"{spent.tokens:,} tokens used of the {budget.owner}'s {budget.tokens:,}")
-    held = _Held.of([each.tokens for each in reserved])
+    held = _Reserved.of([each.tokens for each in reserved])
     final = _short(budget.tokens - spent.tokens, held, estimate.tokens, lenient=not spent.tokens)
     if final is None:
         return None
@@ -145,7 +145,7 @@ def _tokens(budget: Budget, spent: Spent, reserved: Sequence[Estimate], estimate
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _Reserved:
     """What is reserved of one resource: how much, and whether something of unknown size is."""
 
     amount: float
@@ -153,12 +153,12 @@ class _Held:
     anything: bool
 
     @classmethod
-    def of(cls, amounts: Sequence[float | None]) -> "_Held":
+    def of(cls, amounts: Sequence[float | None]) -> "_Reserved":
         known = [amount for amount in amounts if amount is not None]
         return cls(sum(known), len(known) < len(amounts), bool(amounts))
 
 
-def _short(left: float, held: _Held, need: float | None, *, lenient: bool) -> bool | None:
+def _short(left: float, held: _Reserved, need: float | None, *, lenient: bool) -> bool | None:
     """True if `need` is too much for what is left: for good (True), for now (False), or not at all (None).
 
     `lenient`: `need` is merely what earlier runs used, and nothing is spent yet; then only a run beside others is

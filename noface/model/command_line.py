@@ -13,7 +13,7 @@ _TOKEN = re.compile(r"\$\{|\{\w+\}|\\.|.", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class CommandPiece:
     """A piece of a command line: its text, and the quotes it stands in ("" for none).
 
     `name` is that of a `{name}` which the shell would not replace; "" for any other text.
@@ -24,7 +24,7 @@ class Piece:
     name: str = ""
 
 
-def pieces(command: str) -> Iterator[Piece]:
+def pieces(command: str) -> Iterator[CommandPiece]:
     """Yield the pieces of a command line; joined, their texts are the command."""
     quote = ""
     position = 0
@@ -35,11 +35,11 @@ def pieces(command: str) -> Iterator[Piece]:
             text = text[0]  # in single quotes a backslash is just one
         position += len(text)
         if text[0] == "{" and len(text) > 1:
-            yield Piece(text, quote, text[1:-1])
+            yield CommandPiece(text, quote, text[1:-1])
             continue
         if text in ("'", '"') and quote in ("", text):
             quote = "" if quote else text
-        yield Piece(text, quote)
+        yield CommandPiece(text, quote)
 
 
 def unknown_placeholders(command: str) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from math import sqrt
 from noface.model.history import History, IssueKind, Tried
 from noface.model.quoting import in_dollars
 from noface.model.taxonomy import PASSED
-from noface.recovery.retry_policy import Policy, Rung, Start
+from noface.recovery.retry_policy import LadderStart, Policy, Rung
 
 BEGINS = "begins with "
 """How the reason of a first attempt begins whose model the record chose."""
@@ -61,7 +61,7 @@ class _Try:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _RungRecord:
     """What is known of a rung: the first tries of its model at issues, and those `again` after one that failed."""
 
     first: list[_Try]
@@ -88,7 +88,7 @@ def learned_ladder(ladder: tuple[Rung, ...], history: History, policy: Policy, n
     """Return an issue's ladder as the record shortens it, with the reasons; as it is if a person chose its model."""
     issue = history.issue
     chosen = issue.no_escalate or issue.model or history.model
-    if policy.start is Start.FIRST or chosen or len(ladder) == 1 or ladder[0].answers:
+    if policy.start is LadderStart.FIRST or chosen or len(ladder) == 1 or ladder[0].answers:
         return ladder
     kind, record = IssueKind.of(issue), [tried for tried in history.record if tried.started_at < now][-RECORD_MAX:]
     known = _known(ladder, record, kind, now)
@@ -113,8 +113,8 @@ def tries_left_out(whole: Sequence[Rung], ladder: Sequence[Rung]) -> int:
     return sum(tries for rung, tries in left if rung is whole[0] or tries == rung.times)
 
 
-def _known(ladder: Sequence[Rung], record: Sequence[Tried], kind: IssueKind, now: float) -> list[_Known]:
-    known = {(rung.model, rung.think): _Known([], []) for rung in ladder}
+def _known(ladder: Sequence[Rung], record: Sequence[Tried], kind: IssueKind, now: float) -> list[_RungRecord]:
+    known = {(rung.model, rung.think): _RungRecord([], []) for rung in ladder}
     failed = set[tuple[str, int, str, bool]]()
     for each in record:
         own = known.get((each.model, each.think))
@@ -128,7 +128,7 @@ def _known(ladder: Sequence[Rung], record: Sequence[Tried], kind: IssueKind, now
     return [known[rung.model, rung.think] for rung in ladder]
 
 
-def _costs(known: Sequence[_Known]) -> list[float]:
+def _costs(known: Sequence[_RungRecord]) -> list[float]:
     """Return what a try of each rung costs: in dollars, or in tries of the first rung if nobody knows any price."""
     priced = {place: each.cost for place, each in enumerate(known) if each.cost is not None}
     nearest = [min(priced, key=lambda other: (abs(other - place), other), default=0) for place in range(len(known))]
@@ -138,7 +138,7 @@ def _costs(known: Sequence[_Known]) -> list[float]:
     return costs
 
 
-def _tries_that_pay(ladder: Sequence[Rung], known: Sequence[_Known]) -> list[int]:
+def _tries_that_pay(ladder: Sequence[Rung], known: Sequence[_RungRecord]) -> list[int]:
     """Return how many tries of each rung are worth their money; none yields to the same model that thinks longer."""
     above, kept = list[tuple[float, float]](), list[int]()
     stays = [rung.model == higher.model or bool(rung.answers) for rung, higher in pairwise((*ladder, ladder[-1]))]
@@ -162,7 +162,7 @@ def _per_dollar(tries: Sequence[tuple[float, float]]) -> float:
     return most
 
 
-def _shortened(rung: Rung, times: int, known: _Known, history: History) -> Rung:
+def _shortened(rung: Rung, times: int, known: _RungRecord, history: History) -> Rung:
     """Return a rung with so many times, or as many as it has been used here."""
     own = [each for each in history.current if (each.model, each.think) == (rung.model, rung.think)]
     times = max(times, sum(each.charged for each in own), 1) if own else times
@@ -190,7 +190,7 @@ def _failures(seen: Sequence[_Try], what: str) -> str:
     return f"has failed {failed} of its last {len(seen)} {what} here{apart}"
 
 
-def _why_it_begins(ladder: Sequence[Rung], known: Sequence[_Known], first: int) -> str:
+def _why_it_begins(ladder: Sequence[Rung], known: Sequence[_RungRecord], first: int) -> str:
     """Say why a ladder begins with the rung `first`; with the lowest one, since that is tried now and then."""
     price = [f", at {in_dollars(each.cost)} each" if each.cost else "" for each in known]
     told = [

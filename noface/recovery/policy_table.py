@@ -137,7 +137,7 @@ _ORDINARY = (FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.SY
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SimulatedStep:
     """One decision: what follows `after` attempts. `tier` is that of the model that works or is asked, if known.
 
     `wait_s` is the longest wait before the attempt that it starts, `charged` tells whether that one is charged. With
@@ -160,11 +160,11 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class SimulatedIssue:
     """A simulated issue: how it fails, the decisions, and the history that led to the last of them."""
 
     trouble: Trouble
-    steps: tuple[Step, ...]
+    steps: tuple[SimulatedStep, ...]
     history: History
 
 
@@ -176,7 +176,7 @@ class Row:
     """
 
     kinds: tuple[FailureKind, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[SimulatedStep, ...]
     repeats: Repeats | None = None
 
 
@@ -192,7 +192,7 @@ def path(
     *,
     model: str | None = None,
     attempts_max: int | None = None,
-) -> tuple[Step, ...]:
+) -> tuple[SimulatedStep, ...]:
     """Return the decisions about an issue of which every attempt fails with `kind`, to the bitter end.
 
     `model` and `attempts_max` are what a person said when they unblocked the issue.
@@ -208,18 +208,18 @@ def course(
     model: str | None = None,
     attempts_max: int | None = None,
     repeats: Repeats | None = None,
-) -> Course:
+) -> SimulatedIssue:
     """Simulate an issue of which every attempt fails with `kind`; see `path`. `repeats` None: as is usual for it."""
     trouble = _trouble(policy, kind, repeats)
     tiers = dict(policy.tiers)
     history = History(issue, model=model, attempts_max=attempts_max)
-    now, away, steps = 0.0, dict[str, float](), list[Step]()
+    now, away, steps = 0.0, dict[str, float](), list[SimulatedStep]()
     while len(steps) < _STEPS_MAX and len(history.attempts) < ATTEMPTS_MAX:
         action = next_action(history, policy, now, jitter=1.0, away=away)
         history = _noted(history, action)
         after = len(history.attempts)
         wait_s = max(action.until - now, 0.0) if isinstance(action, WaitUntil) else 0.0
-        steps.append(Step(after, action, tiers.get(model_of(action)), wait_s, trouble.charged(after)))
+        steps.append(SimulatedStep(after, action, tiers.get(model_of(action)), wait_s, trouble.charged(after)))
         if isinstance(action, Terminal):
             break
         if policy.transient_retries is None and sum(step.wait_s > 0 for step in steps) == _WAITS_MAX:
@@ -232,7 +232,7 @@ def course(
         if isinstance(action, Run) and action.instead_of is not None:
             away[action.instead_of.model] = action.instead_of.until
         history = replace(history, attempts=(*history.attempts, trouble.attempt(after + 1, action, tiers, now)))
-    return Course(trouble, tuple(steps), history)
+    return SimulatedIssue(trouble, tuple(steps), history)
 
 
 def table(
@@ -253,7 +253,7 @@ def table(
     return (*rows.values(), *([Row((ordinary,), again, Repeats.FAILURE)] if _shape(again) != _shape(usual) else []))
 
 
-def _shape(steps: tuple[Step, ...]) -> tuple[object, ...]:
+def _shape(steps: tuple[SimulatedStep, ...]) -> tuple[object, ...]:
     return tuple(step.shape for step in steps)
 
 
@@ -293,7 +293,7 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ComparedDecision:
     """A decision, recorded or made now. `asked` are the topics that were asked about before it.
 
     `model` and `think` belong to the attempt that it leads to; None if it leads to none, or none has followed yet.
@@ -305,7 +305,7 @@ class Answer:
     model: str | None = None
     think: bool | None = None
 
-    def differs(self, other: "Answer") -> bool:
+    def differs(self, other: "ComparedDecision") -> bool:
         """True if another answer to the same question is a different one; the reasons do not matter."""
         if self.kind != other.kind or set(self.asked) != set(other.asked):
             return True
@@ -315,15 +315,15 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class DecisionPoint:
     """A moment at which something was decided: after attempt `attempt` with its outcome, or before the first (None)."""
 
     issue_id: str
     epoch: int
     attempt: int | None
     outcome: str
-    recorded: Answer
-    now: Answer
+    recorded: ComparedDecision
+    now: ComparedDecision
 
     @property
     def differs(self) -> bool:
@@ -346,7 +346,7 @@ class Spared:
     passed: bool
 
 
-def spared(history: History, decisions: Iterable[Decision]) -> Iterator[Spared]:
+def spared(history: History, decisions: Iterable[DecisionPoint]) -> Iterator[Spared]:
     """Yield what the first other decision of each epoch would have spared, where that can be told."""
     first = {decision.epoch: decision for decision in reversed([each for each in decisions if each.differs])}
     for epoch, decision in first.items():
@@ -359,7 +359,7 @@ def spared(history: History, decisions: Iterable[Decision]) -> Iterator[Spared]:
             yield Spared(history.issue.id, epoch, len(left), cost, passed)
 
 
-def replay(history: History, recorded: tuple[Recorded, ...], policy: Policy) -> tuple[Decision, ...]:
+def replay(history: History, recorded: tuple[Recorded, ...], policy: Policy) -> tuple[DecisionPoint, ...]:
     """Return the decisions of an issue, of all its epochs, with what `policy` would decide.
 
     `recorded` belong to `history.attempts`, one each; if nothing was recorded there is nothing to compare. An
@@ -370,14 +370,14 @@ def replay(history: History, recorded: tuple[Recorded, ...], policy: Policy) -> 
     return tuple(decision for epoch in epochs for decision in _epoch(history, epoch, written, policy))
 
 
-def _epoch(history: History, epoch: int, written: dict[int, Recorded], policy: Policy) -> Iterator[Decision]:
+def _epoch(history: History, epoch: int, written: dict[int, Recorded], policy: Policy) -> Iterator[DecisionPoint]:
     present = epoch == history.epoch
     model, most = (history.model, history.attempts_max) if present else (None, None)
     whole = replace(history, epoch=epoch, model=model, attempts_max=most)
     attempts = whole.current
     begun = next_action(replace(whole, attempts=(), advice=()), policy, attempts[0].started_at)
-    first = Answer(begun.name, model=attempts[0].model, think=attempts[0].think)
-    yield Decision(history.issue.id, epoch, None, "", first, _answer(begun, ()))
+    first = ComparedDecision(begun.name, model=attempts[0].model, think=attempts[0].think)
+    yield DecisionPoint(history.issue.id, epoch, None, "", first, _answer(begun, ()))
     for place, attempt in enumerate(attempts):
         if attempt.failure is not None and attempt.failure.rule == REJECTED_BY_REVIEWER:
             passed = replace(attempt, outcome=PASSED, charged=True, failure=None, signature="")
@@ -395,11 +395,11 @@ def _decision(
     given: tuple[Advice, ...],
     following: PastAttempt | None,
     policy: Policy,
-) -> Decision:
+) -> DecisionPoint:
     """Return what was decided after `last`, beside what would be; `given` are the answers that were had about it."""
     before = _recorded(last, recorded, given, following)
     now = _decided(_then(whole, last, recorded), recorded, given, policy)
-    return Decision(whole.issue.id, whole.epoch, last.number, last.outcome, before, now)
+    return DecisionPoint(whole.issue.id, whole.epoch, last.number, last.outcome, before, now)
 
 
 def _then(history: History, last: PastAttempt, recorded: Recorded) -> History:
@@ -414,7 +414,7 @@ def _then(history: History, last: PastAttempt, recorded: Recorded) -> History:
     return replace(history, attempts=(*attempts, replace(last, answer="")), advice=advice, approvals=approvals)
 
 
-def _decided(then: History, recorded: Recorded, given: tuple[Advice, ...], policy: Policy) -> Answer:
+def _decided(then: History, recorded: Recorded, given: tuple[Advice, ...], policy: Policy) -> ComparedDecision:
     """Decide, and again with each answer that was had, as long as the policy asks for one.
 
     What was still to be answered when its question was written down is not known here either.
@@ -437,21 +437,21 @@ def _decided(then: History, recorded: Recorded, given: tuple[Advice, ...], polic
         then = replace(then, advice=(*then.advice, replace(answer, needs=()) if waited else answer))
 
 
-def _answer(action: Action, asked: tuple[Topic, ...]) -> Answer:
+def _answer(action: Action, asked: tuple[Topic, ...]) -> ComparedDecision:
     if not isinstance(action, Run | WaitUntil):
-        return Answer(action.name, action.reason, asked)
-    return Answer(action.name, action.reason, asked, action.model, action.think)
+        return ComparedDecision(action.name, action.reason, asked)
+    return ComparedDecision(action.name, action.reason, asked, action.model, action.think)
 
 
 def _recorded(
     last: PastAttempt, recorded: Recorded, given: tuple[Advice, ...], following: PastAttempt | None
-) -> Answer:
+) -> ComparedDecision:
     asked = tuple(dict.fromkeys(advice.topic for advice in _before(last, recorded, given)))
     if recorded.kind not in _RUNNING or following is None:
-        return Answer(recorded.kind, recorded.reason, asked)
+        return ComparedDecision(recorded.kind, recorded.reason, asked)
     stood_in = recorded.reason.endswith(_STOOD_IN)
     model = recorded.reason.rpartition("; ")[2].removesuffix(_STOOD_IN) if stood_in else following.model
-    return Answer(recorded.kind, recorded.reason, asked, model, following.think)
+    return ComparedDecision(recorded.kind, recorded.reason, asked, model, following.think)
 
 
 def _before(last: PastAttempt, recorded: Recorded, given: tuple[Advice, ...]) -> tuple[Advice, ...]:

@@ -46,7 +46,7 @@ class ChangedTests(StrEnum):
     LAND = "land"
 
 
-class Start(StrEnum):
+class LadderStart(StrEnum):
     """`[retry] start`: where an issue's ladder begins."""
 
     FIRST = "first"
@@ -210,7 +210,7 @@ class Policy:
     review: ReviewRules = field(default_factory=ReviewRules)
     logins: tuple[tuple[str, str], ...] = ()
     unreachable: frozenset[str] = frozenset()
-    start: Start = Start.FIRST
+    start: LadderStart = LadderStart.FIRST
 
     @property
     def models(self) -> tuple[str, ...]:

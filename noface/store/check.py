@@ -3,7 +3,7 @@
 import json
 import sqlite3
 
-from noface.integrity.fsck_facts import AttemptFacts, DatabaseFacts, GateFacts, IssueFacts, LandingFacts
+from noface.integrity.fsck_facts import AttemptFacts, DatabaseFacts, IssueFacts, LandingFacts, RememberedGate
 from noface.model.codec import decode
 from noface.model.gate import GateResult
 from noface.store.database import Database
@@ -16,7 +16,7 @@ _PROBLEMS_MAX = 10
 def database_facts(database: Database) -> DatabaseFacts:
     """Return what the database holds. Raises StoreError if it cannot be read at all."""
     damage = [*_damage(database)]
-    gates: dict[str, GateFacts] = {}
+    gates: dict[str, RememberedGate] = {}
     for row in database.rows("SELECT key, result FROM gate_memo"):
         try:
             gates[str(row["key"])] = _gate(row)
@@ -60,6 +60,6 @@ def _landing(row: sqlite3.Row) -> LandingFacts:
     return LandingFacts(**(dict(row) | {"gates": tuple(json.loads(row["gates"]))}))
 
 
-def _gate(row: sqlite3.Row) -> GateFacts:
+def _gate(row: sqlite3.Row) -> RememberedGate:
     result = decode(GateResult, json.loads(row["result"]))
-    return GateFacts(result.tree, result.gate.name, result.gate.hard, result.passed)
+    return RememberedGate(result.tree, result.gate.name, result.gate.hard, result.passed)

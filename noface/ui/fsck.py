@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from noface.integrity.fsck_facts import Finding, Kind, RepairKind, Severity, is_sound
+from noface.integrity.fsck_facts import Fault, FaultKind, RepairKind, Severity, is_sound
 from noface.model.description import OneOf
 from noface.ui.page import paint
 from noface.ui.text import clean, count, hanging
@@ -20,7 +20,7 @@ _HEADINGS = {
 class ShownFinding:
     """One thing that is not as it should be."""
 
-    kind: Annotated[str, OneOf(Kind), "What is wrong."]
+    kind: Annotated[str, OneOf(FaultKind), "What is wrong."]
     severity: Annotated[str, OneOf(Severity), "Who has to do something: nobody, `noface fsck --repair`, or a person."]
     subject: Annotated[str, "What it is about."]
     message: Annotated[str, "What is wrong with it."]
@@ -39,9 +39,7 @@ class FsckDocument:
     findings: Annotated[tuple[ShownFinding, ...], "What is left, gravest first."]
 
 
-def fsck_document(
-    findings: Sequence[Finding], repaired: Sequence[Finding], *, running: str, dry_run: bool
-) -> FsckDocument:
+def fsck_document(findings: Sequence[Fault], repaired: Sequence[Fault], *, running: str, dry_run: bool) -> FsckDocument:
     """Return the document of `noface fsck --json`."""
     return FsckDocument(
         sound=is_sound(tuple(findings)),
@@ -53,7 +51,7 @@ def fsck_document(
 
 
 def fsck_lines(
-    findings: Sequence[Finding], repaired: Sequence[Finding], width: int, *, running: str, dry_run: bool
+    findings: Sequence[Fault], repaired: Sequence[Fault], width: int, *, running: str, dry_run: bool
 ) -> list[str]:
     """Return the page."""
     lines: list[str] = []
@@ -69,7 +67,7 @@ def fsck_lines(
     return [*lines, _last_line(findings, dry_run=dry_run)]
 
 
-def _last_line(findings: Sequence[Finding], *, dry_run: bool) -> str:
+def _last_line(findings: Sequence[Fault], *, dry_run: bool) -> str:
     wrong = [each for each in findings if each.severity is not Severity.NOTE]
     if not wrong:
         return paint("No problems found.", "good")
@@ -77,14 +75,14 @@ def _last_line(findings: Sequence[Finding], *, dry_run: bool) -> str:
     return f"{last} Nothing was changed." if dry_run else last
 
 
-def _listed(findings: Iterable[Finding], width: int) -> Iterator[str]:
+def _listed(findings: Iterable[Fault], width: int) -> Iterator[str]:
     for each in findings:
         yield from hanging(f"{each.subject}: {each.message}", width, "  ", "    ")
         if each.advice:
             yield from hanging(each.advice, width, "    → ", "      ")
 
 
-def _shown(each: Finding) -> ShownFinding:
+def _shown(each: Fault) -> ShownFinding:
     return ShownFinding(
         kind=each.kind,
         severity=each.severity,

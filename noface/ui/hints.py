@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from noface.config.edit import hint_toml
-from noface.knowledge.hint_mining import PastFailure, Proposal
+from noface.knowledge.hint_mining import HintProposal, PastFailure
 from noface.knowledge.hints import ConditionExplained, HintRule, MatchExplained, Search, holds, slow_warning
 from noface.knowledge.lessons import Lesson, Untold, lift
 from noface.model.attempt import PastAttempt
@@ -347,7 +347,9 @@ def _worth(lesson: ListedLesson) -> str:
 _SHOWN_MAX = 8
 
 
-def proposals_document(proposals: tuple[Proposal, ...], failures: tuple[PastFailure, ...], least: int) -> ProposalList:
+def proposals_document(
+    proposals: tuple[HintProposal, ...], failures: tuple[PastFailure, ...], least: int
+) -> ProposalList:
     """Return the document of `noface hints suggest`."""
     listed = tuple(_listed_proposal(number, proposal) for number, proposal in enumerate(proposals, 1))
     return ProposalList(listed, len(failures), least)
@@ -408,7 +410,7 @@ def added_page(document: AddedHint, width: int) -> list[str]:
     return [*lines, *warning_lines(document.warnings, width)]
 
 
-def _listed_proposal(number: int, proposal: Proposal) -> ListedProposal:
+def _listed_proposal(number: int, proposal: HintProposal) -> ListedProposal:
     rule = proposal.rule
     return ListedProposal(
         number=number,

@@ -12,8 +12,8 @@ from noface.model.codec import encode
 from noface.model.history import History, Topic
 from noface.model.taxonomy import FailureKind, Strategy
 from noface.recovery.policy import backoff
-from noface.recovery.policy_table import ANY_ISSUE, Course, Row, Step, course, table
-from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, Roles, Rung, Start, When
+from noface.recovery.policy_table import ANY_ISSUE, Row, SimulatedIssue, SimulatedStep, course, table
+from noface.recovery.retry_policy import BreakdownRules, LadderStart, Policy, ReviewRules, Roles, Rung, When
 from noface.recovery.schedule import BreakerRules
 from noface.ui.page import paint
 from noface.ui.policy_cells import short_names, table_lines
@@ -55,7 +55,7 @@ class PolicyView:
         history = self.history
         return table(self.policy, history.issue, model=history.model, attempts_max=history.attempts_max)
 
-    def course(self, kind: FailureKind) -> Course:
+    def course(self, kind: FailureKind) -> SimulatedIssue:
         """Return what follows on one kind of failure."""
         history = self.history
         return course(self.policy, kind, history.issue, model=history.model, attempts_max=history.attempts_max)
@@ -176,7 +176,7 @@ class PolicyDocument:
     review: ReviewRules
     approval: ApprovalRules
     strategies: tuple[OwnStrategy, ...]
-    start: Start
+    start: LadderStart
     policy: tuple[PolicyRow, ...]
 
 
@@ -231,7 +231,7 @@ def issue_limits(view: PolicyView) -> IssueLimits | None:
     )
 
 
-def policy_step(step: Step) -> PolicyStep:
+def policy_step(step: SimulatedStep) -> PolicyStep:
     """Return a step as documents have it."""
     action = step.action
     return PolicyStep(

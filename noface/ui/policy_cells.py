@@ -20,7 +20,7 @@ from noface.model.actions import (
     cell_of,
 )
 from noface.model.history import Topic
-from noface.recovery.policy_table import Row, Step, terminal
+from noface.recovery.policy_table import Row, SimulatedStep, terminal
 from noface.ui.page import paint
 from noface.ui.text import cells, duration, hanging, pad, wrapped
 
@@ -74,12 +74,12 @@ def short_names(models: Sequence[str]) -> dict[str, str]:
     return {model: model for model in models}
 
 
-def phrases(step: Step, names: Mapping[str, str]) -> Cell:
+def phrases(step: SimulatedStep, names: Mapping[str, str]) -> Cell:
     """Return a step in a few words."""
     return _waiting(step) + _worded(step.action, names) + ((Phrase("…", "quiet"),) if step.more else ())
 
 
-def _waiting(step: Step) -> Cell:
+def _waiting(step: SimulatedStep) -> Cell:
     return (Phrase(f"wait {duration(step.wait_s)}", "careful"),) if step.wait_s else ()
 
 

@@ -12,7 +12,15 @@ from noface.model.quoting import in_dollars
 from noface.model.taxonomy import Category, FailureKind, Strategy
 from noface.prompts.data import Situation, situation_for
 from noface.recovery.blocked import approval_document, block_document
-from noface.recovery.policy_table import Answer, Course, Decision, Repeats, Spared, Step, terminal
+from noface.recovery.policy_table import (
+    ComparedDecision,
+    DecisionPoint,
+    Repeats,
+    SimulatedIssue,
+    SimulatedStep,
+    Spared,
+    terminal,
+)
 from noface.ui.page import paint
 from noface.ui.policy import IssueLimits, PolicyStep, PolicyView, head, issue_limits, policy_step
 from noface.ui.text import clean, count, duration, hanging
@@ -128,7 +136,7 @@ def path_page(view: PolicyView, kind: FailureKind, width: int) -> list[str]:
     return lines + _instruction_lines(made, width) + _ending_lines(made, width)
 
 
-def _step_lines(step: Step, made: Course, width: int) -> Iterator[str]:
+def _step_lines(step: SimulatedStep, made: SimulatedIssue, width: int) -> Iterator[str]:
     action = step.action
     if terminal(action):
         yield from (paint(line, "bad") for line in hanging(_outcome(step), width, "  =  "))
@@ -151,7 +159,7 @@ def _step_lines(step: Step, made: Course, width: int) -> Iterator[str]:
     yield from (paint(row, "quiet") for row in hanging(f"prompt: {_carries(step, made)}", width, _INDENT))
 
 
-def _outcome(step: Step) -> str:
+def _outcome(step: SimulatedStep) -> str:
     tried = f"after {step.after} attempt{'s' if step.after != 1 else ''}"
     match step.action:
         case Block():
@@ -164,14 +172,14 @@ def _outcome(step: Step) -> str:
             return f"{action.name}: {tried}"
 
 
-def _situation(step: Step, made: Course) -> str | None:
+def _situation(step: SimulatedStep, made: SimulatedIssue) -> str | None:
     """Return the prompt template of an attempt, None where a step starts none."""
     if terminal(step.action) or isinstance(step.action, Ask):
         return None
     return situation_for(step.action.name, made.trouble.kind if step.after else None).template
 
 
-def _carries(step: Step, made: Course) -> str:
+def _carries(step: SimulatedStep, made: SimulatedIssue) -> str:
     """Return what the prompt of an attempt tells the worker, or what an asking action wants to know; else ""."""
     action = step.action
     if terminal(action):
@@ -185,7 +193,7 @@ def _carries(step: Step, made: Course) -> str:
     return ("the answer; " if answered else "") + _CARRIES[situation]
 
 
-def _instruction_lines(made: Course, width: int) -> list[str]:
+def _instruction_lines(made: SimulatedIssue, width: int) -> list[str]:
     """Quote what the workers are told beside the facts: about the kind, and with each strategy."""
     kind = made.trouble.kind
     used = dict.fromkeys(step.action.name for step in made.steps)
@@ -195,7 +203,7 @@ def _instruction_lines(made: Course, width: int) -> list[str]:
     return ["", paint("What the worker is told", "title"), *lines] if lines else []
 
 
-def _ending(made: Course) -> Ending | None:
+def _ending(made: SimulatedIssue) -> Ending | None:
     """Return what `noface blocked` would show of an issue that came to this end."""
     issue, action = made.history.issue, made.steps[-1].action
     match action:
@@ -208,7 +216,7 @@ def _ending(made: Course) -> Ending | None:
     return Ending(**{each.name: document[each.name] for each in fields(Ending)})
 
 
-def _ending_lines(made: Course, width: int) -> list[str]:
+def _ending_lines(made: SimulatedIssue, width: int) -> list[str]:
     end = _ending(made)
     if end is None:
         return []
@@ -257,7 +265,7 @@ class ReplayDocument:
 
 
 def replay_document(
-    name: str, decisions: Sequence[Decision], less: Iterable[Spared], *, everything: bool
+    name: str, decisions: Sequence[DecisionPoint], less: Iterable[Spared], *, everything: bool
 ) -> ReplayDocument:
     """Return the document of a replay; `everything`: with the decisions that are the same."""
     return ReplayDocument(
@@ -323,7 +331,7 @@ def _answer(answer: ReplayedAnswer) -> str:
     return f"{asked}{answer.action}" + (f" {answer.model}{thinking}" if answer.model else "")
 
 
-def _replayed(decision: Decision) -> ReplayedDecision:
+def _replayed(decision: DecisionPoint) -> ReplayedDecision:
     return ReplayedDecision(
         issue=decision.issue_id,
         epoch=decision.epoch,
@@ -335,5 +343,5 @@ def _replayed(decision: Decision) -> ReplayedDecision:
     )
 
 
-def _replayed_answer(answer: Answer) -> ReplayedAnswer:
+def _replayed_answer(answer: ComparedDecision) -> ReplayedAnswer:
     return ReplayedAnswer(answer.kind, answer.model, answer.think, answer.asked, answer.reason)

@@ -11,7 +11,7 @@ from contextlib import closing
 import pytest
 from support.processes import wait_for
 
-from noface.engine.deaths import Evidence, evidence_of
+from noface.engine.deaths import DeathEvidence, evidence_of
 from noface.process.memory import MemoryGroup
 
 KILLED = -signal.SIGKILL
@@ -82,9 +82,9 @@ def deaths(project):
         (0, True, True, None),  # somebody killed noface; an attempt could not
         (0, True, False, None),
         (0, False, False, None),  # which of them?
-        (0, False, True, Evidence.SIGNAL),
-        (1, True, True, Evidence.MEMORY),
-        (1, False, False, Evidence.MEMORY),
+        (0, False, True, DeathEvidence.SIGNAL),
+        (1, True, True, DeathEvidence.MEMORY),
+        (1, False, False, DeathEvidence.MEMORY),
     ],
 )
 def test_a_death_is_evidence_against_an_attempt_only_if_that_could_have_caused_it(

@@ -8,7 +8,7 @@ from noface.git.plumbing import Plumbing
 from noface.git.repository import discover
 from noface.git.snapshot import SlotLimits
 from noface.git.workspace import checkout
-from noface.integrity.rubbish import Wanted
+from noface.integrity.rubbish import RubbishRules
 
 RUBBISH = {
     "dist/app.js": "x\n",
@@ -90,7 +90,7 @@ def test_a_core_dump_above_the_limit_is_rubbish_and_no_failure(tmp_path):
 def test_what_noface_toml_says_of_files_decides(tmp_path):
     bench = a_bench(tmp_path, MAIN)
     write(bench.begin(), {"a.prof": "x\n", "server.log": "x\n"})
-    limits = SlotLimits(1_000_000, 100, Wanted(("**/*.prof",), ("**/*.log",)))
+    limits = SlotLimits(1_000_000, 100, RubbishRules(("**/*.prof",), ("**/*.log",)))
     assert changed(bench.take(limits=limits)) == {"server.log"}
 
 

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from noface.data import table
-from noface.integrity.rubbish import Wanted, kind_of, rubbish_in
+from noface.integrity.rubbish import RubbishRules, kind_of, rubbish_in
 from noface.model.issue import Issue
 
 FILES = table("rubbish")["files"]
@@ -20,7 +20,7 @@ FILES = table("rubbish")["files"]
 
 def found(new, on_main=("src/a.py",), gone=(), patch="", **wanted):
     statuses = dict.fromkeys(new, "A") | dict.fromkeys(gone, "D")
-    return rubbish_in(new, on_main, Wanted(**wanted), statuses, patch)
+    return rubbish_in(new, on_main, RubbishRules(**wanted), statuses, patch)
 
 
 def added(path, line):
@@ -112,12 +112,12 @@ def test_a_lock_file_of_another_package_manager_is_rubbish_unless_it_is_asked_fo
 
 def test_a_lock_file_beside_a_new_dependency_is_work():
     statuses = {"package.json": "M", "package-lock.json": "A"}
-    assert rubbish_in(["package-lock.json"], ["package.json"], Wanted(), statuses) == {}
+    assert rubbish_in(["package-lock.json"], ["package.json"], RubbishRules(), statuses) == {}
 
 
 def test_what_an_issue_says_is_its_text_its_paths_and_its_own_commands():
     issue = Issue("7", "Title", body="body", accept=("test -f dist/x",), paths=("a/**",))
-    assert Wanted().by(issue, "more").said.split("\n") == ["Title", "body", "a/**", "test -f dist/x", "more"]
+    assert RubbishRules().by(issue, "more").said.split("\n") == ["Title", "body", "a/**", "test -f dist/x", "more"]
 
 
 def test_patterns_of_the_table_compile():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from noface.config.edit import hint_toml
 from noface.engine.context import search
-from noface.knowledge.hint_mining import Candidate, PastFailure, candidates, past_failures, propose, would_match
+from noface.knowledge.hint_mining import Needle, PastFailure, candidates, past_failures, propose, would_match
 from noface.knowledge.hints import Found, HintRule
 from noface.knowledge.mends import Mend, MendLine
 from noface.model.attempt import PastAttempt
@@ -228,4 +228,4 @@ def test_every_proposal_can_be_pasted(message):
 def test_candidates_are_few_and_quick_for_a_hostile_message():
     hostile = ("'" * 50 + "/a" * 50 + "a.b-" * 50 + "0x" * 50 + "\u202e") * 1000
     assert len([*candidates((hostile, hostile))]) < 10
-    assert Candidate("x") == Candidate("x", is_regex=False)
+    assert Needle("x") == Needle("x", is_regex=False)

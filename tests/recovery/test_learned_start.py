@@ -13,11 +13,11 @@ from noface.model.history import IssueKind, Tried
 from noface.model.taxonomy import INTERRUPTED, PASSED
 from noface.recovery.learned_start import EXPLORES, HALF_LIFE_S, RECORD_MAX, learned_ladder
 from noface.recovery.policy import next_action
-from noface.recovery.retry_policy import Start
+from noface.recovery.retry_policy import LadderStart
 
 USD = {"small": 0.1, "big": 0.31, "huge": 1.0}
-LEARNED = policy(start=Start.LEARNED, attempts_max=5)
-THREE = rungs(("small", 2), ("big", 2), ("huge", 5), start=Start.LEARNED)
+LEARNED = policy(start=LadderStart.LEARNED, attempts_max=5)
+THREE = rungs(("small", 2), ("big", 2), ("huge", 5), start=LadderStart.LEARNED)
 HERE = IssueKind.of(ISSUE)
 
 
@@ -110,11 +110,11 @@ def test_a_rung_in_the_middle_that_never_helps_is_left_out():
         ({"issue": replace(ISSUE, model="small")}, "small"),
         ({"issue": replace(ISSUE, no_escalate=True)}, "small"),
         ({"model": "small"}, "small"),
-        ({"policy": policy(start=Start.FIRST)}, "small"),
-        ({"policy": rungs(("small", 2, K.TEST_FAILURE), ("big", 5), start=Start.LEARNED)}, "small"),
-        ({"policy": rungs(("small", 2), start=Start.LEARNED)}, "small"),
-        ({"policy": rungs(("small", 2), ("big", 1, K.TIMEOUT), ("huge", 5), start=Start.LEARNED)}, "huge"),
-        ({"policy": rungs(("small", 2), ("small", 5, "think"), start=Start.LEARNED)}, "small"),
+        ({"policy": policy(start=LadderStart.FIRST)}, "small"),
+        ({"policy": rungs(("small", 2, K.TEST_FAILURE), ("big", 5), start=LadderStart.LEARNED)}, "small"),
+        ({"policy": rungs(("small", 2), start=LadderStart.LEARNED)}, "small"),
+        ({"policy": rungs(("small", 2), ("big", 1, K.TIMEOUT), ("huge", 5), start=LadderStart.LEARNED)}, "huge"),
+        ({"policy": rungs(("small", 2), ("small", 5, "think"), start=LadderStart.LEARNED)}, "small"),
     ],
 )
 def test_what_a_person_chose_stands_and_a_rung_for_some_kinds_is_no_beginning(more, model):
@@ -182,7 +182,7 @@ def test_whatever_the_record_the_ladder_is_a_part_of_the_configured_one_with_its
               NOW - 899 + place, usd)
         for place, (model, think, _, usd) in enumerate(rows)
     )  # fmt: skip
-    learned = replace(ANY_POLICY, start=Start.LEARNED)
+    learned = replace(ANY_POLICY, start=LadderStart.LEARNED)
     history = replace(history_of(*fails(charged, "big")), record=tried)
     ladder = learned_ladder(learned.ladder, history, learned, NOW)
     names = [(rung.model, rung.think) for rung in learned.ladder]

@@ -15,7 +15,7 @@ from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
 from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
 from noface.recovery.policy import next_action
 from noface.recovery.policy_table import Recorded, Spared, course, replay, spared
-from noface.recovery.retry_policy import ReviewRules, Roles, Rung, Start, When, rejection
+from noface.recovery.retry_policy import LadderStart, ReviewRules, Roles, Rung, When, rejection
 
 K = FailureKind
 ISSUE = Issue("7", "Seven")
@@ -299,7 +299,7 @@ def test_a_learned_start_is_replayed_by_what_was_known_then():
     known = [tried(str(n), NOW - 100 + n, "sonnet", "TEST_FAILURE") for n in range(8)]
     known += [tried(str(n), NOW - 50 + n, "opus", PASSED) for n in range(8)]
     history, recorded = night(POLICY, failed, failed, passed)
-    learned = replace(POLICY, start=Start.LEARNED)
+    learned = replace(POLICY, start=LadderStart.LEARNED)
     attempts = tuple(replace(each, started_at=NOW) for each in history.attempts)
     before, after = (replace(history, attempts=attempts, record=tuple(record)) for record in (
         known, [replace(each, started_at=NOW + 9, finished_at=NOW + 10) for each in known]))  # fmt: skip
