@@ -161,7 +161,7 @@ def _chosen(session: "ReadSession", wanted: _Wanted) -> "list[IssueRow]":
 
 
 def _kind(row: "IssueRow") -> str:
-    return str((row.block or {}).get("kind", "UNKNOWN"))
+    return row.block.kind if row.block is not None else "UNKNOWN"
 
 
 def _given(row: "IssueRow", change: _Change) -> dict[str, Any]:

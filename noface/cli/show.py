@@ -1,7 +1,7 @@
 """`noface show ID`: the story of an issue, with the rule and the lines that decided each attempt."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -9,6 +9,7 @@ from noface.cli.candidates import any_issue
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
+    from noface.model.request import GivenUp
     from noface.store.records import IssueRow
 
 _LAST_LINES = 8
@@ -45,10 +46,10 @@ def show(
     page.show(story_page(document, last, time.time(), page.width()))
 
 
-def _abort_report(row: "IssueRow") -> dict[str, Any]:
+def _abort_report(row: "IssueRow") -> "GivenUp":
     """Return the report that was made when noface gave the issue up (K6)."""
-    report = (row.block or {}).get("report")
-    if not isinstance(report, dict):
+    report = row.block.report if row.block is not None else None
+    if report is None:
         raise UsageError(
             f"issue {row.id} is {row.status} and has no report: reports are written when noface gives an issue up",
             f"See its attempts: noface show {row.id}",

@@ -14,7 +14,7 @@ from noface.engine.context import Planning, RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.landing import MergeQueue, QueueEntry
 from noface.engine.orders import make_order
-from noface.engine.outages import blocked_detail, blocked_rows, provider_away
+from noface.engine.outages import blocked_rows, provider_away
 from noface.engine.outside import adopt_branch, move_branch, wait_for_person
 from noface.engine.prompt_context import history_of
 from noface.engine.red_main import RedMain
@@ -43,7 +43,7 @@ from noface.model.worker_run import EndedBy
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.prompts.partial import BEFORE_GATES, accumulate, steps_of
-from noface.recovery.blocked import approval_document, block_document
+from noface.recovery.blocked import approval_request, block_request
 from noface.recovery.learned_start import BEGINS
 from noface.recovery.options import Configured
 from noface.recovery.policy import next_action
@@ -59,7 +59,7 @@ def lift_raised(context: RunContext) -> None:
     """Unblock the issues whose money was spent, where they may spend more by now; what they spent still counts."""
     issues = {issue.id: issue for issue in context.issues}
     for row in blocked_rows(context):
-        issue, limit = issues.get(row.id), blocked_detail(row, "limit")
+        issue, limit = issues.get(row.id), row.block.limit if row.block is not None else ""
         if limit and issue is not None and not isinstance(decide(context, history(context, issue)), Block):
             context.set_status(issue.id, IssueStatus.READY, f"{limit} of [retry] was raised")
 
@@ -215,8 +215,8 @@ def apply_action(
             _tell_rest(context, issue.id)
         case RequestApproval():
             masked = masked_issue(issue, context.env.masker)
-            document = approval_document(masked, action, past, _branch(past), configured(context, masked))
-            context.journal.approval_requested(now, issue.id, action.reason, document)
+            request = approval_request(masked, action, past, _branch(past), configured(context, masked))
+            context.journal.approval_requested(now, issue.id, action.reason, request)
             _tell_rest(context, issue.id)
         case Skip():
             context.journal.status(now, issue.id, IssueStatus.SKIPPED, action.reason, satisfied=action.satisfied)
@@ -264,8 +264,8 @@ def _tell_rest(context: RunContext, parked: str) -> None:
 def block(context: RunContext, past: History, action: Block) -> None:
     """Block an issue, with what a person needs to know."""
     issue = masked_issue(past.issue, context.env.masker)
-    document = block_document(issue, action, past, _branch(past), configured(context, issue))
-    context.journal.blocked(context.clock.now(), issue.id, action.reason, document)
+    request = block_request(issue, action, past, _branch(past), configured(context, issue))
+    context.journal.blocked(context.clock.now(), issue.id, action.reason, request)
 
 
 def configured(context: RunContext, issue: Issue) -> Configured:

@@ -73,6 +73,7 @@ from noface.model.budget import EndedFor
 from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, OUT_OF_REACH, Failure
 from noface.model.issue import Issue
 from noface.model.quoting import some
+from noface.model.request import NOTHING_ASKED
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.failpoints import hit
 from noface.process.files import bytes_in
@@ -182,7 +183,7 @@ def _ask_people(context: RunContext) -> None:
     for row in context.reader.issues():
         if row.present and row.status == IssueStatus.BLOCKED and (not only or row.id in only):
             reason = f"blocked: {row.reason}; no independent work remains"
-            context.journal.person_asked(context.clock.now(), row.id, reason, row.block or {})
+            context.journal.person_asked(context.clock.now(), row.id, reason, row.block or NOTHING_ASKED)
 
 
 def run_result(

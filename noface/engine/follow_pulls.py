@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, assert_never
+from typing import assert_never
 
 from noface.engine.context import RunContext
 from noface.engine.dispatch import configured, decide_and_apply, history
@@ -28,12 +28,12 @@ from noface.model.codec import decode, encode
 from noface.model.issue import Issue
 from noface.model.markdown import plain
 from noface.model.pull_request import LandingRules, PullState
+from noface.model.request import PersonRequest
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.recovery.polling import Asked, Pace, answered, is_due, next_time
 from noface.recovery.pull_answers import Replies, is_quiet, refusals_of, replies_of, said_on_pull
-from noface.recovery.pull_documents import closed_document, rounds_document, taken_pull_document
 from noface.recovery.pull_rounds import (
     TAKEN,
     ClosedUnmerged,
@@ -55,6 +55,7 @@ from noface.recovery.pull_rounds import (
     still_open,
 )
 from noface.recovery.pull_rounds import answered as answered_by
+from noface.recovery.requests import closed_request, rounds_request, taken_pull_request
 from noface.recovery.review_words import asking, command_of, review_key, unheard, words_of
 from noface.recovery.said import ASKING
 from noface.secrets.masked_records import masked_issue
@@ -458,22 +459,22 @@ class PullFollower:
     def _closed(self, issue: Issue, looked: Looked, closed: ClosedUnmerged) -> None:
         past, how = history(self.context, issue), configured(self.context, issue)
         masked = masked_issue(issue, self.context.env.masker)
-        document = closed_document(masked, closed, looked.followed, past, how)
-        self._block(looked, closed.reason, document, PullStep.CLOSED)
+        request = closed_request(masked, closed, looked.followed, past, how)
+        self._block(looked, closed.reason, request, PullStep.CLOSED)
 
     def _taken(self, issue: Issue, looked: Looked, taken: TakenByPerson) -> None:
         past, how = history(self.context, issue), configured(self.context, issue)
         masked = masked_issue(issue, self.context.env.masker)
-        document = taken_pull_document(masked, taken, looked.followed, past, how)
+        request = taken_pull_request(masked, taken, looked.followed, past, how)
         seen = replace(looked.seen, taken=taken.head)
-        self._block(replace(looked, seen=seen), taken.reason, document, PullStep.TAKEN)
+        self._block(replace(looked, seen=seen), taken.reason, request, PullStep.TAKEN)
 
-    def _block(self, looked: Looked, reason: str, document: dict[str, Any], step: PullStep) -> None:
+    def _block(self, looked: Looked, reason: str, request: PersonRequest, step: PullStep) -> None:
         now, issue_id = self.context.clock.now(), looked.followed.issue_id
         with self.context.questions.together():
             self._remember(looked)
             self.context.pulls.ended(now, issue_id, step)
-            self.context.journal.blocked(now, issue_id, reason, document)
+            self.context.journal.blocked(now, issue_id, reason, request)
         hit("pull_blocked")
         self.queue.drop(issue_id)
 
@@ -491,8 +492,8 @@ class PullFollower:
             else:
                 masked = masked_issue(issue, context.env.masker)
                 past, kind = history(context, issue), self._asks_for_help(failure.kind)
-                document = rounds_document(masked, due, kind, before, past, configured(context, issue))
-                context.journal.blocked(now, issue.id, due.reason, document)
+                request = rounds_request(masked, due, kind, before, past, configured(context, issue))
+                context.journal.blocked(now, issue.id, due.reason, request)
         hit("round_recorded")
         if due.allowed:
             decide_and_apply(context, self.queue, issue)

@@ -30,8 +30,8 @@ from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.command import Canceller
 from noface.recovery.named import changed_text, evident
-from noface.recovery.options import edit_command
 from noface.recovery.reported import left_in_words, subtask_in_words
+from noface.recovery.requests import accept_request
 from noface.recovery.schedule import waited_for
 from noface.recovery.start import best_left
 from noface.secrets.masked_records import masked_failure, masked_issue
@@ -76,9 +76,10 @@ class AcceptChecks:
         if issue is None or outcome is None:
             return
         if isinstance(outcome, Failure):
-            block = _block(issue, outcome)
-            journal.blocked(now, issue.id, str(block["summary"]).partition(": ")[2], block)
-            if outcome.rule == UNCOMMITTED:
+            commit = outcome.evidence if outcome.rule == UNCOMMITTED else ()
+            cannot = "" if commit else "its accept command cannot be run: "
+            journal.blocked(now, issue.id, f"{cannot}{outcome.message}", accept_request(issue, outcome, commit))
+            if commit:
                 self._uncommitted[issue.id] = self._context.env.plumbing.main()
         elif outcome.failing == 0:
             reason = "already satisfied: its accept commands pass on main"
@@ -99,28 +100,6 @@ class AcceptChecks:
             del self._uncommitted[issue_id]
             if self._context.reader.state(issue_id).status is IssueStatus.BLOCKED:
                 self._context.journal.unblocked(self._context.clock.now(), issue_id, "", "main has what it named")
-
-
-def _block(issue: Issue, failure: Failure) -> dict[str, object]:
-    ways = failure.evidence if failure.rule == UNCOMMITTED else ()
-    cannot = "" if ways else "its accept command cannot be run: "
-    todo = f"Correct `accept` in {issue.source}, or install what it calls; then run noface again."
-    options = [("commit it; noface goes on by itself", " && ".join(ways))] if ways else []
-    options += [] if ways else [("install what it needs, then try it again", f"noface retry {issue.id}")]
-    options.append(("correct the command", edit_command(issue)))
-    return {
-        "kind": failure.kind.value,
-        "task": "Make the `accept` commands of issues run",
-        "summary": f"{failure.kind}: {cannot}{failure.message}",
-        "tried": [],
-        "errors": [failure.message, *(() if ways else failure.evidence[-3:])],
-        "unclear": [],
-        "questions": [],
-        "options": [text for text, _ in options],
-        "next_steps": ["Commit it; noface goes on by itself." if ways else todo],
-        "question": f"What should issue {issue.id} be accepted by?",
-        "commands": [command for _, command in options],
-    }
 
 
 def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller) -> AcceptOnMain | Failure | None:

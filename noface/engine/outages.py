@@ -96,7 +96,7 @@ def passes(error: NofaceError) -> bool:
 def blocked_rows(context: RunContext, kinds: Collection[str] | None = None) -> list[IssueRow]:
     """Return the blocked issues that are still in the backlog; with `kinds` only those blocked for one of them."""
     rows = (row for row in context.reader.issues() if row.status == IssueStatus.BLOCKED and row.present)
-    return [row for row in rows if kinds is None or blocked_detail(row, "kind") in kinds]
+    return [row for row in rows if kinds is None or (row.block is not None and row.block.kind in kinds)]
 
 
 def lift_blocks(context: RunContext, kinds: Collection[str], why: str) -> None:
@@ -112,11 +112,6 @@ def ask_again(context: RunContext) -> None:
         if asked and asked[-1].outcome is AdviceOutcome.UNAVAILABLE:
             context.questions.forget_absences(row.id)
             context.set_status(row.id, IssueStatus.READY, f"{asked[-1].model} was not there; it is asked again")
-
-
-def blocked_detail(row: IssueRow, key: str) -> str:
-    """Return a text of what is told of a blocked issue, "" where it is not there."""
-    return str(row.block.get(key, "")) if row.block is not None else ""
 
 
 def provider_away(context: RunContext, model: str, last: PastAttempt | None, until: float, reason: str) -> Breaker:

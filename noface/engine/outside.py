@@ -11,7 +11,6 @@ from noface.errors import GitError
 from noface.git.refs import ZERO, RefUpdate, hold_ref, scratch_branch
 from noface.git.survey import Outside, differences, main_moved, outside_state, standing
 from noface.git.worktrees import holding
-from noface.model.actions import Block
 from noface.model.attempt import AttemptOrder, PastAttempt
 from noface.model.backlog import numbered_again, without_unknown_models
 from noface.model.failure import Failure
@@ -19,8 +18,8 @@ from noface.model.history import History
 from noface.model.issue import Backlog, Issue, IssueState
 from noface.model.scratch import LEFT, PERSON, BranchTaken, Scratch
 from noface.model.taxonomy import FailureKind, IssueStatus
-from noface.recovery.blocked import taken_document
 from noface.recovery.pull_rounds import TAKEN
+from noface.recovery.requests import branch_request
 from noface.recovery.retry_policy import TEXT_EDITED
 from noface.recovery.schedule import with_parts
 from noface.recovery.start import best_left
@@ -293,8 +292,7 @@ def kept_since(scratch: Scratch, past: tuple[PastAttempt, ...]) -> list[PastAtte
 def wait_for_person(context: RunContext, history: History, why: BranchTaken) -> None:
     """Block an issue until a person has decided what becomes of the branch."""
     issue = masked_issue(history.issue, context.env.masker)
-    document = taken_document(issue, Block(FailureKind.MERGE_CONFLICT, why.reason), history, why)
-    context.journal.blocked(context.clock.now(), issue.id, why.reason, document)
+    context.journal.blocked(context.clock.now(), issue.id, why.reason, branch_request(issue, history, why))
 
 
 def _persons_commit(context: RunContext, scratch: Scratch, past: tuple[PastAttempt, ...]) -> BranchTaken | None:

@@ -34,8 +34,8 @@ from noface.model.scratch import PERSON, SEEN, BranchTaken
 from noface.model.taxonomy import IssueStatus
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
-from noface.recovery.pull_documents import taken_pull_document
 from noface.recovery.pull_rounds import TAKEN, Followed, Seen, TakenByPerson
+from noface.recovery.requests import taken_pull_request
 from noface.secrets.masked_records import masked_issue
 from noface.store.pull_requests import Intended, PullStep
 from noface.store.records import PullRow
@@ -279,10 +279,10 @@ def _take_over(context: RunContext, issue: Issue, tip: str) -> None:
     taken = TakenByPerson(tip, f"a person has pushed to {branch} ({tip[:12]}) and owns it; a retry goes on from there")
     followed = Followed(issue.id, row.number, row.head, row.base, row.rounds, Seen(), branch, row.url, row.attempt)
     masked = masked_issue(issue, context.env.masker)
-    document = taken_pull_document(masked, taken, followed, history(context, issue), configured(context, issue))
+    request = taken_pull_request(masked, taken, followed, history(context, issue), configured(context, issue))
     with context.questions.together():
         pulls.ended(now, issue.id, PullStep.TAKEN)
-        context.journal.blocked(now, issue.id, taken.reason, document)
+        context.journal.blocked(now, issue.id, taken.reason, request)
 
 
 def look_at_branch(context: RunContext, issue_id: str, cancel: Canceller) -> BranchTip:

@@ -7,7 +7,7 @@ and `noface retry` makes that commit the start of the next attempt.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from noface.model.issue import Issue
+from noface.model.request import RequestKind
 
 PERSON = "person-"
 """Below an issue's refs, `person-<n>-<id>` holds what a person had committed when attempt n was the last."""
@@ -77,26 +77,9 @@ class BranchTaken:
             return f"{self.branch} on {self.remote} holds what noface did not push ({self.commit[:12]})"
         return f"a person has committed to {self.branch} ({self.commit[:12]}); a retry starts from that"
 
-    def question(self, issue: Issue) -> str:
-        """Return what a person is asked."""
+    @property
+    def kind(self) -> RequestKind:
+        """What a person is asked."""
         if self.place:
-            return f"May issue {issue.id} have {self.branch} back? It is checked out in {self.place}."
-        where = f" on {self.remote}" if self.remote else ""
-        return f"Shall the next attempt of issue {issue.id} start from the commits on {self.branch}{where}?"
-
-    def ways(self, issue: Issue) -> tuple[tuple[str, str], ...]:
-        """Return what a person can do, each with its command."""
-        retry = f"noface retry {issue.id}"
-        if self.place:
-            return (("leave the branch where it is checked out, then go on", f"git switch --detach && {retry}"),)
-        if self.remote:
-            delete = f"git push {self.remote} --delete {self.branch}"
-            return (
-                ("yes: start the next attempt from these commits", retry),
-                ("no: they are not needed; remove the branch there", f"{delete} && {retry}"),
-            )
-        mine = f"by-hand-{issue.id}"
-        return (
-            ("yes: start the next attempt from these commits", retry),
-            ("no: keep them under another name", f"git branch --move {self.branch} {mine} && {retry}"),
-        )
+            return RequestKind.BRANCH_CHECKED_OUT
+        return RequestKind.BRANCH_ON_REMOTE if self.remote else RequestKind.BRANCH_COMMITTED

@@ -6,10 +6,11 @@ of failure says what nobody but a person can know. The text of workers, resolver
 as theirs where it stands within a sentence of noface's. Scripts read these documents: add keys, never rename.
 """
 
+import json
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
-from typing import Any
 
 from noface.data import table
 from noface.integrity.diff_names import UnfitRule
@@ -22,13 +23,14 @@ from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
 from noface.model.quoting import distinct, quoted, short, some, to_the_point
-from noface.model.scratch import BranchTaken
+from noface.model.request import Failing, PersonRequest, RequestKind
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
-from noface.recovery.options import Configured, Option, gate_at_fault, options_of_approval, options_of_blocked
+from noface.recovery.options import Configured, asks, gate_at_fault, options_of_blocked, with_options
 from noface.recovery.reported import abort_report
 
 _QUOTED_CHARS_MAX = 300
 _PATHS_SHOWN = 5
+_PATHS_MAX = 10
 _TESTS_SHOWN = 2
 _NOT_ABOUT_TESTS = frozenset({"embedded-repository", *UnfitRule})
 """Rules about what must not land, of which no test and no path of the issue says anything."""
@@ -80,28 +82,27 @@ def _of_keys(history: History) -> str:
     return f" In attempt {number} a key was met: {named}. What is kept is without it; renew it if it opens anything."
 
 
-def approval_question(issue: Issue, action: RequestApproval, history: History) -> str:
-    """Return the question of an issue that waits for approval."""
+def _question_of_approval(issue: Issue, action: RequestApproval, history: History) -> str:
+    """Return the question of an approval that depends on what workers and resolvers say."""
+    last = _last(history)
+    if action.paths:
+        return _may_change(issue, action.paths, _newest(history, Topic.BOUNDARY))
+    if last is None or last.failure is None:
+        return f"Shall noface go on with issue {issue.id} after {action.kind or 'this'}?"
+    return _about_tests(issue, history, last, last.failure)
+
+
+def _of_approval(history: History) -> dict[str, object]:
+    """Return what the question of an approval may name of the last attempt."""
     last = _last(history)
     failure = last.failure if last is not None else None
-    number = last.number if last is not None else 0
-    match approval_kind(action):
-        case ApprovalKind.LANDING:
-            files = len(last.changed) if last is not None else 0
-            changed = f" and changes {files} file{'s' if files != 1 else ''}" if files else ""
-            return f"May attempt {number} of issue {issue.id} land? It passed every hard gate{changed}."
-        case ApprovalKind.DONE:
-            words = quoted(failure.excerpt, _QUOTED_CHARS_MAX) if failure is not None else ""
-            return f"Is issue {issue.id} done already? Nothing was changed, and every gate passes on main. {words}"
-        case ApprovalKind.COMPLETE:
-            return f"Is anything of issue {issue.id} missing? All of its parts have landed, and every gate passes."
-        case ApprovalKind.PATHS:
-            return _may_change(issue, action.paths, _newest(history, Topic.BOUNDARY))
-        case ApprovalKind.CONTRACT if last is not None and failure is not None:
-            return _about_tests(issue, history, last, failure)
-        case _:
-            message = f": {quoted(failure.message, _QUOTED_CHARS_MAX)}" if failure is not None else ""
-            return f"Shall noface go on with issue {issue.id} after {action.kind or 'this'}{message}?"
+    files = len(last.changed) if last is not None else 0
+    return {
+        "number": last.number if last is not None else 0,
+        "changes": f" and changes {files} file{'s' if files != 1 else ''}" if files else "",
+        "words": quoted(failure.excerpt, _QUOTED_CHARS_MAX) if failure is not None else "",
+        "message": f": {quoted(failure.message, _QUOTED_CHARS_MAX)}" if failure is not None else "",
+    }
 
 
 def _about_boundary(issue: Issue, history: History, last: PastAttempt, failure: Failure) -> str:
@@ -195,77 +196,62 @@ _FAILING_LINES_MAX = 12
 _NOTHING_KNOWN = Configured()
 
 
-def block_document(
+def block_request(
     issue: Issue, action: Block, history: History, branch: str, configured: Configured = _NOTHING_KNOWN
-) -> dict[str, Any]:
-    """Return what `noface blocked --json` shows of a blocked issue; `branch` is where its best work stands."""
-    options = options_of_blocked(issue, action, history, branch, configured)
-    first = action.kind.info.first_step
-    question = blocked_question(issue, action.kind, history) + _of_keys(history)
-    account = _account(history, configured)
-    task = {}
+) -> PersonRequest:
+    """Return what a person is asked of a blocked issue; `branch` is where its best work stands."""
+    request = replace(
+        _account(history, configured),
+        kind=action.kind.value,
+        summary=_summary(action, history),
+        question=blocked_question(issue, action.kind, history) + _of_keys(history),
+        limit=action.limit,
+        report=abort_report(issue, history.attempts, history.advice, action.kind, action.reason),
+    )
+    steps = _steps(issue, action.kind.info.first_step, branch, request.failing)
+    request = replace(request, next_steps=steps)
+    request = with_options(request, options_of_blocked(issue, action, history, branch, configured))
     if action.limit:
-        first = (
-            f"Raise {action.limit} of [retry] and run noface again. `noface retry {issue.id}` lets its spending"
-            " count from zero."
-        )
-        question = f"May issue {issue.id} cost more than [retry] {action.limit} allows?"
-        task = {"task": f"Allow more money: {action.limit} of [retry] is spent"}
+        request = asks(request, RequestKind.LIMIT, issue, {"limit": action.limit})
     if gate := gate_at_fault(action.kind, history):
-        first = f"Do what it says there of the gate {gate}, and run again."
-        question = f"What should the gate {gate} write, and what should it leave alone?"
-        task = {"task": f"Correct the gate {gate}, then run again"}
-    return {
-        "kind": action.kind.value,
-        "summary": _summary(action, history),
-        "question": question,
-        "limit": action.limit,
-        **account,
-        **_next(issue, first, options, branch, account["failing"]),
-        "report": abort_report(issue, history.attempts, history.advice, action.kind, action.reason),
-        **task,
-    }
+        request = asks(request, RequestKind.GATE, issue, {"gate": gate})
+    return request
 
 
-def taken_document(issue: Issue, action: Block, history: History, why: BranchTaken) -> dict[str, Any]:
-    """Return what `noface blocked --json` shows of an issue whose scratch branch is a person's for now."""
-    options = tuple(Option(*option) for option in why.ways(issue))
-    first = f"See what is on it: git log ..{why.branch}"
-    if why.remote:
-        first = f"See what is on it: git fetch {why.remote} {why.branch} && git log ..FETCH_HEAD"
-    document = block_document(issue, action, history, "")
-    more = {"task": "Say what becomes of your work on an issue's branch", "failing": None}
-    return document | {"question": why.question(issue), **_next(issue, first, options, why.branch), **more}
-
-
-def approval_document(
+def approval_request(
     issue: Issue, action: RequestApproval, history: History, branch: str, configured: Configured = _NOTHING_KNOWN
-) -> dict[str, Any]:
-    """Return what `noface blocked --json` shows of an issue that waits for approval.
-
-    `wants` says what is asked for (see `wanted`), `attempt` for which attempt, `paths` which paths it would be allowed.
-    """
+) -> PersonRequest:
+    """Return what a person is asked of an issue that waits for approval."""
     wants = approval_kind(action)
     last = history.current[-1] if history.current else None
-    number = last.number if last is not None else 0
     changed = last.changed if last is not None else ()
+    number = last.number if last is not None else 0
     first, who = "Look at the change and at the question, then approve or reject.", f"attempt {number} waits"
     if action.parts:  # what the whole's attempts left is in its parts
         branch, changed, who = "", (), "it waits"
         first = f"Look at its text and at its parts (noface show {issue.id}), then approve or reject."
-    return {
-        "kind": action.kind.value if action.kind is not None else PASSED,
-        "summary": f"{who} for your approval: {short(action.reason, _REASON_CHARS_MAX)}",
-        "question": approval_question(issue, action, history) + _of_keys(history),
-        **_account(history, configured),
-        **_next(issue, first, options_of_approval(issue, wants, branch, _judging(last)), branch),
-        "wants": wants.value,
-        "attempt": number,
-        "paths": list(action.paths),
-        "changed": list(changed[:_CHANGED_MAX]),
-        "changed_files": len(changed),
-        "changed_lines": last.lines if last is not None else 0,
+    request = replace(
+        _account(history, configured),
+        kind=action.kind.value if action.kind is not None else PASSED,
+        summary=f"{who} for your approval: {short(action.reason, _REASON_CHARS_MAX)}",
+        wants=wants.value,
+        attempt=number,
+        paths=action.paths,
+        changed=changed[:_CHANGED_MAX],
+        changed_files=len(changed),
+        changed_lines=last.lines if last is not None else 0,
+        next_steps=_steps(issue, first, branch),
+    )
+    tests = _judging(last) if wants is ApprovalKind.CONTRACT else ()
+    facts = {
+        **_of_approval(history),
+        "work": shlex.quote(branch) if branch else "",
+        "tests": ", ".join(json.dumps(path, ensure_ascii=False) for path in tests[:_PATHS_MAX]),
+        "kind": action.kind or "this",
     }
+    request = asks(request, RequestKind.CHANGED_TESTS if tests else wants, issue, facts)
+    question = request.question or _question_of_approval(issue, action, history)
+    return replace(request, question=question + _of_keys(history))
 
 
 def _judging(attempt: PastAttempt | None) -> tuple[str, ...]:
@@ -275,24 +261,24 @@ def _judging(attempt: PastAttempt | None) -> tuple[str, ...]:
     return tuple(path for path in attempt.changed if part_of(path) is Part.TEST)
 
 
-def _account(history: History, configured: Configured) -> dict[str, Any]:
+def _account(history: History, configured: Configured) -> PersonRequest:
     """Return what was tried, in all epochs, and what went wrong and is unclear in this one."""
     last = _last(history)
     newest_first = [attempt for attempt in reversed(history.current) if attempt.failure is not None]
     errors = distinct((_error(a.failure) for a in newest_first if a.failure), _ERRORS_MAX, _ERROR_CHARS_MAX)
     tried = [short(line, _TRIED_CHARS_MAX) for line in _tried(history)]
     parts = [a.text for a in history.asked if a.topic is Topic.BREAKDOWN and a.outcome is AdviceOutcome.PARTS_FAILED]
-    return {
-        "tried": tried[-_TRIED_MAX:],
-        "tried_in_short": [short(line, _TRIED_CHARS_MAX) for line in _tried_in_short(history)][-_TRIED_MAX:],
-        "failing": _failing(history, configured),
-        "model": last.model if last is not None else "",
-        "agent": configured.agents.get(last.model, "") if last is not None else "",
-        "errors": errors[::-1],
-        "unclear": distinct(_unclear(history, gaps=True), _UNCLEAR_MAX, _UNCLEAR_CHARS_MAX),
-        "questions": distinct(_unclear(history, gaps=False), _UNCLEAR_MAX, _UNCLEAR_CHARS_MAX),
-        "parts_failed": parts[-1][:_PARTS_CHARS_MAX] if parts else "",
-    }
+    return PersonRequest(
+        tried=tuple(tried[-_TRIED_MAX:]),
+        tried_in_short=tuple(short(line, _TRIED_CHARS_MAX) for line in _tried_in_short(history))[-_TRIED_MAX:],
+        failing=_failing(history, configured),
+        model=last.model if last is not None else "",
+        agent=configured.agents.get(last.model, "") if last is not None else "",
+        errors=tuple(errors[::-1]),
+        unclear=tuple(distinct(_unclear(history, gaps=True), _UNCLEAR_MAX, _UNCLEAR_CHARS_MAX)),
+        questions=tuple(distinct(_unclear(history, gaps=False), _UNCLEAR_MAX, _UNCLEAR_CHARS_MAX)),
+        parts_failed=parts[-1][:_PARTS_CHARS_MAX] if parts else "",
+    )
 
 
 def _gated(history: History) -> PastAttempt | None:
@@ -307,35 +293,31 @@ def _gated(history: History) -> PastAttempt | None:
     return next(filter(came, reversed(history.current)), None)
 
 
-def _failing(history: History, configured: Configured) -> dict[str, Any] | None:
+def _failing(history: History, configured: Configured) -> Failing | None:
     """Return what a gate has found on the newest work that came to the gates, None if none failed."""
     last = _gated(history)
     failure = last.failure if last is not None else None
     if last is None or failure is None or failure.gate is None:
         return None
-    return {
-        "attempt": last.number,
-        "kind": failure.kind.value,
-        "gate": failure.gate,
-        "command": configured.commands.get(failure.gate, ""),
-        "tests": list(failure.failing_tests[:_FAILING_TESTS_MAX]),
-        "more_tests": max(len(failure.failing_tests) - _FAILING_TESTS_MAX, 0),
-        "message": short(failure.message.removeprefix(f"gate {failure.gate}: "), _ERROR_CHARS_MAX),
-        "location": failure.location,
-        "lines": [to_the_point(line.rstrip(), _ERROR_CHARS_MAX) for line in failure.evidence[:_FAILING_LINES_MAX]],
-    }
+    return Failing(
+        attempt=last.number,
+        kind=failure.kind.value,
+        gate=failure.gate,
+        command=configured.commands.get(failure.gate, ""),
+        tests=failure.failing_tests[:_FAILING_TESTS_MAX],
+        more_tests=max(len(failure.failing_tests) - _FAILING_TESTS_MAX, 0),
+        message=short(failure.message.removeprefix(f"gate {failure.gate}: "), _ERROR_CHARS_MAX),
+        location=failure.location,
+        lines=tuple(to_the_point(line.rstrip(), _ERROR_CHARS_MAX) for line in failure.evidence[:_FAILING_LINES_MAX]),
+    )
 
 
-def _next(issue: Issue, first: str, options: tuple[Option, ...], branch: str, failing: Any = None) -> dict[str, Any]:
+def _steps(issue: Issue, first: str, branch: str, failing: Failing | None = None) -> tuple[str, ...]:
     look = [f"See the best work so far: git diff ...{branch}"] if branch else []
     if failing is not None:
-        gate = shlex.quote(failing["gate"])
-        look.append(f"See what the gate wrote: noface logs {issue.id} {failing['attempt']} --gate {gate}")
-    return {
-        "options": [option.text for option in options],
-        "commands": [option.command for option in options],
-        "next_steps": [first, f"See the evidence: noface show {issue.id}", *look],
-    }
+        gate = shlex.quote(failing.gate)
+        look.append(f"See what the gate wrote: noface logs {issue.id} {failing.attempt} --gate {gate}")
+    return (first, f"See the evidence: noface show {issue.id}", *look)
 
 
 def _summary(action: Block, history: History) -> str:

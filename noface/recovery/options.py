@@ -6,17 +6,19 @@ A command is whole and can be copied: what it names exists where it is printed, 
 import json
 import re
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import string
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from noface.data import table
 from noface.model.actions import ApprovalKind, Block
 from noface.model.failure import CHANGED_FILES
 from noface.model.history import History
 from noface.model.issue import Issue
+from noface.model.request import Option, PersonRequest, RequestKind
 from noface.model.taxonomy import Category, FailureKind
 
 _MORE_ATTEMPTS = 3
-_PATHS_MAX = 10
 _NOTE = '--note "…"'
 EDITOR = "${EDITOR:-vi}"
 """What begins a command that edits a file, also if a shell has no $EDITOR."""
@@ -38,12 +40,38 @@ class Configured:
     ready: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """What can be done about an issue, in a person's words, and the command that does it."""
+def asks(
+    request: PersonRequest, kind: RequestKind | ApprovalKind, issue: Issue, facts: Mapping[str, object]
+) -> PersonRequest:
+    """Return the request with what data/requests.toml says of its kind; what is not said there stays as it is."""
+    entry = table("requests")[kind.value]
+    known = {"id": issue.id, "edit": edit_command(issue) if issue.source else "", **facts}
 
-    text: str
-    command: str
+    def said(texts: Iterable[str]) -> bool:
+        names = (name for text in texts for _, name, _, _ in string.Formatter().parse(text) if name)
+        return all(known[name] for name in names)
+
+    steps = request.next_steps
+    if "first" in entry:
+        steps = (entry["first"].format_map(known), *steps[1:])
+    if "steps" in entry:
+        steps = tuple(step.format_map(known) for step in entry["steps"] if said([step]))
+    request = replace(
+        request,
+        task=entry["task"].format_map(known),
+        question=entry["question"].format_map(known) if "question" in entry else request.question,
+        next_steps=steps,
+    )
+    if "options" not in entry:
+        return request
+    ways = [Option(*(text.format_map(known) for text in way)) for way in entry["options"] if said(way)]
+    return with_options(request, ways)
+
+
+def with_options(request: PersonRequest, options: Sequence[Option]) -> PersonRequest:
+    """Return the request with other options."""
+    texts, commands = (option.text for option in options), (option.command for option in options)
+    return replace(request, options=tuple(texts), commands=tuple(commands))
 
 
 def options_of_blocked(
@@ -72,41 +100,6 @@ def options_of_blocked(
             Option("take the work over by hand", f"git switch --create by-hand-{branch.rpartition('/')[2]} {branch}")
         )
     return tuple(options)
-
-
-def options_of_approval(
-    issue: Issue, wants: ApprovalKind, branch: str, judging: tuple[str, ...] = ()
-) -> tuple[Option, ...]:
-    """Return what can be said to an issue that waits for approval; `judging` are the tests that its work changes."""
-    approve, reject = f"noface approve {issue.id}", f"noface reject {issue.id} {_NOTE}"
-    look = (Option("look at the work first", f"git diff ...{shlex.quote(branch)}"),) if branch else ()
-    lasting: tuple[Option, ...] = ()
-    if judging and issue.source:
-        named = ", ".join(json.dumps(path, ensure_ascii=False) for path in judging[:_PATHS_MAX])
-        text = f"or let this issue change them from now on: add the line may_change = [{named}] to it"
-        lasting = (Option(text, edit_command(issue)),)
-    return (*look, *_answers(wants, approve, reject, judging), *lasting)
-
-
-def _answers(wants: ApprovalKind, approve: str, reject: str, judging: tuple[str, ...]) -> tuple[Option, Option]:
-    match wants:
-        case ApprovalKind.LANDING:
-            return Option("let it land", approve), Option("turn it down and say why; the next worker is told", reject)
-        case ApprovalKind.PATHS:
-            return Option("allow these paths as well", approve), Option("refuse, and say how to do without", reject)
-        case ApprovalKind.CONTRACT if judging:
-            yes = Option("let it land with its tests, if the gates pass", approve)
-            return yes, Option("main's tests are right, and stay: say so", reject)
-        case ApprovalKind.CONTRACT:
-            yes = Option("it is wrong: the change of the tests may land, if the gates pass", f"{approve} {_NOTE}")
-            return yes, Option("it is right, and stays: say so", reject)
-        case ApprovalKind.DONE:
-            return Option("it is done: close it", approve), Option("it is not: say what is missing", reject)
-        case ApprovalKind.COMPLETE:
-            yes = Option("nothing is missing: close it", approve)
-            return yes, Option("say what is missing: it becomes a further part", reject)
-        case ApprovalKind.GOING_ON:
-            return Option("go on with it", approve), Option("say what should be done instead", reject)
 
 
 def _for_limit(issue: Issue, limit: str) -> list[Option]:

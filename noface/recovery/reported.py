@@ -21,6 +21,7 @@ from noface.model.attempt import PastAttempt, failure_of
 from noface.model.failure import Failure
 from noface.model.issue import Issue
 from noface.model.quoting import quoted, some
+from noface.model.request import GivenUp, Resources, Tried
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, Reason
 from noface.model.worker_run import BlockedReason, ReportStatus, UnreadableReport, WorkerReport
 
@@ -292,40 +293,38 @@ def abort_report(
     advice: "tuple[Advice, ...]",
     kind: FailureKind,
     reason: str,
-) -> dict[str, Any]:
-    """Return the report as a JSON document."""
-    return {
-        "id": issue.id,
-        "title": issue.title,
-        "status": "failed",
-        "failure_kind": kind.value,
-        "failure_reason": reason,
-        "attempts_made": len(attempts),
-        "attempts_charged": sum(attempt.charged for attempt in attempts),
-        "last_error": _last_error(attempts),
-        "recovery_attempted": recovery_attempted(attempts, advice),
-        "recommendation": kind.info.recommendation,
-        "resources": _resources(attempts, advice),
-        "subtask_failures": [subtask_failure(failed) for answer in advice for failed in answer.parts],
-    }
+) -> GivenUp:
+    """Return the report."""
+    return GivenUp(
+        id=issue.id,
+        title=issue.title,
+        status="failed",
+        failure_kind=kind.value,
+        failure_reason=reason,
+        attempts_made=len(attempts),
+        attempts_charged=sum(attempt.charged for attempt in attempts),
+        last_error=_last_error(attempts),
+        recovery_attempted=recovery_attempted(attempts, advice),
+        recommendation=kind.info.recommendation,
+        resources=_resources(attempts, advice),
+        subtask_failures=tuple(subtask_failure(failed) for answer in advice for failed in answer.parts),
+    )
 
 
-def recovery_attempted(attempts: tuple[PastAttempt, ...], advice: "tuple[Advice, ...]") -> list[dict[str, str]]:
+def recovery_attempted(attempts: tuple[PastAttempt, ...], advice: "tuple[Advice, ...]") -> tuple[Tried, ...]:
     """Return what was tried, in its order: each attempt by the action that led to it, each question by its topic."""
-    asked: dict[tuple[int, int], list[Advice]] = {}
+    asked: dict[tuple[int, int], list[Tried]] = {}
     for answer in advice:
-        asked.setdefault((answer.epoch, answer.after), []).append(answer)
-    tried: list[dict[str, str]] = []
+        asked.setdefault((answer.epoch, answer.after), []).append(Tried(answer.topic.value, _came_of(answer)))
+    tried: list[Tried] = []
     before: PastAttempt | None = None
     judged: PastAttempt | None = None
     for attempt in attempts:
-        tried.append({"strategy": _strategy(before, attempt), "result": _result(judged, attempt)})
-        answers = asked.pop((attempt.epoch, attempt.number), [])
-        tried += [{"strategy": answer.topic.value, "result": _came_of(answer)} for answer in answers]
+        tried.append(Tried(_strategy(before, attempt), _result(judged, attempt)))
+        tried += asked.pop((attempt.epoch, attempt.number), [])
         before = attempt
         judged = judged if attempt.outcome == INTERRUPTED else attempt
-    rest = (answer for answers in asked.values() for answer in answers)
-    return [*tried, *({"strategy": answer.topic.value, "result": _came_of(answer)} for answer in rest)]
+    return (*tried, *(each for rest in asked.values() for each in rest))
 
 
 def _strategy(before: PastAttempt | None, attempt: PastAttempt) -> str:
@@ -358,15 +357,13 @@ def _last_error(attempts: tuple[PastAttempt, ...]) -> str | None:
     return failure_of(last).message if last is not None else None
 
 
-def _resources(attempts: tuple[PastAttempt, ...], advice: "tuple[Advice, ...]") -> dict[str, Any]:
-    """Return what it took (P10); an amount that nobody said is None, never 0."""
-    return {
-        "attempts_by_model": dict(Counter(attempt.model for attempt in attempts)),
-        "questions_by_model": dict(Counter(answer.model for answer in advice if answer.model)),
-        "cost_usd": _sum([*(attempt.cost_usd for attempt in attempts), *(answer.cost_usd for answer in advice)]),
-        "tokens_in": None,
-        "tokens_out": None,
-    }
+def _resources(attempts: tuple[PastAttempt, ...], advice: "tuple[Advice, ...]") -> Resources:
+    """Return what it took (P10); an amount that is unknown is None, never 0."""
+    return Resources(
+        dict(Counter(attempt.model for attempt in attempts)),
+        dict(Counter(answer.model for answer in advice if answer.model)),
+        _sum([*(attempt.cost_usd for attempt in attempts), *(answer.cost_usd for answer in advice)]),
+    )
 
 
 def _sum(amounts: Iterable[float | None]) -> float | None:

@@ -7,14 +7,14 @@ What agents, logs and issues wrote stands in it as data (model/markdown). Times 
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from noface.model.markdown import block, bounded, code, plain, quote
 from noface.model.publication import ACCOUNT, APPROVED, Said
 from noface.model.quoting import in_dollars
+from noface.model.request import NOTHING_ASKED, PersonRequest
 from noface.model.taxonomy import INTERRUPTED, IssueStatus
 from noface.recovery.claims import CLAIMED
 
@@ -46,13 +46,13 @@ class Worked:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a divided issue. `document` is that of one that waits for a person, `epoch` counts its unblockings."""
+    """A part of a divided issue. `request` is that of one that waits for a person, `epoch` counts its unblockings."""
 
     id: str
     title: str
     status: str
     epoch: int = 0
-    document: Mapping[str, Any] = field(default_factory=dict)
+    request: PersonRequest = NOTHING_ASKED
 
     @property
     def asks(self) -> bool:
@@ -82,7 +82,7 @@ class Pull:
 class Standing:
     """What noface's rows say of an issue, as far as its tracker is told. Money in dollars, None for unknown.
 
-    `document` is that of an issue that waits for a person (recovery/blocked). `parts` are those of a divided issue: the
+    `request` is that of an issue that waits for a person. `parts` are those of a divided issue: the
     tracker does not know them, so what they ask is asked and answered at the whole. `pushed` tells whether main was
     pushed after the landing. `not_heard` says why what `not_heard_of` wrote in comment `heard` was not acted on.
     `any_answer`: any comment answers what is asked.
@@ -97,7 +97,7 @@ class Standing:
     epoch: int = 0
     attempts: tuple[Worked, ...] = ()
     cost_usd: float | None = None
-    document: Mapping[str, Any] = field(default_factory=dict)
+    request: PersonRequest = NOTHING_ASKED
     parts: tuple[Part, ...] = ()
     pull: Pull | None = None
     merged_commit: str = ""
@@ -214,23 +214,23 @@ def _now(standing: Standing, reason: str) -> str:
 def _needs_person(standing: Standing, state: str, clean: Clean) -> Iterator[str]:
     """Yield the question first, then how to answer it here, then what there is to know."""
     asking = [part for part in standing.parts if part.asks] if standing.status == IssueStatus.EPIC else []
-    documents = [part.document for part in asking] or [standing.document]
+    requests = [part.request for part in asking] or [standing.request]
     needs = "needs an answer" if state == IssueStatus.BLOCKED else "needs a yes"
     summary = (
         f"{len(asking)} of its parts cannot go on."
         if asking
-        else plain(clean(_text(standing.document, "summary") or standing.reason))
+        else plain(clean(standing.request.summary or standing.reason))
     )
     yield f"**noface {needs} to go on.** {summary}"
-    for number, document in enumerate(documents):
+    for number, request in enumerate(requests):
         if asking:
             yield f"Part {code(asking[number].id)}, {plain(clean(asking[number].title))}:"
-        if question := _text(document, "question"):
-            yield quote(clean(question))
+        if request.question:
+            yield quote(clean(request.question))
     yield _answers_here(state, any_answer=standing.any_answer)
-    for document in documents:
-        yield from _evidence(document, clean)
-        yield _options(document, clean)
+    for request in requests:
+        yield from _evidence(request, clean)
+        yield _options(request, clean)
 
 
 def _answers_here(state: str, *, any_answer: bool) -> str:
@@ -254,24 +254,22 @@ def _answers_here(state: str, *, any_answer: bool) -> str:
     return f"**To answer,** write a comment below, if you may write to this repository:\n\n{listed}"
 
 
-def _evidence(document: Mapping[str, Any], clean: Clean) -> Iterator[str]:
-    failing = document.get("failing")
-    if isinstance(failing, Mapping):
-        where = f" ({code(clean(str(failing['location'])))})" if failing.get("location") else ""
-        message = plain(clean(str(failing.get("message", ""))))
-        yield f"Gate {code(clean(str(failing.get('gate', ''))))} fails{where}: {message}"
-        yield block(clean(str(line)) for line in failing.get("lines", ()))
-    if files := document.get("changed_files"):
-        changed = ", ".join(code(clean(str(path))) for path in document.get("changed", ())[:_PARTS_SHOWN])
-        yield f"It changes {files} files, {document.get('changed_lines', 0)} lines: {changed}"
-    if tried := [plain(clean(str(line))) for line in document.get("tried_in_short", ())]:
+def _evidence(request: PersonRequest, clean: Clean) -> Iterator[str]:
+    if (failing := request.failing) is not None:
+        where = f" ({code(clean(failing.location))})" if failing.location else ""
+        yield f"Gate {code(clean(failing.gate))} fails{where}: {plain(clean(failing.message))}"
+        yield block(map(clean, failing.lines))
+    if files := request.changed_files:
+        changed = ", ".join(code(clean(path)) for path in request.changed[:_PARTS_SHOWN])
+        yield f"It changes {files} files, {request.changed_lines} lines: {changed}"
+    if tried := [plain(clean(line)) for line in request.tried_in_short]:
         yield "What was tried:\n\n" + "\n".join(f"- {line}" for line in tried[-_ATTEMPTS_SHOWN:])
 
 
-def _options(document: Mapping[str, Any], clean: Clean) -> str:
+def _options(request: PersonRequest, clean: Clean) -> str:
     """Return what can be done at the machine where noface runs."""
-    pairs = zip(document.get("options", ()), document.get("commands", ()), strict=False)
-    lines = [f"- {plain(clean(str(text)))}: {code(clean(str(command)))}" for text, command in pairs]
+    pairs = zip(request.options, request.commands, strict=False)
+    lines = [f"- {plain(clean(text))}: {code(clean(command))}" for text, command in pairs]
     if not lines:
         return ""
     listed = "\n".join(lines)
@@ -326,8 +324,3 @@ def _footer(standing: Standing) -> str:
 def at(when: float) -> str:
     """Return a time as it is told to people anywhere: in UTC, to the minute."""
     return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def _text(document: Mapping[str, Any], key: str) -> str:
-    value = document.get(key)
-    return value if isinstance(value, str) else ""

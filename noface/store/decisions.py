@@ -13,6 +13,7 @@ from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.history import MISSING, NOTHING_MISSING, Advice, Topic, Verdict
 from noface.model.quoting import short
+from noface.model.request import NOTHING_ASKED
 from noface.model.taxonomy import PASSED, Category, FailureKind, IssueStatus
 from noface.store.journal import Journal
 from noface.store.questions import Questions
@@ -60,10 +61,10 @@ def open_case(reader: Reader, questions: Questions, row: IssueRow, verdict: Verd
         raise problem
     if not past:
         raise UsageError(f"issue {row.id} has no attempt to decide on", f"Unblock it: noface unblock {row.id}")
-    document = row.block or {}
+    request = row.block or NOTHING_ASKED
     otherwise = ApprovalKind.LANDING if past[-1].failure is None else ApprovalKind.GOING_ON
-    wants = next((each for each in ApprovalKind if each.value == document.get("wants")), otherwise)
-    return Case(row, past[-1], wants, tuple(str(path) for path in document.get("paths", ())))
+    wants = next((each for each in ApprovalKind if each.value == request.wants), otherwise)
+    return Case(row, past[-1], wants, request.paths)
 
 
 def approve(now: float, journal: Journal, questions: Questions, case: Case, note: str, who: str = "a person") -> None:

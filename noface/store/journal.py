@@ -5,7 +5,7 @@ import zlib
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from noface.model.actions import Action
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted
@@ -14,6 +14,7 @@ from noface.model.failure import Failure
 from noface.model.gate import GateResult
 from noface.model.history import IssueKind
 from noface.model.issue import Backlog
+from noface.model.request import PersonRequest
 from noface.model.taxonomy import IssueStatus
 from noface.model.worker_run import Resumed
 from noface.recovery.learned_start import BEGINS
@@ -112,23 +113,23 @@ class Journal:
                 )
             self.event(at, f"issue_{status}", issue_id, reason=reason, until=until)
 
-    def blocked(self, at: float, issue_id: str, reason: str, block: dict[str, Any]) -> None:
-        """Block an issue; `block` is what `noface blocked` shows (N13)."""
+    def blocked(self, at: float, issue_id: str, reason: str, request: PersonRequest) -> None:
+        """Block an issue; `request` is what `noface blocked` shows (N13)."""
         with self._db.transaction() as connection:
-            _set(connection, issue_id, block=dumps(block))
+            _set(connection, issue_id, block=dumps(request))
             self.status(at, issue_id, IssueStatus.BLOCKED, reason)
 
-    def approval_requested(self, at: float, issue_id: str, reason: str, document: dict[str, Any]) -> None:
-        """Let an issue wait for a person's decision; `document` is what `noface blocked` shows (L10)."""
+    def approval_requested(self, at: float, issue_id: str, reason: str, request: PersonRequest) -> None:
+        """Let an issue wait for a person's decision; `request` is what `noface blocked` shows (L10)."""
         with self._db.transaction() as connection:
-            _set(connection, issue_id, block=dumps(document))
+            _set(connection, issue_id, block=dumps(request))
             self.status(at, issue_id, IssueStatus.APPROVAL, reason)
-            self.person_asked(at, issue_id, reason, document)
+            self.person_asked(at, issue_id, reason, request)
 
-    def person_asked(self, at: float, issue_id: str, reason: str, document: Mapping[str, Any]) -> None:
+    def person_asked(self, at: float, issue_id: str, reason: str, request: PersonRequest) -> None:
         """Tell what a person is asked of an issue, with what was tried (L10)."""
-        attempts, question = list(document.get("tried", ())), str(document.get("question", ""))
-        self.event(at, "approval_requested", issue_id, reason=reason, question=question, attempts=attempts)
+        asked = {"question": request.question, "attempts": request.tried}
+        self.event(at, "approval_requested", issue_id, reason=reason, **asked)
 
     def unblocked(
         self, at: float, issue_id: str, note: str, why: str, model: str | None = None, attempts: int | None = None

@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from noface.model.request import NOTHING_ASKED
 from noface.model.taxonomy import IssueStatus
 from noface.recovery.said import GONE, Part, Pull, Standing, Worked
 from noface.store.database import Database, insert
@@ -132,7 +133,7 @@ class Publications:
             epoch=row.epoch,
             attempts=tuple(Worked(*each) for each in attempts),
             cost_usd=row.cost_usd,
-            document=row.block or {},
+            request=row.block or NOTHING_ASKED,
             parts=tuple(_part(read(IssueRow, each)) for each in parts),
             pull=pull,
             merged_commit=row.merged_commit or "",
@@ -164,7 +165,7 @@ class Publications:
 
 
 def _part(row: IssueRow) -> Part:
-    return Part(row.id, row.title, row.status, row.epoch, row.block or {})
+    return Part(row.id, row.title, row.status, row.epoch, row.block or NOTHING_ASKED)
 
 
 def _publication(row: Any) -> Publication:

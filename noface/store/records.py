@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from noface.model.failure import Failure
+    from noface.model.request import PersonRequest
     from noface.model.worker_run import Resumed, WorkerReport
 
 SCHEMA_VERSION = 7
@@ -46,7 +47,7 @@ class IssueRow(NamedTuple):
     branch: str | None
     merged_commit: str | None
     cost_usd: float | None
-    block: Mapping[str, Any] | None
+    block: "PersonRequest | None"
     satisfied: bool
     wanted_model: str | None
     wanted_attempts: int | None
@@ -261,6 +262,16 @@ def _record(kind: str) -> Callable[[str | None], Any]:
     return read_record
 
 
+def _request(text: str | None) -> "PersonRequest | None":
+    """Return what a person is asked; what earlier versions left out, or had as null, takes its default."""
+    if not text:
+        return None
+    from noface.model.codec import decode
+    from noface.model.request import PersonRequest
+
+    return decode(PersonRequest, {name: value for name, value in json.loads(text).items() if value is not None})
+
+
 def _gates(text: str) -> tuple[GateRun, ...]:
     from noface.model.codec import decode
 
@@ -278,7 +289,7 @@ _FROM_COLUMN: Mapping[str, Callable[[Any], Any]] = {
     "notes": _texts,
     "changed": _texts,
     "doubts": _texts,
-    "block": _mapping,
+    "block": _request,
     "partial": _mapping,
     "gates": _gates,
     "action": _record("noface.store.records:NextAction"),

@@ -1,8 +1,8 @@
 """The pages of `noface blocked`: the overview, where each issue takes a line, and the page of one issue."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+from noface.model.request import Failing
 from noface.ui.blocked import ApprovalRequest, BlockedDocument, BlockedIssue, Held, Task, Waiting
 from noface.ui.page import evidence_lines, paint, quoted
 from noface.ui.text import cells, clean, count, fit, hanging, pad
@@ -126,18 +126,18 @@ def _why(record: Waiting) -> str:
     return record.summary.partition(". Last: ")[0] if record.tried else record.summary
 
 
-def _still_failing(failing: Mapping[str, Any], width: int) -> Iterator[str]:
+def _still_failing(failing: Failing, width: int) -> Iterator[str]:
     """Return what a gate still finds: its command, the tests, where, and the lines that decided."""
-    command = f": {failing['command']}" if failing["command"] else ""
-    yield from hanging(f"{failing['gate']}{command}", width, "    ", "      ", rows_max=_COMMAND_ROWS_MAX)
-    for test in failing["tests"][:_TESTS_SHOWN]:
+    command = f": {failing.command}" if failing.command else ""
+    yield from hanging(f"{failing.gate}{command}", width, "    ", "      ", rows_max=_COMMAND_ROWS_MAX)
+    for test in failing.tests[:_TESTS_SHOWN]:
         yield from hanging(f"fails: {test}", width, "    • ")
-    more = len(failing["tests"][_TESTS_SHOWN:]) + failing["more_tests"]
+    more = len(failing.tests[_TESTS_SHOWN:]) + failing.more_tests
     if more:
         yield f"    … and {more:,} more"
-    if failing["location"]:
-        yield from hanging(f"at {failing['location']}", width, "    ")
-    yield from evidence_lines(failing["lines"] or [failing["message"]], "", width, "    ")
+    if failing.location:
+        yield from hanging(f"at {failing.location}", width, "    ")
+    yield from evidence_lines(failing.lines or [failing.message], "", width, "    ")
 
 
 def _section(title: str, lines: Iterator[str] | Sequence[str]) -> Iterator[str]:

@@ -69,4 +69,4 @@ def _kept_out(_row: IssueRow, attempts: list[AttemptRow]) -> str | None:
 
 
 def _blocked(row: IssueRow, _attempts: list[AttemptRow]) -> str | None:
-    return f"{row.title}: {row.block['summary']}" if row.status == "blocked" and row.block is not None else None
+    return f"{row.title}: {row.block.summary}" if row.status == "blocked" and row.block is not None else None

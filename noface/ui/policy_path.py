@@ -4,14 +4,15 @@ One kind of failure step by step, and the recorded decisions that another policy
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 
 from noface.model.actions import Ask, Block, RequestApproval, Skip, WaitUntil, action_instruction, model_of, thinks
+from noface.model.codec import view
 from noface.model.history import Topic
 from noface.model.quoting import in_dollars
 from noface.model.taxonomy import Category, FailureKind, Strategy
 from noface.prompts.data import Situation, situation_for
-from noface.recovery.blocked import approval_document, block_document
+from noface.recovery.blocked import approval_request, block_request
 from noface.recovery.policy_table import (
     ComparedDecision,
     DecisionPoint,
@@ -208,12 +209,12 @@ def _ending(made: SimulatedIssue) -> Ending | None:
     issue, action = made.history.issue, made.steps[-1].action
     match action:
         case Block():
-            document = block_document(issue, action, made.history, "")
+            request = block_request(issue, action, made.history, "")
         case RequestApproval():
-            document = approval_document(issue, action, made.history, "")
+            request = approval_request(issue, action, made.history, "")
         case _:
             return None
-    return Ending(**{each.name: document[each.name] for each in fields(Ending)})
+    return view(Ending, request)
 
 
 def _ending_lines(made: SimulatedIssue, width: int) -> list[str]:

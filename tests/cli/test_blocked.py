@@ -3,8 +3,10 @@
 import pytest
 from support.cli_story import Story, red_test, usual_night, write_issue
 
+from noface.model.codec import decode
 from noface.model.failure import Failure
 from noface.model.history import Topic
+from noface.model.request import PersonRequest
 from noface.model.taxonomy import FailureKind
 
 KEYS_OF_0_1 = {
@@ -122,7 +124,7 @@ def test_what_the_earlier_version_stored_is_shown_as_well(project, night):
         "tried": ["attempt 1 with small: TEST_FAILURE: assert 1 == 2"],
         "errors": ["TEST_FAILURE: assert 1 == 2"],
     }
-    night.journal.blocked(night.tick(), "005", "all 2 attempts are used up", document)
+    night.journal.blocked(night.tick(), "005", "all 2 attempts are used up", decode(PersonRequest, document))
     assert "  005  Export orders as CSV           assert 1 == 2\n" in project.noface("blocked").stdout
     page = project.noface("blocked", "5").stdout
     assert "  TEST_FAILURE after 2 attempts: all 2 attempts are used up\n" in page
@@ -192,6 +194,6 @@ def test_what_became_of_the_parts_is_told_of_a_blocked_epic(project, night):
 
 def test_a_block_whose_options_have_no_command_each_lists_them_apart(project, night):
     document = {"kind": "ENVIRONMENT", "summary": "s", "options": ["a", "b"], "commands": ["noface run"]}
-    night.journal.blocked(night.tick(), "005", "s", document)
+    night.journal.blocked(night.tick(), "005", "s", decode(PersonRequest, document))
     page = project.noface("blocked", "5").stdout
     assert "  Options\n    • a\n    • b\n\n  Commands\n    noface run\n" in page

@@ -14,9 +14,10 @@ from support.cases import cases
 from noface.data import FOLDER, Patterns, expanded, table
 from noface.diagnosis import syntax
 from noface.diagnosis.readers import counts
-from noface.model.actions import NAMES
+from noface.model.actions import NAMES, ApprovalKind
 from noface.model.history import AdviceOutcome, Topic
 from noface.model.protection import always_protected, default_protected
+from noface.model.request import RequestKind
 from noface.model.taxonomy import Category, FailureKind, KindInfo, Strategy
 from noface.secrets.rules import VALUE_CHARS_MIN
 from noface.secrets.shapes import without_keys
@@ -268,3 +269,17 @@ def test_runners_and_syntax_have_known_keys():
     assert all(len(pair) == 2 for pair in table("runners")["pairs"])
     assert table("syntax").keys() == {"suffixes", "grammars"}
     assert table("syntax")["grammars"].keys() | syntax.FULLY_PARSED == set(table("syntax")["suffixes"].values())
+
+
+# --- requests
+
+
+def test_every_request_to_a_person_has_its_words():
+    kinds = [*RequestKind, *ApprovalKind]
+    assert set(table("requests")) == {kind.value for kind in kinds}
+    for kind in kinds:
+        entry = table("requests")[kind.value]
+        assert entry.keys() <= {"task", "question", "first", "steps", "options"}
+        assert not entry["task"].endswith((".", "?"))
+        assert "?" in entry.get("question", "?")
+        assert all(len(way) == 2 for way in entry.get("options", ()))

@@ -79,7 +79,7 @@ def the_demonstration_shows_each_important_thing(demo):
     assert any(failure.gate == "tests" for failure in failures)
     blocked = [row for row, _ in stories.values() if row.status == "blocked"]
     assert blocked
-    assert blocked[0].block["next_steps"]
+    assert blocked[0].block.next_steps
 
 
 def a_bug_of_one_edit_is_merged_at_the_first_attempt(demo):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from support.cases import cases
 
 from noface.model.attempt import FileChange, Judged, NotStarted, PastAttempt, Snapshot
+from noface.model.codec import encode
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
 from noface.model.history import Advice, AdviceOutcome, Topic
@@ -219,7 +220,7 @@ def past(number, outcome="TEST_FAILURE", answer="", signature="s", epoch=0, mode
 
 
 def tried(attempts, advice=()):
-    return [(entry["strategy"], entry["result"]) for entry in recovery_attempted(tuple(attempts), tuple(advice))]
+    return [tuple(entry) for entry in recovery_attempted(tuple(attempts), tuple(advice))]
 
 
 def test_the_report_of_giving_up_tells_what_was_tried_and_what_to_do():
@@ -236,7 +237,7 @@ def test_the_report_of_giving_up_tells_what_was_tried_and_what_to_do():
         FailureKind.SYNTAX_ERROR,
         "all 3 attempts are used up",
     )
-    assert json.loads(json.dumps(found)) == {
+    assert json.loads(json.dumps(encode(found))) == {
         "id": "7",
         "title": "Seven",
         "status": "failed",
@@ -294,7 +295,7 @@ def test_answers_that_came_to_nothing_are_told_as_that():
 
 
 def test_an_issue_without_attempts_has_a_report_and_no_made_up_cost():
-    found = abort_report(Issue("7", "t"), (), (), FailureKind.AUTH, "no key")
+    found = encode(abort_report(Issue("7", "t"), (), (), FailureKind.AUTH, "no key"))
     assert (found["attempts_made"], found["recovery_attempted"], found["last_error"]) == (0, [], None)
     assert found["resources"]["cost_usd"] is None
 

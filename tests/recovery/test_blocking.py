@@ -11,12 +11,13 @@ from support.cases import cases
 
 from noface.model.actions import Block, RequestApproval
 from noface.model.attempt import PastAttempt
+from noface.model.codec import encode
 from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
 from noface.model.taxonomy import PASSED, FailureKind
 from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
-from noface.recovery.blocked import approval_document, block_document
+from noface.recovery.blocked import approval_request, block_request
 from noface.recovery.options import Configured, edit_command
 
 ISSUE = Issue("7", "Seven", source="issues/7-a b.md", paths=("src/api/**",))
@@ -49,12 +50,12 @@ def block(
     configured=Configured(),
 ):
     action = Block(kind, "all 2 attempts are used up")
-    return block_document(issue, action, History(issue, attempts, epoch, advice), branch, configured)
+    return encode(block_request(issue, action, History(issue, attempts, epoch, advice), branch, configured))
 
 
 def approval(*attempts, kind=None, paths=(), branch="noface/7", advice=()):
     action = RequestApproval(kind, "it is asked for", paths)
-    return approval_document(ISSUE, action, History(ISSUE, attempts, advice=advice), branch)
+    return encode(approval_request(ISSUE, action, History(ISSUE, attempts, advice=advice), branch))
 
 
 def passed(number, **more):
@@ -195,9 +196,9 @@ def test_a_model_that_is_configured_no_more_is_not_offered():
 
 def test_money_that_is_spent_is_allowed_or_counted_anew():
     action = Block(FailureKind.RESOURCE_EXHAUSTED, "spent", "max_cost_usd")
-    told = block_document(ISSUE, action, History(ISSUE, (attempt(1),)), "")
-    assert told["commands"][:2] == ['${EDITOR:-vi} "$(noface config path)"', "noface retry 7"]
-    assert told["task"] == "Allow more money: max_cost_usd of [retry] is spent"
+    told = block_request(ISSUE, action, History(ISSUE, (attempt(1),)), "")
+    assert list(told.commands[:2]) == ['${EDITOR:-vi} "$(noface config path)"', "noface retry 7"]
+    assert told.task == "Allow more money: max_cost_usd of [retry] is spent"
 
 
 def test_what_a_gate_still_finds_is_told_with_its_command():

@@ -1,20 +1,23 @@
 """What an issue's comment says, and when it is said again."""
 
+from dataclasses import replace
+
 import pytest
 
+from noface.model.request import Failing, PersonRequest
 from noface.recovery.said import CALM_S, GONE, Part, Pull, Standing, Worked, digest, due_at, said_of
 
 BEGAN = 1_795_384_800.0  # 2026-11-22 22:00 UTC
 FIRST = Worked(1, "small", BEGAN, "TEST_FAILURE")
 SECOND = Worked(2, "strong", BEGAN + 600)
-QUESTION = {
-    "summary": "TEST_FAILURE after 2 attempts: no more rungs",
-    "question": "What do the workers not know that would make test_a pass? @mallory says #13",
-    "options": ["answer it"],
-    "commands": ['noface unblock 7 --note "…"'],
-    "tried_in_short": ["attempts 1 and 2 with small: TEST_FAILURE"],
-    "failing": {"gate": "unit", "location": "a.py:3", "message": "assert 1 == 2", "lines": ["E  assert @all"]},
-}
+QUESTION = PersonRequest(
+    summary="TEST_FAILURE after 2 attempts: no more rungs",
+    question="What do the workers not know that would make test_a pass? @mallory says #13",
+    options=("answer it",),
+    commands=('noface unblock 7 --note "…"',),
+    tried_in_short=("attempts 1 and 2 with small: TEST_FAILURE",),
+    failing=Failing(gate="unit", location="a.py:3", message="assert 1 == 2", lines=("E  assert @all",)),
+)
 
 
 def said(clean=lambda text: text, **values):
@@ -29,21 +32,21 @@ def test_a_running_issue_names_the_attempt_the_model_and_since_when():
 
 
 def test_a_blocked_issue_asks_its_question_first_and_says_how_to_answer():
-    text = said(status="blocked", reason="no more rungs", document=QUESTION, attempts=(FIRST,)).text
+    text = said(status="blocked", reason="no more rungs", request=QUESTION, attempts=(FIRST,)).text
     assert text.index("> What do the workers") < text.index("To answer") < text.index("assert 1 == 2")
-    assert "any other comment" in said(status="blocked", document=QUESTION, any_answer=True).text
+    assert "any other comment" in said(status="blocked", request=QUESTION, any_answer=True).text
     for way in ("`/noface` and your answer", "`/noface retry`", "`/noface skip`", "`noface unblock 7 --note"):
         assert way in text
 
 
 def test_what_needs_a_yes_names_both_answers():
-    text = said(status="approval", reason="touches migrations", document={"question": "May it land?"}).text
+    text = said(status="approval", reason="touches migrations", request=PersonRequest(question="May it land?")).text
     assert "`/noface approve`" in text
     assert "`/noface reject`" in text
 
 
 def test_words_of_others_ping_nobody_and_link_nothing():
-    text = said(status="blocked", document=QUESTION).text
+    text = said(status="blocked", request=QUESTION).text
     assert "@mallory" not in text
     assert "#13" not in text
     assert "```text\nE  assert @all\n```" in text
@@ -53,8 +56,8 @@ def test_nothing_leaves_that_is_to_be_cleaned():
     def clean(text):
         return text.replace("/home/ada", "~").replace("hunter2", "***")
 
-    document = QUESTION | {"question": "Is hunter2 in /home/ada/x?"}
-    text = said(clean, status="blocked", reason="hunter2", document=document).text
+    request = replace(QUESTION, question="Is hunter2 in /home/ada/x?")
+    text = said(clean, status="blocked", reason="hunter2", request=request).text
     assert "hunter2" not in text
     assert "/home/ada" not in text
 
@@ -98,8 +101,9 @@ def test_what_a_part_asks_is_asked_at_the_issue_that_was_divided():
 
 
 def test_the_longest_of_questions_fits_a_comment():
-    many = QUESTION | {"tried_in_short": ["x" * 5_000] * 60, "failing": QUESTION["failing"] | {"lines": ["y" * 90_000]}}
-    text = said(status="blocked", document=many).text
+    failing = QUESTION.failing._replace(lines=("y" * 90_000,))
+    many = replace(QUESTION, tried_in_short=("x" * 5_000,) * 60, failing=failing)
+    text = said(status="blocked", request=many).text
     assert len(text) < 65_000
     assert "To answer" in text
 
@@ -113,7 +117,7 @@ def test_it_is_said_again_only_when_it_differs():
 def test_attempts_that_follow_each_other_are_told_together_and_a_question_at_once():
     before = digest(said(status="running", attempts=(FIRST,)))
     assert due_at(said(status="running", attempts=(FIRST, SECOND)), before, BEGAN) == BEGAN + CALM_S
-    assert due_at(said(status="blocked", document=QUESTION), before, BEGAN) == 0.0
+    assert due_at(said(status="blocked", request=QUESTION), before, BEGAN) == 0.0
     assert due_at(said(status="merged"), before, BEGAN) == 0.0
 
 

@@ -1,5 +1,6 @@
 """What happened, and the rows people look at: they never disagree."""
 
+import json
 import sqlite3
 from contextlib import suppress
 from dataclasses import replace
@@ -15,6 +16,7 @@ from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
 from noface.model.history import Advice, Topic
 from noface.model.issue import Backlog, Issue, IssueFault
+from noface.model.request import Failing, PersonRequest
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage
 from noface.process.reads import Reads
@@ -190,8 +192,8 @@ def test_numbers_never_restart_and_cannot_be_given_twice(journal, reader):
 def test_unblocking_starts_the_counters_again_and_keeps_what_was(journal, reader):
     start(journal, 1)
     finish(journal, 1, cost=0.5)
-    journal.blocked(3.0, "7", "used up", {"kind": "TEST_FAILURE"})
-    assert reader.issue("7").block == {"kind": "TEST_FAILURE"}
+    journal.blocked(3.0, "7", "used up", PersonRequest(kind="TEST_FAILURE"))
+    assert reader.issue("7").block == PersonRequest(kind="TEST_FAILURE")
     journal.unblocked(4.0, "7", "Use the other table.", "a person")
     row = reader.issue("7")
     assert (row.status, row.attempts, row.epoch, row.block) == ("ready", 0, 1, None)
@@ -199,6 +201,14 @@ def test_unblocking_starts_the_counters_again_and_keeps_what_was(journal, reader
     assert len(reader.past("7")) == 1
     journal.unblocked(5.0, "7", "", "again")
     assert reader.issue("7").note == "Use the other table."
+
+
+def test_a_request_of_an_earlier_version_is_read_as_far_as_it_goes(database, journal, reader):
+    journal.blocked(3.0, "7", "used up", PersonRequest())
+    kept = {"kind": "AUTH", "model": None, "url": "https://x", "tried": ["a"], "failing": {"gate": "unit", "lines": []}}
+    with database.transaction() as connection:
+        connection.execute("UPDATE issues SET block = ?", (json.dumps(kept),))
+    assert reader.issue("7").block == PersonRequest(kind="AUTH", tried=("a",), failing=Failing(gate="unit"))
 
 
 def test_an_attempt_of_an_earlier_epoch_does_not_count_in_the_new_one(journal, reader):
@@ -212,7 +222,7 @@ def test_an_attempt_of_an_earlier_epoch_does_not_count_in_the_new_one(journal, r
 @pytest.mark.parametrize("status", [IssueStatus.BLOCKED, IssueStatus.SKIPPED])
 def test_an_issue_edited_after_it_was_put_aside_shows_another_hash(journal, reader, status):
     if status is IssueStatus.BLOCKED:
-        journal.blocked(3.0, "7", "why", {})
+        journal.blocked(3.0, "7", "why", PersonRequest())
     else:
         journal.status(3.0, "7", status, "already satisfied")
     journal.sync_backlog(Backlog((replace(ISSUE, content_hash="v2"),)), "f2")
@@ -225,7 +235,7 @@ def test_an_issue_edited_while_it_was_worked_on_is_blocked_as_the_worker_knew_it
     start(journal, 1)
     journal.sync_backlog(Backlog((replace(ISSUE, content_hash="v2"),)), "f2")
     finish(journal, 1)
-    journal.blocked(3.0, "7", "used up", {})
+    journal.blocked(3.0, "7", "used up", PersonRequest())
     assert reader.states()["7"].content_hash == "v1"
 
 
@@ -379,7 +389,7 @@ class Life(RuleBasedStateMachine):
     @precondition(lambda self: not self.open)
     @rule()
     def block(self):
-        self.journal.blocked(2.0, "7", "why", {})
+        self.journal.blocked(2.0, "7", "why", PersonRequest())
 
     @rule()
     def unblock(self):

@@ -13,7 +13,7 @@ from noface.model.history import Advice, History
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage
-from noface.recovery.blocked import approval_document, block_document
+from noface.recovery.blocked import approval_request, block_request
 from noface.recovery.schedule import with_parts
 from noface.store.database import Database
 from noface.store.journal import Journal
@@ -159,11 +159,11 @@ class Story:
         action = Block(kind, reason)
         history = self.history(issue)
         past = history.attempts
-        document = block_document(history.issue, action, history, self.reader.issue(issue).branch or "")
-        document["unclear"] = [*document["unclear"], *questions]
+        request = block_request(history.issue, action, history, self.reader.issue(issue).branch or "")
+        request = replace(request, unclear=(*request.unclear, *questions))
         if past:
             self.journal.action(self.tick(), issue, past[-1].number, action)
-        self.journal.blocked(self.tick(), issue, reason, document)
+        self.journal.blocked(self.tick(), issue, reason, request)
         return self
 
     def history(self, issue):
@@ -185,9 +185,9 @@ class Story:
     def request_approval(self, issue, kind=None, reason='passed; label "risky" needs your approval', paths=()):
         action = RequestApproval(kind, reason, paths)
         history = self.history(issue)
-        document = approval_document(history.issue, action, history, self.reader.issue(issue).branch or "")
+        request = approval_request(history.issue, action, history, self.reader.issue(issue).branch or "")
         self.journal.action(self.tick(), issue, history.attempts[-1].number, action)
-        self.journal.approval_requested(self.tick(), issue, reason, document)
+        self.journal.approval_requested(self.tick(), issue, reason, request)
         return self
 
     def divide(self, issue, *titles):

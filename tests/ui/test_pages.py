@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from support.cases import cases
 from support.cli_story import Story, red_test, usual_night, write_issue
 
-from noface.engine.main_checks import UNCOMMITTED, _block
+from noface.engine.main_checks import UNCOMMITTED
 from noface.model.actions import Block, RequestApproval
 from noface.model.codec import encode
 from noface.model.failure import CHANGED_FILES, Failure
@@ -20,10 +20,16 @@ from noface.model.history import Topic
 from noface.model.pull_request import Check, CheckState
 from noface.model.scratch import BranchTaken
 from noface.model.taxonomy import FailureKind
-from noface.recovery.blocked import approval_document, block_document, taken_document
+from noface.recovery.blocked import approval_request, block_request
 from noface.recovery.options import Configured
-from noface.recovery.pull_documents import closed_document, rounds_document, taken_pull_document
 from noface.recovery.pull_rounds import ClosedUnmerged, Followed, RoundDue, Seen, TakenByPerson
+from noface.recovery.requests import (
+    accept_request,
+    branch_request,
+    closed_request,
+    rounds_request,
+    taken_pull_request,
+)
 from noface.recovery.said import said_of
 from noface.store.overview import Overview
 from noface.store.publications import Publications
@@ -109,14 +115,14 @@ def requests(root):
 def blocks(kind, limit=""):
     def make(issue, history):
         action = Block(kind, "all 2 attempts are used up", limit)
-        return block_document(issue, action, history, "noface/7", CONFIGURED)
+        return block_request(issue, action, history, "noface/7", CONFIGURED)
 
     return make
 
 
 def approves(kind=None, **more):
     def make(issue, history):
-        return approval_document(issue, RequestApproval(kind, "why", **more), history, "noface/7", CONFIGURED)
+        return approval_request(issue, RequestApproval(kind, "why", **more), history, "noface/7", CONFIGURED)
 
     return make
 
@@ -124,7 +130,7 @@ def approves(kind=None, **more):
 def taken(**more):
     def make(issue, history):
         why = BranchTaken("noface/7", **more)
-        return taken_document(issue, Block(FailureKind.MERGE_CONFLICT, why.reason), history, why)
+        return branch_request(issue, history, why)
 
     return make
 
@@ -160,17 +166,17 @@ REQUESTS = {
     "blocked: the branch has a person's commit": {"request": taken(commit="c" * 40)},
     "blocked: the branch on the remote": {"request": taken(commit="c" * 40, remote="origin")},
     "blocked: the pull request was closed": {
-        "request": lambda issue, history: closed_document(
+        "request": lambda issue, history: closed_request(
             issue, ClosedUnmerged("ada", "ada closed it"), FOLLOWED, history, CONFIGURED
         )
     },
     "blocked: the pull request is a person's": {
-        "request": lambda issue, history: taken_pull_document(
+        "request": lambda issue, history: taken_pull_request(
             issue, TakenByPerson("d" * 40, "ada has pushed"), FOLLOWED, history, CONFIGURED
         )
     },
     "blocked: the rounds are used up": {
-        "request": lambda issue, history: rounds_document(
+        "request": lambda issue, history: rounds_request(
             issue,
             RoundDue((RED,), (), "all rounds are used up", allowed=False),
             FailureKind.TEST_FAILURE,
@@ -180,13 +186,13 @@ REQUESTS = {
         )
     },
     "blocked: accept names what main has not": {
-        "request": lambda issue, _history: _block(
-            issue, Failure(FailureKind.MISCONFIGURED, "tests/x.py is not on main", UNCOMMITTED, evidence=MISSING)
+        "request": lambda issue, _history: accept_request(
+            issue, Failure(FailureKind.MISCONFIGURED, "tests/x.py is not on main", UNCOMMITTED), MISSING
         )
     },
     "blocked: accept cannot be run": {
-        "request": lambda issue, _history: _block(
-            issue, Failure(FailureKind.ENVIRONMENT, "foo: not found", "r", evidence=("a", "b", "c", "d"))
+        "request": lambda issue, _history: accept_request(
+            issue, Failure(FailureKind.ENVIRONMENT, "foo: not found", "r", evidence=("a", "b", "c", "d")), ()
         )
     },
     "approval: landing": {"passes": True, "request": approves()},

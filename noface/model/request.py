@@ -1,0 +1,138 @@
+"""What a person is asked of an issue that waits for them, from its cause to page, JSON, comment and verbs (N13, L10).
+
+Rows keep it as JSON by the names of its fields: add fields, never rename one. All have defaults, since earlier versions
+kept less.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Any, NamedTuple
+
+from noface.model.description import OneOf
+
+_KIND = "noface.model.taxonomy.FailureKind"
+
+
+class RequestKind(StrEnum):
+    """What else than a failure of its work may keep an issue waiting for a person, in words of data/requests.toml.
+
+    What is asked for by a yes or a no is an ApprovalKind (model/actions).
+    """
+
+    LIMIT = "limit"
+    GATE = "gate"
+    BRANCH_CHECKED_OUT = "branch-checked-out"
+    BRANCH_COMMITTED = "branch-committed"
+    BRANCH_ON_REMOTE = "branch-on-remote"
+    PULL_CLOSED = "pull-closed"
+    PULL_TAKEN = "pull-taken"
+    PULL_ROUNDS = "pull-rounds"
+    ACCEPT_UNCOMMITTED = "accept-uncommitted"
+    ACCEPT_UNRUNNABLE = "accept-unrunnable"
+    CHANGED_TESTS = "changed-tests"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What can be done about an issue, in a person's words, and the command that does it."""
+
+    text: str
+    command: str
+
+
+class Tried(NamedTuple):
+    """Something that was tried."""
+
+    strategy: Annotated[str, "What."]
+    result: Annotated[str, "What came of it."]
+
+
+class Resources(NamedTuple):
+    """What it took."""
+
+    attempts_by_model: Annotated[dict[str, Annotated[int, "How many."]], "How many attempts each model made."]
+    questions_by_model: Annotated[dict[str, Annotated[int, "How many."]], "How many questions each model was asked."]
+    cost_usd: Annotated[float | None, "Dollars; null where nobody said."]
+    tokens_in: Annotated[int | None, "Tokens read; null where nobody said."] = None
+    tokens_out: Annotated[int | None, "Tokens written; null where nobody said."] = None
+
+
+class GivenUp(NamedTuple):
+    """What recovery did before it gave up; null where it never began."""
+
+    id: Annotated[str, "The issue's id."] = ""
+    title: Annotated[str, "The issue's title."] = ""
+    status: Annotated[str, OneOf(("failed",)), "What became of it."] = "failed"
+    failure_kind: Annotated[str, OneOf(_KIND), "What it ended with."] = "UNKNOWN"
+    failure_reason: Annotated[str, "Why noface gave up."] = ""
+    attempts_made: Annotated[int, "How many attempts were made."] = 0
+    attempts_charged: Annotated[int, "How many of them count against its limit."] = 0
+    last_error: Annotated[str | None, "What went wrong last."] = None
+    recovery_attempted: Annotated[tuple[Tried, ...], "What was tried, oldest first."] = ()
+    recommendation: Annotated[str, "What a person could do."] = ""
+    resources: Resources = Resources({}, {}, None)
+    subtask_failures: Annotated[
+        tuple[dict[str, Any], ...], "For each part that failed its request, error, depth and partial output."
+    ] = ()
+
+
+class Failing(NamedTuple):
+    """What a gate has found on its newest work; null where no gate failed."""
+
+    attempt: Annotated[int, "The attempt."] = 0
+    kind: Annotated[str, OneOf(_KIND), "Why it failed."] = "UNKNOWN"
+    gate: Annotated[str, "The gate."] = ""
+    command: Annotated[str, "Its command; empty where that is not known."] = ""
+    tests: Annotated[tuple[str, ...], "The tests that fail, the first thirty."] = ()
+    more_tests: Annotated[int, "How many more fail."] = 0
+    message: Annotated[str, "What went wrong."] = ""
+    location: Annotated[str | None, "Where."] = None
+    lines: Annotated[tuple[str, ...], "The lines that decided."] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """What is told of an issue that waits for a person, whatever they are asked."""
+
+    model: Annotated[str, "The entry of [models] of its last attempt; empty without one."] = ""
+    summary: Annotated[str, "What happened, in a sentence or two."] = ""
+    question: Annotated[str, "What a person is asked."] = ""
+    tried: Annotated[tuple[str, ...], "What was tried, oldest first."] = ()
+    tried_in_short: Annotated[tuple[str, ...], "The same, attempts in a row that ended alike told once."] = ()
+    failing: Failing | None = None
+    errors: Annotated[tuple[str, ...], "What went wrong, each thing once, the newest last."] = ()
+    unclear: Annotated[tuple[str, ...], "What workers asked or missed."] = ()
+    next_steps: Annotated[tuple[str, ...], "What to do first."] = ()
+    questions: Annotated[tuple[str, ...], "What workers asked."] = ()
+    options: Annotated[tuple[str, ...], "What a person can do."] = ()
+    commands: Annotated[tuple[str, ...], "The command for each of `options`."] = ()
+    parts_failed: Annotated[
+        str, "Where it was divided: what became of the parts that could not be done. Else empty."
+    ] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersonRequest(Account):
+    """What a person is asked. `kind` is what the last attempt ended with, PASSED included.
+
+    `task` is the heading under which issues stand that need the same, "" where the kind of failure says it. `agent` is
+    the program of `model`, `limit` the key of [retry] whose money is spent, `report` what recovery did of an issue that
+    was given up. Of an approval `wants` says what is asked for (ApprovalKind), `attempt` of which attempt, `paths` what
+    it would be allowed to change as well, `changed` what it changed.
+    """
+
+    kind: str = "UNKNOWN"
+    task: str = ""
+    limit: str = ""
+    agent: str = ""
+    report: GivenUp | None = None
+    wants: str = ""
+    attempt: int = 0
+    paths: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    changed_files: int = 0
+    changed_lines: int = 0
+
+
+NOTHING_ASKED = PersonRequest()
+"""What stands for the request of an issue of which none is kept."""
