@@ -3,9 +3,11 @@
 import json
 import sys
 
+import pytest
 from support.project import GATE
 
 
+@pytest.mark.thorough
 def test_accept_has_a_limit_of_its_own_and_does_not_run_after_a_failed_gate(project):
     """Issue 1 fails the project's gate, 2 has its own limit, 3 that of the configuration."""
     ran = project.folder / "ran"

@@ -57,7 +57,11 @@ def test_a_program_that_is_too_old_for_the_option_is_asked_without_it_from_then_
 
 @pytest.mark.parametrize(
     ("first", "told"),
-    [('{"verdict": "approve",', "truncated JSON"), ("", "no JSON object found"), ("[]", "expected object")],
+    [
+        ('{"verdict": "approve",', "truncated JSON"),
+        pytest.param("", "no JSON object found", marks=pytest.mark.thorough),
+        pytest.param("[]", "expected object", marks=pytest.mark.thorough),
+    ],
 )
 def test_an_answer_that_is_cut_off_empty_or_no_object_approves_nothing_and_is_asked_for_once_more(project, first, told):
     project.config(REVIEW.replace("small", "big"))

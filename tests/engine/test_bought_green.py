@@ -166,10 +166,31 @@ REFUSED = {
 }
 
 
-def test_what_buys_its_green_is_refused(calc):
+# One row for each rule; the others are refused by a rule that has its row here, and for most tests/integrity has a table.
+OF_EACH_RULE = (
+    "a weaker assertion is held against main's own",
+    "a test that ends early is told as one that asserts nothing any more",
+    "a value that equals everything passes whatever main's tests ask for",
+    "a green end does not agree with a new test that failed",
+    "a process that ends before its tests is missed by their names",
+    "a new file beside the tests that hides one cannot help",
+    "what is called json came from outside the tree and does not resolve inside it",
+    "a new test that is skipped promises nothing",
+)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(OF_EACH_RULE, id="one of each rule"),
+        pytest.param(tuple(REFUSED.keys() - {*OF_EACH_RULE}), id="the others", marks=pytest.mark.thorough),
+    ],
+)
+def test_what_buys_its_green_is_refused(calc, names):
     project = calc()
-    attempts = several(project, {name: steps for name, (steps, _, _) in REFUSED.items()})
-    for name, (_, rules, said) in REFUSED.items():
+    attempts = several(project, {name: REFUSED[name][0] for name in REFUSED if name in names})
+    for name in attempts:
+        _, rules, said = REFUSED[name]
         failure = attempts[name]["failure"]
         assert attempts[name]["outcome"] == "GATE_TAMPERING", name
         assert rules is None or failure["rule"] in rules, name
@@ -199,6 +220,7 @@ def test_the_next_worker_is_told_what_was_found_and_what_to_do(calc):
     assert "Leave main's tests, and what runs them, as strong as they are, and correct the code." in prompt
 
 
+@pytest.mark.thorough
 def test_who_is_told_and_does_it_again_leads_to_a_question_and_a_yes_lets_it_land(calc):
     project = calc(WEAKER, attempts=4)
     other = write("tests/test_calc.py", TESTS.replace("half(6) == 3", "half(6) == half(5 + 1)"))
@@ -226,7 +248,7 @@ def test_what_the_issue_s_own_commands_want_is_for_a_person_to_look_at(calc):
 
 @pytest.mark.parametrize(
     "front",
-    [{"may_change": ["tests/**"]}, {"paths": ["calc.py", "tests/**"]}],
+    [{"may_change": ["tests/**"]}, pytest.param({"paths": ["calc.py", "tests/**"]}, marks=pytest.mark.thorough)],
 )
 def test_an_issue_that_is_about_the_tests_may_change_them(calc, front):
     changed = write("tests/test_calc.py", TESTS.replace("half(6) == 3", "half(6) == 2"))
@@ -274,12 +296,19 @@ HONEST = {
 }
 
 
-def test_honest_changes_of_tests_land(calc):
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("new tests", "parametrised", "a skip that holds only elsewhere"),
+        pytest.param(tuple(HONEST), id="all", marks=pytest.mark.thorough),
+    ],
+)
+def test_honest_changes_of_tests_land(calc, names):
     project = calc()
-    files = {name: f"tests/test_{number}.py" for number, name in enumerate(HONEST, 1)}
+    files = {name: f"tests/test_{number}.py" for number, name in enumerate(names, 1)}
     for file in files.values():
         project.write(file, TESTS)
-    several(project, {name: [write(files[name], HONEST[name]), write(f"{name}.txt", "x")] for name in HONEST})
+    several(project, {name: [write(files[name], HONEST[name]), write(f"{name}.txt", "x")] for name in names})
     assert set(project.statuses().values()) == {"merged"}
 
 
@@ -298,6 +327,7 @@ THIRD = "number / 3"
 ISSUES = {"Third takes part": "", "Third has stubs": "", "Third is excused": f"Say `{EXCUSE.strip()}` there."}
 
 
+@pytest.mark.thorough
 def test_an_excuse_that_the_issue_asks_for_is_its_work_and_a_stub_is_one_where_a_check_needs_it(calc):
     """A check that stays green without the stub has read the source."""
     more = f"{GOOD}\n\ndef third(number):\n    return {THIRD}"
@@ -314,6 +344,7 @@ def test_an_excuse_that_the_issue_asks_for_is_its_work_and_a_stub_is_one_where_a
     assert "green only with calc.pyi:1 `stub`" in project.attempts("1")[0]["failure"]["message"]
 
 
+@pytest.mark.thorough
 def test_what_no_gate_reads_excuses_nothing(calc):
     line = GOOD.replace("number // 2", f"number // 2{EXCUSE}")
     project = calc(write("calc.py", line), broken=False)
@@ -392,26 +423,39 @@ BY_DATA = (
 )
 
 
-def test_what_only_a_gate_s_reading_makes_a_judge_is_known_after_a_restart_and_told(calc):
+@pytest.fixture
+def read_by_a_gate(calc):
+    """A project after a run whose gate reads a file that judges by nothing else; the file, and why it judges."""
     project = calc(write("expected/6.txt", "2\n"), write("notes/a.md", "new\n"))
     project.write("expected/6.txt", "3\n")
     project.write("notes/a.md", "old\n")
     project.write("tests/test_calc.py", BY_DATA)
     project.commit()
-    failure = refused(project)
-    why = "a judge since it is read by gate check, and by nothing of the product"
-    assert failure["evidence"][0] == f"altered: expected/6.txt, {why}"
-    assert why in " ".join(project.noface("why", "1").stdout.replace("│", "").split())
+    return project, refused(project)
+
+
+WHY_IT_JUDGES = "a judge since it is read by gate check, and by nothing of the product"
+
+
+def test_what_only_a_gate_s_reading_makes_a_judge_is_told(read_by_a_gate):
+    project, failure = read_by_a_gate
+    assert failure["evidence"][0] == f"altered: expected/6.txt, {WHY_IT_JUDGES}"
+    assert WHY_IT_JUDGES in " ".join(project.noface("why", "1").stdout.replace("│", "").split())
     told = [
         each for each in json.loads(project.noface("doctor", "--json").stdout)["project"] if each["name"] == "judges"
     ]
     assert [each["state"] for each in told] == ["ok"]
     assert told[0]["text"].endswith(" files are read; by that these judge as well: expected/6.txt")
+
+
+@pytest.mark.thorough
+def test_what_a_gate_reads_is_known_after_a_restart_and_renewed_as_main_moves(read_by_a_gate):
+    project, _ = read_by_a_gate
     with closing(sqlite3.connect(project.state / "state.db")) as database, database:
         database.execute("UPDATE runs SET exit_code = NULL")  # cut off: main's green is taken from memory
     project.noface("retry", "1")
     project.run(code=3)
-    assert project.attempts("1")[1]["failure"]["evidence"][0] == f"altered: expected/6.txt, {why}"
+    assert project.attempts("1")[1]["failure"]["evidence"][0] == f"altered: expected/6.txt, {WHY_IT_JUDGES}"
     project.write("expected/8.txt", "4\n")
     project.commit()
     assert "main has moved since" in " ".join(project.noface("doctor").stdout.split())
@@ -455,17 +499,24 @@ AS_STRONG = {
 }
 
 
-def test_a_test_of_main_that_cannot_fail_any_more_is_found_while_main_still_passes(calc):
+@pytest.mark.parametrize(
+    ("vacuous", "as_strong"),
+    [
+        (("a result is compared with itself",), ("other values that hold by chance when they are turned",)),
+        pytest.param(tuple(VACUOUS), tuple(AS_STRONG), id="all", marks=pytest.mark.thorough),
+    ],
+)
+def test_a_test_of_main_that_cannot_fail_any_more_is_found_while_main_still_passes(calc, vacuous, as_strong):
     project = calc(broken=False)
-    ways = {**VACUOUS, **AS_STRONG}
-    asked = list(VACUOUS)
     changes = {
-        name: [write("tests/test_calc.py", TESTS.replace("    assert half(6) == 3", body))]
-        for name, body in ways.items()
+        name: [write("tests/test_calc.py", TESTS.replace("    assert half(6) == 3", {**VACUOUS, **AS_STRONG}[name]))]
+        for name in (*vacuous, *as_strong)
     }
     found = several(project, changes)
-    assert {name: (found[name]["failure"] or {}).get("rule") for name in asked} == dict.fromkeys(asked, "tests-emptied")
-    assert {name: (found[name]["failure"] or {}).get("message") for name in AS_STRONG} == dict.fromkeys(AS_STRONG)
+    assert {name: (found[name]["failure"] or {}).get("rule") for name in vacuous} == dict.fromkeys(
+        vacuous, "tests-emptied"
+    )
+    assert {name: (found[name]["failure"] or {}).get("message") for name in as_strong} == dict.fromkeys(as_strong)
 
 
 HELPED = (
@@ -488,6 +539,7 @@ def test_a_product_that_swallows_what_its_tests_raise_is_found(calc):
     assert (failure["rule"], failure["failing_tests"]) == ("judge-blind", ["tests/test_calc.py::test_each"])
 
 
+@pytest.mark.thorough
 def test_tests_whose_helper_cannot_fail_any_more_are_found_as_well(calc):
     project = calc(
         write("tests/test_calc.py", HELPED.replace("found == wanted", "type(found) == type(wanted)")), broken=False
@@ -501,6 +553,7 @@ def test_tests_whose_helper_cannot_fail_any_more_are_found_as_well(calc):
     ]
 
 
+@pytest.mark.thorough
 def test_who_puts_mains_tests_back_as_told_lands(calc):
     more = write("calc.py", f"{GOOD}\n\ndef third(number):\n    return number / 3\n")
     emptied = TESTS.replace("    assert half(6) == 3", VACUOUS["a result is compared with itself"])

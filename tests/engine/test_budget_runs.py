@@ -87,6 +87,7 @@ def test_four_workers_overshoot_by_one_attempt_at_most(project):
     assert why in told, "or four workers seem to be one"
 
 
+@pytest.mark.thorough
 def test_what_earlier_runs_cost_is_reserved_for_those_that_work_at_once(project):
     claude(project, result(0.6))
     configure(project, workers=4)
@@ -98,6 +99,7 @@ def test_what_earlier_runs_cost_is_reserved_for_those_that_work_at_once(project)
     assert costs(project) == [0.6, 0.6, 0.6]
 
 
+@pytest.mark.thorough
 def test_a_models_own_limit_above_the_budget_starts_nothing(project):
     claude(project, result(0.1))
     configure(project, models=MODELS.replace("tier = 1", "tier = 1\nmax_cost_usd = 2.0"))
@@ -120,6 +122,7 @@ def test_what_one_model_is_too_dear_for_another_still_does(project):
     assert "a run of big may cost $3.00" in " ".join(said.split())
 
 
+@pytest.mark.thorough
 def test_a_run_stops_at_its_tokens_and_says_so(project):
     claude(project, result(0.0, (900, 100)))
     configure(project)
@@ -154,6 +157,7 @@ def test_where_an_agent_tells_only_tokens_the_cost_is_computed_and_marked(projec
     assert "its cost is an estimate: priced from tokens" in attempt["notes"]
 
 
+@pytest.mark.thorough
 def test_where_nobody_knows_the_price_the_cost_stays_unknown(project):
     claude(project, result(None, (1_000_000, 10_000)))
     configure(project)
@@ -177,6 +181,7 @@ def test_a_question_is_paid_for_like_an_attempt(project):
     assert project.shown("show", "1")["asked"] == []
 
 
+@pytest.mark.thorough
 def test_what_a_question_cost_counts_with_the_reminder_of_its_form(project):
     claude(project, result(0.6), extra="touch bad")
     configure(project)

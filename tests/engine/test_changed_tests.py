@@ -214,6 +214,7 @@ def test_changed_parameters_of_a_test_are_the_same_test(shop):
     assert project.git("show", "main:tests/test_shop.py") == after.strip()
 
 
+@pytest.mark.thorough
 def test_a_runner_that_names_its_tests_otherwise_than_its_output_does_is_understood(shop):
     project = shop(says(True, SENTENCE))
     unit = "import unittest\n\nfrom shop import price\n\n\nclass T(unittest.TestCase):\n    def test_price(self):\n        self.assertEqual(price(250), '2.50')\n"
@@ -243,6 +244,7 @@ def test_of_an_issue_with_commands_of_its_own_a_no_is_shown_to_a_person(shop):
     assert project.statuses() == {"1": "approval"}
 
 
+@pytest.mark.thorough
 def test_what_another_issue_of_the_night_brought_is_no_role_s_to_say_but_a_person_s(shop):
     """Whoever reads one of two issues that contradict each other finds in it what it asks for."""
     sentence = "price() takes a currency before its first argument"
@@ -276,6 +278,7 @@ def test_a_role_that_was_not_there_is_asked_again_by_the_next_run(shop):
     assert len(project.attempts("1")) == 1
 
 
+@pytest.mark.thorough
 def test_tests_whose_file_moves_with_all_that_they_assert_are_a_question_for_a_model(shop):
     """A module has another name, and its tests go with it; new assertions in a moved file are a person's question."""
     moves = [{"shell": "git mv shop.py store.py; git mv tests/test_shop.py tests/test_store.py"}]

@@ -118,6 +118,7 @@ def test_an_issue_that_another_machine_has_waits_with_its_name_and_end(project, 
     assert claims(remote) == ["7"]
 
 
+@pytest.mark.thorough
 def test_claims_that_a_stranger_wrote_end_no_run(project, remote):
     push_claim(project, 7, '{"issue": "7", "holder": "x", "machine": "y", "run": "", "since": NaN, "until": 1e300}')
     push_claim(project, 9, "[" * 20_000)

@@ -105,6 +105,7 @@ def test_whoever_turns_sessions_off_has_each_run_begin_afresh_with_the_files(pro
     assert project.git("show", "main:half.txt") == "half"
 
 
+@pytest.mark.thorough
 def test_a_stand_in_goes_on_with_the_files_and_not_with_the_session(project):
     claude(project, ("1", 1, [*HALF[:1], {"limit": 3600}]), ("1", 2, REST), stand_in=True)
     project.run()
@@ -134,6 +135,7 @@ def test_what_is_half_written_or_not_allowed_is_named_to_the_worker_who_goes_on(
     ]
 
 
+@pytest.mark.thorough
 def test_of_half_done_work_only_what_conflicts_with_main_is_shown_and_not_there(project):
     running = project.half_done(("1", 1, [{"write": "a.txt", "text": "theirs\n"}, *HALF]), ("1", 2, REST))
     running.kill()
@@ -160,6 +162,7 @@ def test_a_worker_that_is_stopped_together_with_noface_is_interrupted(project):
     assert project.git("show", "main:half.txt") == "half"
 
 
+@pytest.mark.thorough
 def test_work_that_noface_itself_could_not_take_in_is_kept_for_the_next_run(project):
     project.play(("1", 1, [*HALF[:1], *REST]), ("1", 2, []))
     project.issue(1)

@@ -118,6 +118,7 @@ def test_a_helper_that_looks_at_less_of_a_file_is_found_while_main_s_version_pas
     assert "test_basic cannot fail any more" in failure["message"]
 
 
+@pytest.mark.thorough
 def test_converted_data_and_a_helper_that_looks_at_as_much_land_and_asked_output_does_by_a_yes(receipts):
     as_yaml = TEST.replace("import json\n", "").replace("from shop", "import yaml\nfrom shop")
     as_yaml = as_yaml.replace('json.loads((HERE / "cases.json")', 'yaml.safe_load((HERE / "cases.yaml")')

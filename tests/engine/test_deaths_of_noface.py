@@ -127,6 +127,7 @@ def test_without_walls_an_attempt_that_three_times_alone_sees_noface_die_waits_a
     assert project.statuses() == {"1": "merged", "2": "merged"}
 
 
+@pytest.mark.thorough
 def test_without_walls_and_with_two_at_work_neither_is_blamed_by_any_number_of_deaths(deadly):
     project = deadly
     project.play(("1", 0, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]), ("2", 0, [{"sleep": 60}]))
@@ -174,6 +175,7 @@ def test_of_two_at_work_when_the_memory_ran_out_each_then_works_alone_and_only_t
     assert "[limits] memory_max" in json.dumps(project.shown("blocked")["blocked"])
 
 
+@pytest.mark.thorough
 def test_deaths_with_the_machine_are_not_counted(deadly):
     project = deadly
     without_walls(project)
@@ -200,7 +202,9 @@ def test_a_stop_by_a_signal_is_no_death(deadly):
     assert project.statuses() == {"1": "merged"}
 
 
-@pytest.mark.parametrize(("walls", "end"), [(True, "merged"), (False, "blocked")])
+@pytest.mark.parametrize(
+    ("walls", "end"), [pytest.param(True, "merged", marks=pytest.mark.thorough), (False, "blocked")]
+)
 def test_a_death_while_judging_counts_like_one_while_working(project, walls, end):
     project.play(("1", 0, [{"write": "b.txt", "text": "b"}]))
     project.issue(1)

@@ -116,6 +116,7 @@ def test_rewritten_tests_land_and_nobody_is_asked_and_a_test_goes_with_its_featu
     assert "tests of main are changed" in " ".join(project.noface("show", "2").stdout.split())
 
 
+@pytest.mark.thorough
 def test_a_test_without_ids_that_is_emptied_does_not_land(project):
     script = '#!/bin/sh\nset -e\n[ "$(sh price.sh 250)" = 2.50 ] || exit 1\n[ "$(sh price.sh 5)" = 0.05 ] || exit 1\n'
     project.write("price.sh", "echo $(($1 / 100)).$(printf %02d $(($1 % 100)))\n")

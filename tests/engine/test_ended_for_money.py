@@ -6,6 +6,7 @@ import sqlite3
 import time
 
 import pytest
+from support.cases import first_ones
 from support.policy_story import K, decide, failed, interrupted, policy
 from support.spending import (
     World,
@@ -79,6 +80,7 @@ def test_an_agent_that_ends_itself_at_what_the_run_has_left_ends_the_run_at_its_
     assert project.statuses() == {"1": "ready"}
 
 
+@pytest.mark.thorough
 def test_an_agent_that_ends_itself_at_its_model_s_own_limit_has_failed(project):
     ends_itself(project)
     configure(project, "max_cost_usd = 1.1", attempts=1, retry="max_cost_usd = 9.0")
@@ -91,6 +93,7 @@ def test_an_agent_that_ends_itself_at_its_model_s_own_limit_has_failed(project):
     assert attempt["failure"]["message"] == "stopped at $1.12: over max_cost_usd = $1.10 of small"
 
 
+@pytest.mark.thorough
 def test_every_text_about_a_limit_tells_what_was_used_in_the_end(project):
     script = says_when_it_is_ended(result(2.345))
     program(project, "claude", script)
@@ -116,6 +119,7 @@ def test_an_agent_that_ends_itself_at_what_its_issue_has_left_has_its_issue_bloc
     assert (shown["status"], shown["reason"]) == ("blocked", "$1.52 spent of the issue's $1.50")
 
 
+@pytest.mark.thorough
 def test_a_question_may_take_what_is_left_and_is_of_no_use_beyond(project):
     program(project, "claude", reflecting(OWN_END.format(told=project.folder / "told")))
     configure(project, attempts=3, retry="reflect = true\nmax_cost_usd = 1.5")
@@ -128,7 +132,7 @@ def test_a_question_may_take_what_is_left_and_is_of_no_use_beyond(project):
 # Remembered
 
 
-@pytest.mark.parametrize("last_word", [NOTHING, result(0.01)])
+@pytest.mark.parametrize("last_word", first_ones([NOTHING, result(0.01)]))
 def test_an_issue_ended_for_its_budget_is_blocked_whatever_its_agent_says_last(project, last_word):
     program(project, "claude", says_when_it_is_ended(last_word))
     configure(project, attempts=2, retry="max_cost_usd = 1.5")
@@ -192,6 +196,7 @@ def test_a_question_dearer_than_the_run_is_asked_twice_and_then_of_no_use(projec
     assert (len(project.attempts("1")), len(asked(project))) == (2, 2)
 
 
+@pytest.mark.thorough
 def test_a_question_is_ended_at_its_issue_s_budget(project):
     program(project, "claude", reflecting(spends_and_hangs("reflection")))
     configure(project, attempts=3, retry="reflect = true\nmax_cost_usd = 1.5")
@@ -326,6 +331,7 @@ def test_what_a_run_cost_is_recorded_where_noface_fails_after_it(project):
     assert (attempt["outcome"], attempt["charged"], attempt["cost_usd"]) == ("INTERRUPTED", False, 1.25)
 
 
+@pytest.mark.thorough
 def test_what_a_question_cost_is_recorded_where_noface_fails_after_it(project):
     program(project, "claude", reflecting(f"echo '{json.dumps(result(1.25))}'\nexit 0"))
     configure(project, attempts=2, retry="reflect = true")
@@ -333,6 +339,7 @@ def test_what_a_question_cost_is_recorded_where_noface_fails_after_it(project):
     assert asked(project) == [("INTERRUPTED", 1.25)]
 
 
+@pytest.mark.thorough
 def test_a_question_to_a_model_that_is_gone_stays_counted(project):
     told = f"echo '{json.dumps(answer())}'\nexec sleep 60"
     program(project, "claude", reflecting(told))

@@ -207,6 +207,7 @@ def test_the_shell_worker_does_its_issue_with_its_own_configuration(project):
     assert changed == ["greet.sh", "welcome.sh"]
 
 
+@pytest.mark.thorough
 def test_the_shell_worker_says_what_it_cannot_do(project):
     copied(project, "shell-worker")
     project.issue(2, "Make it faster")
@@ -229,6 +230,7 @@ def test_an_agent_of_ones_own_reads_what_failed_before_and_its_report_is_underst
     assert project.git("diff", "--name-only", "main^", "main") == "words.txt"
 
 
+@pytest.mark.thorough
 def test_what_an_agent_of_ones_own_asks_reaches_a_person(project):
     copied(project, "own-agent")
     project.issue(2, "Sort it")
@@ -265,6 +267,7 @@ def wrong_until(right, issue="1"):
     return (*steps, ("*", right, [{"delete": "bad"}, {"write": f"good-{issue}", "text": "1\n"}]))
 
 
+@pytest.mark.thorough
 def test_with_one_model_nothing_escalates_and_the_same_failure_ends_it(project):
     config = policy_project(project, "one-model", {})
     project.play(*[("*", n, [{"write": "bad", "text": "x\n"}, {"write": "c", "text": f"{n}\n"}]) for n in range(1, 9)])

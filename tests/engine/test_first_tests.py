@@ -82,6 +82,7 @@ def test_what_one_landing_takes_from_sight_the_next_one_does_not_break(shop):
     assert project.git("show", "main:shop.py") == (BROKEN + TOTAL).strip()
 
 
+@pytest.mark.thorough
 def test_landings_while_a_worker_is_at_work_count_as_well(shop):
     """Its order knows nothing of them; its judges run on main as it is then, and once more before it lands."""
     waits = "until grep -q 'land issue 1' {}/.git/logs/refs/heads/main; do sleep 0.05; done"
@@ -171,6 +172,7 @@ OF_NOTE = "    assert note(' a ') == 'a'\n"
 OF_LOUD = "    assert loud('a') == 'A'\n"
 
 
+@pytest.mark.thorough
 def test_honest_nights_that_rewrite_tests_and_then_the_product_land(shop):
     """A test is renamed, a fixture made anew, a file of tests split; then the product changes, as issues ask for."""
 

@@ -1,5 +1,7 @@
 """Files that a worker only lays out anew stay out of its change, unless the issue or a gate wants them; nobody pays."""
 
+import pytest
+
 MODULES = {f"src/m{n:02}.py": f"def f{n}( a,b ):\n  return {{'a':a,'b':b}}  # {n}\n" for n in range(40)}
 TIDY = {f"src/m{n:02}.py": f'def f{n}(a, b):\n    return {{"a": a, "b": b}}  # {n}\n' for n in range(40)}
 SUM = "def total(xs):\n  return sum(xs) + 1\n\n\n" + "".join(f"A{n} = {{'n':{n}}}\n" for n in range(40))
@@ -34,6 +36,7 @@ def test_forty_files_laid_out_anew_beside_a_fix_of_one_line_do_not_land_with_it(
     assert attempt["outcome"] == "PASSED"
 
 
+@pytest.mark.thorough
 def test_what_a_gate_or_an_issue_wants_in_another_form_stays(project):
     for path, text in {**MODULES, "src/cart.py": SUM}.items():
         project.write(path, text)

@@ -3,6 +3,7 @@
 import json
 import re
 
+import pytest
 from support.spending import configure, only_attempt, program
 
 from noface.git.refs import scratch_branch, slug
@@ -63,6 +64,7 @@ def test_files_out_of_bounds_are_taken_out_and_the_others_stay(project):
     assert all(commit not in project.git("rev-list", "main") for commit in history.split())
 
 
+@pytest.mark.thorough
 def test_a_weakened_test_is_taken_out_and_the_rest_stays(project):
     project.write("tests/test_a.py", "def test_a():\n    assert 1 + 1 == 2\n")
     project.play(
@@ -88,6 +90,7 @@ def test_the_branch_shows_what_the_gates_saw_and_not_what_does_not_parse(project
     assert branch(project, "1", "a.py") == "a = 1"
 
 
+@pytest.mark.thorough
 def test_of_a_worker_that_changed_nothing_people_read_its_summary_and_no_json(project):
     report = json.dumps(DONE | {"risks": []}, indent=1)
     project.play(("1", 0, [{"say": f"I looked.\n```json\n{report}\n```"}]))
@@ -151,6 +154,7 @@ def test_parts_begin_with_the_whole_s_work_in_their_paths_and_leave_theirs_to_it
         assert (project.path / name / "w.txt").exists()
 
 
+@pytest.mark.thorough
 def test_what_the_agent_program_itself_refused_is_told_first_where_nothing_changed(project):
     rejected = 'Rejected(\\"`rm  -rf build` rejected: rm -f style commands are not permitted\\")'
     logged = f'2026-11-24T00:11:37.080271Z ERROR codex_core::tools::router: error=exec_command failed: "{rejected}'

@@ -5,6 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from support.cases import first_ones
 from support.hosted import hosted
 from support.processes import wait_for
 from support.remotes import a_remote
@@ -82,6 +83,7 @@ def test_a_main_that_is_behind_follows_after_its_gates_have_run_there(project):
     assert (project.git("for-each-ref", "refs/remotes", "refs/tags"), config.read_bytes()) == (tracking, before)
 
 
+@pytest.mark.thorough
 def test_a_remote_main_that_is_red_stops_the_run_and_main_stays(project):
     remote = a_project(project)
     remote.commit(bad="x")
@@ -104,7 +106,7 @@ def test_local_changes_in_the_way_of_what_was_fetched_are_named_and_kept(project
     assert project.git("rev-parse", "main") == before
 
 
-@pytest.mark.parametrize("name", FOLLOWING)
+@pytest.mark.parametrize("name", first_ones(FOLLOWING, 2))
 def test_a_run_killed_while_main_follows_is_brought_to_an_end(project, name):
     remote = a_project(project)
     theirs = remote.commit(new_txt="n")
@@ -152,6 +154,7 @@ def test_a_remote_that_cannot_be_reached_is_told_and_the_run_goes_on(project):
     assert project.statuses() == {"7": "merged"}
 
 
+@pytest.mark.thorough
 def test_a_shallow_clone_follows_like_any_other(project):
     remote = a_project(project)
     project.git("clone", "-q", "--depth=1", f"file://{remote.path}", str(project.folder / "shallow"))
@@ -176,6 +179,7 @@ def test_a_pull_request_needs_a_remote_and_one_fetch(project):
     assert remote.pushes == []
 
 
+@pytest.mark.thorough
 def test_a_pull_request_holds_nothing_that_only_main_here_has(project, github):
     shop = hosted(project, github)
     project.issue(1)

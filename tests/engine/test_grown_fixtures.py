@@ -65,6 +65,7 @@ def test_a_worker_whose_edit_was_put_back_is_told_so_first_and_what_to_do(calc):
     assert second["outcome"] == "PASSED"
 
 
+@pytest.mark.thorough
 def test_a_fixture_outside_of_the_issue_s_paths_is_put_back_and_no_boundary_is_crossed(calc):
     project = calc({**WORK, "tests/conftest.py": SHARED + SEVEN}, paths=["calc.py", "tests/test_twice.py"])
     project.run(code=3)

@@ -59,6 +59,7 @@ def test_so_does_work_that_waited_for_a_person_in_another_run_and_is_squashed(pr
     assert landed_without(project, oops)
 
 
+@pytest.mark.thorough
 def test_so_does_what_the_next_attempt_goes_on_with(project):
     bad = [*WHOLE, {"write": "bad", "text": "x"}]
     oops = published_by_mistake(project, ("1", 1, [*bad, {"sleep": 2}]), ("1", 2, [{"delete": "bad"}]))

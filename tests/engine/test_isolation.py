@@ -125,7 +125,11 @@ def test_the_canary_flies_once_for_a_gate_and_what_it_runs_with(calc):
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("[run]\n", "[run]\nallow_leaky_gates = true\n"), ("canary = true\n", "canary = false\n")]
+    ("key", "value"),
+    [
+        ("[run]\n", "[run]\nallow_leaky_gates = true\n"),
+        pytest.param("canary = true\n", "canary = false\n", marks=pytest.mark.thorough),
+    ],
 )
 def test_who_insists_is_let(calc, key, value):
     activate(calc, calc.path / "src")
@@ -136,6 +140,7 @@ def test_who_insists_is_let(calc, key, value):
     assert calc.statuses() == {"1": "merged"}
 
 
+@pytest.mark.thorough
 def test_a_gate_without_canary_needs_a_reason(calc):
     calc.config(gate=GATE)
     config = (calc.path / "noface.toml").read_text()

@@ -1,6 +1,7 @@
 """Right before main moves the issue is looked at again: withdrawn work is kept, an edited text is for a worker."""
 
 import pytest
+from support.cases import first_ones
 
 SLOW = [{"write": "b.txt", "text": "b"}, {"sleep": 2}]
 
@@ -23,7 +24,7 @@ def deleted_in_a_commit(project):
     project.git("commit", "-q", "-m", "not wanted")
 
 
-@pytest.mark.parametrize("way", [deleted, moved_away, deleted_in_a_commit])
+@pytest.mark.parametrize("way", first_ones([moved_away, deleted, deleted_in_a_commit]))
 def test_work_on_an_issue_that_a_person_takes_away_ends_and_is_kept(project, way):
     project.play(("1", 0, [*SLOW, {"sleep": 60}]), ("2", 0, [{"write": "c.txt", "text": "c"}]))
     project.issue(1)

@@ -4,6 +4,7 @@ import shutil
 import signal
 
 import pytest
+from support.cases import first_ones
 
 SLOW = ("*", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 4}])
 WHOLE = ("*", 0, [{"write": "b.txt", "text": "b"}])
@@ -26,7 +27,7 @@ def put_back(project):
     (project.folder / "copy").rename(git)
 
 
-@pytest.mark.parametrize("lose", [remove_file, remove_folder, put_back])
+@pytest.mark.parametrize("lose", first_ones([put_back, remove_file, remove_folder]))
 def test_a_run_whose_lock_is_gone_stops_and_lands_nothing(project, lose):
     running = project.half_done(SLOW, WHOLE)
     before = project.git("rev-parse", "main")
@@ -41,7 +42,7 @@ def test_a_run_whose_lock_is_gone_stops_and_lands_nothing(project, lose):
     assert project.processes() == []
 
 
-@pytest.mark.parametrize("lose", [remove_file, remove_folder, put_back])
+@pytest.mark.parametrize("lose", first_ones([put_back, remove_file, remove_folder]))
 def test_a_second_noface_ends_no_process_of_a_first_that_lives(project, lose):
     """The first stands still, as a loaded machine can make it, and so has noticed nothing yet."""
     running = project.half_done(SLOW, WHOLE)

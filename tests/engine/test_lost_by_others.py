@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support.cases import first_ones
 
 
 def test_a_workspace_that_was_removed_is_no_deletion_of_the_workers(project):
@@ -48,7 +49,7 @@ def half_way(project):
         subprocess.run(["rm", "-rf", str(folder / name)], check=True)
 
 
-@pytest.mark.parametrize("lose", [make_again, all_files, half_way])
+@pytest.mark.parametrize("lose", first_ones([half_way, make_again, all_files]))
 def test_what_is_left_of_a_workspace_that_somebody_cleared_is_not_judged(project, lose):
     """The worker writes its last file after that: by itself it would pass every gate."""
     go_on = project.folder / "go-on"
@@ -75,7 +76,7 @@ def test_what_is_left_of_a_workspace_that_somebody_cleared_is_not_judged(project
     ]
 
 
-@pytest.mark.parametrize("removes", ["rm -rf *", "rm -rf a.txt issues noface.toml"])
+@pytest.mark.parametrize("removes", first_ones(["rm -rf *", "rm -rf a.txt issues noface.toml"]))
 def test_a_worker_that_removes_all_files_has_done_that_itself(project, removes):
     project.play(
         ("1", 1, [{"shell": removes}, {"write": "b.txt", "text": "b"}]), ("1", 2, [{"write": "c.txt", "text": "c"}])
@@ -102,6 +103,7 @@ def test_a_workspace_that_was_cleared_between_two_runs_is_set_up_anew(project):
     assert [attempt["outcome"] for attempt in project.attempts("2")] == ["PASSED"]
 
 
+@pytest.mark.thorough
 def test_nor_is_one_that_went_with_a_killed_noface(project):
     running = project.half_done()
     running.kill()
@@ -111,7 +113,7 @@ def test_nor_is_one_that_went_with_a_killed_noface(project):
     assert project.statuses() == {"1": "merged"}
 
 
-@pytest.mark.parametrize("kind", ["build", "test"])
+@pytest.mark.parametrize("kind", first_ones(["test", "build"]))
 def test_a_gate_that_somebody_kills_once_is_run_again_for_nothing(project, kind):
     once = project.folder / "once"
     gate = f"test ! -e b.txt || test -e {once} || {{ touch {once}; kill -9 $$; }}"
@@ -126,7 +128,7 @@ def test_a_gate_that_somebody_kills_once_is_run_again_for_nothing(project, kind)
 
 
 @pytest.mark.parametrize("ends", ["exit 0", "test -e a.txt", "exit 1"])
-@pytest.mark.parametrize("what", ["*/*", "*/gate-*/*/*", "*/gate-*/*/.git", "*/gate-*/*/deps"])
+@pytest.mark.parametrize("what", first_ones(["*/*", "*/gate-*/*/.git", "*/gate-*/*/*", "*/gate-*/*/deps"], 2))
 def test_a_gate_whose_folder_was_cleared_away_is_run_again_in_a_new_one(project, ends, what):
     once = project.folder / "once"
     clears = f"rm -rf {project.folder}/slots/{what}"
@@ -151,6 +153,7 @@ def test_an_accept_that_a_failed_build_kept_from_running_is_not_taken_for_green(
     assert project.git("ls-tree", "--name-only", "main", "b.txt") == "b.txt"
 
 
+@pytest.mark.thorough
 def test_a_worker_that_removes_the_file_that_was_too_big_is_judged_by_the_gates(project):
     big = [
         {"write": "b.txt", "text": "b"},

@@ -54,6 +54,7 @@ def test_main_is_asked_once_for_all_failures_of_a_gate(served):
     assert runs() == 1 + 2 * 2 + 1  # the baseline, two attempts twice each, main before the first is charged
 
 
+@pytest.mark.thorough
 def test_a_run_without_work_runs_no_gate(served):
     project, _, runs = served(("1", 0, [{"write": "b.txt", "text": "x"}]))
     project.run()

@@ -4,6 +4,7 @@ import json
 import subprocess
 
 import pytest
+from support.cases import first_ones
 
 KILLED = -9
 GATE = "test ! -e bad"
@@ -54,6 +55,7 @@ def test_work_is_judged_by_the_gates_and_the_issue_as_they_are_now(project):
     assert project.attempts("1")[0]["failure"]["gate"] == "check"
 
 
+@pytest.mark.thorough
 def test_work_is_judged_by_the_paths_that_are_protected_now(project):
     killed_while_judging(project, {"write": "checks.txt", "text": "none\n"}, {"write": "b.txt", "text": "two\n"})
     project.config('[protect]\nextra = ["checks.txt"]\n', gate=GATE)
@@ -65,7 +67,7 @@ def test_work_is_judged_by_the_paths_that_are_protected_now(project):
 NAMES = ("work.json", "diff.patch", "undone.patch", "report.json", "prompt.md", "order.json")
 
 
-@pytest.mark.parametrize("put", ["mkdir -p {0}/full", "mkfifo {0}", "ln -s /nowhere/at/all {0}"])
+@pytest.mark.parametrize("put", first_ones(["mkfifo {0}", "mkdir -p {0}/full", "ln -s /nowhere/at/all {0}"]))
 def test_things_in_the_place_of_noface_s_files_end_nothing(project, put):
     spoil = "; ".join(f"rm -rf {name}; {put.format(name)}" for name in NAMES)
     both = f"cd $(dirname $NOFACE_ORDER_FILE)/..; for n in 1 2; do mkdir -p $n; (cd $n; {spoil}); done"

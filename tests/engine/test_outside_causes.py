@@ -128,6 +128,7 @@ def test_access_that_is_refused_goes_to_a_person_at_once_wherever_it_appears(pro
     assert "refuses access: credentials or permissions are missing" in done.stdout
 
 
+@pytest.mark.thorough
 def test_a_worker_is_told_the_known_cause_of_any_failure(project):
     worker(
         project,

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 SAID = "echo reading the code; echo 'found: the price is in cents'; echo 'still red: test_price'; "
 ENDS = {
     "1": "echo 'warn: deprecated' >&2; exit 3",
@@ -53,6 +55,7 @@ def test_what_a_plain_worker_printed_before_noface_was_killed_is_told_to_the_nex
     assert "What it had put out last:\n\n```\nfound: the price is in cents" in project.prompt("1", 2)
 
 
+@pytest.mark.thorough
 def test_an_answer_of_another_type_is_told_with_both_types_and_what_it_was(project):
     wise = f'[models.wise]\nagent = "scripted"\ncommand = "{project.script}"\ntier = 3\n[roles]\nplanner = "wise"\n'
     project.config(wise)

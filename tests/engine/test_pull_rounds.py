@@ -297,6 +297,7 @@ def test_a_run_with_nothing_else_to_do_follows_the_checks_and_answers_them(publi
     assert len(published.project.attempts("1")) == 2
 
 
+@pytest.mark.thorough
 def test_what_a_reviewer_does_is_seen_within_poll_though_a_look_by_itself_is_due_much_later(published):
     published.project.config(LANDING.format(rounds=3, checks=0).replace("[github]", 'follow_reviews = "20s"\n[github]'))
     published.connect()
@@ -309,6 +310,7 @@ def test_what_a_reviewer_does_is_seen_within_poll_though_a_look_by_itself_is_due
     running.communicate(timeout=120)
 
 
+@pytest.mark.thorough
 def test_who_cannot_be_obeyed_on_a_pull_request_is_told_why_in_the_same_run(published):
     published.first()
     published.alice.comments(1, "/noface approve")
@@ -327,6 +329,7 @@ def test_whether_it_can_be_merged_is_asked_again(published):
     )
 
 
+@pytest.mark.thorough
 def test_where_history_is_to_be_linear_a_moved_main_is_no_merge(published):
     published.repo.rule("required_linear_history")
     published.first()
@@ -380,6 +383,7 @@ def test_a_clone_whose_state_is_gone_goes_on_with_its_own_pull_request(published
     assert published.status() == "merged"
 
 
+@pytest.mark.thorough
 def test_a_clone_whose_state_is_gone_goes_on_with_what_people_have_committed_by_githubs_pages(published):
     published.first()
     lose_the_state(published)
@@ -392,6 +396,7 @@ def test_a_clone_whose_state_is_gone_goes_on_with_what_people_have_committed_by_
     assert [each["outcome"] for each in published.project.attempts("1")] == ["TEST_FAILURE", "PASSED"]
 
 
+@pytest.mark.thorough
 def test_a_clone_whose_state_is_gone_asks_whose_its_branch_is_if_a_person_has_pushed_there(published):
     published.first()
     lose_the_state(published)

@@ -60,6 +60,7 @@ def test_a_push_that_comes_too_late_is_proven_anew_on_what_is_there(project, rem
     assert project.noface("fsck").returncode == 0
 
 
+@pytest.mark.thorough
 def test_work_that_another_machine_has_landed_meanwhile_is_not_landed_twice(project, remote):
     other = project.folder / "other"
     project.git("clone", "-q", str(remote.path), str(other))
@@ -117,6 +118,7 @@ def test_what_the_server_refuses_stays_in_landing_with_its_words(project, remote
     assert landings(project) == ["7"]
 
 
+@pytest.mark.thorough
 def test_files_in_the_way_keep_main_behind_and_what_was_pushed_has_landed(project, remote):
     project.play(("7", 0, [{"write": "a.txt", "text": "theirs\n"}]))
     project.write("a.txt", "mine\n")

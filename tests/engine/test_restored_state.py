@@ -5,6 +5,7 @@ import os
 import shutil
 
 import pytest
+from support.cases import first_ones
 
 BAD = [{"write": "bad", "text": "x"}, {"write": "first.txt", "text": "first"}]
 
@@ -71,7 +72,7 @@ def test_after_a_reset_of_main_an_old_database_has_the_issue_done_anew_under_a_n
     assert attempts <= set(refs(restored))
 
 
-@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("known", first_ones([True, False]))
 def test_what_a_person_has_reverted_stays_landed(restored, known):
     if known:
         restored.run()
@@ -81,6 +82,7 @@ def test_what_a_person_has_reverted_stays_landed(restored, known):
     assert landed(restored) == ["2", "1"]
 
 
+@pytest.mark.thorough
 def test_a_landing_that_a_person_amended_has_landed(restored):
     restored.git("commit", "-q", "--amend", "--no-edit", "--author", "Other <o@example.org>")
     restored.run()
@@ -88,6 +90,7 @@ def test_a_landing_that_a_person_amended_has_landed(restored):
     assert landed(restored) == ["2", "1"]
 
 
+@pytest.mark.thorough
 def test_of_cherry_picked_words_none_tells_of_a_landing(restored):
     """A person's branch without the attempt: the words alone came over."""
     picked = restored.git("rev-parse", "main")
@@ -99,6 +102,7 @@ def test_of_cherry_picked_words_none_tells_of_a_landing(restored):
     assert [attempt["number"] for attempt in restored.attempts("2")] == [3]
 
 
+@pytest.mark.thorough
 def test_an_issue_that_an_old_database_takes_for_under_way_has_landed(project):
     two = ("2", 0, [{"write": "two.txt", "text": "2"}])
     running = project.half_done(("1", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 3}]), two)
@@ -147,6 +151,7 @@ def test_nothing_is_taken_from_a_workspace_that_others_have_had_since(project):
     assert project.statuses() == {"1": "merged", "2": "merged"}
 
 
+@pytest.mark.thorough
 def test_numbers_go_on_where_only_folders_are_left(restored):
     restored.git("reset", "-q", "--hard", "main~1")
     for line in refs(restored):
@@ -159,7 +164,7 @@ def test_numbers_go_on_where_only_folders_are_left(restored):
     assert json.loads(order.read_text()) == before
 
 
-@pytest.mark.parametrize("passed", [True, False])
+@pytest.mark.parametrize("passed", first_ones([True, False]))
 def test_work_that_the_repository_does_not_hold_any_more_is_done_again(project, passed):
     """Refs of noface's were removed, or the state came into another clone."""
     project.config('[approval]\npaths = ["**"]\n' if passed else "")

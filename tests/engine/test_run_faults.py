@@ -23,7 +23,7 @@ def in_good_order(done, code):
     return said
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", first_ones([signal.SIGTERM, signal.SIGHUP]))
 def test_a_signal_that_ends_programs_ends_the_workers_and_keeps_everything(project, number):
     running = project.half_done()
     running.send_signal(number)
@@ -49,7 +49,7 @@ def test_a_run_that_is_stopped_and_continued_goes_on(project):
     assert project.statuses() == {"1": "merged"}
 
 
-@pytest.mark.parametrize("seconds", [DAY_S, -DAY_S], ids=["went back by a day", "went on by a day"])
+@pytest.mark.parametrize("seconds", first_ones([DAY_S, -DAY_S]), ids=["went back by a day", "went on by a day"])
 def test_a_clock_that_jumped_between_two_runs_holds_nothing_up(project, seconds):
     project.play(
         ("1", 1, [{"write": "bad", "text": "x"}]), ("1", 0, [{"shell": "rm -f bad"}, {"write": "b.txt", "text": "b"}])
@@ -87,7 +87,7 @@ WRITES = (
 )
 
 
-@pytest.mark.parametrize("name", first_ones(WRITES[::-1], 6))
+@pytest.mark.parametrize("name", first_ones(WRITES[::-1], 3))
 def test_a_disk_that_is_full_at_any_write_ends_the_run_in_good_order(project, name):
     moved = project.path / "moved"  # the gates of the worker's tree move main, so that its merge is gated, too
     move = f"touch {moved} && git -C {project.path} commit -q --allow-empty -m mine"

@@ -57,6 +57,7 @@ def test_a_gate_that_passes_when_run_again_lets_the_change_land_and_is_shown_as_
     assert "unit passed when run again: flaky" in project.noface("show", "7").stdout
 
 
+@pytest.mark.thorough
 def test_a_flaky_gate_is_an_event_and_counted_for_the_run(unsteady):
     project = unsteady()
     project.run()
@@ -70,6 +71,7 @@ def test_a_flaky_gate_is_an_event_and_counted_for_the_run(unsteady):
     assert "flaky" not in project.run()
 
 
+@pytest.mark.thorough
 def test_the_proof_of_a_landing_says_that_a_gate_was_flaky(unsteady):
     project = unsteady()
     project.run()
@@ -82,6 +84,7 @@ def test_the_proof_of_a_landing_says_that_a_gate_was_flaky(unsteady):
     assert proof["unit"]["rule"]
 
 
+@pytest.mark.thorough
 def test_without_retries_the_first_failure_counts(unsteady):
     project = unsteady(retries=0)
     project.run(code=3)
@@ -107,6 +110,7 @@ def test_what_a_failed_run_left_behind_does_not_let_the_next_one_pass(project):
     assert project.statuses() == {"7": "blocked"}
 
 
+@pytest.mark.thorough
 def test_what_an_earlier_gate_built_is_there_when_a_later_one_is_run_again(project):
     once = ONCE_RED.format(folder=project.folder / "seen", times=2)
     makes = gate("makes", "mkdir -p out && cp a.txt out/a.txt", kind="build")
@@ -128,7 +132,7 @@ def test_a_flaky_main_is_told_and_is_no_red_baseline(project):
     assert (issue, data["number"]) == (None, 0)
 
 
-@pytest.mark.parametrize(("steady", "charged"), [(True, True), (False, False)])
+@pytest.mark.parametrize(("steady", "charged"), [(True, True), pytest.param(False, False, marks=pytest.mark.thorough)])
 def test_a_gate_that_is_green_on_main_only_now_and_then_blames_no_change_for_the_environment(project, steady, charged):
     seen = project.folder / "seen"
     main = "true" if steady else f"echo x >> {seen}; test $(wc -l < {seen}) -ge 2"
@@ -179,6 +183,7 @@ def test_a_new_failure_beside_main_s_own_counts(red_main):
     assert any("test_new" in test for test in attempt["failure"]["failing_tests"])
 
 
+@pytest.mark.thorough
 def test_names_from_a_report_compare_with_names_from_a_report(red_main):
     project = red_main(f"{PYTEST} --junitxml=report.xml", [{"write": "b.txt", "text": "b"}], report="report.xml")
     project.run()
@@ -201,6 +206,7 @@ def test_names_from_a_report_alone_compare_with_names_from_the_log(red_main):
     assert project.statuses() == {"7": "merged"}
 
 
+@pytest.mark.thorough
 def test_a_test_of_main_that_errs_counts_like_one_that_fails(red_main):
     project = red_main(PYTEST, [{"write": "b.txt", "text": "b"}])
     project.write("test_x.py", TESTS.format(two="undefined_name"))

@@ -1,13 +1,14 @@
 """A lock of the person's git costs a run no landing: it waits and tries again, with an end (law 3)."""
 
 import pytest
+from support.cases import first_ones
 from support.processes import wait_for
 
 from noface.engine.landing import PATIENCE_S, QueueEntry
 from noface.model.issue import Issue
 
 
-@pytest.mark.parametrize("name", ["index.lock", "refs/heads/main.lock"])
+@pytest.mark.parametrize("name", first_ones(["index.lock", "refs/heads/main.lock"]))
 def test_a_run_waits_for_a_lock_that_another_git_holds_and_lands_then(project, name):
     project.issue(7)
     project.commit()

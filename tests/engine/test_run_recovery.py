@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from noface.git.refs import slug
 
 ROLES = """
@@ -82,6 +84,7 @@ def test_a_malformed_answer_gets_one_reminder_that_names_the_violation(project):
     assert "no JSON object" in again
 
 
+@pytest.mark.thorough
 def test_a_diagnoser_is_told_what_it_said_and_what_came_of_it_and_is_paid_for_the_same_advice_once(project):
     """The diagnoser says the same in other words after each attempt; the second time the next rung works."""
     gate = "test ! -e bad || { cat bad; exit 3; }"
@@ -139,6 +142,7 @@ def test_a_diagnosis_and_a_resolver_are_followed_to_the_letter(project):
     assert "code 4711" in project.prompt("3", 2)
 
 
+@pytest.mark.thorough
 def test_what_a_diagnosis_an_architect_and_the_project_know_reaches_the_next_worker(project):
     broken = " ".join(f"test -e {name} && echo '{name}.c:1:1: error: no {name}' && exit 1;" for name in "xy")
     project.config(
@@ -196,6 +200,7 @@ def test_a_reviewer_s_points_reach_the_worker_and_its_approval_lets_it_land(proj
     assert (project.path / "b.txt").read_text() == "please b"
 
 
+@pytest.mark.thorough
 def test_each_open_point_of_all_reviews_reaches_the_worker_once_and_its_arguments_the_reviewer(project):
     extra = '[review]\nwhen = "always"\n' + ROLES.format(script=project.script, roles='reviewer = "wise"')
     project.config(extra, gate="test ! -e bad")
@@ -299,6 +304,7 @@ def test_a_part_that_fails_goes_back_to_its_parent_with_what_is_missing(project)
     assert "subtask" not in prompt
 
 
+@pytest.mark.thorough
 def test_a_planner_that_returns_the_issue_itself_leaves_the_ladder_to_go_on(project):
     plan = {"children": [{"key": "a", "title": "Issue 7", "body": "Do it.", "paths": ["."]}]}
     strategies = '[retry.strategies]\nNO_DIFF = "breakdown"\n'
@@ -314,6 +320,7 @@ def test_a_planner_that_returns_the_issue_itself_leaves_the_ladder_to_go_on(proj
     assert project.statuses() == {"7": "merged"}
 
 
+@pytest.mark.thorough
 def test_without_a_planner_an_issue_is_divided_by_the_files_of_its_diff(project):
     strategies = '[retry.strategies]\nTEST_FAILURE = "breakdown"\n'
     project.config(strategies, gate="! grep -qs bad x/c.txt || { echo FAIL: got bad, want good; exit 1; }")
@@ -415,6 +422,7 @@ def test_another_model_of_the_same_tier_works_while_one_waits(project):
 # Learning
 
 
+@pytest.mark.thorough
 def test_what_worked_for_one_issue_is_told_to_the_next_with_the_same_failure(project):
     project.config(gate="test ! -e bad || { echo FAIL: got bad, want good; exit 1; }")
     project.play(
@@ -476,6 +484,7 @@ def test_a_reflection_is_asked_for_and_reaches_the_next_prompt(project):
     assert project.statuses() == {"7": "merged"}
 
 
+@pytest.mark.thorough
 def test_a_folder_where_the_prompt_of_a_question_is_to_be_ends_nothing(project):
     project.config(gate="test ! -e bad")
     text = (project.path / "noface.toml").read_text()
@@ -547,6 +556,7 @@ def test_an_attempt_that_rightly_leaves_earlier_work_alone_is_gated(project):
     assert (project.path / "b.txt").read_text() == "b"
 
 
+@pytest.mark.thorough
 def test_a_worker_that_repeats_itself_is_told_that_the_same_will_not_do(project):
     gate = " && ".join(f"if test -e {name}; then echo '{name}.c:1:1: error: no {name}'; false; fi" for name in "xy")
     project.config(gate=gate)
@@ -567,6 +577,7 @@ def test_a_worker_that_repeats_itself_is_told_that_the_same_will_not_do(project)
     assert "no y" in circle
 
 
+@pytest.mark.thorough
 def test_work_that_takes_back_all_that_was_left_lands_nothing(project):
     project.config(gate="grep -q one a.txt")
     project.play(("7", 1, [{"write": "a.txt", "text": "two\n"}]), ("7", 0, [{"write": "a.txt", "text": "one\n"}]))
@@ -580,6 +591,7 @@ def test_work_that_takes_back_all_that_was_left_lands_nothing(project):
     assert project.git("rev-parse", "main") == before
 
 
+@pytest.mark.thorough
 def test_earlier_work_that_is_left_alone_is_examined_before_the_gates_decide(project):
     project.play(
         ("7", 1, [{"write": "elsewhere.txt", "text": "x"}, {"exit": 3}]),

@@ -161,6 +161,7 @@ def test_an_accept_file_that_was_never_committed_is_named_before_any_worker_is_p
     assert project.attempts("7") != []
 
 
+@pytest.mark.thorough
 def test_an_issue_goes_on_in_the_same_run_once_main_has_what_its_accept_names(project):
     """The person works on a branch that has the test; issue 8 brings it to main."""
     test = "def test_a():\n    assert False\n"
@@ -177,6 +178,7 @@ def test_an_issue_goes_on_in_the_same_run_once_main_has_what_its_accept_names(pr
     assert project.attempts("7") != []
 
 
+@pytest.mark.thorough
 def test_with_allow_red_only_new_failures_count(project):
     project.write("test_x.py", "def test_x():\n    assert 1 == 2\n\n\ndef test_y():\n    assert True\n")
     project.write("y.py", "Y = True\n")
@@ -215,6 +217,7 @@ def test_an_issue_that_names_an_unknown_model_is_faulty(project):
     assert project.attempts("8")[0]["model"] == "small"
 
 
+@pytest.mark.thorough
 def test_a_failure_of_main_that_has_been_mended_counts_again(project):
     project.write("test_x.py", "from x import X\nfrom z import Z\n\n\ndef test_x():\n    assert X and Z\n")
     project.write("x.py", "X = 0\n")
@@ -309,6 +312,7 @@ def test_main_that_moves_during_the_run_is_merged_with(project):
     assert (project.path / "b.txt").exists()
 
 
+@pytest.mark.thorough
 def test_setup_runs_once_and_again_when_its_inputs_change(project):
     counter = project.folder / "setups"
     extra = f"""
@@ -420,6 +424,7 @@ def test_the_users_hooks_do_not_run_and_their_config_is_untouched(project):
     assert (project.path / ".git" / "config").read_bytes() == config
 
 
+@pytest.mark.thorough
 def test_a_forged_exit_0_of_the_test_runner_does_not_pass(project):
     project.write("calc.py", "def add(a, b):\n    return a + b\n")
     project.write("test_calc.py", "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n")
@@ -454,6 +459,7 @@ def test_an_issue_never_takes_over_the_id_of_one_with_attempts(project):
     assert "issue 8" in done.stdout, done.stdout
 
 
+@pytest.mark.thorough
 def test_a_dry_run_sees_that_an_edit_lifts_a_block(project):
     project.play(("*", 0, [{"say": "?"}]))
     project.issue(7)
@@ -517,6 +523,7 @@ def test_an_error_is_broken_between_words_in_a_terminal_and_whole_in_a_pipe(proj
     assert max(map(len, whole.splitlines())) > 60
 
 
+@pytest.mark.thorough
 def test_a_test_that_is_expected_to_fail_is_told_once_among_those_that_main_ran(project):
     mark = "import pytest\n\n\n@pytest.mark.xfail\ndef test_x():\n    assert 0\n\n\n@pytest.mark.skip\ndef test_s():\n    pass\n"
     project.write("test_x.py", f"{mark}\n\ndef test_y():\n    pass\n")

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from support.cases import first_ones
 
 
 def test_a_change_that_passes_is_merged_as_one_commit_with_trailers(project):
@@ -209,6 +210,7 @@ def test_two_changes_that_break_each_other_do_not_both_land(project):
     assert "merged" in statuses.values()
 
 
+@pytest.mark.thorough
 def test_a_weakened_test_never_lands(project):
     project.write("tests/test_a.py", "def test_a():\n    assert 1 == 1\n\n\ndef test_b():\n    assert 2 == 2\n")
     project.play(("*", 0, [{"write": "tests/test_a.py", "text": "def test_a():\n    assert 1 == 1\n"}]))
@@ -227,6 +229,7 @@ def test_changes_outside_the_issues_paths_are_a_boundary_violation(project):
     assert len(project.attempts("7")) == 2  # told once
 
 
+@pytest.mark.thorough
 def test_half_work_of_a_crashed_worker_lands_only_where_accept_proves_it(project):
     steps = [{"write": "b.txt", "text": "b"}, {"exit": 3}]
     project.play(("*", 0, steps))
@@ -253,6 +256,7 @@ def test_a_worker_that_goes_quiet_is_ended_and_leaves_no_process(project):
     assert project.processes() == []
 
 
+@pytest.mark.thorough
 def test_an_agent_that_asks_to_come_back_later_spends_nothing(project):
     config = '\n[models.busy]\nagent = "command"\ncommand = "exit 75"\ntier = 3\n'
     project.config(extra=config)
@@ -269,6 +273,7 @@ def test_an_agent_that_asks_to_come_back_later_spends_nothing(project):
     assert (status["attempts"], status["status"]) == (0, "blocked")
 
 
+@pytest.mark.thorough
 def test_an_issue_blocked_for_its_provider_goes_on_in_the_same_run_once_that_answers_again(project):
     count = project.folder / "count"
     script = f"echo >> {count}; test $(wc -l < {count}) -ge 6 || exit 75; echo b > $NOFACE_ISSUE_ID.txt"
@@ -432,7 +437,7 @@ def configure_gates(project, first, *gates):
     ("kept", "gates"),
     [
         ('setup = "mkdir -p deps && echo d > deps/d"\nkeep = ["deps"]', ("date +%N > deps/cache", "test -e deps/d")),
-        ('keep = ["vendor"]', ("true", "test -e vendor/lib.txt")),
+        pytest.param('keep = ["vendor"]', ("true", "test -e vendor/lib.txt"), marks=pytest.mark.thorough),
     ],
 )
 def test_a_gate_that_writes_below_a_kept_path_takes_nothing_from_the_next_gate(project, kept, gates):
@@ -446,7 +451,7 @@ def test_a_gate_that_writes_below_a_kept_path_takes_nothing_from_the_next_gate(p
     assert project.statuses() == {"1": "merged", "2": "merged"}
 
 
-@pytest.mark.parametrize("flags", [(), ("--json",)])
+@pytest.mark.parametrize("flags", first_ones([(), ("--json",)]))
 def test_an_output_that_nobody_reads_any_more_stops_no_work(project, flags):
     project.issue(1)
     project.commit()

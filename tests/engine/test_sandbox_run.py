@@ -292,10 +292,11 @@ def test_a_gate_that_is_green_only_outside_is_named_with_the_key_to_set(project,
     ("setup", "key"),
     [
         ("test x$DATABASE_URL != x", 'setup_env_pass = ["DATABASE_URL"]'),
-        ("cat ~/.ssh/id_ed25519", 'setup_sandbox = "none"'),
-        (
+        pytest.param("cat ~/.ssh/id_ed25519", 'setup_sandbox = "none"', marks=pytest.mark.thorough),
+        pytest.param(
             "mkdir -p $CARGO_HOME/registry/x",
             'set write = ["{home}/tools/cargo"] in [sandbox], or setup_sandbox = "none"',
+            marks=pytest.mark.thorough,
         ),
     ],
 )

@@ -11,6 +11,7 @@ How often that is wrong on honest work: in 6,213 windows of five commits of the 
 import subprocess
 
 import pytest
+from support.cases import first_ones
 from support.hosted import hosted
 from support.processes import wait_for
 from support.remotes import a_remote
@@ -89,7 +90,7 @@ WAYS = (interrupted, undone, of_a_person, learned)
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("style", ["merge", "squash"])
+@pytest.mark.parametrize("style", first_ones(["merge", "squash"]))
 def test_what_was_taken_out_again_is_in_no_history_that_is_pushed(project, way, style):
     project.issue(7)
     project.config(f'[landing]\npush = true\nstyle = "{style}"\n')
@@ -103,7 +104,7 @@ def test_what_was_taken_out_again_is_in_no_history_that_is_pushed(project, way, 
     assert project.noface("fsck").returncode == 0
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", first_ones(WAYS))
 def test_nor_in_a_pull_request(project, github, way):
     made = hosted(project, github)
     project.issue(7)
@@ -123,7 +124,7 @@ REFUSED = (
 )
 
 
-@pytest.mark.parametrize("step", REFUSED)
+@pytest.mark.parametrize("step", first_ones(REFUSED, 2))
 def test_the_branch_that_is_kept_of_a_refused_secret_is_without_it(project, step):
     project.issue(7)
     project.play(("7", 0, [step]))

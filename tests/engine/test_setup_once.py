@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+from support.cases import first_ones
 
 from noface.git.repository import discover
 from noface.git.workspace import rename_slot
@@ -68,6 +69,7 @@ def test_what_a_copy_cannot_hold_is_noticed_on_main_and_made_in_each_workspace(p
     assert (project.statuses()["2"], runs(count)) == ("merged", 4)
 
 
+@pytest.mark.thorough
 def test_an_environment_that_all_workspaces_share_leads_to_the_one_that_is_gated(project):
     where = project.folder / "where"
     count = with_setup(project, f"pwd > {where}", f"python3 $(cat {where})/a.py", keep=())
@@ -83,6 +85,7 @@ def test_an_environment_that_all_workspaces_share_leads_to_the_one_that_is_gated
     assert runs(count) == 4
 
 
+@pytest.mark.thorough
 def test_a_main_that_is_red_anyway_costs_one_more_setup_and_only_once(project):
     count = with_setup(project, PLACED, "false")
     project.issue(1)
@@ -110,7 +113,7 @@ def test_what_a_worker_writes_where_setup_ran_is_copied_nowhere(project):
 
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
-@pytest.mark.parametrize("keep", [(), ("env",)])
+@pytest.mark.parametrize("keep", first_ones([(), ("env",)]))
 def test_what_setup_fetched_is_where_caches_start_and_no_gate_or_worker_writes_to_setups_own(project, keep):
     fetch = "mkdir -p ~/.cache/tool env && echo fetched >> ~/.cache/tool/x"
     gate = "grep -c fetched ~/.cache/tool/x && ! grep bad ~/.cache/tool/x; echo bad >> ~/.cache/tool/x; test -e ok"

@@ -7,6 +7,7 @@ import json
 import signal
 
 import pytest
+from support.cases import first_ones
 from support.clocked_run import clocked
 from support.hosted import BOT, NAME, hosted
 from support.processes import wait_for
@@ -153,7 +154,7 @@ def test_a_part_that_github_does_not_know_asks_at_the_issue_that_was_divided(sho
     assert shop.repository.issue(number).state == "closed"
 
 
-@pytest.mark.parametrize("act", ["closes", "unlabels"])
+@pytest.mark.parametrize("act", first_ones(["unlabels", "closes"]))
 def test_an_issue_that_people_take_back_ends_its_worker_and_keeps_its_work(shop, act):
     shop.set_up(("*", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]), WORK)
     number = shop.issue()
@@ -174,6 +175,7 @@ def test_an_issue_that_people_take_back_ends_its_worker_and_keeps_its_work(shop,
     assert shop.project.git("show", f"refs/noface/issues/{number}/1:half.txt") == "half"
 
 
+@pytest.mark.thorough
 def test_an_issue_that_is_transferred_under_work_neither_lands_nor_is_told_elsewhere(shop):
     shop.set_up(("*", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]), WORK)
     number, other = shop.issue(), shop.github.repository("acme/other")
@@ -194,7 +196,11 @@ def test_an_issue_that_is_transferred_under_work_neither_lands_nor_is_told_elsew
 
 
 @pytest.mark.parametrize(
-    ("act", "what"), [("converts", "was converted to a discussion"), ("deletes_issue", "was deleted")]
+    ("act", "what"),
+    [
+        ("deletes_issue", "was deleted"),
+        pytest.param("converts", "was converted to a discussion", marks=pytest.mark.thorough),
+    ],
 )
 def test_an_issue_that_is_no_issue_any_more_ends_its_worker_cleanly(shop, act, what):
     shop.set_up(("*", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]), WORK)
@@ -216,6 +222,7 @@ def test_an_issue_that_is_no_issue_any_more_ends_its_worker_cleanly(shop, act, w
     assert [each for each in shop.github.requests if each[0] != "GET"] == []
 
 
+@pytest.mark.thorough
 def test_a_label_that_is_a_path_is_a_label_and_no_branch_is_deleted_by_it(shop):
     number = shop.issue()
     shop.alice.pushes("dev", {"dev.txt": "x"})
@@ -227,6 +234,7 @@ def test_a_label_that_is_a_path_is_a_label_and_no_branch_is_deleted_by_it(shop):
     assert [path for verb, path, _ in shop.github.requests if verb == "DELETE" and "/labels/" not in path] == []
 
 
+@pytest.mark.thorough
 def test_no_label_says_that_noface_is_at_work_once_the_run_has_ended(shop):
     number = shop.issue()
     (shop.project.path / "b.txt").write_text("in the way")
@@ -238,7 +246,7 @@ def test_no_label_says_that_noface_is_at_work_once_the_run_has_ended(shop):
     assert shop.status(number) == "merged"
 
 
-@pytest.mark.parametrize("name", ["tracker_told:1", "tracker_told:2", "tracker_told_recorded:2"])
+@pytest.mark.parametrize("name", first_ones(["tracker_told:2", "tracker_told:1", "tracker_told_recorded:2"]))
 def test_kills_between_telling_and_its_record_leave_one_comment(shop, name):
     number = shop.issue()
     assert shop.project.noface("run", NOFACE_FAILPOINT=name).returncode == KILLED
@@ -287,6 +295,7 @@ def test_an_outage_at_the_start_is_waited_out(shop, copied):
         assert len(shop.project.attempts(str(late))) == 1, "what was new there was read before the end"
 
 
+@pytest.mark.thorough
 def test_a_rate_limit_at_the_start_is_waited_out(shop):
     number = shop.issue()
     shop.project.noface("fetch")

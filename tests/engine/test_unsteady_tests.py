@@ -61,6 +61,7 @@ def counted(project, number):
     (project.folder / "counter").write_text("x" * number)
 
 
+@pytest.mark.thorough
 def test_a_report_that_is_lost_once_is_no_tests_that_are_missing(shop):
     """As on a disk that is full for a moment: the run is green, and nothing tells which tests it ran."""
     project = shop()
@@ -140,6 +141,7 @@ def test_an_unsteady_test_that_the_change_adds_or_touches_is_the_change_s_own(sh
     assert "a test that the change adds or touches must pass each time" in attempt["failure"]["message"]
 
 
+@pytest.mark.thorough
 def test_what_fails_beside_a_known_unsteady_test_counts(shop):
     project = shop(ONE_IN_THREE)
     counted(project, 2)  # main fails first, and passes when it runs again
@@ -174,6 +176,7 @@ def test_a_missing_library_is_the_change_s_though_main_has_an_unsteady_test(shop
     assert [each["charged"] for each in project.attempts("7")] == [True, True]
 
 
+@pytest.mark.thorough
 def test_a_gate_that_names_no_tests_and_is_red_one_time_in_three_lets_all_land(project):
     counter = project.folder / "counter"
     script = f"echo x >> {counter}; test $(( $(wc -l < {counter}) % 3 )) -ne 0"
@@ -219,6 +222,7 @@ def test_an_unsteady_test_that_passes_on_main_often_enough_is_forgotten(shop):
     assert project.shown("status")["unsteady"] == []
 
 
+@pytest.mark.thorough
 def test_a_test_of_main_that_fails_twice_by_chance_is_not_charged(shop):
     """It fails in the third, fourth and fifth run: with the change, again, and in the first look on main."""
     project = shop("not 2 < len(counter.read_text()) < 6")

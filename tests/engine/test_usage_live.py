@@ -7,6 +7,7 @@ import tracemalloc
 from datetime import UTC, datetime
 
 import pytest
+from support.cases import first_ones
 from support.live_screen import Terminal
 from support.spending import (
     USED_USD,
@@ -60,6 +61,7 @@ def test_what_a_run_used_counts_when_its_time_is_over(project):
     assert "its cost is an estimate: priced from tokens" in attempt["notes"]
 
 
+@pytest.mark.thorough
 def test_what_an_agent_says_when_it_is_interrupted_outranks_the_estimate(project):
     say = json.dumps(result(1.25)).replace('"', "~")
     ends = f'trap \'echo "{say}" | tr "~" "\\042"; exit 1\' INT'
@@ -92,7 +94,7 @@ def test_what_a_run_used_counts_when_noface_is_killed(project):
     assert project.shown("show", "1")["cost_usd"] == pytest.approx(USED_USD + 0.5)
 
 
-@pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("ended_by", first_ones([signal.SIGKILL, signal.SIGINT]))
 def test_what_a_question_used_counts_when_it_is_cut_short(project, ended_by):
     program(project, "claude", spends_and_hangs("reflection", edit="bad"))
     configure(project, attempts=3, retry="reflect = true\nmax_cost_usd = 3.0")
@@ -144,6 +146,7 @@ def test_a_run_stops_once_its_budget_is_used_up_by_work_under_way(project):
     assert project.statuses() == {"1": "ready"}
 
 
+@pytest.mark.thorough
 def test_a_run_says_which_models_no_limit_in_dollars_holds(project):
     env = codex(project, 1_000_000, 10_000)
     configure(project, f'model = "gpt-99"\ntimeout = "1s"\n{env}', agent="codex")
@@ -157,6 +160,7 @@ def test_a_run_says_which_models_no_limit_in_dollars_holds(project):
     assert "Cost so far: of 1 attempt nobody knows the price" in said
 
 
+@pytest.mark.thorough
 def test_an_issue_is_blocked_once_its_budget_is_used_up_by_work_under_way(project):
     program(project, "claude", spends_and_hangs())
     configure(project, retry="max_tokens = 500_000")
@@ -208,7 +212,7 @@ def speaks_often(agent):
         ("claude", "max_cost_usd = 1.0", ""),
         pytest.param("claude", "", "1.0", marks=pytest.mark.thorough),
         pytest.param("command", "max_cost_usd = 1.0", "", marks=pytest.mark.thorough),
-        ("command", "", "1.0"),
+        pytest.param("command", "", "1.0", marks=pytest.mark.thorough),
     ],
 )
 def test_a_limit_is_passed_by_one_answer_at_most(project, agent, model, run):

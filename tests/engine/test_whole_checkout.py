@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+from support.cases import first_ones
 from support.git_ground import a_repository, git, write
 
 from noface.process.sandbox import find_bubblewrap
@@ -22,7 +23,7 @@ def inner(project):
     return inner
 
 
-@pytest.mark.parametrize("sandbox", ["none", "bubblewrap"])
+@pytest.mark.parametrize("sandbox", first_ones(["bubblewrap", "none"]))
 def test_a_gate_sees_submodules_tags_and_the_remote_s_name_and_a_worker_is_told_what_it_cannot_change(
     project, inner, sandbox
 ):
@@ -51,6 +52,7 @@ def test_a_gate_sees_submodules_tags_and_the_remote_s_name_and_a_worker_is_told_
     assert "`vendor/lib/**`" in prompt
 
 
+@pytest.mark.thorough
 def test_a_run_says_before_its_gates_what_workspaces_lack_as_the_checkout_does(project, inner):
     project.config()
     project.write(".gitattributes", "*.lock filter=vault\n")

@@ -1,5 +1,6 @@
 """What becomes of a worker's report that breaks its form: one reminder, and its questions are kept."""
 
+import pytest
 from support.claude_program import claude
 
 CUT_OFF = (
@@ -11,6 +12,7 @@ DONE = '{"status": "done", "summary": "all of it",}'
 WHOLE = '{"status": "done", "summary": "all of it", "confidence": 0.9}'
 
 
+@pytest.mark.thorough
 def test_a_reminder_of_the_form_costs_one_answer_in_the_worker_s_session(project):
     work = [{"write": "b.txt", "text": "b"}]
     claude(
