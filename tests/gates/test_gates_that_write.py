@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from support.cases import first_ones
 
 from noface.attempt.prepare import kept_digest
 
@@ -46,7 +47,7 @@ def test_a_gate_that_changes_a_file_of_the_work_fails_and_shows_what_it_made(wri
     assert project.git("ls-tree", "--name-only", "main", "b.txt") == ""
 
 
-@pytest.mark.parametrize("does", ["rm b.txt", "ln -sf a.txt b.txt", "chmod +x b.txt"])
+@pytest.mark.parametrize("does", first_ones(["chmod +x b.txt", "rm b.txt", "ln -sf a.txt b.txt"]))
 def test_a_file_that_is_gone_or_a_link_or_of_another_mode_is_changed(written, does):
     project = written(gate("check-it", f"test ! -e b.txt || {does}", kind="test"), text="two\n")
     project.run(code=3)
@@ -61,6 +62,7 @@ def test_with_fixes_its_changes_become_part_of_the_work_and_all_gates_run_again(
     assert any("became part of the work" in note for note in project.attempts("1")[0]["notes"])
 
 
+@pytest.mark.thorough
 def test_a_fixing_gate_that_ends_red_on_what_it_changed_is_run_again(written):
     project = written(gate("hooks", f"cat *.txt > old; {FORMAT}; cat *.txt | cmp -s - old", fixes=True))
     project.run()
@@ -70,7 +72,7 @@ def test_a_fixing_gate_that_ends_red_on_what_it_changed_is_run_again(written):
 LIST = "ls *.txt > names.md"
 
 
-@pytest.mark.parametrize("command", [LIST, f"{LIST} && git diff --exit-code", f"{LIST}; exit 0"])
+@pytest.mark.parametrize("command", first_ones([f"{LIST} && git diff --exit-code", LIST, f"{LIST}; exit 0"]))
 def test_what_a_fixing_gate_makes_of_the_work_becomes_part_of_it(written, command):
     project = written(gate("docs", command, fixes=True), text="two\n")
     project.write("names.md", "a.txt\n")
@@ -80,6 +82,7 @@ def test_what_a_fixing_gate_makes_of_the_work_becomes_part_of_it(written, comman
     assert "the gate docs changed names.md; that became part of the work" in project.attempts("1")[0]["notes"]
 
 
+@pytest.mark.thorough
 def test_one_fixing_gate_may_follow_another(written):
     docs = "n=names; ls *.txt | cmp -s - <(sed 's/ *$//' $n.md) || ls *.txt | sed 's/$/  /' > $n.md"
     project = written(gate("docs", docs, fixes=True), gate("format", "sed -i 's/ *$//' *.txt *.md", fixes=True))
@@ -91,7 +94,7 @@ def test_one_fixing_gate_may_follow_another(written):
 
 
 @pytest.mark.parametrize(
-    "path", ["names.snap", "tests/names.txt", "Makefile", ".github/workflows/names.yml", "check.sh"]
+    "path", first_ones(["tests/names.txt", "check.sh", "names.snap", "Makefile", ".github/workflows/names.yml"], 2)
 )
 def test_a_fixing_gate_may_not_change_what_judges_or_is_protected(written, path):
     project = written(gate("make", f"test ! -e b.txt || echo b >> {path}", fixes=True), text="two\n")
@@ -108,7 +111,7 @@ def test_a_fixing_gate_may_not_change_what_judges_or_is_protected(written, path)
 @pytest.mark.parametrize(
     ("text", "issue", "rule"),
     [
-        ("a-1.txt", {"paths": ["b.txt"]}, "outside-paths"),
+        pytest.param("a-1.txt", {"paths": ["b.txt"]}, "outside-paths", marks=pytest.mark.thorough),
         ("AKIA$(echo Q7RZ2LXJ4M6VN3PB)", {}, "secret-added"),
     ],
 )
@@ -138,7 +141,7 @@ def test_a_fixing_gate_that_changes_main_as_well_has_to_leave_other_files_alone(
     assert heads.read_text().splitlines()[-1] == project.git("log", "-1", "--format=%s", "main")
 
 
-@pytest.mark.parametrize("made", ["names.md", "names.json"])
+@pytest.mark.parametrize("made", first_ones(["names.json", "names.md"]))
 def test_a_worker_may_commit_what_a_gate_makes_of_its_work(written, made):
     project = written(gate("docs", f"ls *.txt > {made}"), gate("unit", "test -e a.txt", kind="test"), text="two\n")
     project.write(made, "a.txt\n")
@@ -148,6 +151,7 @@ def test_a_worker_may_commit_what_a_gate_makes_of_its_work(written, made):
     assert project.git("show", f"main:{made}") == "a.txt\nb.txt"
 
 
+@pytest.mark.thorough
 def test_data_that_the_work_itself_writes_in_a_gate_still_judges(written):
     """Main's program does not write what it is compared with; the change's does."""
     project = written(gate("golden", "python3 prog.py > out; cmp out golden.json", kind="test"))
@@ -160,7 +164,7 @@ def test_data_that_the_work_itself_writes_in_a_gate_still_judges(written):
     assert project.attempts("1")[0]["outcome"] == "GATE_TAMPERING"
 
 
-@pytest.mark.parametrize("command", [LIST, f"{LIST} && git diff --exit-code"])
+@pytest.mark.parametrize("command", first_ones([LIST, f"{LIST} && git diff --exit-code"]))
 def test_without_fixes_worker_and_person_are_told_of_what_a_gate_makes_of_the_work(written, command):
     project = written(gate("docs.1", command), text="two\n", attempts=2)
     project.write("names.md", "a.txt\n")
@@ -180,7 +184,7 @@ def test_a_fixing_gate_that_is_never_done_is_told(written):
     assert project.attempts("1")[0]["failure"]["rule"] == "gate-fixes-again"
 
 
-@pytest.mark.parametrize("fixes", [True, False])
+@pytest.mark.parametrize("fixes", first_ones([True, False]))
 def test_a_gate_that_changes_main_itself_stops_the_run_before_any_work(written, fixes):
     project = written(gate("format", FORMAT, fixes=fixes))
     project.write("a.txt", "one  \n")
@@ -234,6 +238,7 @@ def test_a_kept_file_changed_in_place_under_another_name_is_found(tmp_path):
     assert kept_digest([kept]) != before
 
 
+@pytest.mark.thorough
 def test_a_gate_that_writes_what_is_there_already_on_main_too_runs_once_on_a_change(written):
     project = written(text="two\n")
     runs = project.folder / "runs"
@@ -244,6 +249,7 @@ def test_a_gate_that_writes_what_is_there_already_on_main_too_runs_once_on_a_cha
     assert len(runs.read_text().split()) == 2  # main, and the change
 
 
+@pytest.mark.thorough
 def test_work_that_a_gate_changes_once_it_is_merged_with_a_main_that_moved_is_done_again(project):
     begun = project.folder / "begun"
     before = int(project.git("rev-list", "--count", "main")) + 1

@@ -7,6 +7,7 @@ import json
 import signal
 
 import pytest
+from support.cases import first_ones
 from support.processes import wait_for
 
 from noface.gates.secrets import MARK, scan
@@ -54,6 +55,7 @@ def test_approval_paths_hold_where_a_folder_is_called_like_a_secret(project):
     assert project.statuses() == {"1": "approval"}
 
 
+@pytest.mark.thorough
 def test_approval_paths_hold_for_a_new_file_of_a_change_that_also_removes_the_folders_name(project):
     project.write(f"{FOLDER}/a.py", "x = 'customer-portal-v2'\n")
     approval = f'\n[approval]\npaths = ["{FOLDER}/b.py"]\n'
@@ -101,7 +103,7 @@ def test_a_value_that_stands_in_a_file_of_main_may_stand_in_another_and_in_its_n
     assert project.attempts("1")[0]["changed"] == ["b.txt", "customer-portal-v2.txt"]
 
 
-@pytest.mark.parametrize("name", ["b.txt", f"{VALUE}.txt"])
+@pytest.mark.parametrize("name", first_ones([f"{VALUE}.txt", "b.txt"]))
 def test_a_value_that_main_does_not_hold_never_lands_and_is_kept_nowhere(project, name):
     lay_out(project, {"write": name, "text": f"key = {VALUE}\n"})
     project.run(code=3, MY_TOKEN=VALUE)
@@ -113,6 +115,7 @@ def test_a_value_that_main_does_not_hold_never_lands_and_is_kept_nowhere(project
 # Tests whose names hold a value
 
 
+@pytest.mark.thorough
 def test_a_deleted_test_never_lands_whatever_it_is_called(project):
     project.write("test_portal_2024.py", TWO_TESTS)
     lay_out(project, {"delete": "test_portal_2024.py"}, {"write": "x.py", "text": "x = 1\n"})
@@ -120,7 +123,7 @@ def test_a_deleted_test_never_lands_whatever_it_is_called(project):
     assert outcome(project) == "GATE_TAMPERING"
 
 
-@pytest.mark.parametrize("value", ["unrelated1", "test_user"])
+@pytest.mark.parametrize("value", first_ones(["test_user", "unrelated1"]))
 def test_a_removed_test_is_seen_whatever_its_name_begins_with(project, value):
     project.write("tests/test_x.py", TWO_TESTS)
     lay_out(project, {"write": "tests/test_x.py", "text": ONE_TEST}, {"write": "x.py", "text": "x = 1\n"})
@@ -143,6 +146,7 @@ def test_what_is_judged_again_is_read_from_git_and_not_from_what_was_written_dow
     assert outcome(project) == "GATE_TAMPERING"
 
 
+@pytest.mark.thorough
 def test_approval_holds_for_what_is_judged_again(project):
     project.write(f"{FOLDER}/a.py", "x = 1\n")
     approval = f'\n[approval]\npaths = ["{FOLDER}/**"]\n'
@@ -164,6 +168,7 @@ def test_a_secret_is_found_again_where_its_variable_is_no_longer_set(project):
     assert kept(project, VALUE) == []
 
 
+@pytest.mark.thorough
 def test_what_a_killed_attempt_left_is_called_as_main_calls_it(project):
     project.write(f"{FOLDER}/a.py", "x = 1\n")
     written = [{"write": f"{FOLDER}/b.py", "text": "x = 2\n"}, {"write": f"{VALUE}.txt", "text": "b\n"}]

@@ -1,5 +1,6 @@
 """What a person commits to `noface/<id>` is never moved away: the issue waits, and `retry` builds on it (law 2)."""
 
+import pytest
 from support.processes import wait_for
 
 BAD = [{"write": "bad", "text": "x"}, {"write": "mine.txt", "text": "worker\n"}]
@@ -49,6 +50,7 @@ def test_a_commit_of_a_person_makes_the_issue_wait_until_retry_which_builds_on_i
     assert "I have committed work of my own" in project.prompt("7", 2)
 
 
+@pytest.mark.thorough
 def test_what_a_person_finished_lands_though_the_worker_adds_nothing(project):
     a_blocked_issue(project)
     theirs = commit_by_hand(project, "theirs.txt", "person\n")
@@ -75,6 +77,7 @@ def test_a_commit_made_while_the_worker_works_is_not_moved_away(project):
     assert project.git("log", "--format=%s", "main") == "work\nfirst"
 
 
+@pytest.mark.thorough
 def test_a_commit_made_while_passed_work_waits_to_land_makes_it_wait_for_retry(project):
     project.issue(7)
     project.commit()
@@ -104,6 +107,7 @@ def test_a_branch_of_a_person_s_that_was_there_before_the_first_attempt_is_not_m
     assert project.git("show", "main:theirs.txt") == "person"
 
 
+@pytest.mark.thorough
 def test_a_branch_that_is_checked_out_is_not_moved_under_a_person_s_feet(project):
     at = a_blocked_issue(project)
     place = project.folder / "looking"

@@ -111,8 +111,23 @@ def leftovers(bench):
     return [file for file in git_dir.rglob("*") if "lock" in file.name or file.name.startswith("landing-index")]
 
 
-@pytest.mark.parametrize("place", ["here", "linked", "nowhere"])
-@pytest.mark.parametrize("where", ["landing_ref_locked", "landing_files_updated", "landing_ref_moved"])
+STEPS = ("landing_ref_locked", "landing_files_updated", "landing_ref_moved")
+
+
+@pytest.mark.parametrize(
+    ("where", "place"),
+    [
+        *((step, "here") for step in STEPS),
+        ("landing_files_updated", "linked"),  # files lie elsewhere
+        ("landing_ref_moved", "nowhere"),  # there are none
+        *(
+            pytest.param(step, "linked", marks=pytest.mark.thorough)
+            for step in STEPS
+            if step != "landing_files_updated"
+        ),
+        *(pytest.param(step, "nowhere", marks=pytest.mark.thorough) for step in STEPS if step != "landing_ref_moved"),
+    ],
+)
 def test_kill_at_any_step_of_a_landing_is_settled(tmp_path, place, where):
     bench, path, old, new = a_landing(tmp_path, place)
     child = start("advance", bench, old, new, NOFACE_FAILPOINT=f"{where}:1:kill")
@@ -168,7 +183,7 @@ def cut_off(bench, path, old, new, states, *, marked=True):
 KINDS = ["old", "new", "absent", "part of new", "part of old"]
 
 
-@pytest.mark.parametrize("seed", first_ones(range(16), 4))
+@pytest.mark.parametrize("seed", first_ones(range(16), 2))
 def test_any_mixture_of_old_new_absent_and_half_written_files_is_settled(tmp_path, seed):
     bench, path, old, new = a_landing(tmp_path)
     dice = random.Random(seed)
@@ -466,7 +481,7 @@ def a_git_that_dies(tmp_path, words):
 
 
 @pytest.mark.parametrize("words", ["diff-index --cached", "symbolic-ref --quiet HEAD", "diff-tree -r -z --raw"])
-@pytest.mark.parametrize("where", ["landing_files_updated", "landing_ref_moved"])
+@pytest.mark.parametrize("where", first_ones(["landing_files_updated", "landing_ref_moved"]))
 def test_git_that_is_killed_while_it_is_asked_how_far_a_landing_came_answers_nothing(tmp_path, where, words):
     bench, path, old, new = a_landing(tmp_path)
     start("advance", bench, old, new, NOFACE_FAILPOINT=f"{where}:1:kill").wait()

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.cases import first_ones
 from support.processes import wait_for
 
 
@@ -59,7 +60,7 @@ def test_a_run_under_nohup_goes_on_when_the_terminal_hangs_up(project, at_work):
     assert project.statuses() == {"1": "merged"}
 
 
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+@pytest.mark.parametrize("number", first_ones([signal.SIGHUP, signal.SIGTERM]))
 def test_hanging_up_and_sigterm_are_a_first_ctrl_c(project, at_work, number):
     running = at_work("pass")
     running.send_signal(number)

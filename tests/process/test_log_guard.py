@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from support.cases import first_ones
 from support.processes import wait_for
 
 from noface.process.log_masking import LOOK_BYTES_MAX, LogGuard, Masking
@@ -273,6 +274,7 @@ def test_a_run_in_which_everybody_tells_a_secret_keeps_and_prints_it_nowhere(pro
         assert PIECE not in shown.stdout + shown.stderr
 
 
+@pytest.mark.thorough
 def test_a_looking_command_that_reads_changed_issues_stores_no_secret(project):
     set_up(project, WORKER, GATE)
     project.noface("run", "--max-iterations", "0")
@@ -282,6 +284,7 @@ def test_a_looking_command_that_reads_changed_issues_stores_no_secret(project):
     assert leaks(project) == []
 
 
+@pytest.mark.thorough
 def test_the_parts_of_an_issue_are_stored_without_the_secrets_of_its_text(project):
     worker = "mkdir -p one two; echo bad > one/a.txt; echo bad > two/b.txt\n"
     set_up(project, worker, "test ! -e one/a.txt", '[retry.strategies]\nRUNTIME_ERROR = "breakdown"\n')
@@ -290,7 +293,7 @@ def test_the_parts_of_an_issue_are_stored_without_the_secrets_of_its_text(projec
     assert leaks(project) == []
 
 
-@pytest.mark.parametrize("who", ["worker", "gate"])
+@pytest.mark.parametrize("who", first_ones(["worker", "gate"]))
 def test_what_a_program_printed_is_gone_while_it_runs_and_when_noface_is_killed_then(project, who):
     tells = "echo out $MY_TOKEN; echo err $MY_TOKEN >&2; echo x > b.txt; "
     worker, gate = (

@@ -339,6 +339,7 @@ def test_a_person_sees_rows_of_what_is_under_way_and_lines_of_what_happened(work
     assert terminal.raw.count("\r\x1b[2K") <= 4 * seconds + 4  # each frame begins with one
 
 
+@pytest.mark.thorough
 def test_a_terminal_may_be_small_and_change_its_size(work):
     terminal = opened(work, "run", width=100, height=30)
     try:
@@ -401,7 +402,14 @@ def test_without_a_terminal_there_are_plain_lines(work):
     assert CONTROLS.findall(done.stdout) == []
 
 
-@pytest.mark.parametrize(("env", "flags"), [({"NO_COLOR": "1"}, ()), ({}, ("--no-color",)), ({}, ())])
+@pytest.mark.parametrize(
+    ("env", "flags"),
+    [
+        ({"NO_COLOR": "1"}, ()),
+        pytest.param({}, ("--no-color",), marks=pytest.mark.thorough),
+        ({}, ()),
+    ],
+)
 def test_a_person_who_wants_no_colours_has_the_table_without_them(work, env, flags):
     terminal = opened(work, *flags, "run", **env)
     try:
