@@ -11,7 +11,7 @@ from pathlib import Path
 from noface.agents.base import ANSWER_MAX, Place, RunVerdict, StreamReader
 from noface.attempt.agent_logs import tail
 from noface.attempt.agent_watch import RunWatch, at_least, over_limit
-from noface.attempt.environment import Scope
+from noface.attempt.attempt import Attempt
 from noface.attempt.isolation import agent_box, session_environment, wrapping
 from noface.attempt.out_of_reach import out_of_reach
 from noface.diagnosis.agent_errors import Resource
@@ -43,9 +43,10 @@ def _dropped(folders: tuple[str, ...]) -> Iterator[None]:
             remove(Path(folder))
 
 
-def run_agent(order: AttemptOrder, scope: Scope, place: Place) -> AgentRun:
+def run_agent(attempt: Attempt, place: Place) -> AgentRun:
     """Run the order's worker to its end, and until no process of it is left (law 6)."""
-    env, agent = scope.env, scope.env.agents[order.model.agent]
+    order, env = attempt.order, attempt.env
+    agent = env.agents[order.model.agent]
     boxed = bool(env.sandbox.bubblewrap and order.model.boxed)
     invocation = agent.invocation(order, replace(place, boxed=boxed))
     given = (*order.model.env, *invocation.env, *_facts(order, place), *env.markers(order.token))
@@ -59,7 +60,7 @@ def run_agent(order: AttemptOrder, scope: Scope, place: Place) -> AgentRun:
         session_environment(place.directory, outside, agent.homes) if box is not None else dict(variables),
         order.session,
     )
-    watch = RunWatch(order, place, reader, agent, scope)
+    watch = RunWatch(attempt, place, reader, agent)
     for log in (watch.stdout, watch.stderr):
         log.unlink(missing_ok=True)
     # Some agents keep files of their own in the attempt's folder.
@@ -79,7 +80,7 @@ def run_agent(order: AttemptOrder, scope: Scope, place: Place) -> AgentRun:
         )
         ended = env.launcher.run(
             command,
-            scope.cancel,
+            attempt.scope.cancel,
             on_output=watch.poll,
             on_end=watch.read,
             rewritten=invocation.histories,

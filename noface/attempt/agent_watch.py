@@ -7,7 +7,8 @@ from pathlib import Path
 
 from noface.agents.base import Agent, AgentEvent, EventKind, OpenCall, Place, StreamReader
 from noface.attempt.agent_logs import SHOWS_A_MODEL, LogFollower
-from noface.attempt.environment import AttemptProgress, Scope
+from noface.attempt.attempt import Attempt
+from noface.attempt.environment import AttemptProgress
 from noface.attempt.silent_work import Sight, Work, silent_work, work_of
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import priced
@@ -67,7 +68,8 @@ class RunWatch:
     `overdue` is the tool that ended it by printing nothing for longer than a tool may, None where none did.
     """
 
-    def __init__(self, order: AttemptOrder, place: Place, reader: StreamReader, agent: Agent, scope: Scope) -> None:
+    def __init__(self, attempt: Attempt, place: Place, reader: StreamReader, agent: Agent) -> None:
+        order, scope = attempt.order, attempt.scope
         self.stdout = Path(place.log_folder, "agent.log")
         self.stderr = Path(place.log_folder, "agent.err")
         self._order = order

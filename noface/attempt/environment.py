@@ -74,15 +74,6 @@ _BODY_COLUMNS = 72
 _ISSUE_FIELDS = ("id", "title", "body", "priority", "labels", "depends_on", "paths", "accept")
 
 
-def attempt_message(order: AttemptOrder, outcome: str) -> str:
-    """Return the message of an attempt's commit; `outcome` is empty while it is not known."""
-    subject = _subject(f"{order.issue.title} (attempt {order.number})")
-    trailers = [f"Noface-Issue: {order.issue.id}", f"Noface-Attempt: {order.number}"]
-    if outcome:
-        trailers.append(f"Noface-Outcome: {outcome}")
-    return subject + "\n\n" + "\n".join(trailers) + "\n"
-
-
 def landing_message(issue: Issue, number: int, base: str = "", note: str = "", trailers: tuple[str, ...] = ()) -> str:
     """Return the message of the commit that brings an issue to main; `note` is a sentence a reader should know.
 
@@ -92,10 +83,11 @@ def landing_message(issue: Issue, number: int, base: str = "", note: str = "", t
     more = "".join(f"{line}\n" for line in trailers)
     last = f"Noface-Base: {base}\n" if base else ""
     body = f"\n\n{textwrap.fill(inert(note[:1].upper() + note[1:]), _BODY_COLUMNS)}." if note else ""
-    return f"{_subject(issue.title)}{body}\n\n{more}Noface-Issue: {issue.id}\nNoface-Attempt: {number}\n{last}"
+    return f"{subject(issue.title)}{body}\n\n{more}Noface-Issue: {issue.id}\nNoface-Attempt: {number}\n{last}"
 
 
-def _subject(text: str) -> str:
+def subject(text: str) -> str:
+    """Return a text as the first line of a commit's message."""
     flat = inert(" ".join(text.split())) or "(no title)"
     return flat if len(flat) <= _SUBJECT_MAX else flat[: _SUBJECT_MAX - 1] + "…"
 

@@ -6,18 +6,19 @@ these files alone, as with generated code, the files stay.
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
-from noface.attempt.environment import AttemptEnvironment, attempt_message, put
-from noface.attempt.examine import PATCH_BYTES_MAX, Change, masked_patch, modified, own_values
-from noface.git.plumbing import entries_before, make_and_hold, tree_with
-from noface.git.refs import hold_ref
+from noface.attempt.attempt import PATCH_FILE, Judging
+from noface.attempt.changes import PATCH_BYTES_MAX, masked_patch, own_values
+from noface.attempt.environment import put
+from noface.attempt.examine import modified
+from noface.git.plumbing import entries_before, tree_with
 from noface.integrity.asked_for import asks_for, names_file, words_of
 from noface.integrity.form import changed_beside_form, same_but_for_form
-from noface.model.attempt import AttemptOrder, FileChange, Work
+from noface.model.attempt import FileChange
 from noface.model.quoting import some
 from noface.secrets.masked_records import masked_snapshot
 
+_FORM_FILE = "form.patch"
 _FILE_BYTES_MAX = 400_000
 _TOTAL_BYTES_MAX = 10_000_000
 _SHOWN_MAX = 5
@@ -26,18 +27,16 @@ _CHARS_OF_A_LINE = 5
 """So few characters to a changed line, from the first to the last that says something else, are not what changed it."""
 
 
-def formed(
-    order: AttemptOrder, env: AttemptEnvironment, change: Change
-) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
+def formed(attempt: Judging) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
     """Return the files that a worker has laid out anew beside its work, and notes on those where that is the most.
 
     None, if the issue asks for that.
     """
-    issue, left = order.issue, _TOTAL_BYTES_MAX
+    change, issue, left = attempt.change, attempt.issue, _TOTAL_BYTES_MAX
     if not change.files or asks_for("form", (*words_of(issue), *issue.accept)):
         return (), ()
     files, notes = [], []
-    with env.plumbing.blobs() as blobs:
+    with attempt.plumbing.blobs() as blobs:
         for file in change.files:
             pair = modified(blobs, file, min(_FILE_BYTES_MAX, left // 2))
             if pair is None:
@@ -51,31 +50,24 @@ def formed(
     return tuple(files) if len(files) < len(change.files) else (), tuple(notes[:_SHOWN_MAX])
 
 
-def without(
-    order: AttemptOrder, env: AttemptEnvironment, work: Work, change: Change, files: tuple[FileChange, ...]
-) -> tuple[Work, Change]:
-    """Return the work without these files, as a commit of its own on top of it; what they held is kept as a patch."""
-    plumbing, snapshot = env.plumbing, work.snapshot
+def without(attempt: Judging, files: tuple[FileChange, ...]) -> Judging:
+    """Return the attempt without these files, as a commit of its own on its work; what they held is kept as a patch."""
+    env, plumbing, main, change = attempt.env, attempt.plumbing, attempt.order.main, attempt.change
+    snapshot = attempt.work.snapshot
     tree = tree_with(plumbing, snapshot.candidate_tree, entries_before(files))
-    commit = make_and_hold(
-        plumbing,
-        hold_ref(order.issue.id, str(order.number)),
-        order.start,
-        lambda: plumbing.commit_tree(tree, (snapshot.candidate,), attempt_message(order, "")),
-        str,
-    )
-    diff = plumbing.diff(order.main, tree)
+    commit = attempt.commit(tree, snapshot.candidate)
+    diff = plumbing.diff(main, tree)
     patch = diff.patch[:PATCH_BYTES_MAX]
     rest = replace(snapshot, candidate=commit, candidate_tree=tree, changes=diff.changes)
     masked = _but_for(change.masked, files)  # it may hide secrets that nobody knows any more where it is judged again
-    own = own_values(env, order.main, rest, masked)
+    own = own_values(env, main, rest, masked)
     taken_out = plumbing.diff(tree, snapshot.candidate_tree).patch[:PATCH_BYTES_MAX]
-    put(Path(order.directory) / "form.patch", masked_patch(env, order.main, taken_out, own))
-    put(Path(order.directory) / "diff.patch", masked)
-    rest = masked_snapshot(rest, env.masker, own)
-    return replace(work, snapshot=rest), replace(
-        change, files=diff.changes, patch=patch, masked=masked, cut=len(patch) < len(diff.patch)
-    )
+    put(attempt.folder / _FORM_FILE, masked_patch(env, main, taken_out, own))
+    put(attempt.folder / PATCH_FILE, masked)
+    cut = len(patch) < len(diff.patch)
+    change = replace(change, files=diff.changes, patch=patch, masked=masked, cut=cut)
+    work = replace(attempt.work, snapshot=masked_snapshot(rest, env.masker, own))
+    return Judging(attempt.order, attempt.scope, work, change)
 
 
 def _but_for(patch: bytes, files: tuple[FileChange, ...]) -> bytes:
@@ -86,15 +78,16 @@ def _but_for(patch: bytes, files: tuple[FileChange, ...]) -> bytes:
     return b"".join(begin + section for section in sections if not section.startswith(heads))
 
 
-def left_out(order: AttemptOrder, files: tuple[FileChange, ...]) -> str:
+def left_out(attempt: Judging, files: tuple[FileChange, ...]) -> str:
     """Return the note on files that are taken out."""
-    return f"{_form_only(files)} and left out; to see them: noface logs {order.issue.id} {order.number} --undone"
+    to_see = f"noface logs {attempt.issue.id} {attempt.order.number} --undone"
+    return f"{_form_only(files)} and left out; to see them: {to_see}"
 
 
-def put_back(order: AttemptOrder, change: Change, files: tuple[FileChange, ...], why: str) -> str:
+def put_back(attempt: Judging, files: tuple[FileChange, ...], why: str) -> str:
     """Show the whole change again; return the note on files that the gates need."""
-    (Path(order.directory) / "form.patch").unlink(missing_ok=True)
-    put(Path(order.directory) / "diff.patch", change.masked)
+    (attempt.folder / _FORM_FILE).unlink(missing_ok=True)
+    put(attempt.folder / PATCH_FILE, attempt.change.masked)
     return f"{_form_only(files)} and needed all the same; without: {why}"
 
 

@@ -5,7 +5,6 @@ Before a failure on a merge with main is charged to a worker, main itself runs t
 
 import select
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Protocol
 
 from noface.attempt.disk import as_disk_full, full_places
@@ -23,13 +22,12 @@ from noface.diagnosis.company import may_be_company
 from noface.diagnosis.known_causes import FinalError, final_error_of, killed_by
 from noface.integrity.inventory import Inventory
 from noface.integrity.unsteady import excused
-from noface.model.attempt import AttemptOrder
 from noface.model.failure import CHANGED_FILES, Failure
 from noface.model.gate import GateKind, GateResult, GateSpec, worst
 from noface.model.taxonomy import FailureKind
 from noface.process.failpoints import hit
 
-__all__ = ["Gated", "Known", "Task", "gate_task", "made_of", "main_task", "run_gates"]
+__all__ = ["Gated", "Known", "Task", "gates_failure", "made_of", "main_task", "run_gates"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +50,6 @@ class RunApart(Protocol):
     def __call__(self, tree: str, gates: tuple[GateSpec, ...], *, steady: bool = True, anew: bool = False) -> Gated:
         """Return the results."""
         ...
-
-
-def gate_task(order: AttemptOrder, tree: str, commit: str, main: str) -> Task:
-    """Return what to gate for an attempt, in the gate slot beside its own."""
-    logs, known = Path(order.directory) / "gates", order.known_failures
-    name, repeats = str(order.slot), order.repeats
-    return Task(order.issue.id, order.number, order.token, name, tree, commit, main, logs, known, repeats=repeats)
 
 
 def main_task(env: AttemptEnvironment, folder: str, issue_id: str = "", slot: str = LANDING_SLOT) -> Task:
@@ -327,3 +318,35 @@ def named_tests(failed: GateResult) -> str:
     if not tests or (failed.failure is not None and tests[0] in failed.failure.message):
         return ""
     return f"{tests[0]}{f' and {len(tests) - 1} more' if len(tests) > 1 else ''}: "
+
+
+def gates_failure(results: tuple[GateResult, ...], gates: tuple[GateSpec, ...]) -> Failure | None:
+    """Return the failure to report for red hard gates: the first one's, naming the others; None where all passed.
+
+    `gates` are those that were to run: an issue's `accept` does not after a failure, and its result is not known then.
+    """
+    failed = worst(results)
+    if failed is None or failed.failure is None:
+        return None
+    failure = failed.failure
+    others = [r.gate.name for r in results if r.gate.hard and not r.passed and r is not failed]
+    tests = tuple(dict.fromkeys(t for r in results if r.gate.hard and not r.passed for t in r.failing_tests))
+    ran = {result.gate for result in results}
+    unknown = [gate.name for gate in gates if gate.accept and gate not in ran]
+    parts = (("also red", others), ("not run after it, so not known", unknown))
+    more = "".join(f" ({what}: {', '.join(names)})" for what, names in parts if names)
+    excerpts = [failure.excerpt, *_other_excerpts(failed, results)]
+    return replace(
+        failure,
+        message=f"gate {failed.gate.name}: {named_tests(failed)}{failure.message}{more}",
+        failing_tests=tests,
+        excerpt="\n\n".join(text for text in excerpts if text),
+    )
+
+
+def _other_excerpts(failed: GateResult, results: tuple[GateResult, ...]) -> list[str]:
+    return [
+        f"$ {r.gate.command}\n{r.failure.excerpt}"
+        for r in results
+        if r is not failed and r.gate.hard and not r.passed and r.failure is not None
+    ]

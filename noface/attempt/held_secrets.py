@@ -9,15 +9,8 @@ remote.py). Work whose history holds one goes on without that history.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from noface.attempt.changes import added_secrets, change_to, secrets_in_bytes
 from noface.attempt.environment import AttemptEnvironment
-from noface.attempt.examine import (
-    PATCH_BYTES_MAX,
-    Change,
-    added_secrets,
-    masked_patch,
-    own_values,
-    secrets_in_bytes,
-)
 from noface.gates.secrets import AddedSecret, keys_of, secret_failure, without_secrets
 from noface.git.plumbing import Entry, Plumbing, entries_before, make_and_hold, occurring, store_text, tree_with
 from noface.integrity.tampering import shown
@@ -123,12 +116,7 @@ def without_added_secrets(env: AttemptEnvironment, main: str, tree: str) -> Clea
 
 
 def _added(env: AttemptEnvironment, main: str, tree: str) -> tuple[AddedSecret, ...]:
-    diff = env.plumbing.diff(main, tree)
-    patch = diff.patch[:PATCH_BYTES_MAX]
-    own = own_values(env, main, Snapshot(tree, tree, tree, tree, diff.changes), patch)
-    masked = masked_patch(env, main, patch, own)
-    change = Change(diff.changes, patch, masked, by_worker=True, cut=len(patch) < len(diff.patch))
-    found = added_secrets(env, main, change)
+    found = added_secrets(env, main, change_to(env, main, tree))
     return () if isinstance(found, Failure) else found
 
 

@@ -58,7 +58,6 @@ from noface.integrity.tampering import (
     altered,
     assertions,
     contradicted,
-    is_code,
     missing,
     named_among,
     renamed_tests,
@@ -66,7 +65,7 @@ from noface.integrity.tampering import (
     unbelieved,
 )
 from noface.integrity.tools import Packages
-from noface.model.attempt import ABSENT, AttemptOrder, FileChange, Judgement
+from noface.model.attempt import ABSENT, AttemptOrder, FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.issue import Issue
@@ -549,34 +548,7 @@ def gates_decide(early: Failure, order: AttemptOrder) -> bool:
     return early.rule in (REWRITTEN, *BY_BODY) or bool(order.issue.accept)
 
 
-def judged_by_main(
-    order: AttemptOrder, scope: Scope, judged: Judgement, task: Task, suspicion: Failure | None
-) -> Judgement:
-    """Return the judgement of work whose gates are green, as main's own tests and settings see it (law 11)."""
-    by_body = suspicion if suspicion is not None and suspicion.rule in BY_BODY else None
-    lost = by_body.failing_tests if by_body else ()
-    taken = tuple(test for test in lost if is_code(test.partition("::")[0]))  # of data no test is one
-    judges = Judges(scope, task, order.issue, order.gates, taken, order.landed)
-    try:
-        failure = judges.failure()
-        if failure is None and suspicion is not None and suspicion.rule == REWRITTEN and judges.fewer() == ():
-            suspicion = None
-    except CutShort:
-        return replace(judged, interrupted=True, proof=None)
-    against = tuple(each for each in (failure, suspicion) if each is not None)
-    if not against:
-        return judged
-    if failure is not None and failure.rule in (CONTRADICTED, EMPTIED):
-        if suspicion is None or by_body is not None:
-            return replace(judged, failure=_with_bodies(failure, by_body), proof=None)
-        against = (replace(failure, rule=ALTERED), suspicion)  # tests were weakened as well: no question of the issue's
-    told = any(earlier.kind == FailureKind.GATE_TAMPERING for earlier in order.earlier)
-    if order.issue.accept and told:  # most can leave the tests alone; for who cannot, its own commands may want it
-        return replace(judged, doubts=tuple(each.message for each in against))
-    return replace(judged, failure=against[0], proof=None)
-
-
-def _with_bodies(failure: Failure, by_body: Failure | None) -> Failure:
+def with_bodies(failure: Failure, by_body: Failure | None) -> Failure:
     """Return what main's tests contradict, with the tests that have lost what they ask for and do not contradict it.
 
     Where a test is emptied or gone, the issue has to ask for that, not only for what the others expect now.

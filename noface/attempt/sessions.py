@@ -14,12 +14,12 @@ from pathlib import Path
 
 from noface.agents.base import SESSION, Place
 from noface.attempt.agent_run import run_agent
-from noface.attempt.environment import AttemptEnvironment, Scope, order_document, put
+from noface.attempt.attempt import Attempt
+from noface.attempt.environment import AttemptEnvironment, order_document, put
 from noface.attempt.isolation import fresh_place
 from noface.git.workspace import Slot
-from noface.model.attempt import AttemptOrder
 from noface.model.budget import summed
-from noface.model.worker_run import AgentRun, Resumed, Session
+from noface.model.worker_run import AgentRun, Resumed
 from noface.process.files import open_regular, real_folder
 from noface.recovery.resume import refusal
 
@@ -29,9 +29,10 @@ _TOO_LARGE = f"its files are more than {SESSION_BYTES_MAX >> 20} MB or {SESSION_
 _REFUSED = (("agent.log", "refused.log"), ("agent.err", "refused.err"))
 
 
-def write_order(order: AttemptOrder, env: AttemptEnvironment, slot: Slot) -> Place:
+def write_order(attempt: Attempt, slot: Slot) -> Place:
     """Write the prompt and the order for the agent that works in the slot; return the place of its run."""
-    directory = real_folder(Path(order.directory), env.plumbing.repository.state_dir)
+    order = attempt.order
+    directory = real_folder(attempt.folder, attempt.plumbing.repository.state_dir)
     place = fresh_place(slot.path, directory)
     put(directory / "prompt.md", order.session.prompt if order.session is not None else order.prompt)
     put(directory / "order.json", json.dumps(order_document(order), indent=1))
@@ -40,31 +41,26 @@ def write_order(order: AttemptOrder, env: AttemptEnvironment, slot: Slot) -> Pla
     return place
 
 
-def run_worker(order: AttemptOrder, scope: Scope, slot: Slot, place: Place) -> AgentRun:
+def run_worker(attempt: Attempt, slot: Slot, place: Place) -> AgentRun:
     """Run the worker of an order that is written; where it cannot go on with its session, it begins afresh."""
-    session = order.session
+    session = attempt.order.session
     if session is None:
-        return run_agent(order, scope, place)
-    run, refused = _resumed(order, session, scope, place)
-    told = Resumed(session.id, session.attempt, scope.env.masker.text(refused))
-    if run is not None and (not refused or scope.cancel.cancelled):
+        return run_agent(attempt, place)
+    run, refused = None, _TOO_LARGE
+    if carry_files(Path(session.directory, SESSION), Path(place.directory)):
+        run = run_agent(attempt, place)
+        refused = refusal(run)
+    told = Resumed(session.id, session.attempt, attempt.env.masker.text(refused))
+    if run is not None and (not refused or attempt.scope.cancel.cancelled):
         return replace(run, resumed=told)
-    scope.progress(order.issue.id, order.number, "agent", f"begins afresh, since its session cannot go on: {refused}")
+    attempt.progress("agent", f"begins afresh, since its session cannot go on: {refused}")
     for log, kept in _REFUSED:
-        if Path(order.directory, log).exists():
-            Path(order.directory, log).replace(Path(order.directory, kept))
-    afresh = replace(order, session=None)
-    again = run_agent(afresh, scope, write_order(afresh, scope.env, slot))
+        if (attempt.folder / log).exists():
+            (attempt.folder / log).replace(attempt.folder / kept)
+    afresh = Attempt(replace(attempt.order, session=None), attempt.scope)
+    again = run_agent(afresh, write_order(afresh, slot))
     usage = summed(run.usage, again.usage) if run is not None else again.usage
     return replace(again, usage=replace(usage, session_id=again.usage.session_id), resumed=told)
-
-
-def _resumed(order: AttemptOrder, session: Session, scope: Scope, place: Place) -> tuple[AgentRun | None, str]:
-    """Return the run in the session, None where it was not tried, and why it could not go on, "" where it did."""
-    if not carry_files(Path(session.directory, SESSION), Path(place.directory)):
-        return None, _TOO_LARGE
-    run = run_agent(order, scope, place)
-    return run, refusal(run)
 
 
 def settle(env: AttemptEnvironment, directory: str) -> None:

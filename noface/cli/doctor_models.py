@@ -18,6 +18,7 @@ from pathlib import Path
 from noface.agents.base import place_in
 from noface.agents.registry import AGENTS
 from noface.attempt.agent_run import run_agent
+from noface.attempt.attempt import Attempt
 from noface.attempt.environment import AttemptEnvironment, Scope, order_document
 from noface.cli.doctor_versions import VERSION, version_problems
 from noface.cli.policy_records import policy, today
@@ -325,7 +326,7 @@ def _asked(spec: ModelSpec, env: AttemptEnvironment, cancel: Canceller) -> Probe
         issue = Issue("probe", "Reply with OK")
         order = AttemptOrder("probe", "probe", issue, 1, spec, _PROMPT, "", "", 0, str(kept), ())
         write_atomic(kept / "order.json", json.dumps(order_document(order)), durable=False)
-        run = run_agent(order, Scope(env, cancel, lambda _: None), place)
+        run = run_agent(Attempt(order, Scope(env, cancel, lambda _: None)), place)
     if run.ended_by is EndedBy.CANCELLED:
         raise KeyboardInterrupt
     usage, error = run.usage, run.error

@@ -15,6 +15,7 @@ from typing import Any
 from noface.agents.base import Place
 from noface.attempt.agent_logs import lost_usage
 from noface.attempt.agent_run import run_agent
+from noface.attempt.attempt import Attempt
 from noface.attempt.environment import AttemptEnvironment, AttemptProgress, Scope
 from noface.attempt.prepare import prepare
 from noface.attempt.sessions import settle, write_order
@@ -168,6 +169,7 @@ def _paid(answer: Answer, usage: Usage) -> Answer:
 def _once(question: Question, scope: Scope) -> tuple[Answer, Invalid | None]:
     env, issue = scope.env, question.issue
     order = replace(_order(question, env.masker), answer_schema=_schema(question, env))
+    asked = Attempt(order, scope)
     scope.progress(issue.id, question.after, "workspace", f"asks {question.model.name}: {question.topic}")
     slot = env.agent_slot(question.slot)
     start = with_files_of(env.plumbing, question.main, question.start, question.protection)
@@ -179,9 +181,9 @@ def _once(question: Question, scope: Scope) -> tuple[Answer, Invalid | None]:
     if failure is not None:
         return _without(question, AdviceOutcome.UNAVAILABLE, failure.message), None
     give_git(slot, issue.id, start)
-    place = write_order(order, env, slot)
+    place = write_order(asked, slot)
     hit("question_asked")
-    run = _run(order, scope, slot, place)
+    run = _run(asked, slot, place)
     hit("question_answered")
     if run.ended_by in (EndedBy.CANCELLED, EndedBy.ALLOWANCE):
         return Answer(question, None, used=run.usage, at_allowance=run.ended_by is EndedBy.ALLOWANCE), None
@@ -197,20 +199,21 @@ def _schema(question: Question, env: AttemptEnvironment) -> str:
     return json.dumps(provider_schema(ANSWERS[question.topic].schema))
 
 
-def _run(order: AttemptOrder, scope: Scope, slot: Slot, place: Place) -> AgentRun:
+def _run(asked: Attempt, slot: Slot, place: Place) -> AgentRun:
     """Ask; once more without the schema where the agent does not know the option, or its provider not the schema."""
-    run = run_agent(order, scope, place)
-    settle(scope.env, place.log_folder)
+    order, env = asked.order, asked.env
+    run = run_agent(asked, place)
+    settle(env, place.log_folder)
     refused = refusal(run) if order.answer_schema else ""
-    if not refused or scope.cancel.cancelled:
+    if not refused or asked.scope.cancel.cancelled:
         return run
-    scope.progress(order.issue.id, order.number, "agent", f"asked again without its schema: {refused}")
-    plain = replace(order, answer_schema="")
-    afresh = write_order(plain, scope.env, slot)
-    again = run_agent(plain, scope, afresh)
-    settle(scope.env, afresh.log_folder)
+    asked.progress("agent", f"asked again without its schema: {refused}")
+    plain = Attempt(replace(order, answer_schema=""), asked.scope)
+    afresh = write_order(plain, slot)
+    again = run_agent(plain, afresh)
+    settle(env, afresh.log_folder)
     if again.error is None:
-        scope.env.without_schema.add(order.model.name)
+        env.without_schema.add(order.model.name)
     return replace(again, usage=summed(run.usage, again.usage))
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import assert_never
 
 from noface.attempt.agent_run import missing_program
-from noface.attempt.attempt import run_attempt
+from noface.attempt.run import run_attempt
 from noface.engine.advisors import Advisors
 from noface.engine.budget_guard import RunLimits, estimates
 from noface.engine.context import Planning, RunContext

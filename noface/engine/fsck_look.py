@@ -50,7 +50,7 @@ def _rows(path: Path) -> tuple[DatabaseFacts, str, str]:
         return DatabaseFacts(), error.message, error.hint
     judged_next = set()
     if opened:  # with what a run needs, of which a check has no use elsewhere
-        from noface.attempt.attempt import only_judged
+        from noface.attempt.run import only_judged
 
         judged_next = {each.directory for each in opened if each.order is not None and only_judged(each.order)}
     saved = tuple(replace(attempt, saved=attempt.directory in judged_next) for attempt in rows.attempts)

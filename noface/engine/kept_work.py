@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from noface.attempt.gate_session import Task
-from noface.attempt.gating import run_gates
-from noface.attempt.judge import gates_failure
+from noface.attempt.gating import gates_failure, run_gates
 from noface.engine.context import RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.outages import blocked_rows

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Protocol
 
 from noface.attempt.environment import LANDING_SLOT
-from noface.attempt.gating import Task, main_is_red, run_gates
+from noface.attempt.gate_session import Task
 from noface.attempt.held_secrets import why_held_back, without_history
-from noface.attempt.judge import conflict, gates_failure, missing_gates, proof_of
-from noface.attempt.judges import CutShort, Judges
+from noface.attempt.judge import conflict
+from noface.attempt.judges import CutShort
+from noface.attempt.prove import Against, Proving
+from noface.attempt.prove import prove as prove_tree
 from noface.engine.changed_tests import let_for
 from noface.engine.context import RunContext
 from noface.engine.ground import fetch_again
@@ -34,14 +36,13 @@ from noface.git.refs import ZERO, RefUpdate, hold_ref
 from noface.git.remote import Pushed, PushResult
 from noface.git.remote import Rejected as PushRejected
 from noface.git.taken_back import bring, taken_back
-from noface.integrity.tampering import CONTRADICTED
 from noface.model.attempt import changed_tests, told_at_landing, unfinished
-from noface.model.failure import CHANGED_FILES, Failure
-from noface.model.gate import GateResult, Proof, worst
+from noface.model.failure import Failure
+from noface.model.gate import Proof
 from noface.model.history import Verdict
 from noface.model.issue import Issue
 from noface.model.scratch import needed_until_landed
-from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.model.taxonomy import IssueStatus
 from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
 from noface.recovery.schedule import Contest
@@ -162,35 +163,15 @@ def prove(
     logs = Path(attempt_directory(context.settings.attempts_dir, issue.id, entry.number)) / "landing"
     token, known = f"landing-{issue.id}", context.known
     task = Task(issue.id, entry.number, token, LANDING_SLOT, merge.tree, fit, main, logs, known)
-    gated = run_gates(scope, task, gates)
-    if gated is None:
-        return None
-    if gated.failure is not None:
-        return gated.failure
-    if gated.fixed:
-        return _to_be_fixed(gated.results[-1])
-    red, failure = worst(gated.results), gates_failure(gated.results, gates)
-    if red is not None and failure is not None:
-        on_main = main_is_red(scope, task, red, gates) if known is None else None
-        return None if cancel.cancelled else on_main or _overruled(failure, main)
-    if (missing := missing_gates(gates, gated.results)) is not None:
-        return missing
+    proving = Proving(scope, task, (issue,), gates, tuple(let or ()), landed)
     try:
-        judges = Judges(scope, task, issue, gates, tuple(let or ()), landed)
-        altered = None if approved or issue.accept else judges.failure()
+        proven = prove_tree(proving, judged=not (approved or issue.accept), let=let)
     except CutShort:
         return None
-    if altered is not None and not (
-        altered.rule == CONTRADICTED and let is not None and let >= {*altered.failing_tests}
-    ):
-        return _overruled(altered, main)
-    return proof_of(scope.env, task, gated)
-
-
-def _to_be_fixed(result: GateResult) -> Failure:
-    """Return the failure of work that a gate with `fixes` changes once more after main moved: it is done again."""
-    message = f"gate {result.gate.name} changes files of the work once it is merged with the present main"
-    return Failure(FailureKind.MERGE_CONFLICT, message, rule=CHANGED_FILES, gate=result.gate.name, charged=False)
+    if isinstance(proven, Proof):
+        return proven
+    overruled = proven.by in (Against.GATES, Against.JUDGES)
+    return _overruled(proven.failure, main) if overruled else proven.failure
 
 
 def _overruled(failure: Failure, main: str) -> Failure:

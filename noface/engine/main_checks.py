@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
-from noface.attempt.gating import Gated, main_task, run_gates
-from noface.attempt.judge import gates_failure
+from noface.attempt.gating import Gated, gates_failure, main_task, run_gates
 from noface.diagnosis.known_causes import access_refused_of
 from noface.diagnosis.missing_library import missing_library, place_among
 from noface.engine.accept_on_main import AcceptOnMain, fact_of, recorded_on_main

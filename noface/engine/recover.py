@@ -11,9 +11,8 @@ from pathlib import Path
 
 from noface.agents.base import OWN_SETTINGS, SESSION
 from noface.attempt.agent_logs import lost_run
-from noface.attempt.attempt import began, hold_aside, hold_outcome, keep_patches, limits_for, only_judged
-from noface.attempt.environment import attempt_message
-from noface.attempt.examine import own_values
+from noface.attempt.attempt import Attempt
+from noface.attempt.run import only_judged
 from noface.attempt.sessions import settle as settle_files
 from noface.engine.asking import AGAIN, question_usage
 from noface.engine.context import RunContext
@@ -28,7 +27,6 @@ from noface.git.landing import landing, remove_own_ref_locks, settle, settle_for
 from noface.git.private_git_dir import config_text, write_if_new
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.removal import remove
-from noface.git.snapshot import SlotSnapshot, take
 from noface.integrity.fsck_facts import Fault, Repair, RepairKind
 from noface.model.attempt import AttemptOrder, Interrupted, met
 from noface.model.budget import ESTIMATED
@@ -186,7 +184,7 @@ def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | 
 
 def _is_outlived(context: RunContext, order: AttemptOrder) -> bool:
     """Tell whether an attempt began after this one of which an old database knows nothing."""
-    known, own = context.reader.directories(), began(order)
+    known, own = context.reader.directories(), Attempt(order, context.quiet_scope(Canceller())).began
     orders = (path for path in Path(context.settings.attempts_dir).glob("*/*/order.json") if path.stat().st_mtime > own)
     return any(path.parent.name.isdecimal() and str(path.parent) not in known for path in orders)
 
@@ -199,31 +197,23 @@ def without_end(context: RunContext, order: AttemptOrder) -> Interrupted:
 
 def with_work(context: RunContext, order: AttemptOrder, report: Interrupted) -> Interrupted:
     """Keep what is in the attempt's workspace, and return the report with it. Raises GitError where that fails."""
-    taken = _taken(context, order)
-    if taken is None:
+    attempt = _attempt(context, order)
+    if not (attempt.folder / "order.json").exists():
+        return report  # the workspace was not this attempt's yet
+    taken = attempt.with_aside_held(attempt.take(context.env.agent_slot(order.slot), INTERRUPTED))
+    if not taken.changed:
         return report
-    own = own_values(context.env, order.main, taken.snapshot, taken.patch)
-    keep_patches(order, context.env, taken, own)
-    snapshot = hold_outcome(order, context.env, taken.snapshot, INTERRUPTED)
+    _, own = attempt.keep_patches(taken)
+    snapshot = attempt.hold_outcome(taken.snapshot, INTERRUPTED)
     return replace(report, snapshot=masked_snapshot(snapshot, context.env.masker, own), patch_hash=taken.patch_hash)
 
 
-def _taken(context: RunContext, order: AttemptOrder) -> SlotSnapshot | None:
-    """Return a snapshot of what the worker of an order left, None where it changed nothing."""
-    if not (Path(order.directory) / "order.json").exists():
-        return None  # the workspace was not this attempt's yet
-    taken = take(
-        context.env.plumbing,
-        context.env.agent_slot(order.slot),
-        start=order.start,
-        main=order.main,
-        message=attempt_message(order, INTERRUPTED),
-        protection=protection_for(context, order.issue, order.main),
-        limits=limits_for(context.env, order),
-        since=began(order),
-    )
-    taken = hold_aside(context.env, order, taken)
-    return taken if taken.changed else None
+def _attempt(context: RunContext, order: AttemptOrder) -> Attempt:
+    """Return the attempt of an order, with what is protected now."""
+    protection = protection_for(context, order.issue, order.main)
+    protected, may_change, any_case = protection.patterns, protection.may_change, protection.any_case
+    order = replace(order, protected=protected, may_change=may_change, any_case=any_case)
+    return Attempt(order, context.quiet_scope(Canceller()))
 
 
 def _learn_landings(context: RunContext) -> None:

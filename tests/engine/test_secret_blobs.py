@@ -3,7 +3,7 @@
 import pytest
 from support.git_ground import a_bench, write
 
-from noface.attempt.examine import secrets_in_bytes
+from noface.attempt.changes import secrets_in_bytes
 from noface.gates.secrets import secret_failure
 from noface.model.failure import Failure
 from noface.secrets.masking import Masker

@@ -22,8 +22,8 @@ from pathlib import Path
 from check import AUTHOR, chosen, lacking, surroundings
 from table import Kind, Project, Way
 
-from noface.attempt.attempt import run_attempt
 from noface.attempt.environment import AttemptProgress, Scope
+from noface.attempt.run import run_attempt
 from noface.cli.run_session import make_context, open_project
 from noface.cli.wiring import RunOptions, settings
 from noface.engine.changed_tests import grounds_of, patch_of_tests

@@ -1,0 +1,171 @@
+"""What it comes to if a worker changed nothing of what its attempt began with: why, and whether the gates decide."""
+
+from dataclasses import replace
+
+from noface.agents.command import passed_over
+from noface.attempt.attempt import Judging
+from noface.attempt.put_back import instead, repositories
+from noface.attempt.steadiness import UNSTEADY_BY_CHANGE
+from noface.diagnosis.agent import asked_by_program, without_changes
+from noface.diagnosis.check import PULL_QUESTION
+from noface.diagnosis.known_causes import of_its_provider
+from noface.diagnosis.web_answers import page_instead
+from noface.integrity.leftovers import LEFT_IN
+from noface.integrity.not_taken import NOT_TAKEN, only_these
+from noface.model.failure import UNCHANGED, Failure, PriorFailure
+from noface.model.quoting import some, speaks
+from noface.model.taxonomy import FailureKind
+from noface.model.worker_run import PLAIN_AGENTS, AgentRun, ReportStatus
+from noface.recovery.done_already import says_done
+from noface.recovery.reported import UNREADABLE, of_report, of_unreadable
+from noface.recovery.retry_policy import TEXT_EDITED
+
+_SHOWN_MAX = 10
+_WORDS_MAX = 100
+_ELSEWHERE = "worked-elsewhere"
+TOO_MANY, TOO_BIG = _OF_FILES_LEFT_OUT = ("too-many-files", "file-too-big")
+"""The worker may answer by removing what was not taken: then the same tree is left, and no gate has judged it."""
+_NOT_THE_GATES = (
+    FailureKind.OUTPUT_FORMAT,
+    FailureKind.UNKNOWN,
+    FailureKind.AGENT_CRASH,
+    FailureKind.AGENT_CONFUSION,
+    FailureKind.TIMEOUT,
+    FailureKind.RESOURCE_EXHAUSTED,
+    FailureKind.BASELINE_RED,
+    FailureKind.ENVIRONMENT,
+)
+"""After these failures an attempt that finds the work done and changes nothing may be right: the gates decide."""
+
+
+def unchanged(attempt: Judging) -> Failure:
+    """Return the failure of a worker that changed nothing: where it worked instead, what it reports, how it ended."""
+    order, work = attempt.order, attempt.work
+    agent, snapshot = work.agent, work.snapshot
+    status = work.report.status if work.report is not None else ReportStatus.DONE
+    if snapshot.elsewhere and agent.error is None and status is not ReportStatus.BLOCKED:
+        return _worked_elsewhere(attempt)
+    if snapshot.branches and agent.error is None and status is not ReportStatus.BLOCKED:
+        return _committed_elsewhere(attempt)
+    if snapshot.not_taken and agent.error is None and status is not ReportStatus.BLOCKED:
+        ignored = tuple(one for one in snapshot.not_taken if one.ignored)
+        told = any(before.rule == NOT_TAKEN for before in order.earlier)
+        if not says_done(work.report, agent.last_words) or (ignored and not told):
+            return only_these(ignored or snapshot.not_taken, snapshot.aside, order.issue.paths)
+    unread = of_unreadable(work.unreadable) if work.unreadable is not None and agent.error is None else None
+    report = work.report
+    if report is not None and report.status is ReportStatus.PARTIAL and report.questions:
+        report = replace(report, status=ReportStatus.BLOCKED)  # it has done no part: what it asks keeps it from that
+    return of_report(report) or unread or _nothing_changed(attempt)
+
+
+def says_nothing(attempt: Judging, nothing: Failure) -> bool:
+    """Tell whether a worker that changed nothing, and ended well, does not say why."""
+    return nothing.kind is FailureKind.NO_DIFF and not says_done(attempt.work.report, attempt.work.agent.last_words)
+
+
+def left_ungated(attempt: Judging, nothing: Failure) -> bool:
+    """Tell whether no gate has ever failed the work that the attempt started with and left alone, or may have wrongly.
+
+    Then it is examined and gated like any other: nobody has examined it before. What the first attempt at a part has
+    from the whole issue may be half of it: then the worker has to say that it is done. So it has where the tests that
+    failed are main's: it has seen them pass. Where a reviewer only asks, words are the answer.
+    """
+    order, work, change = attempt.order, attempt.work, attempt.change
+    if any(last.rule == PULL_QUESTION for last in order.earlier[-1:]):
+        return nothing.rule == UNCHANGED and bool(change.files) and bool(work.agent.last_words.strip())
+    words, status = work.agent.last_words, work.report.status if work.report is not None else None
+    alone = nothing.rule == UNREADABLE or (
+        nothing.kind is FailureKind.NO_DIFF and nothing.rule not in (_ELSEWHERE, NOT_TAKEN)
+    )
+    never_gated = any(
+        last.kind in _NOT_THE_GATES or last.rule in _OF_FILES_LEFT_OUT or last.rule in (TEXT_EDITED, LEFT_IN)
+        for last in order.earlier[-1:]
+    )
+    done = status is ReportStatus.DONE or bool(says_done(work.report, words))
+    of_main = any(_only_mains_tests(last) for last in order.earlier[-1:])
+    return alone and bool(change.files) and (never_gated or (done and (of_main or not order.earlier)))
+
+
+def _only_mains_tests(last: PriorFailure) -> bool:
+    """Tell whether an attempt failed by nothing but tests in files that it left as they are."""
+    files = {test.partition("::")[0] for test in last.failing_tests}
+    by_itself = last.kind == FailureKind.TEST_FAILURE and last.rule != UNSTEADY_BY_CHANGE
+    return by_itself and bool(files) and not files & set(last.changed)
+
+
+def _nothing_changed(attempt: Judging) -> Failure:
+    """Return why nothing changed: the run's error, what its last words mean, or plain NO_DIFF.
+
+    Of a worker with a report the last words are JSON, of which people and workers read the summary.
+    """
+    order, work, agent = attempt.order, attempt.work, attempt.work.agent
+    told = work.report.summary if work.report is not None else agent.last_words
+    if order.model.agent in PLAIN_AGENTS:
+        asked = asked_by_program(order.model.agent, _said(agent))
+        error = of_its_provider(agent.error) if agent.error is not None else page_instead(agent.answer)
+        error = error or passed_over(agent.answer or agent.last_words)
+        return asked or error or _no_diff(attempt, told)
+    failure = without_changes(order.model.agent, agent.last_words, agent.error)
+    failure = _no_diff(attempt, told) if failure.kind is FailureKind.NO_DIFF else failure
+    if not agent.refused:
+        return failure
+    refused = tuple(f"{order.model.agent} itself refused: {words}" for words in agent.refused)
+    return replace(failure, message=f"{refused[-1]}; {failure.message}", evidence=(*refused, *failure.evidence))
+
+
+def _said(agent: AgentRun) -> str:
+    """Return what a plain program said that may be a question: what it ended with, if nothing else explains its end."""
+    if agent.error is None:
+        return agent.answer or agent.last_words
+    silent = agent.error.rule == f"command-exit-{agent.exit_code}" and agent.error.kind is FailureKind.AGENT_CRASH
+    return (agent.error.excerpt or agent.answer or agent.last_words) if silent else ""
+
+
+def _no_diff(attempt: Judging, last_words: str) -> Failure:
+    order, snapshot = attempt.order, attempt.work.snapshot
+    taken_back = not snapshot.changes and order.start != order.main
+    message = "the work is exactly what main has: nothing of it is left" if taken_back else "the worker changed nothing"
+    protected = snapshot.protected_edits
+    words = " ".join(line.strip() for line in last_words.splitlines() if speaks(line))
+    if words:
+        message += f"; its last words: {words[:_WORDS_MAX]}"
+    if protected:
+        message = f"the worker changed only protected files, which were put back: {', '.join(protected[:_SHOWN_MAX])}"
+        message += f". {instead(order.protection, protected)}"
+    evidence = (f"the snapshot's tree equals that of {(order.main if taken_back else order.start)[:12]}",)
+    return Failure(
+        FailureKind.NO_DIFF, message, rule=UNCHANGED, signature="NO_DIFF", evidence=evidence, excerpt=last_words
+    )
+
+
+def _worked_elsewhere(attempt: Judging) -> Failure:
+    """Return the failure of a worker that works in a copy of the checkout, or in a worktree of it."""
+    places = attempt.work.snapshot.elsewhere
+    message = (
+        f"the change lies in {repositories(places)}: work in the checkout itself; a folder whose files belong to the"
+        " change has no .git of its own"
+    )
+    return _elsewhere(attempt, message, places)
+
+
+def _committed_elsewhere(attempt: Judging) -> Failure:
+    """Return the failure of a worker whose commits are on a branch, while the checkout is as it was."""
+    branches = attempt.work.snapshot.branches
+    message = (
+        f"the checkout is as it was, though there are commits on {some(branches, _SHOWN_MAX)}: what counts is the files"
+        " of the checkout when the work ends, so leave them there; no commit is needed"
+    )
+    return _elsewhere(attempt, message, branches)
+
+
+def _elsewhere(attempt: Judging, message: str, places: tuple[str, ...]) -> Failure:
+    evidence, words = (f"the snapshot's tree equals that of {attempt.order.start[:12]}", *places), attempt.work.agent
+    return Failure(
+        FailureKind.NO_DIFF,
+        message,
+        rule=_ELSEWHERE,
+        signature=_ELSEWHERE,
+        evidence=evidence,
+        excerpt=words.last_words,
+    )

@@ -1,0 +1,131 @@
+"""Proves a tree: the gates, then main's judges (laws 1, 11). For an attempt, a landing, or several of them in a row.
+
+Whoever has the steps between the two (what gates wrote, work that is half done) takes them one by one; `prove` takes
+both. A cancel raises CutShort.
+"""
+
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from noface.attempt.environment import Scope
+from noface.attempt.gate_session import Task, blamed
+from noface.attempt.gating import Gated, gates_failure, main_is_red, run_gates
+from noface.attempt.judges import CutShort, Judges
+from noface.integrity.tampering import CONTRADICTED
+from noface.model.failure import CHANGED_FILES, Failure
+from noface.model.gate import GateResult, GateSpec, Proof, all_hard_passed, worst
+from noface.model.issue import Issue, joined
+from noface.model.taxonomy import FailureKind
+
+
+class Against(Enum):
+    """What speaks against a tree: the slot, a gate that changes the tree, the gates, main itself, main's judges."""
+
+    SLOT = auto()
+    FIXED = auto()
+    GATES = auto()
+    MAIN = auto()
+    JUDGES = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Unproven:
+    """The evidence that a tree has no proof: its failure, and whose word it is."""
+
+    failure: Failure
+    by: Against
+
+
+@dataclass(slots=True)
+class Proving:
+    """A tree on its way to a proof. `task` says which, on which main and in which slot, `issues` whose work it holds.
+
+    `taken` are tests that may be gone; `landed` are main before and after each landing of the run that nobody let
+    change tests. `gated` is there once the gates have run.
+    """
+
+    scope: Scope
+    task: Task
+    issues: tuple[Issue, ...]
+    gates: tuple[GateSpec, ...]
+    taken: tuple[str, ...] = ()
+    landed: tuple[tuple[str, str], ...] = ()
+    gated: Gated = field(init=False)
+
+    def run_gates(self) -> Gated:
+        """Run the gates, unless their results are known."""
+        gated = run_gates(self.scope, self.task, self.gates)
+        if gated is None:
+            raise CutShort
+        self.gated = gated
+        return gated
+
+    @property
+    def by_gates(self) -> Unproven | None:
+        """What the gates have against the tree."""
+        gated = self.gated
+        if gated.failure is not None:
+            return Unproven(gated.failure, Against.SLOT)
+        if gated.fixed:
+            return Unproven(_to_be_fixed(gated.results[-1]), Against.FIXED)
+        if (red := gates_failure(gated.results, self.gates)) is not None:
+            return Unproven(red, Against.GATES)
+        if not all_hard_passed(self.gates, gated.results):
+            missing = Failure(
+                FailureKind.ENVIRONMENT, "not every hard gate was run", rule="gates-missing", charged=False
+            )
+            return Unproven(missing, Against.SLOT)
+        return None
+
+    def beside_main(self, failure: Failure) -> Unproven:
+        """Return main's own failure at the gate that failed, if it has one; what only the tree lacks is charged to it.
+
+        If that was not asked before: a person may have moved main to a commit that no gate has run on.
+        """
+        scope, task, env = self.scope, self.task, self.scope.env
+        failed, on_main = worst(self.gated.results), None
+        if failed is not None and task.known is None:
+            key = env.key(env.plumbing.tree(task.main), failed.gate)
+            unknown = failure.kind is FailureKind.ENVIRONMENT and key not in env.memo
+            on_main = main_is_red(scope, task, failed, self.gates) if failure.charged or unknown else None
+            if unknown and key in env.gate_facts.main_green:
+                failure = blamed(failure, task.main)
+        if scope.cancel.cancelled:
+            raise CutShort  # whether main fails as well was not seen
+        return Unproven(on_main, Against.MAIN) if on_main is not None else Unproven(failure, Against.GATES)
+
+    @property
+    def judges(self) -> Judges:
+        """Main's judges of the tree."""
+        return Judges(self.scope, self.task, joined(self.issues), self.gates, self.taken, self.landed)
+
+    @property
+    def proof(self) -> Proof:
+        """The proof that the gates have passed on the tree; whoever takes it has asked both."""
+        env, gated, task = self.scope.env, self.gated, self.task
+        keys = tuple(env.key(gated.tree, result.gate) for result in gated.results)
+        return Proof(gated.tree, task.main, task.commit, gated.results, keys)
+
+
+def prove(proving: Proving, *, judged: bool = True, let: frozenset[str] | None = None) -> Proof | Unproven:
+    """Return the proof of a tree, or the evidence that it has none.
+
+    If it alters its judges it must be green with main's as well, unless it need not be `judged`, or it contradicts but
+    those tests of main that it was `let` to.
+    """
+    proving.run_gates()
+    unproven = proving.by_gates
+    if unproven is not None:
+        return proving.beside_main(unproven.failure) if unproven.by is Against.GATES else unproven
+    failure = proving.judges.failure() if judged else None
+    if failure is not None and not (
+        failure.rule == CONTRADICTED and let is not None and let >= {*failure.failing_tests}
+    ):
+        return Unproven(failure, Against.JUDGES)
+    return proving.proof
+
+
+def _to_be_fixed(result: GateResult) -> Failure:
+    """Return the failure of work that a gate with `fixes` changes once more after main moved: it is done again."""
+    message = f"gate {result.gate.name} changes files of the work once it is merged with the present main"
+    return Failure(FailureKind.MERGE_CONFLICT, message, rule=CHANGED_FILES, gate=result.gate.name, charged=False)
