@@ -5,7 +5,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from noface.agents.base import ANSWER_MAX, Place, RunVerdict, StreamReader
@@ -86,7 +86,8 @@ def run_agent(attempt: Attempt, place: Place) -> AgentRun:
             rewritten=invocation.histories,
             on_quiet=watch.quiet,
         )
-    run = _result(order, ended, reader, tail(watch.stderr, _STDERR_TAIL_BYTES), watch)
+    stderr = tail(watch.stderr, _STDERR_TAIL_BYTES)
+    run = _End(order, ended, reader, reader.verdict(ended.exit_code, stderr), stderr, watch).run()
     if not run.answer and reader.any_output_is_life:
         run = replace(run, answer=tail(watch.stdout, ANSWER_MAX))  # of a program whose output has no types
     plain = order.model.command if reader.any_output_is_life else None
@@ -121,79 +122,135 @@ def _facts(order: AttemptOrder, place: Place) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _result(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str, watch: RunWatch) -> AgentRun:
-    """Return the run as it ended."""
-    verdict = reader.verdict(ended.exit_code, stderr)
-    error, usage = verdict.error, priced(verdict.usage, order.model)
-    if ended.ended_by in _ENDED_FOR_MONEY:
-        usage = at_least(usage, watch.most)
-    if ended.ended_by is not EndedBy.ITSELF or ended.error or ended.output_limit:
-        error = _ended(order, ended, verdict.last_words or stderr.strip(), watch, usage)
-        waited = verdict.error is not None and verdict.error.category is Category.TRANSIENT
-        if ended.ended_by in (EndedBy.IDLE, EndedBy.TIMEOUT) and watch.overdue is None:
-            if waited:
-                error = verdict.error  # it hung on its provider, as codex does without a network: not its own fault
-            elif error is not None and _unanswered(reader, verdict, watch):
-                error = _no_answer(order, ended, error)
-    elif ended.out_of_memory:
-        error = _out_of_memory(ended, verdict.last_words or stderr.strip(), watch.memory_max_bytes)
-    elif ended.signal is not None and (error is None or error.kind is FailureKind.AGENT_CRASH):
-        message = f"the worker died of {_name(ended.signal)}"
-        died = _failure(FailureKind.AGENT_CRASH, message, f"signal-{ended.signal}")
-        error = replace(died, excerpt=error.excerpt if error is not None else "")
-    ended_by = ended.ended_by
-    if ended_by is EndedBy.ITSELF and error is not None and error.resource == Resource.BUDGET:
-        if order.allowance is not None and not order.allowance.of_model:
-            ended_by, error = EndedBy.ALLOWANCE, None  # by another budget than the model's: no failure of the work
-        else:
-            error = _over_limit(order, usage, error)
-    return AgentRun(
-        exit_code=ended.exit_code,
-        signal=ended.signal,
-        ended_by=ended_by,
-        seconds=ended.seconds,
-        usage=usage,
-        last_words=verdict.last_words,
-        error=error,
-        started=not ended.error or ended.ended_by is EndedBy.LOST,
-        survivors_killed=ended.survivors_killed,
-        answer=verdict.answer,
-        refused=verdict.refused,
-    )
+@dataclass(frozen=True, slots=True)
+class _End:
+    """How a run ended, by its exit, its stream and what was watched of it."""
 
+    order: AttemptOrder
+    ended: Exit
+    reader: StreamReader
+    verdict: RunVerdict
+    stderr: str
+    watch: RunWatch
 
-def _unanswered(reader: StreamReader, verdict: RunVerdict, watch: RunWatch) -> bool:
-    """Tell whether nothing has come from a model: no token, no word, no tool. A plain command tells of none."""
-    nothing = not verdict.usage.tokens and not verdict.last_words and not verdict.answer and not watch.last_step
-    return nothing and not reader.any_output_is_life
+    @property
+    def usage(self) -> Usage:
+        """What it used, priced."""
+        usage = priced(self.verdict.usage, self.order.model)
+        return at_least(usage, self.watch.most) if self.ended.ended_by in _ENDED_FOR_MONEY else usage
 
+    @property
+    def last_words(self) -> str:
+        """What the agent said last, or its program."""
+        return self.verdict.last_words or self.stderr.strip()
 
-def _no_answer(order: AttemptOrder, ended: Exit, error: Failure) -> Failure:
-    """Return the failure of a run whose provider never answered: an outage, which no worker can do anything about."""
-    message = f"{order.model.agent} had no answer of its provider in {ended.seconds:.0f} s: {error.message}"
-    return replace(
-        error, kind=FailureKind.NETWORK, message=message, rule=UNANSWERED, signature=UNANSWERED, charged=False
-    )
+    def run(self) -> AgentRun:
+        """Return the run as it ended."""
+        order, ended, verdict = self.order, self.ended, self.verdict
+        ended_by, error = ended.ended_by, self._error()
+        if ended_by is EndedBy.ITSELF and error is not None and error.resource == Resource.BUDGET:
+            if order.allowance is not None and not order.allowance.of_model:
+                ended_by, error = EndedBy.ALLOWANCE, None  # by another budget than the model's: no failure of the work
+            else:
+                error = self._over_limit(error)
+        return AgentRun(
+            exit_code=ended.exit_code,
+            signal=ended.signal,
+            ended_by=ended_by,
+            seconds=ended.seconds,
+            usage=self.usage,
+            last_words=verdict.last_words,
+            error=error,
+            started=not ended.error or ended.ended_by is EndedBy.LOST,
+            survivors_killed=ended.survivors_killed,
+            answer=verdict.answer,
+            refused=verdict.refused,
+        )
 
-
-def _out_of_memory(ended: Exit, last_words: str, most_bytes: int | None) -> Failure:
-    """Return the failure of a worker without memory; if the machine ran out, others may be to blame."""
-    failure = _failure(
-        FailureKind.RESOURCE_EXHAUSTED, f"the worker was {ended.memory_text}", "agent-out-of-memory", last_words
-    )
-    evidence = (f"ran out of {Resource.MEMORY}", *failure.evidence)
-    own = ended.out_of_memory == "limit"
-    limit = most_bytes if own else None
-    return replace(failure, resource=Resource.MEMORY.value, evidence=evidence, charged=own, limit=limit)
-
-
-def _over_limit(order: AttemptOrder, usage: Usage, error: Failure) -> Failure:
-    """Return the failure of a run that reached its model's limit, with that and what it had used when it had ended."""
-    limit, cost = order.model.max_cost_usd, usage.cost_usd
-    if limit is None or cost is None:
+    def _error(self) -> Failure | None:
+        ended, error = self.ended, self.verdict.error
+        if ended.ended_by is not EndedBy.ITSELF or ended.error or ended.output_limit:
+            by_limit = self._ended_by_limit()
+            if ended.ended_by not in (EndedBy.IDLE, EndedBy.TIMEOUT) or self.watch.overdue is not None:
+                return by_limit
+            if error is not None and error.category is Category.TRANSIENT:
+                return error  # it hung on its provider, as codex does without a network: not its own fault
+            return self._no_answer(by_limit) if by_limit is not None and self._unanswered() else by_limit
+        if ended.out_of_memory:
+            return self._out_of_memory()
+        if ended.signal is not None and (error is None or error.kind is FailureKind.AGENT_CRASH):
+            message = f"the worker died of {_name(ended.signal)}"
+            died = _failure(FailureKind.AGENT_CRASH, message, f"signal-{ended.signal}")
+            return replace(died, excerpt=error.excerpt if error is not None else "")
         return error
-    message = over_limit(order.model, cost, think=order.think)
-    return replace(error, message=message, evidence=(message, *error.evidence), usage=cost, limit=limit)
+
+    def _unanswered(self) -> bool:
+        """Tell whether nothing has come from a model: no token, no word, no tool. A plain command tells of none."""
+        verdict = self.verdict
+        words = verdict.last_words or verdict.answer or self.watch.last_step
+        return not verdict.usage.tokens and not words and not self.reader.any_output_is_life
+
+    def _no_answer(self, error: Failure) -> Failure:
+        """Return the failure of a run whose provider never answered: an outage, of which no worker is to blame."""
+        waited = f"had no answer of its provider in {self.ended.seconds:.0f} s"
+        message = f"{self.order.model.agent} {waited}: {error.message}"
+        return replace(
+            error, kind=FailureKind.NETWORK, message=message, rule=UNANSWERED, signature=UNANSWERED, charged=False
+        )
+
+    def _out_of_memory(self) -> Failure:
+        """Return the failure of a worker without memory; if the machine ran out, others may be to blame."""
+        message = f"the worker was {self.ended.memory_text}"
+        failure = _failure(FailureKind.RESOURCE_EXHAUSTED, message, "agent-out-of-memory", self.last_words)
+        evidence = (f"ran out of {Resource.MEMORY}", *failure.evidence)
+        own = self.ended.out_of_memory == "limit"
+        limit = self.watch.memory_max_bytes if own else None
+        return replace(failure, resource=Resource.MEMORY.value, evidence=evidence, charged=own, limit=limit)
+
+    def _over_limit(self, error: Failure) -> Failure:
+        """Return the failure of a run that reached its model's limit, with that and what it had used at its end."""
+        model, cost = self.order.model, self.usage.cost_usd
+        if model.max_cost_usd is None or cost is None:
+            return error
+        message = over_limit(model, cost, think=self.order.think)
+        evidence = (message, *error.evidence)
+        return replace(error, message=message, evidence=evidence, usage=cost, limit=model.max_cost_usd)
+
+    def _ended_by_limit(self) -> Failure | None:
+        model, ended, watch = self.order.model, self.ended, self.watch
+        last_words, now = self.last_words, time.monotonic()
+        if ended.output_limit:
+            allowed = f"[limits] log_mb allows ({watch.log_bytes_max:,} bytes)"
+            message = f"the worker wrote more output than {allowed} and was ended"
+            over = _failure(FailureKind.RESOURCE_EXHAUSTED, message, "agent-output-limit", last_words)
+            return replace(over, signature="output-limit", limit=watch.log_bytes_max)
+        match ended.ended_by:
+            case EndedBy.IDLE:
+                last = watch.waited(now, idle=True)
+                message = f"no sign of life for {model.idle_timeout_s:.0f} s (idle_timeout of {model.name}){last}"
+                rule = "agent-idle"
+                if watch.overdue is not None:
+                    silent = f"no output for {model.tool_limit_s:.0f} s (tool_timeout of {model.name})"
+                    rule, message = "agent-tool-timeout", f"{silent}; {watch.overdue}"
+                return _at_work(_failure(FailureKind.TIMEOUT, message, rule, last_words), ended)
+            case EndedBy.TIMEOUT:
+                last = watch.waited(now, idle=False)
+                message = f"not finished after {model.timeout_s:.0f} s (timeout of {model.name}){last}"
+                return _at_work(_failure(FailureKind.TIMEOUT, message, "agent-timeout", last_words), ended)
+            case EndedBy.BUDGET:
+                kind, evidence = FailureKind.RESOURCE_EXHAUSTED, (f"ran out of {Resource.BUDGET}",)
+                over = _failure(kind, "stopped at its limit of cost", "agent-over-budget", last_words)
+                over = replace(over, resource=Resource.BUDGET.value, signature="over-budget", evidence=evidence)
+                return self._over_limit(over)
+            case EndedBy.LOST:
+                message = "the worker's supervisor was killed; what was left of it has been ended"
+                return _failure(FailureKind.AGENT_CRASH, message, "keeper-lost", last_words)
+            case EndedBy.CANCELLED | EndedBy.ALLOWANCE:
+                return None
+            case EndedBy.ITSELF:
+                message = f"the worker could not be started: {ended.error}"
+                rule = OUT_OF_REACH if ended.error.startswith(NOT_SHOWN) else "agent-not-started"
+                return Failure(FailureKind.MISCONFIGURED, message, rule=rule, charged=False)
 
 
 def _name(number: int) -> str:
@@ -201,42 +258,6 @@ def _name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"  # a real-time signal
-
-
-def _ended(order: AttemptOrder, ended: Exit, last_words: str, watch: RunWatch, usage: Usage) -> Failure | None:
-    model, now = order.model, time.monotonic()
-    if ended.output_limit:
-        allowed = f"[limits] log_mb allows ({watch.log_bytes_max:,} bytes)"
-        message = f"the worker wrote more output than {allowed} and was ended"
-        over = _failure(FailureKind.RESOURCE_EXHAUSTED, message, "agent-output-limit", last_words)
-        return replace(over, signature="output-limit", limit=watch.log_bytes_max)
-    match ended.ended_by:
-        case EndedBy.IDLE:
-            last = watch.waited(now, idle=True)
-            message = f"no sign of life for {model.idle_timeout_s:.0f} s (idle_timeout of {model.name}){last}"
-            rule = "agent-idle"
-            if watch.overdue is not None:
-                silent = f"no output for {model.tool_limit_s:.0f} s (tool_timeout of {model.name})"
-                rule, message = "agent-tool-timeout", f"{silent}; {watch.overdue}"
-            return _at_work(_failure(FailureKind.TIMEOUT, message, rule, last_words), ended)
-        case EndedBy.TIMEOUT:
-            last = watch.waited(now, idle=False)
-            message = f"not finished after {model.timeout_s:.0f} s (timeout of {model.name}){last}"
-            return _at_work(_failure(FailureKind.TIMEOUT, message, "agent-timeout", last_words), ended)
-        case EndedBy.BUDGET:
-            kind, evidence = FailureKind.RESOURCE_EXHAUSTED, (f"ran out of {Resource.BUDGET}",)
-            over = _failure(kind, "stopped at its limit of cost", "agent-over-budget", last_words)
-            over = replace(over, resource=Resource.BUDGET.value, signature="over-budget", evidence=evidence)
-            return _over_limit(order, usage, over)
-        case EndedBy.LOST:
-            message = "the worker's supervisor was killed; what was left of it has been ended"
-            return _failure(FailureKind.AGENT_CRASH, message, "keeper-lost", last_words)
-        case EndedBy.CANCELLED | EndedBy.ALLOWANCE:
-            return None
-        case EndedBy.ITSELF:
-            message = f"the worker could not be started: {ended.error}"
-            rule = OUT_OF_REACH if ended.error.startswith(NOT_SHOWN) else "agent-not-started"
-            return Failure(FailureKind.MISCONFIGURED, message, rule=rule, charged=False)
 
 
 def _at_work(failure: Failure, ended: Exit) -> Failure:

@@ -5,7 +5,7 @@ a person, a reviewer, or an issue that names the tests.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from noface.attempt.parts import Parts
 from noface.git.objects import ObjectReader
@@ -24,102 +24,110 @@ _NO_TEXT = "\0"
 _HOLDING = ("100644", "100755", "120000")
 
 
-def weaker_tests(
-    plumbing: Plumbing, blobs: ObjectReader, order: AttemptOrder, files: tuple[FileChange, ...], parts: Parts
-) -> Weaker:
-    """Return what tests and their data have lost by a change of `files`, with what earlier landings took from them.
+@dataclass(frozen=True, slots=True)
+class EarlierTests:
+    """Main's tests before and after an order's change, and as they were when the run began.
 
-    What the issue may change of them has lost nothing. A test that has lost what it asserts need not be said to look at
-    nothing as well. `parts` tells which data judges.
+    `parts` tells which data judges.
     """
-    changes = tuple(file for file in files if not lifted(file.path, order.issue))
-    tests = tuple(each for each in changes if is_test_file(each.path))
-    tests = tuple(test for test in tests if test.added is not None)  # no binaries, which no text tells of
-    new = tuple(c for c in changes if c.old_mode == ABSENT and is_code(c.path) and not is_test_file(c.path))
-    found = _weaker_bodies(plumbing, blobs, order, tests, new)
-    if tests:
-        known = {loss.test for loss in found.lost}
-        unlooked = looked_at_less(*_sides(plumbing, blobs, order.main, files), tuple(test.path for test in tests))
-        found = replace(found, lost=(*found.lost, *(loss for loss in unlooked if loss.test not in known)))
-    return replace(found, lost=(*found.lost, *_fewer_values(plumbing, blobs, order, changes, parts)))
 
+    plumbing: Plumbing
+    blobs: ObjectReader
+    order: AttemptOrder
+    parts: Parts
 
-def _sides(plumbing: Plumbing, blobs: ObjectReader, main: str, files: tuple[FileChange, ...]) -> tuple[Side, Side]:
-    """Return main's tree and the one that a change makes of it, to look names up in."""
-    paths = plumbing.whole(main).paths
-    new = {file.path: file.new_oid for file in files}
-    there = {file.path for file in files if file.new_mode != ABSENT}
+    def weaker(self, files: tuple[FileChange, ...]) -> Weaker:
+        """Return what tests and their data have lost by a change of `files`, with what earlier landings took from them.
 
-    def before(path: str) -> str:
-        return blobs.text(blobs.resolve(f"{main}:{path}") or "", _TEXT_BYTES_MAX)
+        What the issue may change of them has lost nothing. A test that has lost what it asserts need not be said to
+        look at nothing as well.
+        """
+        changes = tuple(file for file in files if not lifted(file.path, self.order.issue))
+        tests = tuple(each for each in changes if is_test_file(each.path))
+        tests = tuple(test for test in tests if test.added is not None)  # no binaries, which no text tells of
+        new = tuple(c for c in changes if c.old_mode == ABSENT and is_code(c.path) and not is_test_file(c.path))
+        found = self._weaker_bodies(tests, new)
+        if tests:
+            known = {loss.test for loss in found.lost}
+            unlooked = looked_at_less(*self._sides(files), tuple(test.path for test in tests))
+            found = replace(found, lost=(*found.lost, *(loss for loss in unlooked if loss.test not in known)))
+        return replace(found, lost=(*found.lost, *self._fewer_values(changes)))
 
-    def after(path: str) -> str:
-        return blobs.text(new[path], _TEXT_BYTES_MAX) if path in new else before(path)
+    def _sides(self, files: tuple[FileChange, ...]) -> tuple[Side, Side]:
+        """Return main's tree and the one that a change makes of it, to look names up in."""
+        paths = self.plumbing.whole(self.order.main).paths
+        new = {file.path: file.new_oid for file in files}
+        there = {file.path for file in files if file.new_mode != ABSENT}
 
-    others = tuple(path for path in there if is_code(path))
-    return Side(paths, before), Side((paths - new.keys()) | there, after, there - paths, others)
+        def before(path: str) -> str:
+            return self.blobs.text(self.blobs.resolve(f"{self.order.main}:{path}") or "", _TEXT_BYTES_MAX)
 
+        def after(path: str) -> str:
+            return self.blobs.text(new[path], _TEXT_BYTES_MAX) if path in new else before(path)
 
-def _weaker_bodies(
-    plumbing: Plumbing,
-    blobs: ObjectReader,
-    order: AttemptOrder,
-    tests: tuple[FileChange, ...],
-    others: tuple[FileChange, ...],
-) -> Weaker:
-    """Return what these tests have lost; what they asserted may stand in another new file now, if they use that."""
-    if all(test.old_mode == ABSENT for test in tests):
-        return Weaker()
-    main = {t.path: blobs.text(t.old_oid, _TEXT_BYTES_MAX) for t in tests if t.old_mode != ABSENT}
-    now = {t.path: blobs.text(t.new_oid, _TEXT_BYTES_MAX) for t in tests if t.new_mode != ABSENT}
-    new = {c.path: text for c in others if asserts(text := blobs.text(c.new_oid, _TEXT_BYTES_MAX))}
-    now |= {p: text for p, text in new.items() if any(uses_code(test, now[test], p) for test in now)}
-    bodies, after = all_bodies(main), all_bodies(now)
-    found = of_bodies(bodies, after)
-    if found.lost or not order.landed:
-        return found
-    mine = {body.shown for key, body in bodies.items() if body != after.get(key)}
-    over_all = of_bodies(_at_first(plumbing, blobs, order, main, all_bodies), after)
-    return replace(found, lost=tuple(loss for loss in over_all.lost if loss.test in mine))
+        others = tuple(path for path in there if is_code(path))
+        return Side(paths, before), Side((paths - new.keys()) | there, after, there - paths, others)
 
+    def _weaker_bodies(self, tests: tuple[FileChange, ...], others: tuple[FileChange, ...]) -> Weaker:
+        """Return what these tests have lost; what they asserted may stand in another new file now, if they use that."""
+        if all(test.old_mode == ABSENT for test in tests):
+            return Weaker()
+        main = {t.path: self.blobs.text(t.old_oid, _TEXT_BYTES_MAX) for t in tests if t.old_mode != ABSENT}
+        now = {t.path: self.blobs.text(t.new_oid, _TEXT_BYTES_MAX) for t in tests if t.new_mode != ABSENT}
+        new = {c.path: text for c in others if asserts(text := self.blobs.text(c.new_oid, _TEXT_BYTES_MAX))}
+        now |= {p: text for p, text in new.items() if any(uses_code(test, now[test], p) for test in now)}
+        bodies, after = all_bodies(main), all_bodies(now)
+        found = of_bodies(bodies, after)
+        if found.lost or not self.order.landed:
+            return found
+        mine = {body.shown for key, body in bodies.items() if body != after.get(key)}
+        over_all = of_bodies(self._at_first(main, all_bodies), after)
+        return replace(found, lost=tuple(loss for loss in over_all.lost if loss.test in mine))
 
-def _fewer_values(
-    plumbing: Plumbing, blobs: ObjectReader, order: AttemptOrder, changes: tuple[FileChange, ...], parts: Parts
-) -> tuple[Loss, ...]:
-    """Return which data of main's tests is gone or holds little of what it held; what stands elsewhere is not lost."""
-    new = {each.new_oid for each in changes if each.old_mode == ABSENT}
-    data = [each for each in changes if _may_lose(blobs, each, new) and parts.holds_cases(each.path)]
-    if not data:
-        return ()
-    gaining = [c for c in changes if c.new_mode in _HOLDING and (part_of(c.path) is Part.TEST or c in data)]
-    main = all_values({c.path: _text(blobs, c.old_oid) for c in (*data, *gaining) if c.old_mode in _HOLDING})
-    now = all_values({c.path: _text(blobs, c.new_oid) for c in gaining})
-    paths = [c.path for c in data]
-    found = fewer_values(main, now, paths)
-    if found or not order.landed:
-        return found
-    less = [path for path in paths if path in now and now[path].total() < main[path].total()]
-    return _fewer_over_all(plumbing, blobs, order, (main, now), less) if less else ()
+    def _fewer_values(self, changes: tuple[FileChange, ...]) -> tuple[Loss, ...]:
+        """Return which data of main's tests is gone or holds little of it; what stands elsewhere is not lost."""
+        new = {each.new_oid for each in changes if each.old_mode == ABSENT}
+        data = [each for each in changes if _may_lose(self.blobs, each, new) and self.parts.holds_cases(each.path)]
+        if not data:
+            return ()
+        gaining = [c for c in changes if c.new_mode in _HOLDING and (part_of(c.path) is Part.TEST or c in data)]
+        main = all_values({c.path: _text(self.blobs, c.old_oid) for c in (*data, *gaining) if c.old_mode in _HOLDING})
+        now = all_values({c.path: _text(self.blobs, c.new_oid) for c in gaining})
+        paths = [c.path for c in data]
+        found = fewer_values(main, now, paths)
+        if found or not self.order.landed:
+            return found
+        less = [path for path in paths if path in now and now[path].total() < main[path].total()]
+        return self._fewer_over_all((main, now), less) if less else ()
 
+    def _fewer_over_all(
+        self, change: tuple[Mapping[str, Values], Mapping[str, Values]], less: list[str]
+    ) -> tuple[Loss, ...]:
+        """Return which of these files has lost most since the run began; what any landing put elsewhere is not lost."""
+        main, now = change
+        start = self.order.landed[0][0]
+        moved = tuple(c.path for c in self.plumbing.changes(start, self.order.main) if part_of(c.path) is Part.TEST)
+        first = {path: values for path, values in main.items() if path not in moved}
+        first |= all_values(self._texts(start, moved))
+        first |= self._at_first(less, all_values)
+        others = all_values(self._texts(self.order.main, tuple(path for path in moved if path not in {*first, *now})))
+        return fewer_values(first, {**others, **now}, less)
 
-def _fewer_over_all(
-    plumbing: Plumbing,
-    blobs: ObjectReader,
-    order: AttemptOrder,
-    change: tuple[Mapping[str, Values], Mapping[str, Values]],
-    less: list[str],
-) -> tuple[Loss, ...]:
-    """Return which of these files has lost most since the run began; what any landing put elsewhere is not lost."""
-    main, now = change
-    start = order.landed[0][0]
-    moved = tuple(c.path for c in plumbing.changes(start, order.main) if part_of(c.path) is Part.TEST)
-    first = {path: values for path, values in main.items() if path not in moved}
-    first |= all_values(_texts(plumbing, blobs, start, moved))
-    first |= _at_first(plumbing, blobs, order, less, all_values)
-    others = all_values(
-        _texts(plumbing, blobs, order.main, tuple(path for path in moved if path not in {*first, *now}))
-    )
-    return fewer_values(first, {**others, **now}, less)
+    def _at_first(self, paths: Iterable[str], read: Callable[[Texts], Mapping[K, V]]) -> dict[K, V]:
+        """Return what these files held when the run began, as `read` tells; on main they hold what is new there."""
+        mine = {new for _, new in self.order.landed}
+        first, paths = self.order.landed[0][0], tuple(paths)
+        free = []
+        for commit in reversed(self.plumbing.first_parents(first, self.order.main)):
+            if commit not in mine:
+                pair = (f"{commit}^", commit)
+                old, new = (self._texts(each, paths) for each in pair)
+                free += [(read(old), read(new))] if old != new else []
+        main = self._texts(self.order.main, paths)
+        return as_was(read(self._texts(first, paths)), free, read(main))
+
+    def _texts(self, commit: str, paths: tuple[str, ...]) -> dict[str, str]:
+        return _texts(self.plumbing, self.blobs, commit, paths)
 
 
 def _may_lose(blobs: ObjectReader, change: FileChange, new: Collection[str]) -> bool:
@@ -133,26 +141,6 @@ def _text(blobs: ObjectReader, oid: str) -> str:
     """Return a blob as text; of one that is none it only counts that it is there."""
     text = blobs.text(oid, _TEXT_BYTES_MAX)
     return _NO_TEXT if _NO_TEXT in text else text
-
-
-def _at_first(
-    plumbing: Plumbing,
-    blobs: ObjectReader,
-    order: AttemptOrder,
-    paths: Iterable[str],
-    read: Callable[[Texts], Mapping[K, V]],
-) -> dict[K, V]:
-    """Return what these files held when the run began, as `read` tells; on main they hold what is new there."""
-    mine = {new for _, new in order.landed}
-    first, paths = order.landed[0][0], tuple(paths)
-    free = []
-    for commit in reversed(plumbing.first_parents(first, order.main)):
-        if commit not in mine:
-            pair = (f"{commit}^", commit)
-            old, new = (_texts(plumbing, blobs, each, paths) for each in pair)
-            free += [(read(old), read(new))] if old != new else []
-    main = _texts(plumbing, blobs, order.main, paths)
-    return as_was(read(_texts(plumbing, blobs, first, paths)), free, read(main))
 
 
 def bodies_since(plumbing: Plumbing, old: str, new: str) -> tuple[str, ...]:

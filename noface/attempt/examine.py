@@ -11,7 +11,7 @@ from posixpath import basename
 
 from noface.attempt.attempt import Attempt
 from noface.attempt.changes import Change, added_secrets
-from noface.attempt.earlier_tests import weaker_tests
+from noface.attempt.earlier_tests import EarlierTests
 from noface.attempt.isolation import outside_modules
 from noface.attempt.parts import Parts
 from noface.attempt.protected_files import reached
@@ -101,7 +101,7 @@ class _Examination:
             lifted=frozenset(shown(file.path) for file in changes if lifted(file.path, issue)),
             only_form=self._only_form(),
             made_asked=asks_for("generated", words_of(issue)) or any(names_file(issue, each.path) for each in changes),
-            weaker=weaker_tests(env.plumbing, self.blobs, self.attempt.order, changes, self._parts()),
+            weaker=EarlierTests(env.plumbing, self.blobs, self.attempt.order, self._parts()).weaker(changes),
             unfit=(
                 *unfit_names(changes, self._on_main if adds(changes) else frozenset(), asked_paths(issue)),
                 *_refused(env.plumbing, changes),

@@ -83,7 +83,7 @@ def _against(attempt: Attempt, change: Change) -> Failure | None:
     """Return what speaks against the work as it is now; what main's tests are to decide is for later."""
     found = adds_secrets(attempt, change)
     failures = (found,) if found is not None else examine_change(attempt, change)
-    return next((failure for failure in failures if not gates_decide(failure, attempt.order)), None)
+    return next((failure for failure in failures if not gates_decide(failure, attempt.issue)), None)
 
 
 def _named(changes: tuple[FileChange, ...]) -> str:

@@ -10,9 +10,16 @@ from noface.attempt.fixes import take_fixes
 from noface.attempt.form_only import formed, left_out, put_back, without
 from noface.attempt.judges import CutShort, gates_decide, with_bodies
 from noface.attempt.libraries import with_library
-from noface.attempt.nothing_changed import TOO_BIG, TOO_MANY, left_ungated, says_nothing, unchanged
+from noface.attempt.not_in_change import (
+    TOO_BIG,
+    TOO_MANY,
+    left_ungated,
+    says_nothing,
+    unchanged,
+    with_places,
+    with_put_back,
+)
 from noface.attempt.prove import Against
-from noface.attempt.put_back import with_places, with_put_back
 from noface.git.plumbing import Merge
 from noface.git.refs import hold_ref
 from noface.git.taken_back import Brought, bring
@@ -168,7 +175,7 @@ def _files_are_too_big(attempt: Judging) -> Failure | None:
 def _change_breaks_a_rule(attempt: Judging) -> Failure | None:
     """Examine the change. That tests were weakened may only be suspected: then the gates have their say first."""
     failure = next(iter(examine_change(attempt, attempt.change)), None)
-    if failure is None or not gates_decide(failure, attempt.order):
+    if failure is None or not gates_decide(failure, attempt.issue):
         return failure
     attempt.suspicion = failure
     return None

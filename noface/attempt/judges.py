@@ -65,7 +65,7 @@ from noface.integrity.tampering import (
     unbelieved,
 )
 from noface.integrity.tools import Packages
-from noface.model.attempt import ABSENT, AttemptOrder, FileChange
+from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.issue import Issue
@@ -537,7 +537,7 @@ def _text(blobs: ObjectReader, oid: str) -> str:
     return blobs.text(oid, _TEXT_BYTES_MAX)
 
 
-def gates_decide(early: Failure, order: AttemptOrder) -> bool:
+def gates_decide(early: Failure, issue: Issue) -> bool:
     """Tell whether a suspicion of weakened tests waits for the gates.
 
     Rewritten tests may be as many when they run. The issue may ask for fewer, or main's tests contradict what it asks
@@ -545,7 +545,7 @@ def gates_decide(early: Failure, order: AttemptOrder) -> bool:
     """
     if early.kind is not FailureKind.GATE_TAMPERING:
         return False
-    return early.rule in (REWRITTEN, *BY_BODY) or bool(order.issue.accept)
+    return early.rule in (REWRITTEN, *BY_BODY) or bool(issue.accept)
 
 
 def with_bodies(failure: Failure, by_body: Failure | None) -> Failure:

@@ -162,22 +162,6 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    """How work is judged. `snapshot` is that of the work, with what gates with `fixes` have added to it.
-
-    Without a `failure` it has passed, unless it was `interrupted`. `doubts`: see `Judged`.
-    """
-
-    snapshot: Snapshot
-    gates: tuple[GateResult, ...] = ()
-    failure: Failure | None = None
-    proof: Proof | None = None
-    interrupted: bool = False
-    notes: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class NotStarted:
     """Report of an attempt whose worker never ran; `failure` says why."""
 

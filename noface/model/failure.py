@@ -1,7 +1,9 @@
 """Why an attempt failed, as a record: what decided, where, and what the next prompt says of it."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
+from noface.model.description import Minimum, OneOf
 from noface.model.quoting import in_dollars
 from noface.model.taxonomy import Category, FailureKind
 
@@ -98,29 +100,24 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class PriorFailure:
-    """An earlier attempt as the next prompt shows it.
+    """An attempt that failed."""
 
-    `charged` is False if something other than the worker was to blame. `ran_out` says which resource ran out, with
-    usage and limit where they are known. `command` is the gate's that failed, ""
-    if none did. `changed` are the paths that the attempt changed against main, `lines` how many lines, `summary`
-    and `questions` are its worker's. `also` are earlier attempts that failed in the same way, where they are told as
-    one.
-    """
-
-    number: int
-    model: str
-    kind: str
-    message: str
-    location: str | None
-    excerpt: str
-    failing_tests: tuple[str, ...] = ()
-    rule: str = ""
-    charged: bool = True
-    ran_out: str = ""
-    command: str = ""
-    signature: str = ""
-    changed: tuple[str, ...] = ()
-    lines: int = 0
-    summary: str = ""
-    questions: tuple[str, ...] = ()
-    also: tuple[int, ...] = ()
+    number: Annotated[int, Minimum(1), "Its number."]
+    model: Annotated[str, "The entry of [models] that made it."]
+    kind: Annotated[str, OneOf(FailureKind), "Why it failed."]
+    message: Annotated[str, "What went wrong, in one sentence or the tool's own words."]
+    location: Annotated[str | None, "Where, such as tests/test_login.py:41."]
+    excerpt: Annotated[str, "The lines of the output that tell most."]
+    failing_tests: Annotated[tuple[str, ...], "The tests that failed, by name."] = ()
+    rule: Annotated[str, "The rule of noface that recognised the failure."] = ""
+    charged: Annotated[
+        bool, "Whether it counts against the issue's attempts; false where something else was to blame."
+    ] = True
+    ran_out: Annotated[str, "Which resource ran out, with usage and limit where they are known; may be empty."] = ""
+    command: Annotated[str, "The command of the gate that failed; empty where none did."] = ""
+    signature: Annotated[str, "What makes two failures the same; may be empty."] = ""
+    changed: Annotated[tuple[str, ...], "The paths it changed against main."] = ()
+    lines: Annotated[int, "How many lines it added and deleted."] = 0
+    summary: Annotated[str, "What its worker said of it; may be empty."] = ""
+    questions: Annotated[tuple[str, ...], "What its worker asked."] = ()
+    also: Annotated[tuple[int, ...], "The numbers of earlier attempts that failed the same way."] = ()

@@ -8,6 +8,7 @@ from typing import Annotated, NotRequired, TypedDict
 
 from noface.agents.base import WORKER
 from noface.model.description import Minimum, OneOf
+from noface.model.failure import PriorFailure
 from noface.model.gate import GateKind
 from noface.model.history import Topic
 from noface.model.taxonomy import Category, FailureKind, Reason
@@ -48,28 +49,6 @@ class OrderedGate(TypedDict):
     timeout_s: Annotated[float, "After this many seconds it is ended."]
 
 
-class EarlierAttempt(TypedDict):
-    """An attempt that failed."""
-
-    number: Annotated[int, Minimum(1), "Its number."]
-    model: Annotated[str, "The entry of [models] that made it."]
-    kind: Annotated[str, OneOf(FailureKind), "Why it failed."]
-    message: Annotated[str, "What went wrong, in one sentence or the tool's own words."]
-    location: Annotated[str | None, "Where, such as tests/test_login.py:41."]
-    excerpt: Annotated[str, "The lines of the output that tell most."]
-    failing_tests: Annotated[tuple[str, ...], "The tests that failed, by name."]
-    rule: Annotated[str, "The rule of noface that recognised the failure."]
-    charged: Annotated[bool, "Whether it counts against the issue's attempts; false where something else was to blame."]
-    ran_out: Annotated[str, "Which resource ran out, with usage and limit where they are known; may be empty."]
-    command: Annotated[str, "The command of the gate that failed; empty where none did."]
-    signature: Annotated[str, "What makes two failures the same; may be empty."]
-    changed: Annotated[tuple[str, ...], "The paths it changed against main."]
-    lines: Annotated[int, "How many lines it added and deleted."]
-    summary: Annotated[str, "What its worker said of it; may be empty."]
-    questions: Annotated[tuple[str, ...], "What its worker asked."]
-    also: Annotated[tuple[int, ...], "The numbers of earlier attempts that failed the same way."]
-
-
 class Order(TypedDict):
     """What a worker is to do. The folder it is started in is the workspace; it edits the files there."""
 
@@ -84,7 +63,7 @@ class Order(TypedDict):
     ]
     accept: Annotated[tuple[str, ...], "Commands that must pass for this issue as well: those of `issue`."]
     earlier: Annotated[
-        tuple[EarlierAttempt, ...], "The attempts at this issue that failed, oldest first; none for a question."
+        tuple[PriorFailure, ...], "The attempts at this issue that failed, oldest first; none for a question."
     ]
     protected: Annotated[tuple[str, ...], "Paths and globs: changes of these files are undone before the gates run."]
     may_change: Annotated[tuple[str, ...], "Paths and globs: changes of these files stay, though they are protected."]

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from support.cases import cases
 
-from noface.attempt.earlier_tests import weaker_tests
+from noface.attempt.earlier_tests import EarlierTests
 from noface.attempt.parts import Parts
 from noface.attempt.protected_files import reached
 from noface.git.plumbing import Plumbing
@@ -67,7 +67,7 @@ def lost(tmp_path):
         noted = {"unit": Reads(*map(frozenset, reads), tree=plumbing.tree(main))} if reads else {}
         parts = Parts(plumbing, main, reached(plumbing, main, (UNIT,)), noted)
         with plumbing.blobs() as blobs:
-            found = weaker_tests(plumbing, blobs, order, plumbing.changes(main, now), parts)
+            found = EarlierTests(plumbing, blobs, order, parts).weaker(plumbing.changes(main, now))
         plumbing.close()
         return [*(f"{loss.test} {loss.how}" for loss in found.lost), *([f"{found.fewer} fewer"] if found.fewer else [])]
 

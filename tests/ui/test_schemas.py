@@ -414,7 +414,8 @@ def test_the_phases_of_progress_are_those_that_the_code_names():
     for path in Path(noface.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2].endswith("rogress"):
-                found.update(phase.value for phase in node.args[2:3] if isinstance(phase, ast.Constant))
+                phases_given = node.args[:1] if len(node.args) == len(("phase", "text")) else node.args[2:3]
+                found.update(phase.value for phase in phases_given if isinstance(phase, ast.Constant))
     assert found == set(phases())
 
 
