@@ -87,7 +87,7 @@ def run_agent(attempt: Attempt, place: Place) -> AgentRun:
             on_quiet=watch.quiet,
         )
     stderr = tail(watch.stderr, _STDERR_TAIL_BYTES)
-    run = _End(order, ended, reader, reader.verdict(ended.exit_code, stderr), stderr, watch).run()
+    run = _RunEnd(order, ended, reader, reader.verdict(ended.exit_code, stderr), stderr, watch).run()
     if not run.answer and reader.any_output_is_life:
         run = replace(run, answer=tail(watch.stdout, ANSWER_MAX))  # of a program whose output has no types
     plain = order.model.command if reader.any_output_is_life else None
@@ -123,7 +123,7 @@ def _facts(order: AttemptOrder, place: Place) -> tuple[tuple[str, str], ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _End:
+class _RunEnd:
     """How a run ended, by its exit, its stream and what was watched of it."""
 
     order: AttemptOrder

@@ -7,7 +7,7 @@ from noface.model.taxonomy import PASSED
 from noface.ui.blocked_page import block_lines
 from noface.ui.page import evidence_lines, message_lines, paint, quoted
 from noface.ui.status import tried
-from noface.ui.story import AskedQuestion, Attempt, PersonVerdict, ShownFailure, ShownGate, Story
+from noface.ui.story import AskedQuestion, PersonVerdict, ShownAttempt, ShownFailure, ShownGate, Story
 from noface.ui.text import cells, clean, clean_block, count, duration, fit, hanging, moment, money
 
 _EVIDENCE_LINES_MAX = 12
@@ -16,7 +16,7 @@ _SAID_ROWS_MAX = 4
 _ITEMS_MAX = 10
 
 
-def attempt_lines(attempt: Attempt, now: float, width: int) -> Iterator[str]:
+def attempt_lines(attempt: ShownAttempt, now: float, width: int) -> Iterator[str]:
     """Return the lines of an attempt, up to the action that followed."""
     outcome = attempt.outcome or "under way"
     role = {PASSED: "good", "under way": "active", "INTERRUPTED": "careful"}.get(outcome, "bad")
@@ -47,7 +47,7 @@ def attempt_lines(attempt: Attempt, now: float, width: int) -> Iterator[str]:
         yield f"  commit {attempt.commit[:12]}"
 
 
-def action_lines(attempt: Attempt, width: int) -> Iterator[str]:
+def action_lines(attempt: ShownAttempt, width: int) -> Iterator[str]:
     """Return what noface decided after an attempt."""
     if attempt.action is not None:
         yield from hanging(action_words(attempt.action.kind, attempt.action.reason, attempt.outcome), width, "  → ")
@@ -63,7 +63,7 @@ def action_words(name: str, reason: str, outcome: str | None) -> str:
     return f"{followed}: {why}" if why != followed else why
 
 
-def _used(attempt: Attempt) -> str:
+def _used(attempt: ShownAttempt) -> str:
     """Return what the agent used of its tokens, and what it calls its session."""
     counts = [(attempt.tokens_in, "read"), (attempt.tokens_out, "written")]
     used = ", ".join(f"{number:,} {what}" for number, what in counts if number is not None)
@@ -73,7 +73,7 @@ def _used(attempt: Attempt) -> str:
     )
 
 
-def _resumed(attempt: Attempt, width: int) -> Iterator[str]:
+def _resumed(attempt: ShownAttempt, width: int) -> Iterator[str]:
     """Return whether the agent went on with an earlier session."""
     tried = attempt.resumed
     if tried is not None:
@@ -83,7 +83,7 @@ def _resumed(attempt: Attempt, width: int) -> Iterator[str]:
         yield from hanging(text, width, "  ", "    ")
 
 
-def _report(attempt: Attempt, width: int) -> Iterator[str]:
+def _report(attempt: ShownAttempt, width: int) -> Iterator[str]:
     report = attempt.report
     asked = attempt.failure.questions if attempt.failure is not None else []
     if report is not None:
@@ -185,7 +185,7 @@ def _quoted(text: str, width: int) -> Iterator[str]:
 _PUT_OUT_LINES = 6
 
 
-def _put_out(attempt: Attempt, width: int) -> Iterator[str]:
+def _put_out(attempt: ShownAttempt, width: int) -> Iterator[str]:
     """Return the last lines that the worker put out, where its work came to nothing (K3)."""
     said = str((attempt.partial or {}).get("partial_output", "")) if attempt.outcome != PASSED else ""
     if said:

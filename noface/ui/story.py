@@ -102,7 +102,7 @@ class ShownSession:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class ShownAttempt:
     """An attempt."""
 
     number: Annotated[int, Minimum(1), "Its number."]
@@ -229,7 +229,7 @@ class Story:
     charged_attempts: Annotated[int, "The attempts that count against its limit, since it was last given back."]
     note: Annotated[str, "What a person said for the next attempt."]
     block: Annotated[Waiting | None, "What a person is asked; null where nothing is."]
-    attempts: Annotated[tuple[Attempt, ...], "Its attempts, oldest first."]
+    attempts: Annotated[tuple[ShownAttempt, ...], "Its attempts, oldest first."]
     asked: Annotated[tuple[AskedQuestion, ...], "What was asked about it, oldest first."]
     approvals: Annotated[tuple[PersonVerdict, ...], "What people decided on it, oldest first."]
     gaps: Annotated[tuple[AttemptGap, ...], "What workers reported as missing, each thing once."]
@@ -287,8 +287,8 @@ def _pull(row: PullRow) -> ShownPull:
     return ShownPull(*facts, waits_for=str(row.seen.get("waits_for", "")), red=red)
 
 
-def _attempt(row: AttemptRow) -> Attempt:
-    return Attempt(
+def _attempt(row: AttemptRow) -> ShownAttempt:
+    return ShownAttempt(
         number=row.number,
         model=row.model,
         think=row.think,
@@ -360,7 +360,7 @@ def _report(report: WorkerReport) -> ShownReport:
     )
 
 
-def _gaps(attempts: Sequence[Attempt]) -> tuple[AttemptGap, ...]:
+def _gaps(attempts: Sequence[ShownAttempt]) -> tuple[AttemptGap, ...]:
     """Return what workers reported as missing (L2), each gap once, with the first attempt that reported it."""
     gaps: dict[str, AttemptGap] = {}
     for attempt in attempts:
