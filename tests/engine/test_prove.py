@@ -1,0 +1,74 @@
+"""A tree is proven by its gates and by main's judges, for one issue or for several whose work it holds."""
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from support.project import PYTEST
+
+from noface.attempt.gate_session import Task
+from noface.attempt.prove import Against, Proving, Unproven, prove
+from noface.cli.run_session import make_context, open_project
+from noface.cli.wiring import RunOptions, settings
+from noface.engine.preflight import preflight
+from noface.model.gate import Proof
+from noface.model.issue import Issue
+from noface.process.supervise import Canceller
+from noface.store.database import Database
+
+GOOD = "def half(number):\n    return number // 2\n"
+TEST = "from calc import half\n\n\ndef test_half():\n    assert half(7) == 3\n"
+ASKED = Issue("1", "half is exact", "half(7) is 3.5.", may_change=("tests/test_calc.py",))
+OTHER = Issue("2", "There is twice")
+EXACT = {"calc.py": GOOD.replace("//", "/"), "tests/test_calc.py": TEST.replace("7) == 3", "7) == 3.5")}
+TWICE = {"more.py": "def twice(number):\n    return number * 2\n"}
+
+
+@pytest.fixture
+def proven(project):
+    """Prove a tree with these files, as the work of these issues."""
+    project.write("calc.py", GOOD)
+    project.write("tests/test_calc.py", TEST)
+    project.write("pytest.ini", "[pytest]\npythonpath = .\n")
+    project.config(gate=PYTEST)
+    project.commit()
+    with ExitStack() as stack:
+        repository, config, tracker = open_project(project.path, None, RunOptions())
+        database = Database.open(repository.state_dir / "state.db")
+        stack.callback(database.close)
+        chosen = settings(config, repository, RunOptions())
+        context = make_context(repository, config, tracker, chosen, database, lambda *_: None, stack)
+        context.journal.run_started(0.0, 1)
+        for result in preflight(context, Canceller()).results:
+            context.memo[context.env.key(result.tree, result.gate)] = result
+
+        def made(files, *issues):
+            main = context.env.plumbing.main()
+            for path, text in files.items():
+                project.write(path, text)
+            project.git("add", "-A")
+            tree = project.git("write-tree")
+            project.git("reset", "-q", "--hard")
+            commit = project.git("commit-tree", tree, "-p", main, "-m", "work")
+            logs = Path(context.settings.attempts_dir) / "together"
+            task = Task("1", 1, "together", "land", tree, commit, main, logs)
+            gates = context.gates_for(issues[0])
+            return tree, prove(Proving(context.scope(Canceller()), task, issues, gates))
+
+        yield made
+
+
+def test_a_tree_is_proven_for_all_issues_whose_work_it_holds_or_for_none(proven):
+    tree, proof = proven(EXACT | TWICE, ASKED, OTHER)
+    assert isinstance(proof, Proof)
+    assert proof.tree == tree
+
+    _, alone = proven(EXACT | TWICE, OTHER)
+    assert isinstance(alone, Unproven)
+    assert alone.by is Against.JUDGES
+    assert "tests/test_calc.py" in alone.failure.message
+
+
+def test_a_red_gate_is_told_from_a_red_main(proven):
+    _, red = proven({"calc.py": GOOD.replace("// 2", "// 3")}, OTHER)
+    assert (red.by, red.failure.gate, red.failure.charged) == (Against.GATES, "check", True)
