@@ -17,6 +17,8 @@ ROOT = Path(__file__).parents[2]
 FIGURES = Path(__file__).with_name("ratchet.toml")
 OLD_WORDS = frozenset({"found", "said", "shown", "told"})
 """Participles that stood for nouns once: `found` for a finding, `told` for a message."""
+OF_AN_ATTEMPT = frozenset({"order", "env", "scope", "work", "snapshot", "task"})
+"""What an `Attempt` holds: functions that take several of these hand an attempt on in pieces."""
 RECORD_BASES = frozenset({"NamedTuple", "TypedDict", "BaseModel"})
 
 
@@ -37,6 +39,7 @@ def count() -> dict[str, int]:
         "double_names": sum(1 for times in names.values() if times > 1),
         "old_words": sum(OLD_WORDS & set(name.split("_")) != set() for name in _identifiers(nodes)),
         "passed_on": sum(len(list(_passed_on(function))) for function in functions),
+        "in_pieces": sum(len(OF_AN_ATTEMPT & _parameters(function)) > 1 for function in functions),
         "files_of_a_folder": max(folders.values()),
         "untyped": sum(text.count("dict[str, Any]") for text in texts.values()),
     }
@@ -55,6 +58,10 @@ def _identifiers(nodes: list[ast.AST]) -> Iterator[str]:
                 yield name
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 yield name
+
+
+def _parameters(function: ast.FunctionDef) -> set[str]:
+    return {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
 
 
 def _passed_on(function: ast.FunctionDef) -> Iterator[str]:
