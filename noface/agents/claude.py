@@ -23,10 +23,11 @@ from dataclasses import dataclass, replace
 
 from noface.agents.base import Agent, AgentEvent, EventKind, Invocation, Place, defaults, option, resuming
 from noface.agents.claude_options import access_arguments, access_variables
-from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, JsonRecord, tool, total
+from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, tool
 from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import summed
+from noface.model.json_record import JsonRecord, total
 from noface.model.worker_run import Usage
 
 _THINKING = (("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "64000"), ("MAX_THINKING_TOKENS", "63999"))

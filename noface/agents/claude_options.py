@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from noface.agents.base import Place
-from noface.agents.json_stream import JsonRecord, json_value
 from noface.data import table
 from noface.model.access import Permissions, Settings, Tool
+from noface.model.json_record import JsonRecord, json_value
 from noface.model.worker_run import ModelSpec
 
 _SERVERS = ".mcp.json"

@@ -33,21 +33,11 @@ from noface.agents.base import (
     resuming,
 )
 from noface.agents.codex_options import access_options, permission_options
-from noface.agents.json_stream import (
-    TEXT_MAX,
-    Ending,
-    JsonReader,
-    JsonRecord,
-    error_codes,
-    json_value,
-    last_match,
-    log_time,
-    parsed,
-    tool,
-)
+from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, error_codes, last_match, log_time, tool
 from noface.agents.session_log import SessionLog, less
 from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
 from noface.model.attempt import AttemptOrder
+from noface.model.json_record import JsonRecord, json_value, parsed
 from noface.model.worker_run import Session, Usage
 from noface.process.files import open_regular
 

@@ -24,7 +24,7 @@ from noface.agents.base import (
     RunVerdict,
     StreamReader,
 )
-from noface.agents.json_stream import JsonRecord, asks, json_value, local_clock, unescaped
+from noface.agents.json_stream import asks, local_clock, unescaped
 from noface.diagnosis.agent import classify
 from noface.diagnosis.agent_errors import (
     ASKS,
@@ -42,6 +42,7 @@ from noface.model.attempt import AttemptOrder
 from noface.model.budget import summed
 from noface.model.command_line import pieces
 from noface.model.failure import DISK_SEEMS_FULL, NO_ANSWER, OUTSIDE_CAUSE, Failure
+from noface.model.json_record import JsonRecord, json_value
 from noface.model.quoting import speaks
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import ModelSpec, Usage

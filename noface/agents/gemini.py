@@ -34,13 +34,14 @@ from noface.agents.base import (
     resuming,
 )
 from noface.agents.gemini_log import GeminiLog
-from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, JsonRecord, error_codes, last_match, parsed
+from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, error_codes, last_match
 from noface.agents.own_settings import started
 from noface.agents.session_log import less
 from noface.diagnosis.agent import stops_mid_sentence
 from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
 from noface.model.access import Settings, Tool
 from noface.model.attempt import AttemptOrder
+from noface.model.json_record import JsonRecord, parsed
 from noface.model.worker_run import Session, Usage
 
 _STATUS_OF_EXIT = {status & 255: status for status in (400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 504)}

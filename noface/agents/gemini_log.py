@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
-from noface.agents.json_stream import JsonRecord, json_value, total
 from noface.agents.session_log import GrowingFile, SessionLog
+from noface.model.json_record import JsonRecord, json_value, total
 from noface.model.worker_run import Usage
 from noface.process.files import is_folder, open_regular
 

@@ -1,25 +1,24 @@
 """What the readers of agents' streams share: they collect evidence while a run goes on, and judge it at the end."""
 
-import json
-import math
 import os
 import re
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar
 from zoneinfo import ZoneInfo
 
 from noface.agents.base import ANSWER_MAX, LAST_WORDS_MAX, AgentEvent, EventKind, Lines, OpenCall, RunVerdict
 from noface.diagnosis.agent import classify
 from noface.diagnosis.agent_errors import ASKS, NOT_UNDERSTOOD, AgentError, AgentEvidence, Amounts
-from noface.diagnosis.reset_times import WallClock, epoch
+from noface.diagnosis.reset_times import WallClock
 from noface.diagnosis.web_answers import begins_page
-from noface.model.budget import COST_MAX_USD
+from noface.model.budget import sane_cost
+from noface.model.json_record import JsonRecord, json_value, parsed
 from noface.model.worker_run import Usage
 
 TEXT_MAX = 200
@@ -34,74 +33,6 @@ _ASKS = re.compile(
 )
 _LOCAL_TIME = Path("/etc/localtime")
 _ANSI = re.compile(r"\x1b\[[0-9;:?]{0,32}[ -/]{0,2}[@-~]|\x1b\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)?")
-
-
-@dataclass(frozen=True, slots=True)
-class JsonRecord:
-    """A JSON object of a program that may print anything: a value of another type than asked for counts as none."""
-
-    values: Mapping[str, object]
-
-    @classmethod
-    def of(cls, value: object) -> Self:
-        """Return a decoded value, as an empty object where it is none."""
-        return cls(value if isinstance(value, dict) else {})
-
-    def __bool__(self) -> bool:
-        return bool(self.values)
-
-    def __contains__(self, key: str) -> bool:
-        return key in self.values
-
-    def text(self, key: str) -> str:
-        """Return a string, "" if there is none."""
-        value = self.values.get(key)
-        return value if isinstance(value, str) else ""
-
-    def flag(self, key: str) -> bool:
-        """Tell whether there is a value that counts as true."""
-        return bool(self.values.get(key))
-
-    def number(self, key: str) -> float | None:
-        """Return a number that is one: neither a boolean nor infinite, nor too big for a float."""
-        value = self.values.get(key)
-        if not isinstance(value, int | float) or isinstance(value, bool):
-            return None
-        try:
-            result = float(value)
-        except OverflowError:
-            return None
-        return result if math.isfinite(result) else None
-
-    def whole(self, key: str) -> int | None:
-        """Return an integer that counts something."""
-        value = self.values.get(key)
-        return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-    def total(self, *keys: str) -> int | None:
-        """Return the sum of the counts at these keys, None if there is none."""
-        return total(*(self.whole(key) for key in keys))
-
-    def cost(self, key: str) -> float | None:
-        """Return an amount of dollars, None where the value is none that a run can cost."""
-        return cost(self.number(key))
-
-    def time(self, key: str) -> float | None:
-        """Return a point in time, in epoch seconds."""
-        at = self.number(key)
-        return epoch(at) if at is not None else None
-
-    def inside(self, *path: str) -> "JsonRecord":
-        """Return the object that `path` leads to, an empty one if there is none."""
-        inner: JsonRecord = self
-        for key in path:
-            inner = JsonRecord.of(inner.values.get(key))
-        return inner
-
-    def objects(self, key: str) -> "list[JsonRecord]":
-        """Return the objects of an array, [] where it is none."""
-        value = self.values.get(key)
-        return [JsonRecord(item) for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,34 +218,6 @@ def asks(unfinished: str) -> bool:
     return _ASKS.search(unfinished[-TEXT_MAX:]) is not None
 
 
-def json_value(line: str) -> object:
-    """Return the value that a text is as JSON, None where it is not JSON or is nested too deep."""
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-
-
-def parsed(body: str) -> JsonRecord:
-    """Return the JSON object in a provider's answer, an empty one if there is none."""
-    start = body.find("{")
-    try:
-        return JsonRecord.of(json.JSONDecoder().raw_decode(body[start:])[0] if start >= 0 else {})
-    except (ValueError, RecursionError):
-        return JsonRecord({})
-
-
-def total(*counts: int | None) -> int | None:
-    """Return the sum of the counts that are known, None where none is."""
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
-
-
-def cost(amount: float | None) -> float | None:
-    """Return an amount of dollars, None where it is none that a run can cost."""
-    return amount if amount is not None and 0 <= amount <= COST_MAX_USD else None
-
-
 _LITELLM = re.compile(r"(?:litellm\.)?(\w+): ")
 
 
@@ -334,7 +237,7 @@ def litellm_codes(message: str) -> tuple[str, ...]:
 def dollars(digits: str | None, before: float | None) -> float | None:
     """Return the amount that digits in a text mean, `before` where they mean none."""
     try:
-        amount = cost(float(digits)) if digits else None
+        amount = sane_cost(float(digits)) if digits else None
     except ValueError:
         return before
     return before if amount is None else amount

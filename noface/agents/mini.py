@@ -27,20 +27,12 @@ from noface.agents.base import (
     defaults,
     option,
 )
-from noface.agents.json_stream import (
-    TEXT_MAX,
-    Ending,
-    JsonRecord,
-    LineReader,
-    dollars,
-    json_value,
-    litellm_codes,
-    unescaped,
-)
+from noface.agents.json_stream import TEXT_MAX, Ending, LineReader, dollars, litellm_codes, unescaped
 from noface.agents.mini_task import SUMMARY, USED
 from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
 from noface.model.access import Settings
 from noface.model.attempt import AttemptOrder
+from noface.model.json_record import JsonRecord, json_value
 from noface.model.worker_run import ModelSpec, Usage
 
 _ENV = (

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from noface.agents.base import ANSWER_MAX
-from noface.agents.json_stream import JsonRecord, total
+from noface.model.json_record import JsonRecord, total
 
 SUMMARY = "mini_run"
 USED = "mini_used"

@@ -28,22 +28,12 @@ from noface.agents.base import (
     option,
     resuming,
 )
-from noface.agents.json_stream import (
-    TEXT_MAX,
-    Ending,
-    JsonReader,
-    JsonRecord,
-    error_codes,
-    last_match,
-    log_time,
-    parsed,
-    tool,
-    total,
-)
+from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, error_codes, last_match, log_time, tool
 from noface.agents.own_settings import started
 from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
 from noface.model.access import Tool
 from noface.model.attempt import AttemptOrder
+from noface.model.json_record import JsonRecord, parsed, total
 from noface.model.worker_run import ModelSpec, Usage
 
 _WORKER = "noface"

@@ -1,11 +1,12 @@
 """Reads the files of a project, which may be anything: what cannot be read is empty."""
 
-import json
 import tomllib
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
+
+from noface.model.json_record import json_value
 
 _TRUTH = "tag:yaml.org,2002:bool"
 _READ_BYTES_MAX = 1_000_000
@@ -84,10 +85,7 @@ def first_file(root: Path, patterns: Iterable[str]) -> str:
 
 def scripts_in(folder: Path) -> dict[str, str]:
     """Return the scripts of a folder's package.json, none where there is none to read."""
-    try:
-        scripts = table(json.loads(text_of(folder / "package.json")), "scripts")
-    except (ValueError, RecursionError):
-        return {}
+    scripts = table(json_value(text_of(folder / "package.json")), "scripts")
     return {name: text for name, text in scripts.items() if isinstance(text, str)}
 
 

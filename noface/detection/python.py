@@ -20,7 +20,6 @@ from noface.detection.python_project import (
     PythonProject,
     hatch_texts,
     names_of,
-    normalised_name,
     package_name_of,
     pinned_version,
     read_ini,
@@ -34,6 +33,7 @@ from noface.detection.python_project import (
     wanted_names,
 )
 from noface.detection.shell import quoted
+from noface.diagnosis.missing_library import distribution_name
 
 VENV = ".venv"
 PIP = f"{VENV}/bin/python -m pip install"
@@ -87,7 +87,7 @@ def _pip_setup(project: PythonProject, tools: tuple[str, ...], surroundings: Sur
         what += [words for words in map(_pip_words, more) if words not in what]
     target = _target(project, chosen) if own else ""
     # pip refuses what has no hash beside what has one, and this package beside a version of it that a file holds.
-    itself = normalised_name(package_name_of(project)) in names_of(named)
+    itself = distribution_name(package_name_of(project)) in names_of(named)
     if listed and (any("--hash" in line for line in named) or (own and itself)):
         steps.append(f"{PIP} {' '.join(f'-r {quote(name)}' for name in listed)}")
         what = what[len(listed) :]
@@ -339,7 +339,7 @@ def detect_python(root: Path, surroundings: Surroundings, ci: Ci = _NO_CI) -> De
 def _distribution(gate: DetectedGate) -> str:
     """Return what installs the tool of a gate, "" where nothing has to."""
     match = _TOOL.search(gate.command) if gate.kind != "build" else None
-    return normalised_name(_CI["distributions"].get(match[1], match[1])) if match else ""
+    return distribution_name(_CI["distributions"].get(match[1], match[1])) if match else ""
 
 
 def environment(detection: Detection) -> str:

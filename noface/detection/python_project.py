@@ -13,6 +13,7 @@ from typing import Any
 from noface import data
 from noface.detection.detected import Wanted
 from noface.detection.files import is_inner, present, table, text_of, texts
+from noface.diagnosis.missing_library import distribution_name
 
 KNOWN = data.table("ecosystems")["python"]
 PRE_COMMIT = ".pre-commit-config.yaml"
@@ -44,8 +45,8 @@ class PythonProject:
         if "*" in asked:
             return tuple(names)
         if {*self.wanted.groups, *self.wanted.extras} & {*self.groups, *self.extras}:
-            plain = {normalised_name(name) for name in asked}
-            return tuple(name for name in names if normalised_name(name) in plain)
+            plain = {distribution_name(name) for name in asked}
+            return tuple(name for name in names if distribution_name(name) in plain)
         return wanted_names(names, tools)
 
     def tool(self, *names: str) -> dict[str, Any]:
@@ -171,7 +172,7 @@ def requirements_in_file(root: Path, file: str) -> tuple[str, ...]:
 def names_of(requirements: Iterable[str]) -> frozenset[str]:
     """Return the normalised names of what is required; lines that are options name nothing."""
     matches = (_REQUIREMENT.match(line) for line in requirements)
-    return frozenset(normalised_name(match[1]) for match in matches if match)
+    return frozenset(distribution_name(match[1]) for match in matches if match)
 
 
 def pinned_version(project: PythonProject, tool: str) -> str:
@@ -179,11 +180,6 @@ def pinned_version(project: PythonProject, tool: str) -> str:
     asked = next((item for item in project.wanted.items if names_of((item,)) == {tool}), "")
     version = _HOOKS[tool].search(text_of(project.root / PRE_COMMIT)) if tool in _HOOKS else None
     return asked or (f"{tool}=={version[1]}" if version else tool)
-
-
-def normalised_name(name: str) -> str:
-    """Return the one spelling of a distribution's name."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def test_requirements_elsewhere(project: PythonProject) -> tuple[str, ...]:

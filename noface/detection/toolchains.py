@@ -1,12 +1,12 @@
 """Which versions of its tools a project asks for, and what is said where this machine has others."""
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from noface.detection.detected import Surroundings
 from noface.detection.files import present, table, text_of, toml_of
+from noface.model.json_record import json_value
 
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 _BOUND = re.compile(r"(>=|<=|>|<|==|~=|!=|\^|~|=)?\s*v?(\d+(?:\.(?:\d+|[xX*]))*)")
@@ -21,10 +21,7 @@ def toolchain_notes(root: Path, surroundings: Surroundings) -> Iterator[str]:
 
 
 def _wanted(root: Path) -> Iterator[tuple[str, str, str]]:
-    try:
-        engines = table(json.loads(text_of(root / "package.json")), "engines")
-    except (ValueError, RecursionError):
-        engines = {}
+    engines = table(json_value(text_of(root / "package.json")), "engines")
     node = next((name for name in present(root, (".nvmrc", ".node-version"))), "")
     if isinstance(engines.get("node"), str):
         yield "node", "package.json", engines["node"]

@@ -6,7 +6,6 @@ weakest evidence there is and decides nothing: only where the diff is empty its 
 a refusal from mere talk.
 """
 
-import json
 import re
 from dataclasses import dataclass, replace
 
@@ -29,6 +28,7 @@ from noface.diagnosis.evidence import AlsoMatched
 from noface.diagnosis.reset_times import WallClock, reset_time, retry_after
 from noface.diagnosis.text import signature_of
 from noface.model.failure import Failure
+from noface.model.json_record import parsed
 from noface.model.quoting import to_the_point
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import EndedBy
@@ -290,14 +290,8 @@ def _questions(sentences: list[str]) -> tuple[str, ...]:
 
 def _report(last_words: str) -> Meaning | None:
     """Return the meaning of an agent's report, a JSON object with `status: "blocked"`; None where there is none."""
-    start = last_words.find("{")
-    if start < 0 or '"blocked"' not in last_words:
-        return None
-    try:
-        report, _ = json.JSONDecoder().raw_decode(last_words[start:])
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(report, dict) or report.get("status") != "blocked":
+    report = parsed(last_words).values if '"blocked"' in last_words else {}
+    if report.get("status") != "blocked":
         return None
     given = report.get("questions")
     listed = tuple(str(item)[:_QUESTION_CHARS_MAX] for item in given) if isinstance(given, list) else ()

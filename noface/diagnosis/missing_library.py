@@ -97,11 +97,12 @@ def is_named(library: MissingLibrary, path: str, manifest: str) -> bool:
     """Tell whether a manifest names the library: then it is the project itself, or a part of it."""
     known = table("libraries")[library.ecosystem]["manifests"]
     found = [name for place, pattern in known if re.search(place, path) for name in re.findall(pattern, manifest)]
-    wanted = {_plain(library.name), _plain(library.package)}
-    return any(_plain(name) in wanted or library.name.startswith(f"{name}/") for name in found)
+    wanted = {distribution_name(library.name), distribution_name(library.package)}
+    return any(distribution_name(name) in wanted or library.name.startswith(f"{name}/") for name in found)
 
 
-def _plain(name: str) -> str:
+def distribution_name(name: str) -> str:
+    """Return the name of a distribution of Python's as its tools compare it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 

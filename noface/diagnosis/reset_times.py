@@ -11,11 +11,11 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from email.utils import parsedate_to_datetime
 
 from noface.data import Patterns
+from noface.model.json_record import epoch
 
 _JUST_PASSED_S = 300.0
 _FARTHEST_S = 400 * 86_400.0
 _TEXT_MAX = 20_000
-_MILLISECONDS_FROM = 1e11
 _HALF_DAY_H = 12
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _UNITS = (("ms", 0.001), ("mil", 0.001), ("s", 1.0), ("mi", 60.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0),
@@ -72,11 +72,6 @@ def retry_after(headers: Mapping[str, str], clock: WallClock) -> float | None:
         return parsedate_to_datetime(values["retry-after"]).timestamp()
     except (KeyError, ValueError, OverflowError):
         return None
-
-
-def epoch(value: float) -> float:
-    """Return epoch seconds, also where `value` counts milliseconds."""
-    return value / 1000 if value > _MILLISECONDS_FROM else value
 
 
 def _epoch(text: str, _clock: WallClock) -> float | None:

@@ -7,16 +7,15 @@ What is read was written by processes that run the code under test, which may ha
 read through no link, without waiting, and within bounds. Beyond a bound the inventory is not complete.
 """
 
-import json
 import os
 import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from noface.integrity.inventory import Inventory, Outcome, inventory, joined, merged, steady
 from noface.integrity.inventory_text import counted_tests, named_tests, told_tests
+from noface.model.json_record import JsonRecord, json_value
 from noface.process.environment import Variables
 from noface.process.files import read_regular
 
@@ -133,38 +132,26 @@ def _runs(data: bytes, roots: tuple[str, ...]) -> Iterator[Inventory]:
     patched: tuple[str, ...] = ()
     open_run = False
     for line in data.splitlines():
-        record = _record(line)
-        if record is None or (not open_run and "run" not in record):
+        record = JsonRecord.of(json_value(line))
+        if not open_run and "run" not in record:
             whole = False
         elif "run" in record:
             if open_run:
                 yield _run(runner, root, roots, tests, whole=False)
             open_run, whole, tests, patched = True, True, [], ()
-            runner, root = _word(record["run"])[:40], _word(record.get("root"))
+            runner, root = record.text("run")[:40], record.text("root")
         elif "end" in record:
-            run = _run(runner, root, roots, tests, whole=whole and record["end"] is True)
+            run = _run(runner, root, roots, tests, whole=whole and record.values["end"] is True)
             yield replace(run, patched=patched)
             open_run = False
-        elif isinstance(record.get("patched"), list):
-            patched = tuple(steady(_word(name), roots) for name in record["patched"][:_PATCHED_MAX])
-        elif _word(record.get("outcome")) in _OUTCOMES and isinstance(record.get("id"), str):
-            tests.append((record["id"], Outcome(record["outcome"])))
+        elif isinstance(names := record.values.get("patched"), list):
+            patched = tuple(steady(name if isinstance(name, str) else "", roots) for name in names[:_PATCHED_MAX])
+        elif record.text("outcome") in _OUTCOMES and isinstance(name := record.values.get("id"), str):
+            tests.append((name, Outcome(record.text("outcome"))))
         else:
             whole = False
     if open_run or not whole:
         yield _run(runner or "unread", root, roots, tests if open_run else [], whole=False)
-
-
-def _record(line: bytes) -> dict[str, Any] | None:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) else None
-
-
-def _word(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _run(runner: str, root: str, roots: tuple[str, ...], tests: list[tuple[str, Outcome]], *, whole: bool) -> Inventory:

@@ -5,15 +5,15 @@ What is read here was written by installers, and may be by the change: within bo
 """
 
 import csv
-import json
 import os
 import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
+from noface.diagnosis.missing_library import distribution_name
 from noface.integrity.tools import Package
+from noface.model.json_record import JsonRecord, json_value
 from noface.process.files import read_regular
 
 _METADATA_BYTES_MAX = 4 << 20
@@ -58,19 +58,14 @@ def _of_python(workspace: Path, place: str, site: str) -> Iterator[Package]:
                 files = tuple(_recorded(_text(workspace / site / folder / "RECORD"), place, site))
                 yield Package(
                     place,
-                    _normal(fields["Name"]),
+                    distribution_name(fields["Name"]),
                     fields.get("Version", ""),
                     tuple(sorted({module for file in files if (module := _module(file, site))})),
-                    tuple(_normal(name) for name, rest in _REQUIRED.findall(metadata) if "extra" not in rest),
+                    tuple(distribution_name(name) for name, rest in _REQUIRED.findall(metadata) if "extra" not in rest),
                     tuple(_GROUP.findall(_text(workspace / site / folder / "entry_points.txt"))),
                     files,
                     own='"file:' in _text(workspace / site / folder / "direct_url.json"),
                 )
-
-
-def _normal(name: str) -> str:
-    """Return the name of a distribution as all of Python's tools compare it."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _recorded(record: str, place: str, site: str) -> Iterator[str]:
@@ -96,8 +91,8 @@ def _module(file: str, site: str) -> str:
 
 
 def _of_node(workspace: Path, place: str) -> Iterator[Package]:
-    root = _object(_text(workspace / posixpath.dirname(place) / "package.json"))
-    yield Package(place, ".", "", needs=_keys(root.get("dependencies")), own=True)
+    root = _manifest(workspace / posixpath.dirname(place))
+    yield Package(place, ".", "", needs=tuple(root.inside("dependencies").values), own=True)
     for name in names_in(workspace / place):
         inner = names_in(workspace / place / name) if name.startswith("@") else ()
         for each in (f"{name}/{one}" for one in inner) if name.startswith("@") else (name,):
@@ -108,15 +103,15 @@ def _of_node(workspace: Path, place: str) -> Iterator[Package]:
 
 def _node_package(workspace: Path, place: str, name: str) -> Package | None:
     folder = workspace / place / name
-    manifest = _object(_text(folder / "package.json"))
-    if not isinstance(manifest.get("version"), str):
+    manifest = _manifest(folder)
+    if not isinstance(version := manifest.values.get("version"), str):
         return None
-    needs = tuple(key for kind in ("dependencies", "peerDependencies") for key in _keys(manifest.get(kind)))
-    programs = manifest.get("bin")
-    bins = _keys(programs) if isinstance(programs, dict) else (name.rpartition("/")[2],) if programs else ()
+    needs = tuple(key for kind in ("dependencies", "peerDependencies") for key in manifest.inside(kind).values)
+    programs = manifest.values.get("bin")
+    bins = tuple(programs) if isinstance(programs, dict) else (name.rpartition("/")[2],) if programs else ()
     files = (f"{place}/{name}", *(f"{place}/.bin/{each}" for each in bins if "/" not in each and each != ".."))
     own = f"/{_NODE}/" not in f"{os.path.realpath(folder)}/"
-    return Package(place, name, manifest["version"], (_typed(name),), needs, files=files, own=own)
+    return Package(place, name, version, (_typed(name),), needs, files=files, own=own)
 
 
 def _typed(name: str) -> str:
@@ -127,16 +122,8 @@ def _typed(name: str) -> str:
     return f"@{scope}/{rest}" if two else scope
 
 
-def _object(text: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def _keys(value: object) -> tuple[str, ...]:
-    return tuple(value) if isinstance(value, dict) else ()
+def _manifest(folder: Path) -> JsonRecord:
+    return JsonRecord.of(json_value(_text(folder / "package.json")))
 
 
 def names_in(folder: Path) -> tuple[str, ...]:

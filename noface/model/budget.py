@@ -223,7 +223,7 @@ def priced(usage: Usage, model: ModelSpec) -> Usage:
     """
     usage = replace(
         usage,
-        cost_usd=_sane_cost(usage.cost_usd),
+        cost_usd=sane_cost(usage.cost_usd),
         tokens_in=_sane(usage.tokens_in),
         tokens_out=_sane(usage.tokens_out),
         tokens_cached=_sane(usage.tokens_cached),
@@ -258,7 +258,8 @@ def _cost(usage: Usage, model: ModelSpec) -> float | None:
     return _PER_MTOK * (read * price_in + usage.tokens_out * price_out)
 
 
-def _sane_cost(cost: float | None) -> float | None:
+def sane_cost(cost: float | None) -> float | None:
+    """Return an amount of dollars, None if no run can cost that."""
     return cost if cost is not None and 0 <= cost <= COST_MAX_USD else None
 
 

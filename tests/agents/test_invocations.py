@@ -14,7 +14,6 @@ from support.agent_recordings import CLIS, of_each
 
 import noface
 from noface.agents.base import Place
-from noface.agents.json_stream import JsonRecord
 from noface.agents.mini_task import summary
 from noface.agents.registry import AGENTS
 from noface.data import table
@@ -22,6 +21,7 @@ from noface.model.access import Permissions, Settings, Tool
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import Allowance
 from noface.model.issue import Issue
+from noface.model.json_record import JsonRecord
 from noface.model.worker_run import ModelSpec, Session
 
 CLAUDE_READS = {
