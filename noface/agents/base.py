@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 from noface.data import table
 from noface.model.access import Permissions, Tool
@@ -224,51 +224,29 @@ class Agent(ABC):
     enforces_cost: ClassVar[bool] = False
     """True where the program ends a run at `max_cost_usd` by itself, and more gently than from outside."""
 
-    @property
-    def environment(self) -> tuple[str, ...]:
+    def __init__(self) -> None:
+        entry = table("agents").get(self.name, {})  # one without a name of its own lists nothing
+        self.environment: tuple[str, ...] = tuple(entry.get("environment", ()))
         """Glob patterns of the variables that the program reads for itself, its keys among them."""
-        return tuple(self._entry().get("environment", ()))
+        self.instructions: tuple[str, ...] = tuple(entry.get("instructions", ()))
+        """The files at the top of a project that it reads by itself, for what agents should know."""
+        self.chooses_settings = bool(entry.get("settings"))
+        """True if noface can choose whose settings of the program act."""
+        self.tool_processes = ToolProcesses(entry["tool_processes"]) if "tool_processes" in entry else None
+        """How the processes of its tools are told from its own; None if they are not."""
+        self.resumes = "resumes" in entry
+        """True if the program can go on with a session of an earlier run, by the id that its stream gave."""
+        self.resumes_anywhere = entry.get("resumes") == "anywhere"
+        """True if it can do so in another folder than the session was begun in."""
+        self.takes_schema = bool(entry.get("takes_schema"))
+        """True if the program has an option for the schema of the answer."""
+        self.wants_files = bool(entry.get("wants_files"))
+        """True if the program has no tools to find files with: it is given those that the work is about."""
 
     @property
     def homes(self) -> tuple[AgentHome, ...]:
         """The folders of the person's home that the program needs in a sandbox, its login among them."""
-        return tuple(AgentHome.of(home) for home in self._entry().get("homes", ()))
-
-    @property
-    def instructions(self) -> tuple[str, ...]:
-        """The files at the top of a project that it reads by itself, for what agents should know."""
-        return tuple(self._entry().get("instructions", ()))
-
-    @property
-    def chooses_settings(self) -> bool:
-        """True where noface can choose whose settings of the program act."""
-        return bool(self._entry().get("settings", ()))
-
-    @property
-    def tool_processes(self) -> ToolProcesses | None:
-        """How the processes of its tools are told from its own; None where they are not."""
-        word = self._entry().get("tool_processes")
-        return ToolProcesses(word) if word is not None else None
-
-    @property
-    def resumes(self) -> bool:
-        """True where the program can go on with a session of an earlier run, by the id that its stream gave."""
-        return "resumes" in self._entry()
-
-    @property
-    def takes_schema(self) -> bool:
-        """True where the program has an option for the schema of the answer."""
-        return bool(self._entry().get("takes_schema", False))
-
-    @property
-    def wants_files(self) -> bool:
-        """True where the program has no tools to find files with: it is given those that the work is about."""
-        return bool(self._entry().get("wants_files", False))
-
-    @property
-    def resumes_anywhere(self) -> bool:
-        """True where it can do so in another folder than the session was begun in."""
-        return bool(self._entry().get("resumes") == "anywhere")
+        return tuple(AgentHome.of(home) for home in table("agents").get(self.name, {}).get("homes", ()))
 
     def session_usage(self, session: str, env: Mapping[str, str]) -> Usage:
         """Return what the program will count for a session before a run that goes on with it adds to that.
@@ -277,11 +255,6 @@ class Agent(ABC):
         """
         del session, env
         return Usage()
-
-    def _entry(self) -> dict[str, Any]:
-        """Return the agent's table in agents.toml; that of one without a name of its own lists nothing."""
-        entry: dict[str, Any] = table("agents").get(self.name, {})
-        return entry
 
     def program(self, model: ModelSpec) -> str:
         """Return the program that must be on PATH, or "" where none is needed."""

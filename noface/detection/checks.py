@@ -4,9 +4,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from noface.detection.detected import GateKindName, Wanted
+from noface.detection.detected import CI, GateKindName, Wanted
 from noface.detection.shell import VARIABLE, quoted
-from noface.detection.steps import CI
 
 Kind = tuple[Any, str]
 """A kind of gate, "" if it is none, and the ecosystem that it runs in, "" for the shell as it is."""
@@ -35,11 +34,9 @@ class Check:
         """What a gate of it is called: the tool, and its part."""
         program, *rest = self.words
         rest = rest[1:] if rest[:1] in (["run"], ["run-script"]) else rest
-        parts = [
-            word for word in rest[:1] if re.fullmatch(r"[A-Za-z][\w:-]*", word) and (program, word) != ("ruff", "check")
-        ]
-        with_part = program in CI["named_by_part"]
-        words = [program.rsplit("/", 1)[-1], *(parts if with_part else ())]
+        words = [program.rsplit("/", 1)[-1]]
+        if program in CI["named_by_part"] and (program, *rest[:1]) != ("ruff", "check"):
+            words += [word for word in rest[:1] if re.fullmatch(r"[A-Za-z][\w:-]*", word)]
         return re.sub(r"[^A-Za-z0-9]+", "-", "-".join(words)).strip("-").lower()
 
     @property
@@ -60,9 +57,7 @@ class Ci:
     checks: tuple[Check, ...] = ()
     wanted: Wanted = field(default_factory=Wanted)
     untaken: tuple[tuple[str, str], ...] = ()  # command, and where it stands
-    built: tuple[
-        tuple[str, str], ...
-    ] = ()  # commands that configure, build and test in C's manner, and where they stand
+    built: tuple[tuple[str, str], ...] = ()  # those that configure, build and test in C's manner, and where they stand
 
     def tests(self, of: str) -> bool:
         """Tell whether there is a test of an ecosystem, or of the shell, which may be one of it."""

@@ -9,27 +9,26 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.detection.checks import Check, Ci, Kind, kind_by_name, kind_of, looking_only, plain_words, without_doubles
-from noface.detection.detected import Wanted
+from noface.detection.detected import CI, CiStep, Session, Wanted
 from noface.detection.files import is_inner, scripts_in, text_of
-from noface.detection.hooks import PRE_COMMIT_FILE, hooks_of
-from noface.detection.installs import installed, is_install
-from noface.detection.recipes import just_recipes, make_targets
+from noface.detection.recipes import PRE_COMMIT_FILE, hooks_of, just_recipes, make_targets
 from noface.detection.sessions import sessions_of, tool_scripts
-from noface.detection.settled_scripts import assigned, filled_in, settled
 from noface.detection.shell import (
     ASSIGNED,
     CONTROL,
     VARIABLE,
+    assigned,
+    filled_in,
     in_folder,
     inside,
     joined_folder,
     literal,
     plain,
     quoted,
+    settled,
     simple_commands,
 )
-from noface.detection.starters import bare
-from noface.detection.steps import CI, CiStep, Session
+from noface.detection.starters import bare, installed, is_install
 from noface.detection.workflows import read_steps
 
 _ASIDE = re.compile(r"(examples?|docs?|website|site|benchmarks?)(/|$)")
@@ -108,7 +107,7 @@ class _Reader:
             self._lines(script, step.where, step.folder.strip("/").removeprefix("./"), dict(step.env), 0)
 
     def _makes_for(self, check: Check, other: Check) -> bool:
-        """Tell whether a command names a file that is not there yet, and that a check of the same job names too."""
+        """True if a command names a file that is not there yet, and that a check of the same job names too."""
         shared = {word for word in check.words if _FILE.fullmatch(word)}.intersection(other.words)
         same = (check.where, check.folder) == (other.where, other.folder)
         return same and any(not (self._root / check.folder / word).exists() for word in shared)
@@ -116,8 +115,8 @@ class _Reader:
     def _in_browser(self, check: Check) -> bool:
         """Tell whether a check starts a browser, which is seldom there and never in a sandbox."""
         scripts = scripts_in(self._root / check.folder) if check.of == "node" and inside(check.folder) else {}
-        said = (check.text, *(scripts[word] for word in check.words if word in scripts))
-        return any(_BROWSER.search(text) for text in said)
+        texts = (check.text, *(scripts[word] for word in check.words if word in scripts))
+        return any(_BROWSER.search(text) for text in texts)
 
     def hooks(self, where: str) -> None:
         """Take the hooks of pre-commit."""
@@ -157,7 +156,9 @@ class _Reader:
         kind = kind_of(text)
         if self._followed(words, where, folder, depth):
             return
-        if _BUILT.search(text) and not self._own_make(words, folder) and not (kind and kind[0] == ""):
+        # A makefile that is committed needs nothing to be configured for it.
+        own_make = words[0] == "make" and inside(folder) and make_targets(self._root / folder)[0] != ""
+        if _BUILT.search(text) and not own_make and not (kind and kind[0] == ""):
             self.built.append((text, where))
             return
         if kind is None:
@@ -165,12 +166,12 @@ class _Reader:
             if kind is not None and not kind[0]:
                 self._follow_file(words, where, folder)
         if kind is None or (kind[0] and _depends(words, folder)):
-            self._leave(_shown(given, folder), where)
+            self._leave(_typed(given, folder), where)
             if kind is None and inside(folder) and not _depends(words, folder):
                 of = "node" if words[0] in CI["package_managers"] else ""
                 self._unknown.append(Check(tuple(words), "build", of, where, folder, tuple(command.env.items())))
         elif kind[1] == "node" and folder and not self._installed_with_root(folder):
-            self._leave(_shown(words, folder), where)
+            self._leave(_typed(words, folder), where)
         elif kind[0]:
             self._take(Check(tuple(words), kind[0], kind[1], where, folder, tuple(command.env.items())))
 
@@ -191,7 +192,7 @@ class _Reader:
             for session in sessions:
                 self._session(session, where, folder, depth)
             if not sessions and program in {"tox", "nox"}:
-                self._leave(_shown(words, folder), where)
+                self._leave(_typed(words, folder), where)
             return bool(sessions) or program in {"tox", "nox"}
         if program in {"pre-commit", "prek"}:
             self.hooks(where)
@@ -213,8 +214,7 @@ class _Reader:
             self.wanted += replace(session.wanted, items=())
 
     def _checks(self, line: str) -> bool:
-        kind = kind_of(" ".join(bare(line.split(), {}, self._scripts).words))
-        return kind is not None and kind[0] != ""
+        return bool((kind_of(" ".join(bare(line.split(), {}, self._scripts).words)) or ("",))[0])
 
     def _may_check(self, script: str) -> bool:
         """Tell whether a script that is not taken apart seems to check something."""
@@ -265,10 +265,6 @@ class _Reader:
             self._recipe(words[0], [name], where, folder, depth)
         return rest
 
-    def _own_make(self, words: list[str], folder: str) -> bool:
-        """Tell whether make has a makefile that is committed, which nothing has to be configured for."""
-        return words[0] == "make" and inside(folder) and make_targets(self._root / folder)[0] != ""
-
     def _installed_with_root(self, folder: str) -> bool:
         """Tell whether an install at the top is one for a folder: a member of a JavaScript monorepo, or no package."""
         inner = self._root / folder
@@ -305,15 +301,15 @@ class _Reader:
         if name in scripts:
             if (kind := _of_name(name, "node")) is not None:
                 return kind
-            found = kind_of(" ".join(bare(scripts[name].split(), {}, self._scripts).words))
-            return (found[0], "node") if found else None
+            by_text = kind_of(" ".join(bare(scripts[name].split(), {}, self._scripts).words))
+            return (by_text[0], "node") if by_text else None
         if any(word in _MEMBERS or word.startswith(("--filter", "--workspace")) for word in words):
             return _of_name(name, "node") if name else None
         inner = kind_of(" ".join(rest)) if program != "npm" and rest else None
         return inner if inner and inner[1] == "node" else None
 
 
-def _shown(words: list[str], folder: str) -> str:
+def _typed(words: list[str], folder: str) -> str:
     """Return a command as a person may type it, without the variables before it."""
     first = next((index for index, word in enumerate(words) if not ASSIGNED.match(word)), 0)
     text = " ".join(word if re.fullmatch(r"[\w/.${}=-]+", word) else quoted(word) for word in words[first:])

@@ -16,16 +16,14 @@ from noface import data
 from noface.config.edit import toml_text
 from noface.detection.checks import Ci
 from noface.detection.ci import read_ci
-from noface.detection.detected import DetectedGate, DetectedSetup, Detection, Surroundings, joined
+from noface.detection.detected import CI, DetectedGate, DetectedSetup, Detection, Surroundings, joined
 from noface.detection.files import ignore_lines, is_committed, is_inner, present, text_of, toml_of
 from noface.detection.node import detect_node
 from noface.detection.python import detect_python, environment
 from noface.detection.recipes import make_targets
 from noface.detection.shell import quoted, simple_commands
-from noface.detection.steps import CI
 from noface.detection.toolchains import toolchain_notes
 
-_NO_CI = Ci()
 _MODELS = ("claude-sonnet", "claude-opus")
 _CARGO_WHY = (
     "Fetches what Cargo.lock names, so that gates find it there; what they build lies in the workspace and is gone\n"
@@ -34,11 +32,6 @@ _CARGO_WHY = (
 _GO_WHY = "Downloads what the modules need, so that gates find it there; again when a file of setup_inputs changes."
 _COMMENT_WIDTH_MAX = 108
 _USE = re.compile(r"^\s*(?:use\s+)?(\./?[^\s()]*)\s*(?://.*)?$", re.MULTILINE)
-
-
-def detect_native(root: Path, ci: Ci = _NO_CI) -> Detection:
-    """Return the gates of cargo and go, and what fetches their dependencies as setup."""
-    return _cargo(root, ci) + _go(root, ci)
 
 
 def _cargo(root: Path, ci: Ci) -> Detection:
@@ -77,7 +70,10 @@ def _go(root: Path, ci: Ci) -> Detection:
     files = present(root, ("go.mod", "go.work"))
     if not files:
         return Detection()
-    places = _places(root)
+    # `./...` alone does not reach the modules of a go.work.
+    used = (place.rstrip("/") for place in _USE.findall(text_of(root / "go.work")))
+    inner = [place for place in dict.fromkeys(used) if place == "." or is_inner(place)]
+    places = " ".join(quote(f"{place}/...") for place in inner) or "./..."
     gates = tuple(_of_ci(ci, "go"))
     if not ci.tests("go"):
         gates = (DetectedGate("go-test", f"go test {places}", "test", f"{files[-1]} is there", ("go",)), *gates)
@@ -87,13 +83,6 @@ def _go(root: Path, ci: Ci) -> Detection:
         return Detection(gates)
     inputs = ("**/go.mod", "**/go.sum", *present(root, ("go.work", "go.work.sum")))
     return Detection(gates, (DetectedSetup("go mod download", inputs, (), _GO_WHY, ("go",)),))
-
-
-def _places(root: Path) -> str:
-    """Return the packages to test: those of each module of a go.work, which `./...` alone does not reach."""
-    used = (place.rstrip("/") for place in _USE.findall(text_of(root / "go.work")))
-    inner = [place for place in dict.fromkeys(used) if place == "." or is_inner(place)]
-    return " ".join(quote(f"{place}/...") for place in inner) or "./..."
 
 
 _ANYWHERE = Surroundings()
@@ -119,10 +108,9 @@ def detect(root: Path, surroundings: Surroundings = _ANYWHERE) -> Detection:
     """
     ci = read_ci(root)
     detection = detect_python(root, surroundings, ci) + detect_node(root, surroundings, ci)
-    detection += detect_native(root, ci) + (Detection() if ci.tests("") else _wrapped(root))
+    detection += _cargo(root, ci) + _go(root, ci) + (Detection() if ci.tests("") else _wrapped(root))
     first = environment(detection)
-    plain = (replace(gate, command=f"{first}{gate.command}") for gate in _of_ci(ci, ""))
-    detection += Detection(tuple(plain))
+    detection += Detection(tuple(replace(gate, command=f"{first}{gate.command}") for gate in _of_ci(ci, "")))
     detection += _make(root, ci, detection)
     native = _native_build(root, ci, detection)
     left = (*ci.untaken, *(() if native.gates else ci.built))
@@ -130,17 +118,10 @@ def detect(root: Path, surroundings: Surroundings = _ANYWHERE) -> Detection:
     if not detection.gates and not detection.setups:
         detection = _in_folders(root, surroundings)
         detection += Detection() if detection.gates else _made(root)
-    detection = replace(
-        detection,
-        gates=tuple(_named_once(_in_order(detection.gates))),
-        notes=(*detection.notes, *_untaken(left), *_unread(root, ci)),
-    )
+    # What builds comes first: a red build keeps the gates after it from running.
+    gates = tuple(_named_once(sorted(detection.gates, key=lambda gate: gate.kind != "build")))
+    detection = replace(detection, gates=gates, notes=(*detection.notes, *_untaken(left), *_unread(root, ci)))
     return detection + Detection(notes=tuple(toolchain_notes(root, surroundings))) + _missing(detection, surroundings)
-
-
-def _in_order(gates: Iterable[DetectedGate]) -> list[DetectedGate]:
-    """Put what builds first: a red build keeps the gates after it from running."""
-    return sorted(gates, key=lambda gate: gate.kind != "build")
 
 
 def _named_once(gates: Iterable[DetectedGate]) -> Iterator[DetectedGate]:
@@ -177,11 +158,8 @@ def _untaken(commands: Iterable[tuple[str, str]]) -> Iterator[str]:
 def _missing(detection: Detection, surroundings: Surroundings) -> Detection:
     """Say which programs are not there. What only a part of the checks needs is left to a person, as a comment."""
     needs = [*(gate.needs for gate in detection.gates), *(setup.needs for setup in detection.setups)]
-    missing = [
-        program
-        for program in dict.fromkeys(each for programs in needs for each in programs)
-        if not surroundings.has(program)
-    ]
+    programs = dict.fromkeys(program for each in needs for program in each)
+    missing = [program for program in programs if not surroundings.has(program)]
     tested = any(gate.kind == "test" and not set(missing) & set(gate.needs) for gate in detection.gates)
     extra = frozenset(program for program in missing if not _carries(detection, program, tested=tested))
     notes = []
@@ -208,9 +186,8 @@ def _wrapped(root: Path) -> Detection:
         wrapped, program = (root / entry["wrapper"]).is_file(), entry["program"]
         start = f"./{entry['wrapper']}" if wrapped else program
         needs = () if wrapped else (program,)
-        gates.append(
-            DetectedGate(f"{program}-test", f"{start} {entry['arguments']}", "test", f"{file} is there", needs)
-        )
+        command = f"{start} {entry['arguments']}"
+        gates.append(DetectedGate(f"{program}-test", command, "test", f"{file} is there", needs))
     return Detection(tuple(gates))
 
 
@@ -266,14 +243,10 @@ def _native_build(root: Path, ci: Ci, detection: Detection) -> Detection:
         why = "CI builds it so" if ci.built else "CMakeLists.txt has tests"
         build = f"{start}cmake -S . -B {at}{given} && cmake --build {at} -j 4"
         test = f"ctest --test-dir {at} --output-on-failure --no-tests=error"
-        if folder:
-            return Detection(
-                (
-                    DetectedGate("cmake", build, "build", why, ("cmake",)),
-                    DetectedGate("ctest", test, "test", why, ("ctest",)),
-                )
-            )
-        return Detection((DetectedGate("ctest", f"{build} && {test}", "test", why, ("cmake", "ctest")),))
+        if not folder:
+            return Detection((DetectedGate("ctest", f"{build} && {test}", "test", why, ("cmake", "ctest")),))
+        build_gate = DetectedGate("cmake", build, "build", why, ("cmake",))
+        return Detection((build_gate, DetectedGate("ctest", test, "test", why, ("ctest",))))
     if (root / "meson.build").is_file():
         command = f"{start}meson setup {at} && meson test -C {at} --print-errorlogs"
         return Detection((DetectedGate("meson", command, "test", "meson.build is there", ("meson",)),))
@@ -299,39 +272,30 @@ def _configured(ci: Ci) -> list[str]:
         for text, where in ci.built
         if where in jobs and text.startswith("cmake ") and "--build" not in text
     )
-    plainest = min(configures, key=lambda given: sum(map(_watched, given)), default=[])
-    return [option for option in plainest if not _WATCHES.search(option)]
+    switched_on = ("=ON", "=1", "=TRUE", "=YES")
 
+    def watched(options: list[str]) -> int:
+        return sum(bool(_WATCHES.search(option)) and option.upper().endswith(switched_on) for option in options)
 
-def _watched(option: str) -> bool:
-    return _WATCHES.search(option) is not None and option.upper().endswith(("=ON", "=1", "=TRUE", "=YES"))
+    return [option for option in min(configures, key=watched, default=[]) if not _WATCHES.search(option)]
 
 
 def _in_folders(root: Path, surroundings: Surroundings) -> Detection:
     """Return what the folders of a project want that has nothing at its top."""
-    found = Detection()
-    folders = sorted(
-        path for path in root.iterdir() if path.is_dir() and any((path / name).is_file() for name in _MANIFESTS)
-    )
+    whole = Detection()
+    folders = sorted(path for path in root.iterdir() if path.is_dir() and present(path, _MANIFESTS))
     for folder in folders[:_FOLDERS_MAX]:
         name, inner = folder.name, detect(folder, surroundings)
         if not is_inner(name) or not inner.gates:
             continue
-        gates = (
-            replace(gate, name=f"{name}-{gate.name}", command=f"cd {quote(name)} && {gate.command}")
-            for gate in inner.gates
-        )
-        setups = (
-            replace(
-                setup,
-                command=f"(cd {quote(name)} && {setup.command})",
-                inputs=tuple(f"{name}/{path}" for path in setup.inputs),
-                keep=tuple(f"{name}/{path}" for path in setup.keep),
-            )
-            for setup in inner.setups
-        )
-        found += Detection(tuple(gates), tuple(setups))
-    return found
+        into = f"cd {quote(name)}"
+        gates = [replace(gate, name=f"{name}-{gate.name}", command=f"{into} && {gate.command}") for gate in inner.gates]
+        setups = []
+        for setup in inner.setups:
+            inputs, keep = (tuple(f"{name}/{path}" for path in paths) for paths in (setup.inputs, setup.keep))
+            setups.append(replace(setup, command=f"({into} && {setup.command})", inputs=inputs, keep=keep))
+        whole += Detection(tuple(gates), tuple(setups))
+    return whole
 
 
 def render(

@@ -1,18 +1,16 @@
-"""What `noface init` detects in a project: suggestions, each with the reason that a person will read."""
+"""What `noface init` detects in a project: suggestions, each with the reason that a person will read.
 
+What they are read from: a step of CI, and a session of tox, nox or a task runner, both as lines of shell.
+"""
+
+import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
+from noface import data
+
 GateKindName = Literal["build", "lint", "test"]
-
-
-def _everything(_program: str) -> bool:
-    return True
-
-
-def _nothing(_program: str) -> str:
-    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +21,9 @@ class Surroundings:
     `version` is the version of the newest tag, "" without one.
     """
 
-    has: Callable[[str], bool] = field(default=_everything)
+    has: Callable[[str], bool] = lambda _program: True
     version: str = ""
-    version_of: Callable[[str], str] = field(default=_nothing)
+    version_of: Callable[[str], str] = lambda _program: ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +36,8 @@ class Wanted:
 
     def __add__(self, other: "Wanted") -> "Wanted":
         """Join both, each name once."""
-        return Wanted(
-            tuple(dict.fromkeys(self.extras + other.extras)),
-            tuple(dict.fromkeys(self.groups + other.groups)),
-            tuple(dict.fromkeys(self.items + other.items)),
-        )
+        pairs = ((self.extras, other.extras), (self.groups, other.groups), (self.items, other.items))
+        return Wanted(*(tuple(dict.fromkeys(one + two)) for one, two in pairs))
 
     def __bool__(self) -> bool:
         """Tell whether anything is wanted."""
@@ -109,14 +104,56 @@ def joined(setups: Iterable[DetectedSetup]) -> DetectedSetup | None:
     each = tuple(setups)
     if not each:
         return None
+
+    def distinct(items: Iterable[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(items))
+
     return DetectedSetup(
         " && ".join(setup.command for setup in each),
-        _distinct(path for setup in each for path in setup.inputs),
-        _distinct(path for setup in each for path in setup.keep),
+        distinct(path for setup in each for path in setup.inputs),
+        distinct(path for setup in each for path in setup.keep),
         "\n".join(setup.why for setup in each),
-        _distinct(program for setup in each for program in setup.needs),
+        distinct(program for setup in each for program in setup.needs),
     )
 
 
-def _distinct(items: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(items))
+CI = data.table("ci")
+NOISE = re.compile(CI["noise"]["pattern"])
+"""Variables that say nothing about the checks."""
+
+
+@dataclass(frozen=True, slots=True)
+class CiStep:
+    """A script that a job runs: `where` names file and job, `folder` is where it runs, "" for the top.
+
+    `other` is why it can't be taken over as it is, "" where it can; without a script, whose workflow the job is.
+    """
+
+    script: str
+    where: str
+    folder: str = ""
+    env: tuple[tuple[str, str], ...] = ()
+    other: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a runner runs in an environment of its own, in which folder, and what it installs there."""
+
+    name: str
+    lines: tuple[str, ...]
+    wanted: Wanted
+    folder: str = ""
+
+
+def option_values(words: list[str], *options: str) -> list[str] | None:
+    """Return what is given with an option, None without it."""
+    for index, word in enumerate(words):
+        option, _, value = word.partition("=")
+        if word in options and index + 1 < len(words):
+            rest = words[index + 1 :]
+            end = next((place for place, each in enumerate(rest) if each.startswith("-")), len(rest))
+            return [name for each in rest[: end or 1] for name in re.split(r"[,\s]", each) if name]
+        if option in options and value:
+            return [name for name in value.split(",") if name]
+    return None

@@ -31,15 +31,9 @@ def filled(text: str, values: Mapping[str, object]) -> str:
 
     def worked_out(match: re.Match[str]) -> str:
         value = evaluate(match[1], values)
-        if value is None:
-            return ""
-        return (
-            match[0]
-            if isinstance(value, _Unknown | dict | list)
-            else str(value).lower()
-            if isinstance(value, bool)
-            else str(value)
-        )
+        if isinstance(value, _Unknown | dict | list):
+            return match[0]
+        return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
     return _EXPRESSION.sub(worked_out, text)
 

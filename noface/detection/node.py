@@ -34,11 +34,6 @@ def members(root: Path, globs: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(folders - out)[:_MEMBERS_MAX])
 
 
-def scripts_of(root: Path, member: str) -> dict[str, Any]:
-    """Return the scripts of a package. Raises ValueError or RecursionError where its package.json is no JSON."""
-    return table(json.loads(text_of(root / member / "package.json")), "scripts")
-
-
 def _folders(root: Path, pattern: str) -> set[str]:
     try:
         places = {path.parent.relative_to(root) for path in root.glob(f"{pattern}/package.json")}
@@ -101,6 +96,11 @@ class _Project:
     berry: bool
     call: str
 
+    @property
+    def start(self) -> str:
+        """The program that has to be on PATH."""
+        return self.program.partition(" ")[0]
+
 
 def detect_node(root: Path, surroundings: Surroundings, ci: Ci = _NO_CI) -> Detection:
     """Return the scripts that are gates, run by the project's package manager, and its install as setup."""
@@ -128,7 +128,7 @@ def _of_ci(project: _Project, ci: Ci) -> Iterator[DetectedGate]:
         if check.of != "node":
             continue
         program, *rest = check.words
-        needs: tuple[str, ...] = (project.program.split(" ", 1)[0],)
+        needs: tuple[str, ...] = (project.start,)
         if program == project.manager.name:
             start = project.call
         elif program in {manager.name for manager in _MANAGERS}:
@@ -170,12 +170,12 @@ def _gates(project: _Project) -> tuple[tuple[DetectedGate, ...], tuple[str, ...]
     inner, notes = [], []
     for member in members(project.root, globs):
         try:
-            inner.append(scripts_of(project.root, member))
+            inner.append(table(json.loads(text_of(project.root / member / "package.json")), "scripts"))
         except (ValueError, RecursionError) as error:
             notes.append(f"{member}/package.json could not be read: {error}")
     gates = []
     for script, kind in _NODE["scripts"].items():
-        name, needs = f"{project.manager.name}-{script}", (project.program.split(" ", 1)[0],)
+        name, needs = f"{project.manager.name}-{script}", (project.start,)
         if _is_script(own, script):
             why = f'package.json has the script "{script}"'
             gates.append(DetectedGate(name, f"{project.call} run {script}", kind, why, needs))
@@ -199,7 +199,7 @@ def _without_script(project: _Project) -> list[DetectedGate]:
     if not runner:
         return [DetectedGate("node-test", "node --test", "test", why, ("node",))]
     command = f"{project.call} {project.manager.tool} {_NODE['runners'][runner]}".replace("  ", " ")
-    return [DetectedGate(runner, command, "test", why, (project.program.split(" ", 1)[0],))]
+    return [DetectedGate(runner, command, "test", why, (project.start,))]
 
 
 def _is_script(scripts: dict[str, Any], name: str) -> bool:
@@ -216,23 +216,12 @@ def _setup(project: _Project) -> tuple[DetectedSetup, ...]:
     if project.berry:
         # The cache that all projects of a person share is not there for each of a workspace's commands.
         install, settings = "install --immutable", "YARN_ENABLE_GLOBAL_CACHE=false "
-    places = tuple(f"{glob}/package.json" for glob in globs if not glob.startswith("!"))
-    return (
-        DetectedSetup(
-            f"{settings}{project.call} {install}",
-            (*((project.lock,) if project.lock else ()), "package.json", *places, *_other_inputs(root)),
-            _keep(project, members(root, globs)),
-            _WHY + (_MORE_PACKAGES if globs else ""),
-            (project.program.split(" ", 1)[0],),
-        ),
-    )
-
-
-def _other_inputs(root: Path) -> tuple[str, ...]:
-    return (
-        *present(root, _NODE["inputs"]),
-        *(f"{folder}/**" for folder in _NODE["patches"] if (root / folder).is_dir()),
-    )
+    inputs = [*((project.lock,) if project.lock else ()), "package.json"]
+    inputs += [f"{glob}/package.json" for glob in globs if not glob.startswith("!")]
+    inputs += present(root, _NODE["inputs"])
+    inputs += [f"{folder}/**" for folder in _NODE["patches"] if (root / folder).is_dir()]
+    why, command = _WHY + (_MORE_PACKAGES if globs else ""), f"{settings}{project.call} {install}"
+    return (DetectedSetup(command, tuple(inputs), _keep(project, members(root, globs)), why, (project.start,)),)
 
 
 def _keep(project: _Project, inner: tuple[str, ...]) -> tuple[str, ...]:

@@ -79,13 +79,17 @@ def _pip_setup(project: PythonProject, tools: tuple[str, ...], surroundings: Sur
     what = [f"-r {quote(name)}" for name in listed] + [f"--group {quote(name)}" for name in groups]
     what += [quote(pinned_version(project, tool)) for tool in _lacking(project, tools, named)]
     what += [quote(item) for item in _asked(project, [*named, *tools])]
-    if "pytest" in tools and not _for_tests(chosen, groups, listed):
+    for_tests = wanted_names((*chosen, *groups), ("pytest",)) or any("test" in file or "dev" in file for file in listed)
+    if "pytest" in tools and not for_tests:
         what += [_pip_words(item) for item in test_requirements_elsewhere(project) if quote(item) not in what]
     if "mypy" in tools and not wanted_names((*chosen, *groups), ("mypy",)):
         known = names_of((*texts(project.metadata.get("dependencies")), *named, *tools))
         more = (item for item in type_requirements(project) if not names_of((item,)) & known)
         what += [words for words in map(_pip_words, more) if words not in what]
-    target = _target(project, chosen) if own else ""
+    # The old way of installing a setup.py needs files in the sources, which are gone with the next checkout.
+    modern = "" if {"build-system", "project"} & project.pyproject.keys() else "--use-pep517 "
+    here = quote(f".[{','.join(chosen)}]") if chosen else "."
+    target = f"{modern}-e {here}" if own else ""
     # pip refuses what has no hash beside what has one, and this package beside a version of it that a file holds.
     itself = distribution_name(package_name_of(project)) in names_of(named)
     if listed and (any("--hash" in line for line in named) or (own and itself)):
@@ -104,12 +108,6 @@ def _pip_setup(project: PythonProject, tools: tuple[str, ...], surroundings: Sur
     )
 
 
-def _target(project: PythonProject, chosen: tuple[str, ...]) -> str:
-    # The old way of installing a setup.py needs files in the sources, which are gone with the next checkout.
-    modern = "" if "build-system" in project.pyproject or "project" in project.pyproject else "--use-pep517 "
-    return f"{modern}-e {quote('.[' + ','.join(chosen) + ']')}" if chosen else f"{modern}-e ."
-
-
 def _lacking(project: PythonProject, tools: tuple[str, ...], requirements: list[str]) -> tuple[str, ...]:
     """Return the tools of gates that neither the project's own dependencies nor `requirements` name."""
     own = [*texts(project.metadata.get("dependencies")), *requirements]
@@ -121,12 +119,6 @@ def _asked(project: PythonProject, requirements: list[str]) -> tuple[str, ...]:
     known = names_of((*texts(project.metadata.get("dependencies")), *requirements, package_name_of(project)))
     plain = (item for item in project.wanted.items if not item.startswith("-"))
     return tuple(item for item in plain if not names_of((item,)) & known)
-
-
-def _for_tests(chosen: tuple[str, ...], groups: tuple[str, ...], listed: tuple[str, ...]) -> bool:
-    """Tell whether extras, groups or files that are named for tests or development are installed."""
-    named = any("test" in name or "dev" in name for name in listed)
-    return named or bool(wanted_names((*chosen, *groups), ("pytest",)))
 
 
 def _pip_words(item: str) -> str:
@@ -217,13 +209,8 @@ def _uv_sync(project: PythonProject, tools: tuple[str, ...], surroundings: Surro
     installed += texts(project.tool("uv").get("dev-dependencies"))
     steps = [f"{version_variable(project, surroundings.version)}UV_PROJECT_ENVIRONMENT={VENV} {' '.join(words)}"]
     steps += _tools_step(project, tools, installed, _UV_PIP)
-    return _setup(
-        project,
-        steps,
-        ("uv.lock", "uv.toml"),
-        "uv",
-        tuple(f"{member}/pyproject.toml" for member in members if is_inner(member)),
-    )
+    inner = tuple(f"{member}/pyproject.toml" for member in members if is_inner(member))
+    return _setup(project, steps, ("uv.lock", "uv.toml"), "uv", inner)
 
 
 def _uv_pip(project: PythonProject, tools: tuple[str, ...], surroundings: Surroundings) -> DetectedSetup:
@@ -241,11 +228,7 @@ def _uv_pip(project: PythonProject, tools: tuple[str, ...], surroundings: Surrou
     asked = _asked(project, [*installed, *older, *tools])
     words += [quote(item) for item in (*older, *(pinned_version(project, tool) for tool in rest), *asked)]
     version = version_variable(project, surroundings.version)
-    steps = [
-        f"rm -rf {VENV}",
-        f"uv venv {VENV}",
-        f"{version}uv pip install --python {VENV}/bin/python {' '.join(words)}",
-    ]
+    steps = [f"rm -rf {VENV}", f"uv venv {VENV}", f"{version}{_UV_PIP} {' '.join(words)}"]
     return _setup(project, steps, ("uv.toml",), "uv")
 
 
@@ -329,11 +312,8 @@ def detect_python(root: Path, surroundings: Surroundings, ci: Ci = _NO_CI) -> De
     setup = managed or _pip_setup(project, tools, surroundings)
     if "uv" in setup.needs:  # its environments have no pip
         gates = tuple(replace(gate, command=gate.command.replace(PIP, _UV_PIP)) for gate in gates)
-    return Detection(
-        tuple(replace(gate, needs=setup.needs) for gate in gates),
-        (setup,),
-        project.notes + (() if managed else tuple(_notes(project))),
-    )
+    gates = tuple(replace(gate, needs=setup.needs) for gate in gates)
+    return Detection(gates, (setup,), project.notes + (() if managed else tuple(_notes(project))))
 
 
 def _distribution(gate: DetectedGate) -> str:
@@ -363,10 +343,9 @@ def _gates(root: Path, project: PythonProject, ci: Ci) -> Iterator[DetectedGate]
     if ci.checks:
         return
     if why := _configured(root, project, "ruff", _RUFF):
-        # A gate must not change what it checks, as ruff does where its settings say so.
-        yield DetectedGate(
-            "ruff", f"{_PYTHON} -m ruff check {'--no-fix ' if _fixes(root, project) else ''}.", "lint", why
-        )
+        # A gate must not change what it checks, as ruff does if its settings say so.
+        only_look = "--no-fix " if _fixes(root, project) else ""
+        yield DetectedGate("ruff", f"{_PYTHON} -m ruff check {only_look}.", "lint", why)
     if why := _configured(root, project, "mypy", ("mypy.ini", ".mypy.ini")):
         # mypy needs to know what to check, unless its configuration says so.
         target = "" if {"files", "packages", "modules"} & _mypy_keys(root, project) else " ."

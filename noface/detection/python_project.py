@@ -83,7 +83,7 @@ class PythonProject:
         extras |= {name: texts(what) for name, what in legacy.items()}
         section = self.cfg.get("options.extras_require", {})
         extras |= {name: tuple(what.split("\n")) for name, what in section.items()}
-        return extras | dict.fromkeys(_literal_keys(self.setup_py, "extras_require"), ())
+        return extras | dict.fromkeys(_literals(self.setup_py, "extras_require"), ())
 
     @cached_property
     def groups(self) -> dict[str, tuple[str, ...]]:
@@ -103,7 +103,7 @@ def read_python(root: Path) -> PythonProject:
 
 
 def read_ini(path: Path) -> dict[str, dict[str, str]]:
-    """Return the sections of an INI file, none where it is not one."""
+    """Return the sections of an INI file, none if it is not one."""
     return read_ini_text(text_of(path))
 
 
@@ -188,7 +188,7 @@ def test_requirements_elsewhere(project: PythonProject) -> tuple[str, ...]:
     Texts are arguments of pip: requirements, and `-r FILE`.
     """
     required = hatch_texts(project, "dependencies", "extra-dependencies")
-    required = required or list(_literal_items(project.setup_py, "tests_require"))
+    required = required or _literals(project.setup_py, "tests_require")
     required = required or _tox_lines(read_ini(project.root / "tox.ini").get("testenv", {}).get("deps", ""))
     return tuple(dict.fromkeys(item for item in required if "{" not in item))
 
@@ -230,24 +230,15 @@ def _argument(setup_py: str, name: str) -> ast.expr | None:
     value = next((node.value for node in nodes if isinstance(node, ast.keyword) and node.arg == name), None)
     if not isinstance(value, ast.Name):
         return value
-    assigned = (node for node in nodes if isinstance(node, ast.Assign))
-    wanted_id = value.id
-    return next(
-        (node.value for node in assigned for to in node.targets if isinstance(to, ast.Name) and to.id == wanted_id),
-        None,
-    )
+    assigned = ((node.value, to) for node in nodes if isinstance(node, ast.Assign) for to in node.targets)
+    return next((made for made, to in assigned if isinstance(to, ast.Name) and to.id == value.id), None)
 
 
-def _literal_keys(setup_py: str, name: str) -> tuple[str, ...]:
+def _literals(setup_py: str, name: str) -> list[str]:
+    """Return the texts that a list in setup.py holds, or the keys of a dictionary."""
     value = _argument(setup_py, name)
-    keys = value.keys if isinstance(value, ast.Dict) else ()
-    return tuple(key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
-
-
-def _literal_items(setup_py: str, name: str) -> tuple[str, ...]:
-    value = _argument(setup_py, name)
-    items = value.elts if isinstance(value, ast.List | ast.Tuple) else ()
-    return tuple(item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str))
+    items = value.keys if isinstance(value, ast.Dict) else value.elts if isinstance(value, ast.List | ast.Tuple) else ()
+    return [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str)]
 
 
 # Versions that a Python project's build takes from git: a workspace has the history, but not the tags.
@@ -273,11 +264,7 @@ def _variable(project: PythonProject) -> str:
     dynamic = "version" in (project.metadata.get("dynamic") or ())
     if project.tool("hatch", "version").get("source") == "vcs":
         return _SCM
-    if (
-        "setuptools_scm" in project.tool()
-        or "setuptools-scm" in project.tool()
-        or "use_scm_version" in project.setup_py
-    ):
+    if project.tool().keys() & {"setuptools_scm", "setuptools-scm"} or "use_scm_version" in project.setup_py:
         return _SCM
     if dynamic and requires & {"setuptools-scm", "hatch-vcs", "flit-scm", "vcs-versioning"}:
         return _SCM

@@ -1,12 +1,16 @@
-"""Takes off what only starts a command (variables, `uv run`, `npx`, `python -m`), so that it can be known."""
+"""Takes off what only starts a command (variables, `uv run`, `npx`, `python -m`), so that it can be known.
+
+What such a start, or an install, brings into Python's environment is noted: extras, groups, files and packages.
+"""
 
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from noface.detection.detected import Wanted
+from noface.detection.detected import CI, NOISE, Wanted
+from noface.detection.files import is_inner
 from noface.detection.shell import ASSIGNED, VARIABLE, module_words, plain
-from noface.detection.steps import CI, NOISE
 
 _STARTERS = CI["starters"]
 _PYTHON = re.compile(r"(\S*/)?python[\d.]*|\{envpython\}|py")
@@ -83,18 +87,63 @@ def _after(command: Bare, words: list[str], program: str, stop: str = "") -> Bar
 
 def _wanted(program: str, option: str, value: str) -> Wanted:
     """Return what an option of a starter has installed."""
+    takes = value != "" and program in {"uv", "uvx", "poetry"}
+    if option == "--with":  # a plugin of tox is none of the checks'
+        return Wanted(items=tuple(value.split(","))) if takes and not value.startswith("tox") else Wanted()
+    return _of_option(option, value) if takes or option.startswith("--all-") else Wanted()
+
+
+_INSTALLS = CI["installs"]
+_EXTRAS = re.compile(r"\.(?:/)?\[([\w,. -]+)\]")
+_PACKAGE = re.compile(r"[A-Za-z][\w.-]*(\[[\w,-]+\])?\s*([<>=!~].*)?$")
+
+
+def is_install(words: list[str]) -> bool:
+    """Tell whether a command installs what Python's tools need."""
+    return words[0] in {"pip", "pip3"} or " ".join(words[:2]) in _INSTALLS["commands"]
+
+
+def installed(root: Path, words: list[str]) -> Wanted:
+    """Return what an install names."""
+    managed = words[:2] != ["uv", "pip"] and words[0] not in {"pip", "pip3"}
+    if not managed and "install" not in words:
+        return Wanted()
+    rest = words[words.index("install") + 1 :] if "install" in words else words[2:]
+    wanted, index = Wanted(), 0
+    while index < len(rest):
+        word = rest[index]
+        option, _, given = word.partition("=")
+        takes = option in _INSTALLS["values"] and not given
+        value = given or (rest[index + 1] if index + 1 < len(rest) else "")
+        index += 2 if takes else 1
+        if VARIABLE.search(word) or (option.startswith("-") and VARIABLE.search(value)):
+            continue
+        wanted += _of_install(root, option, value, managed=managed) if word.startswith("-") else _of_word(word, managed)
+    return wanted
+
+
+def _of_install(root: Path, option: str, value: str, *, managed: bool) -> Wanted:
+    if option in {"-r", "--requirement"} and (root / value).is_file() and is_inner(value):
+        return Wanted(items=(f"-r {value}",))
+    return _of_option("--group" if managed and option in {"--with", "-G"} else option, value)
+
+
+def _of_option(option: str, value: str) -> Wanted:
     match option:
         case "--all-extras":
             return Wanted(extras=("*",))
         case "--all-groups":
             return Wanted(groups=("*",))
-        case _ if not value or program not in {"uv", "uvx", "poetry"}:
-            return Wanted()
-        case "--group" | "--only-group":
-            return Wanted(groups=(value,))
         case "--extra" | "--extras" | "-E":
             return Wanted(extras=tuple(value.replace(",", " ").split()))
-        case "--with" if not value.startswith("tox"):
-            return Wanted(items=tuple(value.split(",")))
+        case "--group" | "--only-group":
+            return Wanted(groups=tuple(value.split(",")))
         case _:
             return Wanted()
+
+
+def _of_word(word: str, managed: bool) -> Wanted:
+    if match := _EXTRAS.fullmatch(word):
+        return Wanted(extras=tuple(name.strip() for name in match[1].split(",")))
+    is_package = not managed and _PACKAGE.match(word) and word not in _INSTALLS["no_need"]
+    return Wanted(items=(word,)) if is_package else Wanted()

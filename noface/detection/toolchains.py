@@ -9,6 +9,8 @@ from noface.detection.files import present, table, text_of, toml_of
 from noface.model.json_record import json_value
 
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
+_TOOL_VERSION = re.compile(r"^(nodejs|golang|rust|deno|bun)\s+(\d[\d.]*)", re.MULTILINE)
+_CHANNEL = re.compile(r"^\s*(?:channel\s*=\s*)?[\"']?(\d+\.\d+(?:\.\d+)?)[\"']?\s*$", re.MULTILINE)
 _BOUND = re.compile(r"(>=|<=|>|<|==|~=|!=|\^|~|=)?\s*v?(\d+(?:\.(?:\d+|[xX*]))*)")
 
 
@@ -27,9 +29,7 @@ def _wanted(root: Path) -> Iterator[tuple[str, str, str]]:
         yield "node", "package.json", engines["node"]
     elif node and (version := _NUMBERS.search(text_of(root / node))):
         yield "node", node, f">={version[0]}"
-    for name, version in re.findall(
-        r"^(nodejs|golang|rust|deno|bun)\s+(\d[\d.]*)", text_of(root / ".tool-versions"), re.MULTILINE
-    ):
+    for name, version in _TOOL_VERSION.findall(text_of(root / ".tool-versions")):
         program = {"nodejs": "node", "golang": "go", "rust": "rustc"}.get(name, name)
         if program != "node" or not (engines.get("node") or node):
             yield program, ".tool-versions", f">={version}"
@@ -45,12 +45,7 @@ def _of_toml(root: Path) -> Iterator[tuple[str, str, str]]:
     cargo = table(toml_of(root / "Cargo.toml"))
     rust = table(cargo, "package").get("rust-version") or table(cargo, "workspace", "package").get("rust-version")
     file = next(iter(present(root, ("rust-toolchain.toml", "rust-toolchain"))), "")
-    channel = (
-        re.search(r"^\s*(?:channel\s*=\s*)?[\"']?(\d+\.\d+(?:\.\d+)?)[\"']?\s*$", text_of(root / file), re.MULTILINE)
-        if file
-        else None
-    )
-    if channel:
+    if channel := _CHANNEL.search(text_of(root / file) if file else ""):
         yield "rustc", file, f"={channel[1]}"
     elif isinstance(rust, str):
         yield "rustc", "Cargo.toml", f">={rust}"

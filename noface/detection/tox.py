@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from noface.detection.detected import Wanted
+from noface.detection.detected import Session, Wanted, option_values
 from noface.detection.files import is_inner, table, texts, toml_of
 from noface.detection.python_project import read_ini, read_ini_text
-from noface.detection.steps import Session, option_values
 
 _VERSION_FACTOR = re.compile(r"(py|python|pypy|cpython)?[\d.]*t?|pypy\d*|lts|min|lowest")
 _VARIABLES = ("setenv", "set_env")

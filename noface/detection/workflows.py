@@ -11,10 +11,9 @@ from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
+from noface.detection.detected import CI, NOISE, CiStep
 from noface.detection.expressions import filled, holds
-from noface.detection.files import table, yaml_of
-from noface.detection.gitlab import gitlab_steps
-from noface.detection.steps import CI, NOISE, CiStep
+from noface.detection.files import table, texts, yaml_of
 
 _COMBINATIONS_MAX = 60
 _DEPTH_MAX = 3
@@ -125,7 +124,8 @@ def _steps(root: Path, steps: object, run: _Run, depth: int) -> Iterator[CiStep]
         if action == "actions/checkout":
             at = filled(str(given.get("path") or ""), run.values)
         if uses.startswith("./") and depth < _DEPTH_MAX:
-            composite = _composite(root, uses.removeprefix("./"))
+            place = root / uses.removeprefix("./")
+            composite = yaml_of(place / "action.yml") or yaml_of(place / "action.yaml")
             values = {**run.values, **_defaults(composite), **{f"inputs.{key}": value for key, value in given.items()}}
             inner = _Run(values, run.where, run.folder, run.env, other)
             yield from _steps(root, table(composite, "runs").get("steps"), inner, depth + 1)
@@ -139,19 +139,13 @@ def _steps(root: Path, steps: object, run: _Run, depth: int) -> Iterator[CiStep]
         folder = filled(str(step.get("working-directory", run.folder)), run.values)
         folder = folder.removeprefix(at) if at else folder
         values = {**run.values, **{f"env.{key}": value for key, value in env.items()}}
-        texts = (
-            (key, filled(_text(value), values)) for key, value in env.items() if not isinstance(value, dict | list)
-        )
-        kept = tuple((key, text) for key, text in texts if text and "${{" not in text and not NOISE.match(key))
+        plain = {key: filled(_text(value), values) for key, value in env.items() if not isinstance(value, dict | list)}
+        kept = tuple((key, text) for key, text in plain.items() if text and "${{" not in text and not NOISE.match(key))
         yield CiStep(filled(script, values).strip(), run.where, folder, kept, other)
 
 
 def _text(value: object) -> str:
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _composite(root: Path, folder: str) -> dict[Any, Any]:
-    return yaml_of(root / folder / "action.yml") or yaml_of(root / folder / "action.yaml")
 
 
 def _combinations(matrix: Mapping[str, Any], values: Mapping[str, object]) -> Iterator[dict[str, object]]:
@@ -161,21 +155,10 @@ def _combinations(matrix: Mapping[str, Any], values: Mapping[str, object]) -> It
         for key, options in matrix.items()
         if isinstance(options, list) and key not in {"include", "exclude"}
     }
-    made = (
-        [dict(zip(axes, options, strict=True)) for options in islice(product(*axes.values()), _COMBINATIONS_MAX)]
-        if axes
-        else []
-    )
-    excluded = (
-        [each for each in matrix.get("exclude") or () if isinstance(each, dict)]
-        if isinstance(matrix.get("exclude"), list)
-        else []
-    )
-    made = [each for each in made if not any(gone.items() <= each.items() for gone in excluded)]
-    more = matrix.get("include")
-    for extra in more if isinstance(more, list) else ():
-        if not isinstance(extra, dict):
-            continue
+    options = islice(product(*axes.values()), _COMBINATIONS_MAX if axes else 0)
+    made = [dict(zip(axes, chosen, strict=True)) for chosen in options]
+    made = [each for each in made if not any(gone.items() <= each.items() for gone in _entries(matrix, "exclude"))]
+    for extra in _entries(matrix, "include"):
         fitting = [each for each in made if all(each.get(key) == extra[key] for key in extra.keys() & axes.keys())]
         if fitting and axes and extra.keys() & axes.keys():
             for each in fitting:
@@ -187,6 +170,11 @@ def _combinations(matrix: Mapping[str, Any], values: Mapping[str, object]) -> It
         yield {**values, **dict(_flat("matrix", each))}
 
 
+def _entries(matrix: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    entries = matrix.get(key)
+    return [each for each in entries if isinstance(each, dict)] if isinstance(entries, list) else []
+
+
 def _flat(name: str, value: object) -> Iterator[tuple[str, object]]:
     yield name, value
     if isinstance(value, dict):
@@ -194,7 +182,27 @@ def _flat(name: str, value: object) -> Iterator[tuple[str, object]]:
             yield from _flat(f"{name}.{key}", inner)
 
 
-# Expressions
+_NO_JOBS = frozenset(CI["gitlab"]["no_jobs"])
 
 
-# GitLab
+def gitlab_steps(root: Path) -> Iterator[CiStep]:
+    """Yield the script of each job."""
+    document = yaml_of(root / ".gitlab-ci.yml")
+    for name, job in document.items():
+        if not isinstance(job, dict) or str(name).startswith(".") or name in _NO_JOBS:
+            continue
+        above = document.get(job["extends"]) if isinstance(job.get("extends"), str) else None
+        whole = {**(above if isinstance(above, dict) else {}), **job}
+        only = str(whole.get("only") or "")
+        by_person, of_tags = whole.get("when") in {"manual", "delayed"}, only in {"tags", "['tags']"}
+        if whole.get("allow_failure") is True or by_person or of_tags:
+            continue
+        variables = {**table(document, "variables"), **table(whole, "variables")}
+        env = tuple(
+            (key, str(value))
+            for key, value in variables.items()
+            if not isinstance(value, dict) and "$" not in str(value) and not NOISE.match(key)
+        )
+        scripts = (whole.get(key, document.get(key)) for key in ("before_script", "script"))
+        lines = (line for script in scripts for line in ((script,) if isinstance(script, str) else texts(script)))
+        yield CiStep("\n".join(lines), f".gitlab-ci.yml, job {name}", env=env)
