@@ -8,7 +8,7 @@ or summed up by another call of a model: a run that was cut off had one to four 
 workspace and in the prompt.
 
 Answers are never streamed: of a stream that breaks off aider makes a whole answer, without a word. It prints no reason
-for which an answer ended but the limit of its length, so that one which a provider filtered is known only where it is
+for which an answer ended but the limit of its length, so that one which a provider filtered is known only if it is
 an error, or nothing at all.
 
 It prints text, whatever happened, and exits with 0. Prose and aider's own words share a stream. What follows the newest
@@ -116,7 +116,7 @@ class AiderReader(LineReader):
         return Usage(self._cost, counted and self._sent, counted and self._received)
 
     def amounts(self) -> Amounts:
-        """Return the tokens that it tells of where a limit of its model was met: about so many."""
+        """Return the tokens that it tells of if a limit of its model was met: about so many."""
         own = "\n".join(self._since.lines)
         return {resource: _of_limit(own, name) for resource, name in _COUNTED.items()}
 
@@ -137,7 +137,7 @@ class AiderReader(LineReader):
         return None
 
     def _which_limit(self, own: str) -> str:
-        """Return output or context; aider counts what was received, and nothing is where the input was too long."""
+        """Return output or context; aider counts what was received, and nothing is if the input was too long."""
         if "possibly exceeded output limit" in own:
             return "output"
         return "output" if _of_limit(own, _COUNTED[Resource.OUTPUT])[0] else "context"
@@ -157,14 +157,14 @@ _COUNTED = {Resource.CONTEXT: "Total", Resource.OUTPUT: "Output"}
 
 
 def _of_limit(text: str, name: str) -> tuple[float | None, float | None]:
-    """Return a count of tokens and its limit, as in "Output tokens: ~4 of 16,384"; None where there is none."""
+    """Return a count of tokens and its limit, as in "Output tokens: ~4 of 16,384"; None if there is none."""
     counted = re.search(rf"^{name} tokens: ~?(\d[\d,]{{0,14}})(?: of (\d[\d,]{{0,14}}))?", text, re.MULTILINE)
     used, most = (_amount(digits or "", "") for digits in counted.groups()) if counted else (0, 0)
     return used or None, most or None
 
 
 def _amount(digits: str, scale: str) -> int:
-    """Return a count of tokens, 0 where it is none that one answer can take."""
+    """Return a count of tokens, 0 if it is none that one answer can take."""
     try:
         amount = round(float(digits.replace(",", "")) * _SCALE[scale])
     except (ValueError, OverflowError):
@@ -182,7 +182,7 @@ class AiderAgent(Agent):
         """Return the command line; histories go to the attempt's folder, wide lines keep messages whole.
 
         A run that may not edit gets aider's mode "ask", in which no answer is applied. What a model doesn't take of the
-        two options for thinking, aider leaves out. Where the person's own settings do not act, what these name to be
+        two options for thinking, aider leaves out. If the person's own settings do not act, what these name to be
         read and to be run is replaced: an option of the command line takes the place of that of a settings file.
         """
         model = order.model
@@ -203,7 +203,7 @@ class AiderAgent(Agent):
 def _to_read(order: AttemptOrder, place: Place) -> list[str]:
     """Return the options for what is only to be read; paths that begin with / or ~ are the person's own.
 
-    Where the person's settings do not act, `--read` is there in any case, and takes the place of what they name: aider
+    If the person's settings do not act, `--read` is there in any case, and takes the place of what they name: aider
     passes over a file that does not exist.
     """
     paths = [path if path.startswith(("/", "~")) else f"{place.workspace}/{path}" for path in order.files_to_read]

@@ -31,7 +31,7 @@ OWN_SETTINGS = "own-settings"
 """A folder there that holds what the person has configured, keys among it. It is gone when the run has ended."""
 
 WORKER = "worker"
-"""The role that edits. In any other a run is asked something, and is kept from editing where the CLI can be."""
+"""The role that edits. In any other a run is asked something, and is kept from editing if the CLI can be."""
 
 
 class EventKind(StrEnum):
@@ -59,7 +59,7 @@ class AgentEvent:
 
     @property
     def alive(self) -> bool:
-        """True where the event shows that work goes on."""
+        """True if the event shows that work goes on."""
         return self.kind is not EventKind.RETRY
 
 
@@ -74,7 +74,7 @@ class ToolProcesses(StrEnum):
 class OpenCall:
     """A tool call that has begun and not ended: its id, what it looks like, and the command line that it runs.
 
-    `command` is "" where it runs no program: it asks a server, or the web.
+    `command` is "" if it runs no program: it asks a server, or the web.
     """
 
     id: str
@@ -99,7 +99,7 @@ class Place:
 
     @property
     def schema_file(self) -> str:
-        """The file with the schema of the answer, where there is one."""
+        """The file with the schema of the answer, if there is one."""
         return str(Path(self.prompt_file).with_name("answer.schema.json"))
 
     @property
@@ -133,19 +133,19 @@ class Invocation:
 
 
 def option(name: str, value: str | float | None) -> tuple[str, ...]:
-    """Return an option with its value, nothing where it has none."""
+    """Return an option with its value, nothing if it has none."""
     if value is None or value == "":
         return ()
     return name, value if isinstance(value, str) else f"{value:g}"
 
 
 def may_edit(model: ModelSpec) -> bool:
-    """Tell whether a run may change files of the workspace."""
+    """True if a run may change files of the workspace."""
     return model.permissions is not Permissions.READ_ONLY and model.may(Tool.EDIT)
 
 
 def resuming(flag: str, session: Session | None) -> tuple[str, ...]:
-    """Return the arguments that have a program go on with a session, none where it begins one."""
+    """Return the arguments that have a program go on with a session, none if it begins one."""
     return (flag, session.id) if session is not None else ()
 
 
@@ -181,8 +181,8 @@ class RunVerdict:
 class StreamReader(Protocol):
     """Reads one run's standard output as it grows.
 
-    `any_output_is_life` is True where the agent has no typed events: then every byte shows that it lives.
-    `tells_calls` is True where the stream tells of a tool call when it begins.
+    `any_output_is_life` is True if the agent has no typed events: then every byte shows that it lives.
+    `tells_calls` is True if the stream tells of a tool call when it begins.
     `repeats` becomes True once the program only asks its provider again and again, and would do so for ever.
     `ended` is True while its last word is that the work is over: what it counts then is the sum, and no new answer.
     """
@@ -193,7 +193,7 @@ class StreamReader(Protocol):
 
     @property
     def ended(self) -> bool:
-        """Tell whether the stream's last word is that the work is over."""
+        """True if the stream's last word is that the work is over."""
         ...
 
     @property
@@ -218,11 +218,11 @@ class Agent(ABC):
     """An agent program noface can drive. An adapter states what differs from these defaults."""
 
     name: ClassVar[str] = ""
-    """The program, unless `[models.NAME] command` gives another; "" where none is needed."""
+    """The program, unless `[models.NAME] command` gives another; "" if none is needed."""
     stream: ClassVar[type[StreamReader]]
     """What reads the program's output."""
     enforces_cost: ClassVar[bool] = False
-    """True where the program ends a run at `max_cost_usd` by itself, and more gently than from outside."""
+    """True if the program ends a run at `max_cost_usd` by itself, and more gently than from outside."""
 
     def __init__(self) -> None:
         entry = table("agents").get(self.name, {})  # one without a name of its own lists nothing
@@ -251,13 +251,13 @@ class Agent(ABC):
     def session_usage(self, session: str, env: Mapping[str, str]) -> Usage:
         """Return what the program will count for a session before a run that goes on with it adds to that.
 
-        Nothing where it counts each run by itself. `env`, its environment, says where it keeps its files.
+        Nothing if it counts each run by itself. `env`, its environment, says where it keeps its files.
         """
         del session, env
         return Usage()
 
     def program(self, model: ModelSpec) -> str:
-        """Return the program that must be on PATH, or "" where none is needed."""
+        """Return the program that must be on PATH, or "" if none is needed."""
         return model.command or self.name
 
     @abstractmethod

@@ -4,7 +4,7 @@ Its own retries are bounded, so that noface's backoff rules; as root it runs onl
 
 Its configuration folder stays the person's: their login and its renewal live there, and it keeps what runs at once
 apart by session. What they share, ~/.claude.json, it writes under a lock held for a moment, each time as a new file
-that takes the old one's place. Where a killed run left the lock behind, others write without it and do not wait (seen
+that takes the old one's place. If a killed run left the lock behind, others write without it and do not wait (seen
 with strace; tests/real_agents proves it). A CLAUDE_CONFIG_DIR for each attempt would gain nothing and cost the login.
 Nothing of its own is written into the workspace.
 It keeps sessions by the folder they were begun in, and goes on with one under its old id, also with one that was killed
@@ -103,7 +103,7 @@ class ClaudeReader(JsonReader):
 
     @property
     def ended(self) -> bool:
-        """Tell whether a result came last; it counts what Claude Code asked on the side as well."""
+        """True if a result came last; it counts what Claude Code asked on the side as well."""
         return bool(self._result) and not self._in_turn
 
     def _turn_ended(self, result: JsonRecord) -> AgentEvent:
@@ -136,7 +136,7 @@ class ClaudeReader(JsonReader):
         return [tool(each.text("tool_name"), each.inside("tool_input")) for each in denied]
 
     def _structured(self) -> str:
-        """Return the answer that was made by a schema, "" where there is none."""
+        """Return the answer that was made by a schema, "" if there is none."""
         answer = self._result.inside("structured_output")
         return json.dumps(answer.values, ensure_ascii=False) if answer else ""
 
@@ -177,7 +177,7 @@ class ClaudeReader(JsonReader):
         )
 
     def _broke_off(self) -> bool:
-        """Tell whether the last answer's stream ended between two of its events: Claude Code calls that a success."""
+        """True if the last answer's stream ended between two of its events: Claude Code calls that a success."""
         return "stop_reason" in self._result and self._result.values["stop_reason"] is None
 
     def _failure(self, exit_code: int | None) -> AgentError | None:

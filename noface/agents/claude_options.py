@@ -11,7 +11,7 @@ command run to their end before the model goes on. It would end each command aft
 the background, a command may take as long as any tool of the run.
 
 What it may do. In its mode dontAsk only commands run that it knows to write nothing; a person's own rules can allow
-more, so that with them no command runs. Its own sandbox bounds commands, acceptEdits its editing tools; where the
+more, so that with them no command runs. Its own sandbox bounds commands, acceptEdits its editing tools; if the
 sandbox cannot work it ends at once and says what is missing (socat, on Linux).
 """
 
@@ -115,7 +115,7 @@ def _instructions_above(workspace: Path) -> Iterator[str]:
 
 
 def _login(model: ModelSpec) -> dict[str, object]:
-    """Return what the person's settings say of login, provider and models, where they do not act otherwise."""
+    """Return what the person's settings say of login, provider and models, if they do not act otherwise."""
     if model.settings is Settings.USER:
         return {}
     own = _persons_settings(model).values
@@ -123,7 +123,7 @@ def _login(model: ModelSpec) -> dict[str, object]:
 
 
 def _persons_settings(model: ModelSpec) -> JsonRecord:
-    """Return the person's settings.json, empty where there is none that can be read."""
+    """Return the person's settings.json, empty if there is none that can be read."""
     env = {**os.environ, **dict(model.env)}
     home = Path(env.get("HOME") or "~").expanduser()
     folder = Path(env.get("CLAUDE_CONFIG_DIR") or home / ".claude")
@@ -131,7 +131,7 @@ def _persons_settings(model: ModelSpec) -> JsonRecord:
 
 
 def _read(path: Path) -> JsonRecord:
-    """Return a file's JSON object, empty where there is none that can be read."""
+    """Return a file's JSON object, empty if there is none that can be read."""
     try:
         with path.open(encoding="utf-8") as file:
             return JsonRecord.of(json_value(file.read(_FILE_BYTES_MAX)))

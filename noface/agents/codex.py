@@ -77,7 +77,7 @@ class CodexReader(JsonReader):
 
     @property
     def ended(self) -> bool:
-        """Tell whether a turn's end came last."""
+        """True if a turn's end came last."""
         return self._finished
 
     def entry(self, entry: JsonRecord) -> list[AgentEvent]:
@@ -188,11 +188,11 @@ class Rollout(SessionLog):
     `codex exec --json` gives tokens in `turn.completed` alone, so a turn that fails or is cut off gives none. Codex's
     own log, CODEX_HOME/sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl, has a `token_usage_record` as soon as an
     answer of the model has come, and a `token_count` after its tools have run; both count the whole thread, but the
-    latter forgets answers of a run that was killed, and counts only where there is none of the former.
+    latter forgets answers of a run that was killed, and counts only if there is none of the former.
 
     `context` is how many tokens the newest answer's conversation had, and how many fit.
     `error` is the newest error in it, with the name that Codex gives it: the stream has the message alone. It counts
-    only where the stream ended with the same message.
+    only if the stream ended with the same message.
 
     `env` is Codex's environment; without a home in it there is nothing to look at.
     """
@@ -207,7 +207,7 @@ class Rollout(SessionLog):
         self.context: tuple[int | None, int | None] = (None, None)
 
     def look(self, session: str) -> Usage | None:
-        """Return the newest count, None where the log has not grown."""
+        """Return the newest count, None if the log has not grown."""
         if self._path is None and self._sessions is not None:
             self._path = _log_of(session, self._sessions)
         descriptor = open_regular(self._path) if self._path is not None else None

@@ -2,7 +2,7 @@
 
 `--ignore-user-config` leaves out all of the person's config.toml; what belongs to login, provider and model is handed
 over by `-c` instead, secrets by variables, since everybody can see an argument. A project's .codex/config.toml acts
-where its folder is trusted, and a slot never is: so it is told that it may be. Hooks are one switch for all.
+if its folder is trusted, and a slot never is: so it is told that it may be. Hooks are one switch for all.
 
 Three things in the person's CODEX_HOME have no switch: AGENTS.md, roles of subagents and, beside a project's own,
 skills. Skills are named one by one; the rest is kept out by the sandbox (`personal` of its homes in agents.toml).
@@ -35,7 +35,7 @@ def permission_options(model: ModelSpec, place: Place) -> tuple[tuple[str, ...],
     """Return the arguments and variables that say how far it may write.
 
     noface's own sandbox holds that by itself, and Codex's cannot be set up within it. Codex's own starts nothing at all
-    where CODEX_HOME lies below the folder for temporary files, so that is another one.
+    if CODEX_HOME lies below the folder for temporary files, so that is another one.
     """
     if model.permissions is Permissions.FULL or place.boxed:
         return ("--dangerously-bypass-approvals-and-sandbox",), ()
@@ -94,7 +94,7 @@ class _Home:
         self._folder = environment.get("CODEX_HOME") or f"{self._person}/.codex"
 
     def config(self) -> dict[str, Any] | None:
-        """Return config.toml, {} where there is none; None where Codex itself is to say what is wrong with it."""
+        """Return config.toml, {} if there is none; None if Codex itself is to say what is wrong with it."""
         path = Path(self._folder, "config.toml")
         try:
             return _parsed(path.read_bytes()) if path.is_file() else {}

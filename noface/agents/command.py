@@ -143,7 +143,7 @@ class CommandReader:
         return events
 
     def used(self) -> Usage:
-        """Return what its output tells of that; nothing, where it tells none."""
+        """Return what its output tells of that; nothing, if it tells none."""
         return self._told.used()
 
     def verdict(self, exit_code: int | None, stderr: str) -> RunVerdict:
@@ -153,7 +153,7 @@ class CommandReader:
     def _judged(self, exit_code: int | None, stderr: str) -> RunVerdict:
         """Judge by the exit code alone; a failure that ends in a prompt at a keyboard is one of configuration.
 
-        What a worker asks about its work counts where it changed nothing (attempt/judge).
+        What a worker asks about its work counts if it changed nothing (attempt/judge).
         """
         unfinished = unescaped(self._lines.rest())
         last = unfinished.strip()[-LAST_WORDS_MAX:] if speaks(unfinished) else self._last
@@ -250,7 +250,7 @@ class CommandAgent(Agent):
         return tuple(home for name in AGENTS if name != "command" for home in AGENTS[name].homes)
 
     def program(self, model: ModelSpec) -> str:
-        """Return the command's first word where it is a plain program name; the shell finds everything else."""
+        """Return the command's first word if it is a plain program name; the shell finds everything else."""
         try:
             words = shlex.split(model.command)
         except ValueError:

@@ -108,7 +108,7 @@ class GeminiReader(JsonReader):
 
     @property
     def ended(self) -> bool:
-        """Tell whether the result has come; it counts what was asked beside the conversation as well."""
+        """True if the result has come; it counts what was asked beside the conversation as well."""
         return bool(self._result)
 
     def ending(self, exit_code: int | None, stderr: str) -> Ending:
@@ -148,7 +148,7 @@ class GeminiReader(JsonReader):
         return {Resource.TURNS: (self._turns or None, None)}
 
     def _waiting(self, stderr: str) -> AgentError | None:
-        """Return what it is trying to overcome: the last failed try, where no answer has come since it asked."""
+        """Return what it is trying to overcome: the last failed try, if no answer has come since it asked."""
         failed = last_match(_TRY, stderr)
         if failed is None or not self._awaits_answer:
             return None
@@ -157,7 +157,7 @@ class GeminiReader(JsonReader):
         return AgentError(body.text("message") or failed[2].strip(), error_codes(body), status)
 
     def _is_cut(self) -> bool:
-        """Tell whether the output limit cut the answer: a run of one answer, without tools, that ends mid-sentence.
+        """True if the output limit cut the answer: a run of one answer, without tools, that ends mid-sentence.
 
         Streams that break are reported as such, so nothing but the limit is left; the CLI has no other sign of it.
         """

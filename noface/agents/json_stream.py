@@ -61,12 +61,12 @@ class LineReader(ABC):
 
     @property
     def ended(self) -> bool:
-        """Tell whether the last word is that the work is over: not told where that adds nothing to the counts."""
+        """True if the last word is that the work is over: not told if that adds nothing to the counts."""
         return False
 
     @property
     def open_calls(self) -> Sequence[OpenCall]:
-        """The tool calls that may take their time: none, where the stream does not tell of them."""
+        """The tool calls that may take their time: none, if the stream does not tell of them."""
         return ()
 
     def feed(self, data: bytes) -> list[AgentEvent]:
@@ -180,7 +180,7 @@ class JsonReader(LineReader):
         return replace(evidence, error=AgentError(message, codes))
 
     def document(self) -> JsonRecord:
-        """Return what was printed as one JSON object over many lines, an empty one where it was none."""
+        """Return what was printed as one JSON object over many lines, an empty one if it was none."""
         return JsonRecord({}) if self.any_entry else parsed("\n".join(self._document))
 
     @abstractmethod
@@ -214,7 +214,7 @@ class JsonReader(LineReader):
 
 
 def asks(unfinished: str) -> bool:
-    """Tell whether output that ends in the middle of a line is a question that wants an answer from a keyboard."""
+    """True if output that ends in the middle of a line is a question that wants an answer from a keyboard."""
     return _ASKS.search(unfinished[-TEXT_MAX:]) is not None
 
 
@@ -235,7 +235,7 @@ def litellm_codes(message: str) -> tuple[str, ...]:
 
 
 def dollars(digits: str | None, before: float | None) -> float | None:
-    """Return the amount that digits in a text mean, `before` where they mean none."""
+    """Return the amount that digits in a text mean, `before` if they mean none."""
     try:
         amount = sane_cost(float(digits)) if digits else None
     except ValueError:

@@ -165,14 +165,14 @@ class MiniAgent(Agent):
         argv += ["-c", f"environment.timeout={ceil(order.model.tool_limit_s)}"]
         argv += option("-m", order.model.model)
         argv += ("-l", f"{order.cost_usd_max or 0:g}")  # without it, it stops at $3.00
-        # dropped where the model has no such thing
+        # dropped if the model has no such thing
         argv += option("-c", "model.model_kwargs.reasoning_effort=high" if order.think else "")
         env = defaults(order.model, *_ENV)
         return Invocation((*argv, *order.model.args), None, env, histories=(trajectory,))
 
 
 def _configuration(model: ModelSpec) -> str:
-    """Return the configuration that all else is added to: mini's own, or the person's where their settings act."""
+    """Return the configuration that all else is added to: mini's own, or the person's if their settings act."""
     own = dict(model.env).get(_PERSONS, os.environ.get(_PERSONS, "")) if model.settings is Settings.USER else ""
     return own or _BUILT_IN
 

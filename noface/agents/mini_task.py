@@ -38,7 +38,7 @@ def summary(trajectory: JsonRecord) -> dict[str, object]:
 
     `steps` is how often the model was asked, `step_limit` and `cost_limit` what it may take.
     `limit` is "turns" or "cost", whichever was reached; `finish` is why the last answer ended: what LiteLLM says
-    of it, or "refusal" where the model refused in so many words.
+    of it, or "refusal" if the model refused in so many words.
     """
     info = trajectory.inside("info")
     agent = info.inside("config", "agent")
@@ -65,7 +65,7 @@ def _finish(trajectory: JsonRecord) -> str:
 
 
 def used(trajectory: JsonRecord) -> dict[str, object]:
-    """Return what a run has used: cost_usd, tokens_in, tokens_out, tokens_cached; None where it is not known."""
+    """Return what a run has used: cost_usd, tokens_in, tokens_out, tokens_cached; None if it is not known."""
     usages = [message.inside("extra", "response", "usage") for message in trajectory.objects("messages")]
     return {
         "cost_usd": trajectory.inside("info", "model_stats").cost("instance_cost"),
@@ -111,7 +111,7 @@ def _run(command: list[str], trajectory: Path) -> int:
 
 
 def _print(name: str, essence: Callable[[JsonRecord], dict[str, object]], trajectory: Path) -> None:
-    """Print the essence of the trajectory as a line of its own, where there is a whole one."""
+    """Print the essence of the trajectory as a line of its own, if there is a whole one."""
     try:
         if trajectory.stat().st_size <= _TRAJECTORY_BYTES_MAX:
             essential = essence(JsonRecord.of(json.loads(trajectory.read_bytes())))

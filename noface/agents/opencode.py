@@ -142,7 +142,7 @@ class OpencodeReader(JsonReader):
         return [AgentEvent(kind, f"step ended: {self._reason}"[:TEXT_MAX])]
 
     def _waiting(self, stderr: str) -> AgentError | None:
-        """Return what it is trying to overcome: the last error in its log, where nothing has come of it since."""
+        """Return what it is trying to overcome: the last error in its log, if nothing has come of it since."""
         logged = last_match(_LOGGED, stderr)
         at = log_time(logged[1]) if logged else None
         return AgentError(logged[2]) if logged and at is not None and at * 1000 >= self._newest_ms else None
@@ -194,7 +194,7 @@ class OpencodeAgent(Agent):
 
 
 def _rules(model: ModelSpec) -> dict[str, object]:
-    """Return what the run's tools may do, as OpenCode's `permission`; nothing where they may do everything.
+    """Return what the run's tools may do, as OpenCode's `permission`; nothing if they may do everything.
 
     Tools of MCP servers are the ones with an underscore in their names; two things that are no tools have one as well.
     """
@@ -212,7 +212,7 @@ def _own_permissions(model: ModelSpec) -> Mapping[str, object]:
 
 
 def _named_agent(args: tuple[str, ...]) -> str:
-    """Return the agent that a person has named in `args`, "" where there is none."""
+    """Return the agent that a person has named in `args`, "" if there is none."""
     for number, argument in enumerate(args):
         if argument == "--agent":
             return args[number + 1] if number + 1 < len(args) else ""

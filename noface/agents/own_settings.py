@@ -72,7 +72,7 @@ def main() -> None:
 
 
 def started(model: ModelSpec, folder: str, argv: Sequence[str], **plan: object) -> tuple[str, ...]:
-    """Return the command that starts a program with settings of its own; the program alone where it needs none.
+    """Return the command that starts a program with settings of its own; the program alone if it needs none.
 
     `plan` holds the keys that only this agent has.
     """
@@ -86,7 +86,7 @@ def started(model: ModelSpec, folder: str, argv: Sequence[str], **plan: object) 
 def gemini(plan: Json, env: dict[str, str]) -> dict[str, str]:
     """Make a home for Gemini CLI; return the variables that lead there.
 
-    The sessions stay where they are. `none`: a workspace that it does not trust has no settings and instructions.
+    The sessions stay if they are. `none`: a workspace that it does not trust has no settings and instructions.
     """
     person = Path(env.get("GEMINI_CLI_HOME") or env.get("HOME", "/"), ".gemini")
     folder = _fresh(Path(plan["folder"])) / ".gemini"
@@ -164,9 +164,9 @@ def _opencode_folder(plan: Json, env: dict[str, str]) -> dict[str, str]:
 
 
 def _opencode_writable(plan: Json, env: dict[str, str]) -> dict[str, str]:
-    """Lead OpenCode to a folder with all that the person's holds, where that is read-only, as in a sandbox.
+    """Lead OpenCode to a folder with all that the person's holds, if that is read-only, as in a sandbox.
 
-    It writes a .gitignore into its folder, and does not start where it cannot.
+    It writes a .gitignore into its folder, and does not start if it cannot.
     """
     person = Path(env.get("XDG_CONFIG_HOME") or Path(env.get("HOME", "/"), ".config"))
     if not (person / "opencode").is_dir() or os.access(person / "opencode", os.W_OK):
@@ -217,7 +217,7 @@ def kept(settings: Json, paths: tuple[tuple[str, ...], ...]) -> Json:
 
 
 def merged(one: Json, other: Json) -> Json:
-    """Return both, the other's values where both have one; what only the other has comes last."""
+    """Return both, the other's values if both have one; what only the other has comes last."""
     result = dict(one)
     for key, value in other.items():
         before = result.get(key)
@@ -228,7 +228,7 @@ def merged(one: Json, other: Json) -> Json:
 def read_settings(path: Path, *, lenient: bool = False) -> Json:
     """Return the settings in a file, nothing without one; its own relative files stay what they are.
 
-    `lenient`: nothing as well where it cannot be read. Raises UnreadableSettingsError.
+    `lenient`: nothing as well if it cannot be read. Raises UnreadableSettingsError.
     """
     try:
         with path.open("rb") as file:
@@ -273,7 +273,7 @@ def _fresh(folder: Path) -> Path:
 
 
 def _refuse(agent: str, problem: str) -> NoReturn:
-    """End as the program itself does where it cannot read its settings."""
+    """End as the program itself does if it cannot read its settings."""
     if agent == "opencode":
         error = {"type": "error", "error": {"name": "UnknownError", "data": {"message": problem}}}
         sys.stdout.write(json.dumps(error) + "\n")

@@ -2,7 +2,7 @@
 
 A program's stream may tell the tokens only at its end, so a run that is cut off or fails gives none; the program's own
 files have them as soon as an answer of the model has come. The worker could write there as well: they are opened only
-where they are ordinary files and read in bounded parts, and they are trusted with nothing but the worker's own bill,
+if they are ordinary files and read in bounded parts, and they are trusted with nothing but the worker's own bill,
 and with a name for an error that the stream itself ended with.
 """
 
@@ -33,7 +33,7 @@ class SessionLog(ABC):
         self._used = Usage()
 
     def used(self, session: str | None, *, at_once: bool = False) -> Usage:
-        """Return what the session has used, nothing where the files do not say. `at_once`: as of this moment."""
+        """Return what the session has used, nothing if the files do not say. `at_once`: as of this moment."""
         if session is None or not UUID.fullmatch(session):
             return self._used
         now = time.monotonic()
@@ -45,7 +45,7 @@ class SessionLog(ABC):
 
     @abstractmethod
     def look(self, session: str) -> Usage | None:
-        """Return what the session's files say just now, None where they say nothing new. Raises OSError."""
+        """Return what the session's files say just now, None if they say nothing new. Raises OSError."""
 
 
 class GrowingFile:
@@ -58,7 +58,7 @@ class GrowingFile:
         self._lines = Lines()
 
     def new_lines(self) -> Iterator[str]:
-        """Yield the whole lines that are new, all of them where it is another file than before; none where it is gone.
+        """Yield the whole lines that are new, all of them if it is another file than before; none if it is gone.
 
         Raises OSError.
         """

@@ -31,7 +31,7 @@ class Bug:
     """A fault in the sample library, and the issue that reports it.
 
     `wrong` stands in the sample in place of `right`, which occurs once in the library's `module`; `first` is the edit
-    of class FEEDBACK that breaks the suite. Where code is missing all three are empty. `acceptance` is the test file
+    of class FEEDBACK that breaks the suite. If code is missing all three are empty. `acceptance` is the test file
     that fails while the bug is there. `needs` names the bug that must be repaired before.
     """
 

@@ -37,7 +37,7 @@ class Sample:
 def build(directory: Path, seed: int | None, python: str) -> Sample:
     """Make the project in `directory`, with `python` (which must have pytest and noface) in its commands.
 
-    Raises ValueError where the directory exists and is not empty, and RuntimeError where git fails.
+    Raises ValueError if the directory exists and is not empty, and RuntimeError if git fails.
     """
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise ValueError(f"{directory} exists and is not empty; name a directory that doesn't exist yet")
@@ -145,7 +145,7 @@ def commit(directory: Path, message: str) -> None:
 def git(directory: Path, *arguments: str) -> str:
     """Run git without anything of the user's configuration or of a git command that noface was started from.
 
-    Returns what it printed; raises RuntimeError where it fails.
+    Returns what it printed; raises RuntimeError if it fails.
     """
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}

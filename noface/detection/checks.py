@@ -60,17 +60,17 @@ class Ci:
     built: tuple[tuple[str, str], ...] = ()  # those that configure, build and test in C's manner, and where they stand
 
     def tests(self, of: str) -> bool:
-        """Tell whether there is a test of an ecosystem, or of the shell, which may be one of it."""
+        """True if there is a test of an ecosystem, or of the shell, which may be one of it."""
         return any(check.kind == "test" and check.of in {of, ""} for check in self.checks)
 
 
 def kind_of(text: str) -> Kind | None:
-    """Return kind and ecosystem of a command, kind "" if it checks nothing; None where nothing knows it."""
+    """Return kind and ecosystem of a command, kind "" if it checks nothing; None if nothing knows it."""
     return next(((kind, of) for kind, of, pattern in _COMMANDS if pattern.search(text)), None)
 
 
 def kind_by_name(name: str) -> str | None:
-    """Return what a script or target is by its name, "" if it checks nothing; None where its name does not say."""
+    """Return what a script or target is by its name, "" if it checks nothing; None if its name does not say."""
     return next((kind for kind, pattern in _NAMES if pattern.search(name)), None)
 
 
@@ -101,7 +101,7 @@ def plain_words(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def looking_only(words: list[str]) -> list[str]:
-    """Return what a tool does that mends, and fails where it did, as what it does where it only looks."""
+    """Return the words of a tool that mends as those with which it only looks, and fails for what it would mend."""
     for option, (gone, instead) in CI["mending"].items():
         if option in words:
             return [*(word for word in words if word not in {option, *gone}), *instead]

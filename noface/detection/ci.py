@@ -113,7 +113,7 @@ class _Reader:
         return same and any(not (self._root / check.folder / word).exists() for word in shared)
 
     def _in_browser(self, check: Check) -> bool:
-        """Tell whether a check starts a browser, which is seldom there and never in a sandbox."""
+        """True if a check starts a browser, which is seldom there and never in a sandbox."""
         scripts = scripts_in(self._root / check.folder) if check.of == "node" and inside(check.folder) else {}
         texts = (check.text, *(scripts[word] for word in check.words if word in scripts))
         return any(_BROWSER.search(text) for text in texts)
@@ -217,7 +217,7 @@ class _Reader:
         return bool((kind_of(" ".join(bare(line.split(), {}, self._scripts).words)) or ("",))[0])
 
     def _may_check(self, script: str) -> bool:
-        """Tell whether a script that is not taken apart seems to check something."""
+        """True if a script that is not taken apart seems to check something."""
         lines = (line for line in script.replace("\\\n", " ").split("\n") if not line.lstrip().startswith("#"))
         commands = (bare(part.split(), {}, self._scripts).words for line in lines for part in _PARTS.split(line))
         kinds = (kind_of(" ".join(words)) or self._by_name(words, "") for words in commands if words)
@@ -256,7 +256,7 @@ class _Reader:
         return False
 
     def _without_setup(self, words: list[str], where: str, folder: str, depth: int) -> list[str]:
-        """Return a call of make without the targets that only install, which are followed, where others remain."""
+        """Return a call of make without the targets that only install, if others remain; those are followed."""
         setups = [word for word in words[1:] if kind_by_name(word) == ""]
         rest = [word for word in words if word not in setups]
         if words[:1] not in (["make"], ["gmake"], ["just"]) or all(word.startswith("-") for word in rest[1:]):
@@ -266,7 +266,7 @@ class _Reader:
         return rest
 
     def _installed_with_root(self, folder: str) -> bool:
-        """Tell whether an install at the top is one for a folder: a member of a JavaScript monorepo, or no package."""
+        """True if an install at the top is one for a folder: a member of a JavaScript monorepo, or no package."""
         inner = self._root / folder
         own = (inner / "package.json").is_file()
         if own and _ASIDE.match(folder):
@@ -317,7 +317,7 @@ def _typed(words: list[str], folder: str) -> str:
 
 
 def _depends(words: list[str], folder: str) -> bool:
-    """Tell whether a check depends on what files do not say, or needs another toolchain."""
+    """True if a check depends on what files do not say, or needs another toolchain."""
     variable = words[0] != "pytest" and VARIABLE.search(" ".join(words)) is not None
     return variable or not inside(folder) or any(word.partition("=")[0] in {"+nightly", "--target"} for word in words)
 

@@ -103,7 +103,7 @@ _CTESTS = re.compile(r"^\s*(enable_testing|include\s*\(\s*CTest|add_test)\b", re
 def detect(root: Path, surroundings: Surroundings = _ANYWHERE) -> Detection:
     """Look at the project at `root` and return the gates and the setup it probably wants.
 
-    What CI runs comes first; where that is not known, the project's files say it. What needs a program that is not
+    What CI runs comes first; if that is not known, the project's files say it. What needs a program that is not
     there is among them, and marked so.
     """
     ci = read_ci(root)
@@ -136,7 +136,7 @@ def _named_once(gates: Iterable[DetectedGate]) -> Iterator[DetectedGate]:
 
 
 def _unread(root: Path, ci: Ci) -> Iterator[str]:
-    """Name the CI of a kind that is not read, where nothing that is read checks anything."""
+    """Name the CI of a kind that is not read, if nothing that is read checks anything."""
     if (files := present(root, CI["unread"])) and not ci.checks and not ci.built:
         yield f"CI is described in {', '.join(files)}, which is not read: compare the gates with it."
 
@@ -171,7 +171,7 @@ def _missing(detection: Detection, surroundings: Surroundings) -> Detection:
 
 
 def _carries(detection: Detection, program: str, *, tested: bool) -> bool:
-    """Tell whether the setup, a build or, where no others are left, tests need a program."""
+    """True if the setup, a build or, if no others are left, tests need a program."""
     kinds = {"build"} if tested else {"build", "test"}
     gates = (gate.needs for gate in detection.gates if gate.kind in kinds)
     return any(program in needs for needs in (*gates, *(setup.needs for setup in detection.setups)))
@@ -199,7 +199,7 @@ def _programs(lines: Iterable[str]) -> tuple[str, ...]:
 
 
 def _make(root: Path, ci: Ci, detection: Detection) -> Detection:
-    """Take make's targets for what nothing more specific does; `check` only where there is no test at all.
+    """Take make's targets for what nothing more specific does; `check` only if there is no test at all.
 
     What is not linted in CI may never have been clean.
     """
@@ -219,7 +219,7 @@ def _make(root: Path, ci: Ci, detection: Detection) -> Detection:
 
 
 def _made(root: Path) -> Detection:
-    """Return what make builds, where there is nothing else to tell good work by."""
+    """Return what make builds, if there is nothing else to tell good work by."""
     file, targets = make_targets(root)
     target = next((target for target in ("all", "build") if target in targets), None)
     gate = DetectedGate(f"make-{target}", f"make {target}", "build", f"{file} has the target {target}", ("make",))
@@ -227,7 +227,7 @@ def _made(root: Path) -> Detection:
 
 
 def _native_build(root: Path, ci: Ci, detection: Detection) -> Detection:
-    """Return how a project that CMake, autoconf or meson configures is built and tested, where nothing else tests it.
+    """Return how a project that CMake, autoconf or meson configures is built and tested, if nothing else tests it.
 
     It is built in a folder that git ignores, else beside the checkout.
     """

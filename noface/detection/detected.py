@@ -40,7 +40,7 @@ class Wanted:
         return Wanted(*(tuple(dict.fromkeys(one + two)) for one, two in pairs))
 
     def __bool__(self) -> bool:
-        """Tell whether anything is wanted."""
+        """True if anything is wanted."""
         return bool(self.extras or self.groups or self.items)
 
 
@@ -91,11 +91,11 @@ class Detection:
         )
 
     def has(self, kind: GateKindName) -> bool:
-        """Tell whether there is a gate of this kind."""
+        """True if there is a gate of this kind."""
         return any(gate.kind == kind for gate in self.gates)
 
     def usable(self, suggestion: DetectedGate | DetectedSetup) -> bool:
-        """Tell whether all programs that a gate or setup needs are there."""
+        """True if all programs that a gate or setup needs are there."""
         return self.missing.isdisjoint(suggestion.needs)
 
 
@@ -126,7 +126,7 @@ NOISE = re.compile(CI["noise"]["pattern"])
 class CiStep:
     """A script that a job runs: `where` names file and job, `folder` is where it runs, "" for the top.
 
-    `other` is why it can't be taken over as it is, "" where it can; without a script, whose workflow the job is.
+    `other` is why it can't be taken over as it is, "" if it can; without a script, whose workflow the job is.
     """
 
     script: str

@@ -17,7 +17,7 @@ _UNKNOWN = _Unknown()
 
 
 def holds(condition: object, values: Mapping[str, object]) -> bool:
-    """Tell whether the condition of a job or step holds."""
+    """True if the condition of a job or step holds."""
     if condition is None:
         return True
     text = str(condition).strip()

@@ -24,7 +24,7 @@ def text_of(path: Path) -> str:
 
 
 def is_committed(root: Path, name: str) -> bool:
-    """Tell whether a file is there and not ignored by name: workspaces don't have what git ignores."""
+    """True if a file is there and not ignored by name: workspaces don't have what git ignores."""
     return (root / name).is_file() and not {name, f"/{name}"} & set(ignore_lines(root))
 
 
@@ -39,21 +39,21 @@ def present(root: Path, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def is_inner(path: str) -> bool:
-    """Tell whether a path that a project's file names lies inside the project, spelled so that it can be kept."""
+    """True if a path that a project's file names lies inside the project, spelled so that it can be kept."""
     parts = PurePosixPath(path).parts
     unusual = path.startswith(("/", "~")) or "\\" in path or not path.isprintable()
     return bool(parts) and not unusual and not {"..", ".git"} & set(parts)
 
 
 def table(value: object, *names: str) -> dict[str, Any]:
-    """Return the table that `names` lead to from `value`, an empty one where something else is on the way."""
+    """Return the table that `names` lead to from `value`, an empty one if something else is on the way."""
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
 
 
 def texts(value: object) -> tuple[str, ...]:
-    """Return the texts of a list, none where it is something else."""
+    """Return the texts of a list, none if it is something else."""
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
 
@@ -84,13 +84,13 @@ def first_file(root: Path, patterns: Iterable[str]) -> str:
 
 
 def scripts_in(folder: Path) -> dict[str, str]:
-    """Return the scripts of a folder's package.json, none where there is none to read."""
+    """Return the scripts of a folder's package.json, none if there is none to read."""
     scripts = table(json_value(text_of(folder / "package.json")), "scripts")
     return {name: text for name, text in scripts.items() if isinstance(text, str)}
 
 
 def toml_of(path: Path) -> dict[str, Any]:
-    """Return the tables of a TOML file, none where there is none to read."""
+    """Return the tables of a TOML file, none if there is none to read."""
     try:
         return tomllib.loads(text_of(path))
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -98,7 +98,7 @@ def toml_of(path: Path) -> dict[str, Any]:
 
 
 def yaml_of(path: Path) -> dict[Any, Any]:
-    """Return the mapping that a YAML file holds, an empty one where it holds something else."""
+    """Return the mapping that a YAML file holds, an empty one if it holds something else."""
     text = text_of(path)
     if not text:
         return {}

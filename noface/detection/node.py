@@ -145,7 +145,7 @@ def _project(root: Path, package: dict[str, Any], surroundings: Surroundings) ->
     says_berry = manager.name == name and bool(version) and not older
     lock_text = text_of(root / lock)[:500] if lock else ""
     berry = manager.name == "yarn" and ((root / ".yarnrc.yml").is_file() or says_berry or "__metadata:" in lock_text)
-    # corepack brings the manager that package.json names where it is not installed itself.
+    # corepack brings the manager that package.json names if it is not installed itself.
     here = surroundings.has(manager.name) or not surroundings.has("corepack")
     by_corepack = manager.name == name and name in {"pnpm", "yarn"} and not here
     program = f"corepack {manager.name}" if by_corepack else manager.name

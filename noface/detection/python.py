@@ -1,6 +1,6 @@
 """The gates of a Python project, and its environment in the workspace: made by pip, or by uv, poetry or pdm.
 
-The manager whose lock file is there installs; pip where there is none.
+The manager whose lock file is there installs; pip if there is none.
 """
 
 import re
@@ -127,7 +127,7 @@ def _pip_words(item: str) -> str:
 
 
 def _top_level(project: PythonProject) -> tuple[str, ...] | None:
-    """Return what setuptools would take for packages at the top by itself, None where it does not have to guess.
+    """Return what setuptools would take for packages at the top by itself, None if it does not have to guess.
 
     More than one is an error to it.
     """
@@ -145,7 +145,7 @@ def _top_level(project: PythonProject) -> tuple[str, ...] | None:
 
 
 def _compiled(project: PythonProject) -> bool:
-    """Tell whether the package has parts that are compiled, which setup leaves in the sources."""
+    """True if the package has parts that are compiled, which setup leaves in the sources."""
     by_setuptools = _COMPILED.search(project.setup_py) is not None or "ext-modules" in project.tool("setuptools")
     return by_setuptools or project.built_by.startswith(tuple(KNOWN["compilers"]))
 
@@ -163,7 +163,7 @@ def _inputs(project: PythonProject, *more: str) -> tuple[str, ...]:
 
 
 def _egg_info(project: PythonProject) -> tuple[str, ...]:
-    """Return what setuptools leaves in the sources, where git would take it for somebody's work."""
+    """Return what setuptools leaves in the sources, if git would take it for somebody's work."""
     name = package_name_of(project)
     ignored = any("egg-info" in line for line in ignore_lines(project.root))
     if not name or ignored or not project.built_by.startswith("setuptools"):
@@ -302,7 +302,7 @@ _SEVERAL = (
 
 
 def detect_python(root: Path, surroundings: Surroundings, ci: Ci = _NO_CI) -> Detection:
-    """Return the gates of Python's tools, those that CI runs where that is known, and their environment as setup."""
+    """Return the gates of Python's tools, those that CI runs if that is known, and their environment as setup."""
     project = replace(read_python(root), wanted=ci.wanted)
     gates = tuple(_gates(root, project, ci))
     if not gates and not project.is_package:
@@ -317,13 +317,13 @@ def detect_python(root: Path, surroundings: Surroundings, ci: Ci = _NO_CI) -> De
 
 
 def _distribution(gate: DetectedGate) -> str:
-    """Return what installs the tool of a gate, "" where nothing has to."""
+    """Return what installs the tool of a gate, "" if nothing has to."""
     match = _TOOL.search(gate.command) if gate.kind != "build" else None
     return distribution_name(_CI["distributions"].get(match[1], match[1])) if match else ""
 
 
 def environment(detection: Detection) -> str:
-    """Return what puts the programs of the workspace's environment first on PATH, "" where it makes none."""
+    """Return what puts the programs of the workspace's environment first on PATH, "" if it makes none."""
     makes = any(VENV in setup.keep for setup in detection.setups)
     return _WITH_PROGRAMS if makes else ""
 
@@ -380,7 +380,7 @@ def _command(check: Check, *, fixes: bool) -> str:
 
 
 def _fixes(root: Path, project: PythonProject) -> bool:
-    """Tell whether ruff's settings have it mend what it finds."""
+    """True if ruff's settings have it mend what it finds."""
     own = (text_of(root / file) for file in _RUFF)
     return project.tool("ruff").get("fix") is True or any(_FIX.search(text) for text in own)
 
@@ -389,7 +389,7 @@ _MYPY_AIMS = ("-p", "-m", "-c", "--package", "--module", "--command")
 
 
 def _is_aimless(root: Path, project: PythonProject, check: Check) -> bool:
-    """Tell whether neither the words of mypy nor its settings say what it is to check, as those of a hook do not."""
+    """True if neither the words of mypy nor its settings say what it is to check, as those of a hook do not."""
     if check.words[0] != "mypy" or {"files", "packages", "modules"} & _mypy_keys(root, project):
         return False
     return not any(

@@ -60,7 +60,7 @@ class PythonProject:
 
     @property
     def built_by(self) -> str:
-        """The build backend; setuptools where none is named."""
+        """The build backend; setuptools if none is named."""
         return str(table(self.pyproject, "build-system").get("build-backend") or "setuptools.build_meta")
 
     @property
@@ -108,7 +108,7 @@ def read_ini(path: Path) -> dict[str, dict[str, str]]:
 
 
 def read_ini_text(text: str) -> dict[str, dict[str, str]]:
-    """Return the sections of an INI text, none where it is not one."""
+    """Return the sections of an INI text, none if it is not one."""
     parser = configparser.RawConfigParser(strict=False, default_section="")
     try:
         parser.read_string(text)
@@ -212,7 +212,7 @@ def hatch_texts(project: PythonProject, *keys: str) -> list[str]:
 
 
 def package_name_of(project: PythonProject) -> str:
-    """Return what the package is called, "" where that is not written down."""
+    """Return what the package is called, "" if that is not written down."""
     value = _argument(project.setup_py, "name")
     literal = value.value if isinstance(value, ast.Constant) else None
     name = project.metadata.get("name") or project.cfg.get("metadata", {}).get("name") or literal
@@ -249,7 +249,7 @@ _WRITTEN = re.compile(r"""["']?\b(?:write_to|version_file)["']?\s*[:=]\s*["']([^
 
 
 def version_variable(project: PythonProject, version: str) -> str:
-    """Return the assignment that gives the build its version, with a blank behind it; "" where none is needed."""
+    """Return the assignment that gives the build its version, with a blank behind it; "" if none is needed."""
     name = _variable(project)
     return f"{name}={version or _NO_TAG} " if name else ""
 

@@ -44,7 +44,7 @@ _MENDS = re.compile(CI["hook_mends"]["pattern"])
 
 
 class Hook(NamedTuple):
-    """A hook: `start` is its command without arguments and places, nothing where its tool is not known."""
+    """A hook: `start` is its command without arguments and places, nothing if its tool is not known."""
 
     name: str
     start: tuple[str, ...]
@@ -76,7 +76,7 @@ def _known(root: Path, name: str, hook: dict[Any, Any], but: str) -> Hook:
 
 
 def _places(root: Path, pattern: str) -> tuple[str, ...]:
-    """Return the files and folders that a pattern of a hook names, none where it names something else."""
+    """Return the files and folders that a pattern of a hook names, none if it names something else."""
     match = re.fullmatch(r"\(?([\w./|-]+?)\)?/?(\.\*)?\$?", re.sub(r"\(\?x\)|\s|\\(?=\.)|\^", "", pattern))
     names = [name.strip("/") for name in match[1].split("|")] if match else []
     return tuple(names) if names and all(is_inner(name) and (root / name).exists() for name in names) else ()

@@ -13,7 +13,7 @@ from noface.detection.tox import tox_sessions
 
 
 def sessions_of(root: Path, words: list[str], scripts: Mapping[str, tuple[str, ...]]) -> tuple[Session, ...]:
-    """Return what a call of tox, nox, hatch or a task runner runs; nothing where that can't be told."""
+    """Return what a call of tox, nox, hatch or a task runner runs; nothing if that can't be told."""
     program, *rest = words
     if program == "tox":
         return tuple(tox_sessions(root, rest))
@@ -79,7 +79,7 @@ _UNKNOWN = "$UNKNOWN"
 
 
 def nox_sessions(root: Path, words: list[str]) -> Iterator[Session]:
-    """Yield what a call of nox runs; nothing where its file cannot be read."""
+    """Yield what a call of nox runs; nothing if its file cannot be read."""
     try:
         module = ast.parse(text_of(root / "noxfile.py"))
     except (SyntaxError, ValueError, RecursionError):

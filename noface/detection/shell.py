@@ -87,7 +87,7 @@ def in_folder(words: list[str], folder: str) -> tuple[list[str], str]:
 
 
 def joined_folder(folder: str, to: str) -> str:
-    """Return where `cd` leads from a folder, "?" where files do not say."""
+    """Return where `cd` leads from a folder, "?" if files do not say."""
     if VARIABLE.search(to) or to.startswith("/"):
         return "?"
     parts: list[str] = [part for part in folder.split("/") if part]
@@ -102,12 +102,12 @@ def joined_folder(folder: str, to: str) -> str:
 
 
 def inside(folder: str) -> bool:
-    """Tell whether a folder is known, and lies in the project."""
+    """True if a folder is known, and lies in the project."""
     return not folder or ("?" not in folder and "$" not in folder and is_inner(folder))
 
 
 def module_words(words: list[str]) -> list[str] | None:
-    """Return what `python -m` starts, None where it starts something else."""
+    """Return what `python -m` starts, None if it starts something else."""
     rest = words[1:]
     while rest and re.fullmatch(r"-[a-zA-Z]+", rest[0]):
         option = rest[0]
@@ -125,7 +125,7 @@ _USED = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
 
 def settled(script: str) -> str:
-    """Return a script without conditions that compare what is written out; as it is where another one is in it."""
+    """Return a script without conditions that compare what is written out; as it is if another one is in it."""
     lines = [line.strip() for line in script.replace("\\\n", " ").split("\n")]
     if not any(_IF.match(line) for line in lines):
         return script
@@ -136,7 +136,7 @@ def settled(script: str) -> str:
 
 
 def _branches(lines: list[str]) -> Iterator[str]:
-    """Yield the lines that run. Raise ValueError where that can't be told."""
+    """Yield the lines that run. Raise ValueError if that can't be told."""
     # Of each condition that is open: whether its branch runs, and whether one of its branches has been found.
     open_: list[tuple[bool, bool]] = []
     values: dict[str, str] = {}

@@ -34,7 +34,7 @@ def bare(words: list[str], env: Mapping[str, str], scripts: Collection[str] = ()
 
 
 def _started(command: Bare, scripts: Collection[str]) -> Bare | None:
-    """Return what a command starts, None where it is the command itself."""
+    """Return what a command starts, None if it is the command itself."""
     words = command.words
     program, two = words[0], " ".join(words[:2])
     if ASSIGNED.match(program):
@@ -99,7 +99,7 @@ _PACKAGE = re.compile(r"[A-Za-z][\w.-]*(\[[\w,-]+\])?\s*([<>=!~].*)?$")
 
 
 def is_install(words: list[str]) -> bool:
-    """Tell whether a command installs what Python's tools need."""
+    """True if a command installs what Python's tools need."""
     return words[0] in {"pip", "pip3"} or " ".join(words[:2]) in _INSTALLS["commands"]
 
 

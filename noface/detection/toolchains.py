@@ -1,4 +1,4 @@
-"""Which versions of its tools a project asks for, and what is said where this machine has others."""
+"""Which versions of its tools a project asks for, and what is said if this machine has others."""
 
 import re
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ def _of_toml(root: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def satisfies(version: str, wanted: str) -> bool:
-    """Tell whether a version is in a range as npm or Python write it; what is no range is met."""
+    """True if a version is in a range as npm or Python write it; what is no range is met."""
     here = _parts(version)
     return any(all(_holds(here, *bound) for bound in _bounds(part)) for part in wanted.split("||"))
 

@@ -159,7 +159,7 @@ def _split(lines: Iterable[str]) -> tuple[str, ...]:
 
 
 def _for_factors(line: str, factors: set[str]) -> str:
-    """Return a line without the condition before it, "" where that does not hold."""
+    """Return a line without the condition before it, "" if that does not hold."""
     match = re.match(r"\s*([!\w.,{}-]+):\s+(.*)", line)
     if match is None:
         return line

@@ -38,7 +38,7 @@ class _Run:
 
 
 def read_steps(root: Path) -> tuple[CiStep, ...]:
-    """Return what CI runs for a change, in the order of its files; nothing where there is none that can be read."""
+    """Return what CI runs for a change, in the order of its files; nothing if there is none that can be read."""
     steps: list[CiStep] = []
     folder = root / ".github" / "workflows"
     files = sorted(path for path in folder.glob("*.y*ml") if path.is_file()) if folder.is_dir() else []

@@ -2,7 +2,7 @@
 
 The order of the evidence: what it hung on and who ended the run, the CLI's typed error (code, then status, then its
 words), its own word that it finished, standard error of a run that never began, the exit code. An agent's prose is the
-weakest evidence there is and decides nothing: only where the diff is empty its last words tell a question, a block or
+weakest evidence there is and decides nothing: only if the diff is empty its last words tell a question, a block or
 a refusal from mere talk.
 """
 
@@ -242,7 +242,7 @@ class Meaning:
 
 
 def meaning_of(last_words: str) -> Meaning:
-    """Return what an agent that changed nothing had to say; NO_DIFF where that tells nothing more."""
+    """Return what an agent that changed nothing had to say; NO_DIFF if that tells nothing more."""
     report = _report(last_words)
     if report is not None:
         return report
@@ -270,12 +270,12 @@ def meaning_of(last_words: str) -> Meaning:
 
 
 def claims_done(words: str) -> bool:
-    """Tell whether a worker says that what was asked is there already, or that nothing has to change."""
+    """True if a worker says that what was asked is there already, or that nothing has to change."""
     return bool(_WORDS["done"].search(words[-_WORDS_MAX:]))
 
 
 def stops_mid_sentence(text: str) -> bool:
-    """Tell whether a text looks cut off: several words, and no sign that ends a sentence, a list or a code block."""
+    """True if a text looks cut off: several words, and no sign that ends a sentence, a list or a code block."""
     last = text.rstrip().rpartition("\n")[2].strip()
     plain = not re.match(r"[-*#>|`\d]", last)
     return plain and len(last.split()) > 2 and bool(re.search(r"[\w,;(\[{-]\Z", last))  # noqa: PLR2004 - "All done" is whole
@@ -289,7 +289,7 @@ def _questions(sentences: list[str]) -> tuple[str, ...]:
 
 
 def _report(last_words: str) -> Meaning | None:
-    """Return the meaning of an agent's report, a JSON object with `status: "blocked"`; None where there is none."""
+    """Return the meaning of an agent's report, a JSON object with `status: "blocked"`; None if there is none."""
     report = parsed(last_words).values if '"blocked"' in last_words else {}
     if report.get("status") != "blocked":
         return None

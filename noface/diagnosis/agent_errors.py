@@ -1,7 +1,7 @@
 """What a worker run leaves behind, and the rules about agents' errors (agent_errors.toml, agents.toml).
 
 A code outranks a status, a status words, since codes are what programs are told and words what people are. Words
-win only where they say more exactly what the code says roughly: an exhausted balance is no rate limit that passes.
+win only if they say more exactly what the code says roughly: an exhausted balance is no rate limit that passes.
 """
 
 import re
@@ -29,7 +29,7 @@ class Resource(StrEnum):
 
 
 Amounts = Mapping[Resource, tuple[float | None, float | None]]
-"""Of each resource how much was used and how much there was; None where that is not known."""
+"""Of each resource how much was used and how much there was; None if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class AgentError:
     """The error a run ended with, as the CLI's own error channel told it; one that was overcome is none.
 
     `codes` are names that the CLI or its provider gave it, the most telling first; `status` the HTTP status;
-    `details` what the provider answered, where the CLI quotes it. `resets_at` is when to come back, in epoch seconds;
+    `details` what the provider answered, if the CLI quotes it. `resets_at` is when to come back, in epoch seconds;
     a CLI that says in how many seconds gives them as a header: `headers=(("retry-after", "30"),)`.
     """
 
@@ -83,26 +83,26 @@ def telling_lines(lines: Sequence[str]) -> tuple[str, ...]:
 
 
 def announces_error(words: str) -> bool:
-    """Tell whether a line of a program that ended well begins as an error of a provider's does."""
+    """True if a line of a program that ended well begins as an error of a provider's does."""
     return _PROVIDER["announced"].match(words) is not None
 
 
 def does_not_load(words: str, output: str) -> bool:
-    """Tell whether a program ended since its own code does not load; `output` tells what else was read as code."""
+    """True if a program ended since its own code does not load; `output` tells what else was read as code."""
     return _ENDING["unloadable"].search(words) is not None and _NO_FILE.search(output) is None
 
 
 def is_of_the_work(words: str) -> bool:
-    """Tell whether a line with a provider's error is the work's: of a test, a compiler, or a report of work done."""
+    """True if a line with a provider's error is the work's: of a test, a compiler, or a report of work done."""
     return _PROVIDER["of_the_work"].search(words) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class AgentEvidence:
-    """One worker run. `finished` is True where the CLI itself said that the work ended well.
+    """One worker run. `finished` is True if the CLI itself said that the work ended well.
 
-    `last_words` is the agent's prose: it is looked at only where nothing was changed. `changed` is None as long as
-    nobody has looked at the diff. `exit_code` is negative for a signal, None where it is not known. `retrying` is
+    `last_words` is the agent's prose: it is looked at only if nothing was changed. `changed` is None as long as
+    nobody has looked at the diff. `exit_code` is negative for a signal, None if it is not known. `retrying` is
     what the CLI was still trying to overcome when the run ended. `amounts` are those that the stream tells.
     """
 
@@ -121,7 +121,7 @@ class AgentEvidence:
 
 @dataclass(frozen=True, slots=True)
 class AgentVerdict:
-    """What a worker run means. `kind` is None where it ended well. `retry_at` is epoch seconds."""
+    """What a worker run means. `kind` is None if it ended well. `retry_at` is epoch seconds."""
 
     kind: FailureKind | None
     message: str
@@ -139,7 +139,7 @@ class AgentVerdict:
 
     @property
     def failure(self) -> Failure | None:
-        """The failure as the rest of noface knows it, None where the run ended well."""
+        """The failure as the rest of noface knows it, None if the run ended well."""
         return None if self.kind is None else self.failed_as(self.kind)
 
     def failed_as(self, kind: FailureKind) -> Failure:
@@ -198,7 +198,7 @@ class AgentRule:
 
 
 def amounts_in(texts: Iterable[str]) -> tuple[float | None, float | None]:
-    """Return how much of a resource was used and how much there was, as errors tell it; None where they do not."""
+    """Return how much of a resource was used and how much there was, as errors tell it; None if they do not."""
     for text in texts:
         for pattern in _amounts():
             found = pattern.search(text[:_TEXT_MAX])

@@ -27,9 +27,9 @@ def _words() -> re.Pattern[str]:
 
 
 def may_be_company(failure: Failure, beside: int, limit_s: float, main_s: float | None) -> bool:
-    """Tell whether a gate that failed `beside` so many others is worth a run alone.
+    """True if a gate that failed `beside` so many others is worth a run alone.
 
-    One at its time limit is, where its share of the machine may not have been enough for what main needed, in seconds.
+    One at its time limit is, if its share of the machine may not have been enough for what main needed, in seconds.
     """
     if failure.kind is FailureKind.TIMEOUT:
         return main_s is not None and main_s * (1 + beside) >= limit_s

@@ -47,13 +47,13 @@ class Context:
 
     @property
     def lints(self) -> bool:
-        """True where the gate is a linter's, by its kind or by the programs it runs."""
+        """True if the gate is a linter's, by its kind or by the programs it runs."""
         return self.kind is GateKind.LINT or bool(self.tools & known_tools().linters)
 
 
 @dataclass(frozen=True, slots=True)
 class Repo:
-    """The project's own names. `known` is False where nobody listed the files.
+    """The project's own names. `known` is False if nobody listed the files.
 
     `modules` are the Go modules whose packages the output reports on: a package below one of them is the project's.
     """

@@ -1,7 +1,7 @@
 """Weighs the findings: which kind a failed gate is, by the decision rules, strongest structure first.
 
-Where a runner's summary says that tests failed, only what the runner itself reports (and what is marked to count
-even then) is asked for the kind: words that a failing test printed or compared prove nothing. Where no tests ran or
+If a runner's summary says that tests failed, only what the runner itself reports (and what is marked to count
+even then) is asked for the kind: words that a failing test printed or compared prove nothing. If no tests ran or
 all passed, the rest of the output is asked, and the exit code last.
 """
 
@@ -27,11 +27,11 @@ EXIT_SIGNAL = 128
 KILLED = frozenset({137, 143, -9, -15})
 _NEARLY = 0.97
 _XARGS_STOPPED = "exited with status 255; aborting"
-"""What xargs says where it ends with 124: a command of its own ended with 255, as PHP does on fatal errors."""
+"""What xargs says if it ends with 124: a command of its own ended with 255, as PHP does on fatal errors."""
 
 
 def ran_out_of_time(evidence: GateEvidence) -> bool:
-    """Tell whether the gate was ended by a limit: its own, or that of a `timeout` inside it (exit code 124).
+    """True if the gate was ended by a limit: its own, or that of a `timeout` inside it (exit code 124).
 
     137 long before the limit is the kernel's OOM killer or somebody's kill, and no timeout.
     """
@@ -89,9 +89,9 @@ _SEARCHED = 80
 
 
 def read_report(report: TestReport | None, log: Log, repo: Repo) -> Reading:
-    """Return the counts, causes and failing tests of a report; an empty reading where there is none.
+    """Return the counts, causes and failing tests of a report; an empty reading if there is none.
 
-    A cause is taken from the report only where it names a type: many writers call everything a failure.
+    A cause is taken from the report only if it names a type: many writers call everything a failure.
     """
     if report is None:
         return _NOTHING
@@ -151,9 +151,9 @@ def decide_failure(
     weigh: Callable[[list[Finding]], list[Finding]],
     tests_failed: bool,
 ) -> Decision | None:
-    """Return the kind of a gate that failed, or None where neither structure nor words say.
+    """Return the kind of a gate that failed, or None if neither structure nor words say.
 
-    `weigh` is asked where only words are left: it returns the findings to decide among, by what the gate is for.
+    `weigh` is asked if only words are left: it returns the findings to decide among, by what the gate is for.
     """
     bad = [count for count in counts if count.bad]
     project = decisive(findings, tests_failed=bool(bad) or tests_failed)
@@ -183,7 +183,7 @@ def _at(count: Counts, kind: FailureKind) -> Finding:
 
 
 def _among_tests(findings: list[Finding], bad: list[Counts]) -> Decision:
-    """Decide where tests failed: by the first group of findings that is not empty."""
+    """Decide if tests failed: by the first group of findings that is not empty."""
     runner = [f for f in findings if _of_runner(f)]
     traces = [f for f in findings if not _of_runner(f) and _is_trace(f) and f.kind is not FailureKind.LINT_FAILURE]
     groups = _by_worth(runner, traces, bad)
@@ -191,7 +191,7 @@ def _among_tests(findings: list[Finding], bad: list[Counts]) -> Decision:
 
 
 def _of_runner(finding: Finding) -> bool:
-    """Tell whether the runner itself reports this, or it counts even where tests failed."""
+    """True if the runner itself reports this, or it counts even if tests failed."""
     return finding.level >= Level.SUMMARY or finding.even_in_tests
 
 
@@ -218,7 +218,7 @@ def _by_worth(runner: list[Finding], traces: list[Finding], bad: list[Counts]) -
 
 
 def _failed_expectations(runner: list[Finding], traces: list[Finding], bad: list[Counts]) -> list[Finding]:
-    """Return the failed assertions; those of traces only where the runner does not name another cause."""
+    """Return the failed assertions; those of traces only if the runner does not name another cause."""
     failed = any(count.separates_errors and count.failed for count in bad)
     asserted = _of(runner, FailureKind.TEST_FAILURE)
     if failed or not _of(runner, FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR):

@@ -38,7 +38,7 @@ class TestReport:
 
 @dataclass(frozen=True, slots=True)
 class GateEvidence:
-    """One run of a gate. `exit_code` is None where it was ended by its limit or never started.
+    """One run of a gate. `exit_code` is None if it was ended by its limit or never started.
 
     `repo_files` are the project's paths: own and third-party modules that are missing look alike in a log.
     """
@@ -66,7 +66,7 @@ class AlsoMatched:
 
 @dataclass(frozen=True, slots=True)
 class GateVerdict:
-    """What a gate run means. `kind` is None where it passed.
+    """What a gate run means. `kind` is None if it passed.
 
     `signature` is the same for the same failure in another run: it holds no addresses, times, temporary paths or
     line numbers that merely moved. `excerpt` is at most 40 lines, those a developer would look at first.
@@ -87,7 +87,7 @@ class GateVerdict:
 
     @property
     def passed(self) -> bool:
-        """True where nothing failed."""
+        """True if nothing failed."""
         return self.kind is None
 
 
@@ -95,7 +95,7 @@ class GateVerdict:
 class Finding:
     """A rule that matched: which line, what it says the failure is, and where the fault lies.
 
-    `text` is what it says where that stands in no line of the log (line -1), as in a report.
+    `text` is what it says if that stands in no line of the log (line -1), as in a report.
     """
 
     rule: str
@@ -137,7 +137,7 @@ class Counts:
 
     @property
     def tells_ran(self) -> bool:
-        """True where it says how many tests ran, and not only that none of them failed."""
+        """True if it says how many tests ran, and not only that none of them failed."""
         return self.total is not None or self.passed is not None or self.skipped > 0 or self.bad > 0
 
     @property

@@ -101,7 +101,7 @@ def _is_known(finding: Finding, known: dict[int, FailureKind]) -> bool:
 
 
 def _tests_run(counts: list[Counts]) -> int | None:
-    """Return how many tests ran; None where nothing says so: "failures 0, errors 0" does not."""
+    """Return how many tests ran; None if nothing says so: "failures 0, errors 0" does not."""
     return max((count.ran for count in counts if count.tells_ran), default=None)
 
 
@@ -179,7 +179,7 @@ def _verdict(
 
 
 def _guessed(decision: Decision, key: str, last: tuple[str, ...]) -> bool:
-    """Tell whether only the gate's purpose has picked a line, the last one: no word in it says why."""
+    """True if only the gate's purpose has picked a line, the last one: no word in it says why."""
     return decision.rule.startswith("role.") and last[-1:] == (to_the_point(key.strip(), _LINE_MAX),)
 
 
@@ -200,7 +200,7 @@ _ABOVE, _ABOVE_CODE = 14, 4
 
 
 def excerpt_of(log: Log, line: int, kind: FailureKind) -> str:
-    """Return the lines round line number `line`, or, where none decided, the last telling lines of the output."""
+    """Return the lines round line number `line`, or, if none decided, the last telling lines of the output."""
     if not log.lines:
         return ""
     if line < 0 or line >= len(log.lines):

@@ -108,7 +108,7 @@ class KnownCause:
 
 
 def known_cause(failure: Failure) -> KnownCause | None:
-    """Return what is known of a failure like this, None where no pattern of the table fits."""
+    """Return what is known of a failure like this, None if no pattern of the table fits."""
     if failure.rule == OUT_OF_REACH or (failure.gate is None and failure.kind in _TALK):
         return None  # that a file is not there is what the sandbox made of it
     lines = _lines(failure)
@@ -124,7 +124,7 @@ def known_cause(failure: Failure) -> KnownCause | None:
 
 
 def passing_cause(output: str) -> str:
-    """Return the line of a failed setup's output that names a cause which may pass, "" where none does.
+    """Return the line of a failed setup's output that names a cause which may pass, "" if none does.
 
     Only the last lines count: what a package manager got over by itself is no cause of its failure.
     """
@@ -158,7 +158,7 @@ class FinalError:
 
 
 def final_error(last_lines: Iterable[str]) -> FinalError | None:
-    """Return the known cause outside the work that a failed command ended with; None where its error is another one.
+    """Return the known cause outside the work that a failed command ended with; None if its error is another one.
 
     `last_lines` are the lines that decide, the last ones or the one that a rule picked. What a command prints before
     them it got over. A test that compares errors prints them, too: a value that was expected is no cause.
@@ -181,7 +181,7 @@ _SHELL_SAYS_SIGNAL = 128
 
 
 def killed_by(exit_code: int | None) -> str:
-    """Say that somebody ended a command, by its exit code, "" where nobody did: no program sends itself such a signal.
+    """Say that somebody ended a command, by its exit code, "" if nobody did: no program sends itself such a signal.
 
     Whoever stops a whole session or service sends it to each of its processes.
     """
@@ -200,7 +200,7 @@ _NO_NETWORK = re.compile(
 
 
 def of_its_provider(error: Failure) -> Failure:
-    """Return the failure of a plain command as its provider's, where it ended with that of another machine (N1).
+    """Return the failure of a plain command as its provider's, if it ended with that of another machine (N1).
 
     That is a rate limit, an answer of 500 to 504, or a network; what lies on this machine is no provider.
     """
@@ -229,7 +229,7 @@ def _deciding(failure: Failure) -> tuple[str, ...]:
 
 
 def access_refused(last_lines: Iterable[str]) -> KnownCause | None:
-    """Return who refused access where a failed command ended with that; None where its error is another one.
+    """Return who refused access if a failed command ended with that; None if its error is another one.
 
     It takes a person, so it has to be certain (law 10): a service of another machine, named by its address or by a
     program that speaks to no other. One on this machine, or of a made-up name, is the work's own.
@@ -245,7 +245,7 @@ def access_refused(last_lines: Iterable[str]) -> KnownCause | None:
 
 
 def access_refused_of(failure: Failure) -> KnownCause | None:
-    """Return the same of a failure, by the lines that decided. Tests make up such answers: where one failed, None."""
+    """Return the same of a failure, by the lines that decided. Tests make up such answers: if one failed, None."""
     if failure.kind not in _OF_COMMANDS or failure.failing_tests:
         return None
     return access_refused(_deciding(failure))

@@ -34,7 +34,7 @@ class MissingLibrary:
 
 
 def missing_library(failure: Failure) -> MissingLibrary | None:
-    """Return the library that a gate missed, None where that is not what failed."""
+    """Return the library that a gate missed, None if that is not what failed."""
     if failure.kind is not FailureKind.ENVIRONMENT or failure.gate is None:
         return None
     for line in _lines(failure):
@@ -72,7 +72,7 @@ def _way(library: MissingLibrary, paths: Collection[str]) -> Sequence[str]:
 
 
 def place_among(library: MissingLibrary, paths: Iterable[str], location: str | None = None) -> str | None:
-    """Return the file or folder of a module of this name among the paths of code, None where there is none.
+    """Return the file or folder of a module of this name among the paths of code, None if there is none.
 
     It stands where modules do, or beside or above the file that imports it (`location`, with or without a line).
     """
@@ -94,7 +94,7 @@ def manifests(library: MissingLibrary, paths: Collection[str]) -> tuple[str, ...
 
 
 def is_named(library: MissingLibrary, path: str, manifest: str) -> bool:
-    """Tell whether a manifest names the library: then it is the project itself, or a part of it."""
+    """True if a manifest names the library: then it is the project itself, or a part of it."""
     known = table("libraries")[library.ecosystem]["manifests"]
     found = [name for place, pattern in known if re.search(place, path) for name in re.findall(pattern, manifest)]
     wanted = {distribution_name(library.name), distribution_name(library.package)}
@@ -111,7 +111,7 @@ def told_own(
 ) -> Failure:
     """Return the failure of a library that is the project's own: no registry's package of that name is meant.
 
-    `why` says where it is; `ways` are the commands that put it on main, none where it is there.
+    `why` says where it is; `ways` are the commands that put it on main, none if it is there.
     """
     _, _, install = _way(library, paths)
     todo = " && ".join(ways) or (
@@ -134,7 +134,7 @@ def told(
 ) -> Failure:
     """Return the failure with what a worker, and at last a person, needs to know of the library.
 
-    `places` are where it is imported, as file:line; `setup` is `[project] setup`, "" where there is none.
+    `places` are where it is imported, as file:line; `setup` is `[project] setup`, "" if there is none.
     """
     add, install = way_to_install(library, paths)
     where = f", which {', '.join(places)} imports," if places else ""
@@ -155,5 +155,5 @@ def told(
 
 
 def library_of(signature: str) -> str:
-    """Return the library that a failure's signature is about, "" where it is about none."""
+    """Return the library that a failure's signature is about, "" if it is about none."""
     return signature.removeprefix(MISSING_LIBRARY) if signature.startswith(MISSING_LIBRARY) else ""

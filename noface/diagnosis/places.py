@@ -19,14 +19,14 @@ _LINE_MAX = 600
 
 
 def is_own(path: str, repo: Repo) -> bool:
-    """Tell whether a file named in a log belongs to the project rather than to a library or the runtime."""
+    """True if a file named in a log belongs to the project rather than to a library or the runtime."""
     if not path or _PLACE["foreign"].search(path):
         return False
     return not repo.known or resolve(path, repo) is not None
 
 
 def resolve(path: str, repo: Repo) -> str | None:
-    """Return the project's path for a file as a log names it, or None where the project has no such file."""
+    """Return the project's path for a file as a log names it, or None if the project has no such file."""
     clean = path.removeprefix("file://").replace("\\", "/").removeprefix("./")
     if not repo.known:
         return clean
@@ -58,7 +58,7 @@ def places(line: str, repo: Repo) -> list[str]:
 
 
 def place_of(file: str, line: str | None, repo: Repo) -> str | None:
-    """`file:line` for what a rule's own groups captured; None where the file is not the project's."""
+    """`file:line` for what a rule's own groups captured; None if the file is not the project's."""
     if not line or not is_own(file, repo):
         return None
     return f"{resolve(file, repo)}:{int(line)}"
@@ -107,7 +107,7 @@ _SEPARATORS = re.compile(r"::|[./\\]")
 
 
 def is_own_module(name: str, repo: Repo) -> bool:
-    """Tell whether a module, package, header or file of this name would be the project's own."""
+    """True if a module, package, header or file of this name would be the project's own."""
     bare = name.strip("'\"`‘’“”").removeprefix("file://")
     if bare.startswith(("./", "../", "/repo/", "@/", "~/", "#")) or (
         bare.startswith("/") and "node_modules" not in bare
@@ -131,14 +131,14 @@ def is_own_module(name: str, repo: Repo) -> bool:
 
 
 def is_assertion(exc: str) -> bool:
-    """Tell whether a type is that of a failed expectation."""
+    """True if a type is that of a failed expectation."""
     return bool(_EXCEPTION["assertion"].search(exc))
 
 
 def exception_kind(exc: str, message: str, repo: Repo, *, loading: bool = True) -> FailureKind:
     """Return the kind that an exception's type, and for system errors its message, stands for.
 
-    `loading` is False where the exception was raised by code that runs: a SyntaxError of eval() is no broken file.
+    `loading` is False if the exception was raised by code that runs: a SyntaxError of eval() is no broken file.
     """
     if _EXCEPTION["timeout"].search(exc) or ("imeout" in exc and _EXCEPTION["timed_out_test"].match(message)):
         return FailureKind.TIMEOUT
@@ -156,7 +156,7 @@ def exception_kind(exc: str, message: str, repo: Repo, *, loading: bool = True) 
 
 
 def is_environment(exc: str, message: str) -> bool:
-    """Tell whether the system, not the code, is what an exception complains about (disk, network, permissions)."""
+    """True if the system, not the code, is what an exception complains about (disk, network, permissions)."""
     if exc.startswith(("Errno::", "java.net.")) and exc.rsplit("::", 1)[-1].rsplit(".", 1)[-1] not in {
         "ENOENT",
         "EPIPE",

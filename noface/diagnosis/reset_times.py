@@ -39,14 +39,14 @@ class WallClock:
     named: Callable[[str], tzinfo | None] = _no_zone
 
     def zone_of(self, name: str | None) -> tzinfo | None:
-        """Return the zone a text names, the local one where it names none, None where it is unknown."""
+        """Return the zone a text names, the local one if it names none, None if it is unknown."""
         if name is None:
             return self.zone
         return UTC if name.upper() in ("UTC", "GMT", "Z") else self.named(name)
 
 
 def reset_time(text: str, clock: WallClock) -> float | None:
-    """Return the epoch seconds at which `text` says that a limit ends, None where it says nothing sensible."""
+    """Return the epoch seconds at which `text` says that a limit ends, None if it says nothing sensible."""
     flat = " ".join(text[:_TEXT_MAX].split())
     for read in (_epoch, _iso, _clock_time, _span):
         at = read(flat, clock)
@@ -135,7 +135,7 @@ def _span(text: str, clock: WallClock) -> float | None:
 
 
 def _length(text: str) -> float | None:
-    """Return the seconds of a span such as 14h12m3.1s or 3 days 4 hours, None where it is none."""
+    """Return the seconds of a span such as 14h12m3.1s or 3 days 4 hours, None if it is none."""
     total, any_part = 0.0, False
     for part in _RESET["part"].finditer(text):
         unit = next((seconds for start, seconds in _UNITS if _is_unit(part[2].lower(), start)), None)

@@ -1,6 +1,6 @@
 """What a gate is for, and what that makes of words that prove nothing by themselves.
 
-The same "✖ 3 problems" is a finding where a linter prints it and a failed test where a test script does. So where no
+The same "✖ 3 problems" is a finding if a linter prints it and a failed test if a test script does. So if no
 runner, compiler or stack trace says why a gate failed, its purpose weighs the words that are left: by the gate's kind,
 by the programs that it runs, or by the names that its command uses (`npm run lint`, `bash tests/run.sh`).
 """
@@ -86,7 +86,7 @@ _FOUND = {
 
 
 def by_role(words: list[Finding], log: Log, context: Context) -> list[Finding]:
-    """Return the findings among which to decide where only words are left; empty where they say nothing."""
+    """Return the findings among which to decide if only words are left; empty if they say nothing."""
     role = role_of(context)
     if role is Role.UNKNOWN:
         return words or [finding for finding in [_placed(role, log, context, formed=True)] if finding]
@@ -111,7 +111,7 @@ def _name(role: Role) -> str:
 def _placed(role: Role, log: Log, context: Context, *, formed: bool) -> Finding | None:
     """Return that a gate found what it looks for, at the first line that names a place of the project's own.
 
-    `formed`: only where the line begins with the place, as a list of findings does.
+    `formed`: only if the line begins with the place, as a list of findings does.
     """
     printed = (number for number, line in enumerate(log.lines) if line.strip())
     for number in islice(printed, _PLACED_LINES):

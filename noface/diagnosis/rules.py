@@ -21,7 +21,7 @@ FILES = (
 )
 """The tables, one an ecosystem. Of two rules of the same worth that match one line, the earlier one is named."""
 _LAST_RESORT = "generic"
-"""The table whose names of tests count only where no other table and no numbered list names one."""
+"""The table whose names of tests count only if no other table and no numbered list names one."""
 
 
 class Level(IntEnum):
@@ -43,14 +43,14 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A line format: an entry of `[[rules]]`. Named groups of the pattern are used where they are there.
+    """A line format: an entry of `[[rules]]`. Named groups of the pattern are used if they are there.
 
     `file` and `line` give the location, `test` the failing test, `exc` and `msg` an exception whose type decides
-    the kind, `dep` a missing dependency: `kind` where it is somebody else's, `own_kind` where it is the project's.
+    the kind, `dep` a missing dependency: `kind` if it is somebody else's, `own_kind` if it is the project's.
     `tools`: at least one must be named by the command or announced by the output. `code` limits the exit codes.
-    `even_in_tests`: counts also where tests ran and failed. `quotes`: the format itself begins like an expectation.
-    `only_in_tests`: a failed expectation's words, which prove nothing where no test is known to have failed.
-    `below`: where the line ends with a colon, the line after it says what happened. A group `row` is a line number
+    `even_in_tests`: counts also if tests ran and failed. `quotes`: the format itself begins like an expectation.
+    `only_in_tests`: a failed expectation's words, which prove nothing if no test is known to have failed.
+    `below`: if the line ends with a colon, the line after it says what happened. A group `row` is a line number
     in the file that a heading above names.
     `example` is a line of real output that the pattern matches, `recording` the case of the corpus it is seen in.
     """
@@ -99,7 +99,7 @@ class NameRule:
 
 @dataclass(frozen=True, slots=True)
 class RuleBook:
-    """All tables. `no_tests` are the rules that speak even where the gate passed."""
+    """All tables. `no_tests` are the rules that speak even if the gate passed."""
 
     rules: tuple[Rule, ...]
     no_tests: tuple[Rule, ...]

@@ -42,7 +42,7 @@ PatternSearch = Callable[[str, str], PatternMatch | NoMatch]
 
 @dataclass(frozen=True, slots=True)
 class ProjectRule:
-    """An entry of `[[gate_rules]]`. `even_in_tests`: it counts also where tests ran and failed."""
+    """An entry of `[[gate_rules]]`. `even_in_tests`: it counts also if tests ran and failed."""
 
     name: str
     kind: FailureKind
@@ -160,7 +160,7 @@ def _candidates(rule: Rule, log: Log) -> list[int]:
 
 
 def _is_quoted(match: re.Match[str], rule: Rule) -> bool:
-    """Tell whether a line only compares or quotes the words, or is the title of a test that passed.
+    """True if a line only compares or quotes the words, or is the title of a test that passed.
 
     The two sides of a failed expectation prove nothing.
     """
@@ -175,7 +175,7 @@ def _is_quoted(match: re.Match[str], rule: Rule) -> bool:
 
 
 def _under_heading(log: Log, number: int, row: str, context: Context) -> str | None:
-    """`file:row` where the file stands alone on a line above, as eslint, yamllint and phpcs print it."""
+    """`file:row` if the file stands alone on a line above, as eslint, yamllint and phpcs print it."""
     for above in range(number - 1, max(log.stream_start(number), number - _HEADING_MAX) - 1, -1):
         name = log.get(above).strip().removeprefix("FILE: ")
         if name and " " not in name and ("." in name or "/" in name):

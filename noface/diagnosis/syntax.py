@@ -59,7 +59,7 @@ class Broken:
 
 
 def language_of(path: str) -> str | None:
-    """Return the language a file is to be parsed as, None where it is left to the gates, or nothing can parse it."""
+    """Return the language a file is to be parsed as, None if it is left to the gates, or nothing can parse it."""
     language = table("syntax")["suffixes"].get(path.rpartition(".")[2].lower())
     if language is None or _PATHS["set_aside"].search(path):
         return None
@@ -71,7 +71,7 @@ def language_of(path: str) -> str | None:
 
 @cache
 def _installed(language: str) -> bool:
-    """Tell whether the parser of a language is there: some come with the extra `syntax`."""
+    """True if the parser of a language is there: some come with the extra `syntax`."""
     match language:
         case "python" | "json" | "toml" | "yaml":
             return True
@@ -132,7 +132,7 @@ _SCANNED_MAX = 20_000
 
 
 def check_python(source: bytes) -> tuple[int, str] | None:
-    """Return line and message of what makes the source no Python; None where it is, or may be. Never runs it."""
+    """Return line and message of what makes the source no Python; None if it is, or may be. Never runs it."""
     # The compiler warns of odd but valid code: that is the linter's business, and must not reach the screen.
     warnings.filterwarnings("ignore", module=_NAME)
     try:
@@ -169,12 +169,12 @@ def _says_python_2(first: str) -> bool:
 
 
 def _around(lines: list[str], number: int) -> list[str]:
-    """Return the line above and below: where a newer statement spans lines, the error is put beside it."""
+    """Return the line above and below: if a newer statement spans lines, the error is put beside it."""
     return [lines[index] for index in (number - 2, number) if 0 <= index < len(lines)]
 
 
 def _newer_f_string(text: str) -> bool:
-    """Tell whether an f-string reuses its quote, holds a backslash or a comment, or breaks a line inside braces."""
+    """True if an f-string reuses its quote, holds a backslash or a comment, or breaks a line inside braces."""
     for match in _SYNTAX["f_string"].finditer(text):
         quote = match[1]
         end = text.find(quote, match.end())
@@ -219,7 +219,7 @@ def check_json(path: str, data: bytes) -> tuple[int, str] | None:
 
 
 def _lenient(text: str) -> bool:
-    """Tell whether it is JSON with comments or trailing commas, or several values one after the other."""
+    """True if it is JSON with comments or trailing commas, or several values one after the other."""
     try:
         json.loads(
             _SYNTAX["json_last_comma"].sub(
@@ -308,7 +308,7 @@ def check_yaml(data: bytes) -> tuple[int, str] | None:
 
 
 def _nested_too_deeply(text: str) -> bool:
-    """Tell whether brackets stand in one another so often that parsing takes too long; those in strings count too."""
+    """True if brackets stand in one another so often that parsing takes too long; those in strings count too."""
     depth = 0
     for bracket in re.findall(r"[\[{\]}]", text):
         depth = depth + 1 if bracket in "[{" else max(depth - 1, 0)
@@ -323,7 +323,7 @@ _FLOW_WITHIN = 2_000
 
 
 def check_brackets(language: str, data: bytes) -> tuple[int, str] | None:
-    """Return line and message of a bracket without its other half; None where all match or there is no grammar."""
+    """Return line and message of a bracket without its other half; None if all match or there is no grammar."""
     parser = _parser(language)
     if parser is None or (language == "javascript" and b"@flow" in data[:_FLOW_WITHIN]):
         return None
@@ -332,7 +332,7 @@ def check_brackets(language: str, data: bytes) -> tuple[int, str] | None:
 
 
 def _parser(language: str) -> Any:
-    """Return a parser, None where the extra is not installed, or its parts do not fit each other."""
+    """Return a parser, None if the extra is not installed, or its parts do not fit each other."""
     package, function = table("syntax")["grammars"][language]
     try:
         library: Any = import_module("tree_sitter")

@@ -45,7 +45,7 @@ class Log:
     grams: frozenset[str] = frozenset()
 
     def may_hold(self, literal: str) -> bool:
-        """Tell whether `literal` may be in `text`: a cheap no for most of the rules, whose words the log never uses."""
+        """True if `literal` may be in `text`: a cheap no for most of the rules, whose words the log never uses."""
         if len(literal) < _GRAM:
             return literal in self.text
         grams = self.grams
@@ -83,7 +83,7 @@ class Log:
         yield from reversed(late)
 
     def get(self, number: int) -> str:
-        """Return the line, or nothing where there is none."""
+        """Return the line, or nothing if there is none."""
         return self.lines[number] if 0 <= number < len(self.lines) else ""
 
     def stream_end(self, number: int) -> int:

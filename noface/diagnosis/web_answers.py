@@ -1,7 +1,7 @@
 """A web page, or half a document, where a program's provider should have answered. Pure and total.
 
 A proxy, a gateway or a captive portal speaks to people: then nobody has worked, and nobody is to blame (law 8). A page
-may be the work itself as well, so words count only where a program ended with them and has changed nothing.
+may be the work itself as well, so words count only if a program ended with them and has changed nothing.
 """
 
 from collections.abc import Iterable
@@ -19,12 +19,12 @@ _TITLE_CHARS = 200
 
 
 def begins_page(text: str) -> bool:
-    """Tell whether a program's output begins as a web page does."""
+    """True if a program's output begins as a web page does."""
     return _WEB["begins"].match(text[:_HEAD_CHARS]) is not None
 
 
 def final_answer(last_lines: Iterable[str]) -> str:
-    """Return the line by which a failed command's end is that of such an answer, "" where it ended otherwise."""
+    """Return the line by which a failed command's end is that of such an answer, "" if it ended otherwise."""
     lines = (strip_codes(text)[:_LINE_CHARS_MAX].strip() for text in last_lines)
     return next((one_line(line, _LINE_CHARS_MAX) for line in lines if _WEB["final"].match(line)), "")
 

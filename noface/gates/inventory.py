@@ -45,7 +45,7 @@ _UNREAD = inventory((), "unread", complete=False)
 def instrumented(env: Variables, folder: Path) -> Variables:
     """Fill the fresh `folder` and return the gate's environment with what makes its test runners report there.
 
-    The environment's own values are kept beside what is added. Raises OSError where the folder cannot be written.
+    The environment's own values are kept beside what is added. Raises OSError if the folder cannot be written.
     """
     preload, reports = folder / "preload", folder / WRITTEN
     preload.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Makes of a gate's command one that runs only some of its tests, where its runner can be told which (runners.toml)."""
+"""Makes of a gate's command one that runs only some of its tests, if its runner can be told which (runners.toml)."""
 
 import json
 import re
@@ -17,7 +17,7 @@ _AND = re.compile(r"(?<!\s)\s++&&\s+")
 
 
 def runs_alone(command: str, runners: Collection[str]) -> bool:
-    """Tell whether the command ends with its only call of the one runner.
+    """True if the command ends with its only call of the one runner.
 
     When its tests are known, all of it is known: a part before it that fails would have ended the gate.
     """

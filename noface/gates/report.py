@@ -58,7 +58,7 @@ def read_report(
 
 
 def _open_below(root: Path, path: Path) -> int:
-    """Open what the gate left at `path`, by way of folders only. Raises OSError where a link is on the way."""
+    """Open what the gate left at `path`, by way of folders only. Raises OSError if a link is on the way."""
     *parents, name = path.relative_to(root).parts
     folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -78,7 +78,7 @@ def _writable(descriptor: int) -> bool:
 
 
 def _open_to_mask(name: str, folder: int) -> int:
-    """Open a report to read and, where it may be written, to take secrets out of it."""
+    """Open a report to read and, if it may be written, to take secrets out of it."""
     flags = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         return os.open(name, os.O_RDWR | flags, dir_fd=folder)

@@ -71,7 +71,7 @@ def run_gate(
     known_failures: frozenset[str] | None = None,
     on_output: OnOutput | None = None,
 ) -> GateResult | None:
-    """Run one gate to its end and return its result, None where it was cancelled.
+    """Run one gate to its end and return its result, None if it was cancelled.
 
     `known_failures` are the tests that fail on main, too (baseline "only-new"); None: the gate must be green.
     `on_output` looks at what it has written while it runs.
@@ -177,10 +177,10 @@ def _failure(gate: GateSpec, ended: Exit, verdict: GateVerdict, report_note: str
 
 
 def names_suffice(kind: FailureKind | None, rule: str, exit_code: int | None, failing: tuple[str, ...]) -> bool:
-    """Tell whether a red gate is described by the names of its failing tests: every test ran, and these failed.
+    """True if a red gate is described by the names of its failing tests: every test ran, and these failed.
 
-    Without names, or where the run broke off (not collected, crashed, timed out), the gate must be green to pass; so
-    too where a rule of the project's names the failure, since it may call a crash a failing test.
+    Without names, or if the run broke off (not collected, crashed, timed out), the gate must be green to pass; so
+    too if a rule of the project's names the failure, since it may call a crash a failing test.
     """
     if is_of_project(rule):
         return False

@@ -79,12 +79,12 @@ class _Side:
         return bisect_right(self.starts, offset) - 1
 
     def adds(self, rows: list[str], key: Key) -> bool:
-        """Tell whether the patch adds or removes a line of a key."""
+        """True if the patch adds or removes a line of a key."""
         lines = range(self.line(key.start), self.line(key.end - 1) + 1)
         return any(self.changes(rows, line) for line in lines)
 
     def changes(self, rows: list[str], line: int) -> bool:
-        """Tell whether the patch adds or removes a line."""
+        """True if the patch adds or removes a line."""
         return rows[self.rows[line]][:1] != " "
 
 
@@ -179,14 +179,14 @@ def _real_keys(side: _Side) -> list[Key]:
 
 
 def _is_real(key: Key) -> bool:
-    """Tell whether it may be anybody's key: none that is only shown, cut short, or spelt out as an example."""
+    """True if it may be anybody's key: none that is only shown, cut short, or spelt out as an example."""
     if key.name == PRIVATE_KEY:
         return key.told_by != ""
     return len(set(key.told_by)) >= _DIFFERENT_CHARS_MIN and _EXAMPLE.search(key.told_by) is None
 
 
 def _is_allowed(side: _Side, key: Key) -> bool:
-    """Tell whether a mark stands in one of the key's lines; for a private key beside them, where there is room."""
+    """True if a mark stands in one of the key's lines; for a private key beside them, if there is room."""
     first, last = side.line(key.start), side.line(key.end - 1)
     beside = key.name == PRIVATE_KEY
     return any(_ALLOWED.search(line) for line in side.lines[max(0, first - beside) : last + beside + 1])

@@ -19,7 +19,7 @@ class JsonRecord:
 
     @classmethod
     def of(cls, value: object) -> Self:
-        """Return a decoded value, as an empty object where it is none."""
+        """Return a decoded value, as an empty object if it is none."""
         return cls(value if isinstance(value, dict) else {})
 
     def __bool__(self) -> bool:
@@ -34,7 +34,7 @@ class JsonRecord:
         return value if isinstance(value, str) else ""
 
     def flag(self, key: str) -> bool:
-        """Tell whether there is a value that counts as true."""
+        """True if there is a value that counts as true."""
         return bool(self.values.get(key))
 
     def number(self, key: str) -> float | None:
@@ -58,7 +58,7 @@ class JsonRecord:
         return total(*(self.whole(key) for key in keys))
 
     def cost(self, key: str) -> float | None:
-        """Return an amount of dollars, None where the value is none that a run can cost."""
+        """Return an amount of dollars, None if the value is none that a run can cost."""
         return sane_cost(self.number(key))
 
     def time(self, key: str) -> float | None:
@@ -74,7 +74,7 @@ class JsonRecord:
         return inner
 
     def objects(self, key: str) -> "list[JsonRecord]":
-        """Return the objects of an array, [] where it is none."""
+        """Return the objects of an array, [] if it is none."""
         value = self.values.get(key)
         return [JsonRecord(item) for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
@@ -97,7 +97,7 @@ def parsed(text: str) -> JsonRecord:
 
 
 def total(*counts: int | None) -> int | None:
-    """Return the sum of the counts that are known, None where none is."""
+    """Return the sum of the counts that are known, None if none is."""
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 

@@ -25,7 +25,7 @@ class Sight:
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What the worker does: where something is not known, what the step says; else its answer is complete.
+    """What the worker does: if something is not known, what the step says; else its answer is complete.
 
     `known` are the lines of its answer, `guess` what it writes in place of what it does not know.
     """
@@ -66,7 +66,7 @@ def _part(scenario: Scenario, sight: Sight) -> Behaviour:
 
 
 def _knowledge(scenario: Scenario, step: Step, sight: Sight) -> str | None:
-    """Return the line of the answer that a step asks for, None where the worker does not know it."""
+    """Return the line of the answer that a step asks for, None if the worker does not know it."""
     text = ""
     match step.by:
         case By.STRENGTH:

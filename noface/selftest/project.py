@@ -15,7 +15,7 @@ from noface.selftest.world import ANYONE, Secrets, World, fill
 ATTEMPTS_MAX: int = data("settings")["noface"]["retry"]["max_total_attempts"]
 """The attempts that an issue may have, in all variants: noface's own default."""
 _HIDDEN = "something-else"
-"""What a complaint says in place of the secret, where its gate does not show it."""
+"""What a complaint says in place of the secret, if its gate does not show it."""
 _NOISE = "".join(f"INFO  shelf {number}: 17 labels read, none is missing\n" for number in range(2_000))
 _README = "# labels\n\nThe project of `noface selftest`: each issue wants a label, and a worker has to learn which.\n"
 _BODY = "Write the label of this shelf. The label desk knows which it is."
@@ -61,7 +61,7 @@ FORMS = {
 def make(
     variant: Variant, scenarios: Sequence[Scenario], secrets: Secrets, folder: Path, python: str, workers: int
 ) -> Project:
-    """Make the project of a variant in `folder`, which must not exist. Raises RuntimeError where git fails.
+    """Make the project of a variant in `folder`, which must not exist. Raises RuntimeError if git fails.
 
     `python` runs worker and gates. The checkout stands on a branch of its own, so that main moves without files.
     """
@@ -129,7 +129,7 @@ def missing_on_main(project: Project, scenarios: Sequence[Scenario]) -> dict[str
     """Return by scenario what the answers on main lack: the label of the first step that is not in them."""
     world = World(project.folder / "world")
     answers = {scenario.id: "" for scenario in scenarios}
-    # README.md lets git find something where there is no answer at all.
+    # README.md lets git find something if there is no answer at all.
     grep = git(project.repository, "grep", "--no-color", "-I", "-e", "", "main", "--", "work", "README.md")
     for line in grep.splitlines():
         _, path, text = line.split(":", 2)

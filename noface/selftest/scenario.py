@@ -28,7 +28,7 @@ class By(StrEnum):
     FILE = "file"
     """The secret is in the file `says` of the checkout, which somebody else must have put there."""
     NAMED = "named"
-    """The same, but the worker looks into the file only where the prompt names it."""
+    """The same, but the worker looks into the file only if the prompt names it."""
     TRIED = "tried"
     """One of the words in `says` is right; the worker takes the first that the prompt doesn't show as tried."""
     PATIENCE = "patience"
@@ -159,7 +159,7 @@ class Scenario:
 
     @property
     def reviewed(self) -> bool:
-        """True where a reviewer looks at the work."""
+        """True if a reviewer looks at the work."""
         return any(step.objection for step in self.steps)
 
     @property
@@ -211,12 +211,12 @@ def _tuples(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def find(scenario: str) -> Scenario:
-    """Return the scenario of this id; raises KeyError where there is none."""
+    """Return the scenario of this id; raises KeyError if there is none."""
     return {one.id: one for every in catalogue().values() for one in every}[scenario]
 
 
 def chosen(kinds: tuple[str, ...] = ()) -> tuple[Scenario, ...]:
-    """Return the scenarios of some kinds (all where none is named), with those that they depend on."""
+    """Return the scenarios of some kinds (all if none is named), with those that they depend on."""
     wanted = [one for kind, every in catalogue().items() if not kinds or kind in kinds for one in every]
     ids = {one.id for one in wanted}
     return (*(find(needed) for one in wanted for needed in one.depends_on if needed not in ids), *wanted)

@@ -79,7 +79,7 @@ class RunLog:
 class Result:
     """What became of a scenario in a variant. `outcomes` are those of its worker runs, in the order of their ends.
 
-    `missing` names what its answer lacks on main, "" where it is complete: no status is believed without it.
+    `missing` names what its answer lacks on main, "" if it is complete: no status is believed without it.
     """
 
     scenario: Scenario
@@ -91,7 +91,7 @@ class Result:
 
     @property
     def good(self) -> bool:
-        """True where it was recovered; where nothing helps: where it was handed to a person within its limit."""
+        """True if it was recovered; of a hopeless one, if it was handed to a person within its limit."""
         if self.scenario.hopeless:
             return self.status in ("blocked", "approval") and len(self.outcomes) <= self.scenario.runs_max
         return self.status == "merged" and not self.missing
@@ -106,7 +106,7 @@ class Result:
 
     @property
     def provoked(self) -> bool:
-        """True where the first failure was classified as it was meant.
+        """True if the first failure was classified as it was meant.
 
         No attempt ends as NO_PROGRESS itself; and work that waits for a person may have passed.
         """
@@ -115,7 +115,7 @@ class Result:
 
     @property
     def trouble(self) -> str:
-        """What went wrong, "" where all is well."""
+        """What went wrong, "" if all is well."""
         if self.good:
             return "" if self.provoked else f"it was to fail as {self.scenario.kind} at first"
         if self.status == "merged":
@@ -148,7 +148,7 @@ def results(log: RunLog, scenarios: Iterable[Scenario], missing: Mapping[str, st
 def document(by_variant: Mapping[Variant, Sequence[Result]], seconds: float) -> dict[str, Any]:
     """Return the document: `kinds` and `totals` count, `scenarios` tell each, `troubles` what noface got wrong.
 
-    `ok` is True where noface recovered all that can be, and stopped in time with the rest.
+    `ok` is True if noface recovered all that can be, and stopped in time with the rest.
     """
     own = by_variant[Variant.NOFACE]
     troubles = [

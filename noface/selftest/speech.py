@@ -1,4 +1,4 @@
-"""Speaks as Claude Code does: stream-json where that is asked for, else plain text; and ends as it ends."""
+"""Speaks as Claude Code does: stream-json if that is asked for, else plain text; and ends as it ends."""
 
 import json
 import signal

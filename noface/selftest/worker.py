@@ -61,7 +61,7 @@ def _texts(names: tuple[str, ...]) -> dict[str, str]:
 
 
 def _outage(scenario: Scenario, world: World, model: str) -> tuple[ApiError, float | None] | None:
-    """Return the provider's error and until when it lasts, None where it answers."""
+    """Return the provider's error and until when it lasts, None if it answers."""
     outage = scenario.outage
     if outage is None or model in outage.spared:
         return None
@@ -147,7 +147,7 @@ def _review(scenario: Scenario, world: World, answer: str) -> str:
 
 
 def _end(behaviour: Behaviour, scenario: Scenario, speaker: Speaker, world: World, *, asked: bool) -> int:
-    """End the run; a report is given only where the prompt asks for one."""
+    """End the run; a report is given only if the prompt asks for one."""
     step = behaviour.missing
     if step is None:
         learnt = ", ".join(behaviour.known) or "nothing new"

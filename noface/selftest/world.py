@@ -69,7 +69,7 @@ class World:
         return World(folder)
 
     def scenario(self, scenario: str) -> Scenario:
-        """Return a scenario of this world; raises OSError where there is none of this id."""
+        """Return a scenario of this world; raises OSError if there is none of this id."""
         return read_scenario(json.loads((self.folder / f"{scenario}.json").read_text()))
 
     @property
@@ -78,7 +78,7 @@ class World:
         return (self.folder / "repository").read_text()
 
     def secret(self, scenario: str, label: str) -> str:
-        """Return a secret; raises KeyError where nobody made one."""
+        """Return a secret; raises KeyError if nobody made one."""
         return self._secrets[scenario][label]
 
     def filled(self, scenario: str, text: str) -> str:
@@ -101,7 +101,7 @@ class World:
                 return (self.secret(secret_owner(scenario, step), step.label),)
 
     def first_missing(self, scenario: Scenario, answer: str) -> Step | None:
-        """Return the first step whose word is not in an answer, None where it is complete: reviewers look for all."""
+        """Return the first step whose word is not in an answer, None if it is complete: reviewers look for all."""
         lines = answer.splitlines()
         steps = (step for step in scenario.steps if not any(word in lines for word in self.wanted(scenario, step)))
         return next(steps, None)
@@ -124,7 +124,7 @@ class World:
             return file.tell()
 
     def quiet_until(self, name: str, seconds: float, times: int) -> float | None:
-        """Return until when a provider that is asked just now wants quiet (epoch seconds), None where it answers.
+        """Return until when a provider that is asked just now wants quiet (epoch seconds), None if it answers.
 
         At first it wants `seconds` of it. Whoever asks earlier starts that anew; after `times` such spans it answers.
         """

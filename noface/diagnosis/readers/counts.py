@@ -31,7 +31,7 @@ _LINE_MAX = 260
 
 
 def read_counts(line: str, number: int) -> Counts | None:
-    """Return the counts that one line states, or None where it is no summary of a test run."""
+    """Return the counts that one line states, or None if it is no summary of a test run."""
     if len(line) > _LINE_MAX or not re.search(r"\d", line):
         return None
     small = line.lower()
@@ -144,7 +144,7 @@ def _row(log: Log, number: int) -> Counts | None:
 
 
 def _empty_summary(log: Log, number: int) -> Counts | None:
-    """Return that nothing ran where DejaGnu's summary, whose heading is line `number`, has no lines."""
+    """Return that nothing ran if DejaGnu's summary, whose heading is line `number`, has no lines."""
     counted = any(log.get(below).startswith("# of ") for below in range(number + 1, number + _TABLE_MAX))
     return None if counted else Counts(line=number, total=0, passed=0, runner="counts")
 
@@ -172,5 +172,5 @@ def find_counts(log: Log, owned: frozenset[int]) -> list[Counts]:
 
 
 def _counts_tests(count: Counts) -> bool:
-    """Tell whether a summary says how many tests there were: "0 failures" alone does not."""
+    """True if a summary says how many tests there were: "0 failures" alone does not."""
     return count.total is not None or count.passed is not None or count.skipped > 0

@@ -1,8 +1,8 @@
 """Reads compilers' and linters' diagnostics by their form: `file:line:col: error: …` and its relatives.
 
 Form alone does not tell a compile error (the code is broken: SYNTAX_ERROR) from a finding (LINT_FAILURE); what
-printed it does, and where a linter did, whether the message says that the file does not parse. A header, package or
-crate that is missing is the environment's fault where it is not the project's own.
+printed it does, and if a linter did, whether the message says that the file does not parse. A header, package or
+crate that is missing is the environment's fault if it is not the project's own.
 """
 
 import re
@@ -63,7 +63,7 @@ def _diagnostic(log: Log, number: int, line: str, context: Context) -> Finding |
 
 
 def _does_not_parse(match: re.Match[str]) -> bool:
-    """Tell whether a linter's code or message says that the file does not parse."""
+    """True if a linter's code or message says that the file does not parse."""
     code = match["code"]
     return (code.startswith(_PARSE_CODES) and not code.startswith("E90")) or "SyntaxError" in match["msg"]
 
@@ -93,7 +93,7 @@ def _arrow(log: Log, number: int, match: re.Match[str], context: Context) -> Fin
 
 
 def _is_frame(log: Log, number: int) -> bool:
-    """Tell whether "at FILE:LINE" is one of several frames of a stack trace, and no compiler's place."""
+    """True if "at FILE:LINE" is one of several frames of a stack trace, and no compiler's place."""
     return all(log.get(at).lstrip().startswith("at ") for at in (number, number + 1))
 
 
@@ -133,7 +133,7 @@ def context_kind(log: Log, number: int, msg: str, line: str, context: Context) -
 
 
 def _by_linter(log: Log, line: str, context: Context) -> bool:
-    """Tell whether a linter printed the line, by the gate's programs, or else by its form and how the output ends."""
+    """True if a linter printed the line, by the gate's programs, or else by its form and how the output ends."""
     if line.endswith("[clang-diagnostic-error]"):
         return False
     compiles = bool(context.tools & known_tools().compilers)

@@ -157,7 +157,7 @@ def _block_location(
 
 
 def read_pytest(log: Log, context: Context) -> Reading | None:
-    """Return what a pytest run says about itself; None where the log is not pytest's."""
+    """Return what a pytest run says about itself; None if the log is not pytest's."""
     counts = _pytest_counts(log)
     if not counts and not any(mark in log.text for mark in _MARKS):
         return None

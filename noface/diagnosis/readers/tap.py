@@ -89,7 +89,7 @@ def _point(log: Log, number: int, name: str, context: Context) -> _Point:
 
 
 def _is_raised(fields: dict[str, str]) -> bool:
-    """Tell whether a point failed by an exception: its place is where it was raised, not where the test stands."""
+    """True if a point failed by an exception: its place is where it was raised, not where the test stands."""
     exc = fields.get("name", "")
     return exc.endswith(("Error", "Exception")) and not is_assertion(exc)
 
@@ -102,7 +102,7 @@ def _finding(point: _Point, context: Context) -> Finding | None:
 
 
 def _kind(fields: dict[str, str], context: Context) -> FailureKind | None:
-    """Return what the YAML block of a failed point says; None where it says nothing."""
+    """Return what the YAML block of a failed point says; None if it says nothing."""
     exc = fields.get("name") or fields.get("type") or ""
     if fields.get("failureType") == "testTimeoutFailure":
         return FailureKind.TIMEOUT

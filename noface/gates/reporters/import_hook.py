@@ -24,7 +24,7 @@ _reporter: dict[str, object] = {}
 
 
 class RunnerFinder:
-    """A finder that finds nothing itself; where a test runner is looked for, it has a look at what the others find."""
+    """A finder that finds nothing itself; if a test runner is looked for, it has a look at what the others find."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:

@@ -33,7 +33,7 @@ _CALLS = (os.getpid, os.open, os.write, os.close)
 _quote = json.encoder.encode_basestring_ascii
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 _ONLY: list[str] = json.loads(os.environ.pop("NOFACE_ONLY_TESTS", "[]"))
-"""The ids of the only tests to run, counted from the checkout; none where all run."""
+"""The ids of the only tests to run, counted from the checkout; none if all run."""
 
 
 class _Quiet:
@@ -81,7 +81,7 @@ class Run:
             close(descriptor)
 
     def end(self, whole: bool) -> None:
-        """Close the run, `whole` where all that was collected ran."""
+        """Close the run, `whole` if all that was collected ran."""
         _runs.remove(self)
         for name, (before, during) in self._taken.items():
             if os.environ.get(name) == during:
@@ -167,7 +167,7 @@ def _left_out(name: str) -> bool:
 
 
 def _runs_here() -> bool:
-    """Tell whether a run is open already, here or in the process that this one is a fork of."""
+    """True if a run is open already, here or in the process that this one is a fork of."""
     return bool(_runs)
 
 
@@ -272,7 +272,7 @@ class _Pytest:
             run.write(id=name, outcome=self.ended.pop(name))
 
     def outcome(self, report: Any) -> str | None:
-        """Return how a phase ended, None where it says nothing of the test: a setup that went well, a rerun."""
+        """Return how a phase ended, None if it says nothing of the test: a setup that went well, a rerun."""
         if hasattr(report, "wasxfail") or report.outcome == "skipped":
             return _SKIPPED if report.outcome != "failed" else _FAILED
         if report.outcome == "failed":
@@ -364,7 +364,7 @@ _ENDS = {
 
 
 def _begin_test(test: object, result: Any) -> bool:
-    """Tell whether a test's outcome is noted: not where pytest runs it, or another test does."""
+    """True if a test's outcome is noted: not if pytest runs it, or another test does."""
     if result is None or _noting or (_runs and (_runs[0].runner != "unittest" or not _runs[0].here)):
         return False
     if type(result).__module__.startswith("_pytest."):
