@@ -25,13 +25,13 @@ from noface.agents.base import (
     AgentEvent,
     EventKind,
     Invocation,
-    Place,
+    RunPlace,
     TextTail,
     defaults,
     may_edit,
     option,
 )
-from noface.agents.json_stream import TEXT_MAX, Ending, LineReader, dollars, litellm_codes, unescaped
+from noface.agents.json_stream import TEXT_MAX, LineReader, RunEnding, dollars, litellm_codes, unescaped
 from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
 from noface.model.access import Settings
 from noface.model.attempt import AttemptOrder
@@ -102,13 +102,13 @@ class AiderReader(LineReader):
         kind = EventKind.RETRY if _RETRIES.match(plain) else EventKind.TEXT
         return [AgentEvent(kind, plain[:TEXT_MAX])] if plain else []
 
-    def ending(self, exit_code: int | None, stderr: str) -> Ending:
+    def ending(self, exit_code: int | None, stderr: str) -> RunEnding:
         """Return how the run ended; one that ends without an answer has not finished."""
         del stderr
         error = self._failure(self._since.lines)
         words = self._answer if error is None or self._answer != "" else self._since.text
         finished = error is None and exit_code == 0 and self._answered
-        return Ending(error, finished, "" if words.endswith(_EMPTY) else words)
+        return RunEnding(error, finished, "" if words.endswith(_EMPTY) else words)
 
     def used(self) -> Usage:
         """Return the sum of what its answers used; the cost is aider's own sum."""
@@ -178,7 +178,7 @@ class AiderAgent(Agent):
     name = "aider"
     stream = AiderReader
 
-    def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
+    def invocation(self, order: AttemptOrder, place: RunPlace) -> Invocation:
         """Return the command line; histories go to the attempt's folder, wide lines keep messages whole.
 
         A run that may not edit gets aider's mode "ask", in which no answer is applied. What a model doesn't take of the
@@ -200,7 +200,7 @@ class AiderAgent(Agent):
         return Invocation((*argv, *order.model.args), None, env, histories=(chat, typed))
 
 
-def _to_read(order: AttemptOrder, place: Place) -> list[str]:
+def _to_read(order: AttemptOrder, place: RunPlace) -> list[str]:
     """Return the options for what is only to be read; paths that begin with / or ~ are the person's own.
 
     If the person's settings do not act, `--read` is there in any case, and takes the place of what they name: aider

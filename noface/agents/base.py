@@ -83,7 +83,7 @@ class OpenCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RunPlace:
     """Where a run takes place, in absolute paths.
 
     `directory` is the agent's own, for its histories and databases; `logs` is where noface writes what it prints, the
@@ -108,11 +108,11 @@ class Place:
         return self.logs or self.directory
 
 
-def place_in(workspace: Path, directory: Path) -> Place:
+def place_in(workspace: Path, directory: Path) -> RunPlace:
     """Return the place of a run whose prompt, order and logs lie in `directory`; makes the agent's own folder there."""
     session = directory / SESSION
     real_folder(session, directory.parent)
-    return Place(
+    return RunPlace(
         str(workspace), str(directory / "prompt.md"), str(directory / "order.json"), str(session), str(directory)
     )
 
@@ -261,7 +261,7 @@ class Agent(ABC):
         return model.command or self.name
 
     @abstractmethod
-    def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
+    def invocation(self, order: AttemptOrder, place: RunPlace) -> Invocation:
         """Return how to start the agent on an order."""
 
     def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM, session: Session | None = None) -> StreamReader:

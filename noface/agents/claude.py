@@ -21,9 +21,9 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from noface.agents.base import Agent, AgentEvent, EventKind, Invocation, Place, defaults, option, resuming
+from noface.agents.base import Agent, AgentEvent, EventKind, Invocation, RunPlace, defaults, option, resuming
 from noface.agents.claude_options import access_arguments, access_variables
-from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, tool
+from noface.agents.json_stream import TEXT_MAX, JsonReader, RunEnding, tool
 from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import summed
@@ -118,7 +118,7 @@ class ClaudeReader(JsonReader):
         failed = result.flag("is_error") and how == "success"
         return AgentEvent(EventKind.RESULT, "error" if failed else how)
 
-    def ending(self, exit_code: int | None, stderr: str) -> Ending:
+    def ending(self, exit_code: int | None, stderr: str) -> RunEnding:
         """Return how the run ended: as its last result says, or as a run without one."""
         del stderr
         if self._in_turn:  # the results so far are those of turns before the one that broke off
@@ -127,7 +127,7 @@ class ClaudeReader(JsonReader):
         good = not result.flag("is_error") and result.text("subtype") == "success"
         finished = bool(result) and good and result.text("stop_reason") != "refusal" and not self._broke_off()
         error = None if finished else self._failure(exit_code)
-        return Ending(error, finished, self._answer or self._last_text, self._retrying)
+        return RunEnding(error, finished, self._answer or self._last_text, self._retrying)
 
     def refused(self, stderr: str) -> Iterable[str]:
         """Return the tool calls that its permissions kept it from."""
@@ -297,7 +297,7 @@ class ClaudeAgent(Agent):
     stream = ClaudeReader
     enforces_cost = True
 
-    def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
+    def invocation(self, order: AttemptOrder, place: RunPlace) -> Invocation:
         """Return the command line; a person's own --disallowedTools in `args` are added to those of noface."""
         argv = [self.program(order.model), "-p", "--output-format", "stream-json", "--verbose"]
         argv += option("--model", order.model.model)

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from noface.agents.base import Place
+from noface.agents.base import RunPlace
 from noface.data import table
 from noface.model.access import Permissions, Settings, Tool
 from noface.model.json_record import JsonRecord, json_value
@@ -42,7 +42,7 @@ _SANDBOX = {
 }
 
 
-def access_arguments(model: ModelSpec, place: Place) -> Iterator[str]:
+def access_arguments(model: ModelSpec, place: RunPlace) -> Iterator[str]:
     """Yield the options for a model's settings, tools and permissions."""
     facts = _facts()
     if model.settings is not Settings.USER:
@@ -97,7 +97,7 @@ def _facts() -> Mapping[str, Any]:
     return facts
 
 
-def _settings(model: ModelSpec, place: Place) -> dict[str, Any]:
+def _settings(model: ModelSpec, place: RunPlace) -> dict[str, Any]:
     """Return the settings of noface's own, which outrank those of the project and of the person."""
     given: dict[str, Any] = {}
     if model.settings is not Settings.USER:

@@ -27,13 +27,13 @@ from noface.agents.base import (
     EventKind,
     Invocation,
     OpenCall,
-    Place,
+    RunPlace,
     defaults,
     option,
     resuming,
 )
 from noface.agents.codex_options import access_options, permission_options
-from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, error_codes, last_match, log_time, tool
+from noface.agents.json_stream import TEXT_MAX, JsonReader, RunEnding, error_codes, last_match, log_time, tool
 from noface.agents.session_log import SessionLog, less
 from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
 from noface.model.attempt import AttemptOrder
@@ -99,16 +99,16 @@ class CodexReader(JsonReader):
             case _:
                 return []
 
-    def ending(self, exit_code: int | None, stderr: str) -> Ending:
+    def ending(self, exit_code: int | None, stderr: str) -> RunEnding:
         """Return how the run ended."""
         del exit_code
         self._rollout.used(self._session, at_once=True)
-        return Ending(self._explained(self._error), self._finished, self._last_text, self._waiting(stderr))
+        return RunEnding(self._explained(self._error), self._finished, self._last_text, self._waiting(stderr))
 
     def refused(self, stderr: str) -> Iterable[str]:
         """Return the commands and edits that its own policy or sandbox refused: only its log tells of them."""
-        for told in _REFUSED.finditer(stderr):
-            yield re.sub(r'(?<!\\)\\++"', '"', told["command"] or told["edit"] or told["file"])
+        for refusal in _REFUSED.finditer(stderr):
+            yield re.sub(r'(?<!\\)\\++"', '"', refusal["command"] or refusal["edit"] or refusal["file"])
 
     def used(self) -> Usage:
         """Return what the turn used; until it says so, what Codex's log of the thread says.
@@ -237,15 +237,15 @@ class Rollout(SessionLog):
 def _logged_error(line: str) -> AgentError | None:
     """Return the error that a line tells: its name, or the HTTP status that its name stands for."""
     payload = JsonRecord.of(json_value(line)).inside("payload")
-    told = payload.inside("error") or payload
-    if not told.text("message"):
+    error = payload.inside("error") or payload
+    if not error.text("message"):
         return None
-    name = told.text("codex_error_info")
+    name = error.text("codex_error_info")
     codes = (name,) if name and name != _NO_NAME else ()
     statuses = (
-        JsonRecord.of(each).whole("http_status_code") for each in told.inside("codex_error_info").values.values()
+        JsonRecord.of(each).whole("http_status_code") for each in error.inside("codex_error_info").values.values()
     )
-    return AgentError(told.text("message"), codes, next((status for status in statuses if status is not None), None))
+    return AgentError(error.text("message"), codes, next((status for status in statuses if status is not None), None))
 
 
 def _context(line: str) -> tuple[int | None, int | None]:
@@ -303,7 +303,7 @@ class CodexAgent(Agent):
 
     name = "codex"
 
-    def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
+    def invocation(self, order: AttemptOrder, place: RunPlace) -> Invocation:
         """Return the command line; noface's own slot and sandbox bound it, nobody is there to approve."""
         model = order.model
         permitted, temporary = permission_options(model, place)

@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from noface.agents.base import Place
+from noface.agents.base import RunPlace
 from noface.data import table
 from noface.model.access import Permissions, Settings, Tool
 from noface.model.worker_run import ModelSpec
@@ -31,7 +31,7 @@ _SKILLS_MAX = 500
 _SECRET = "NOFACE_CODEX_SECRET_"  # noqa: S105 - the beginning of a variable's name
 
 
-def permission_options(model: ModelSpec, place: Place) -> tuple[tuple[str, ...], Variables]:
+def permission_options(model: ModelSpec, place: RunPlace) -> tuple[tuple[str, ...], Variables]:
     """Return the arguments and variables that say how far it may write.
 
     noface's own sandbox holds that by itself, and Codex's cannot be set up within it. Codex's own starts nothing at all
@@ -49,7 +49,7 @@ def permission_options(model: ModelSpec, place: Place) -> tuple[tuple[str, ...],
     return ("-s", "workspace-write", "-c", network, "-c", "sandbox_workspace_write.exclude_slash_tmp=true"), variables
 
 
-def access_options(model: ModelSpec, place: Place) -> tuple[tuple[str, ...], Variables]:
+def access_options(model: ModelSpec, place: RunPlace) -> tuple[tuple[str, ...], Variables]:
     """Return the arguments for what a run may use, and variables with the secrets among them."""
     home = _Home({**os.environ, **dict(model.env)})
     own = home.config()
@@ -106,8 +106,8 @@ class _Home:
         for folder in (Path(self._folder, "skills"), Path(self._person, ".agents", "skills")):
             if not folder.is_absolute():
                 continue
-            found = sorted(folder.glob("*/SKILL.md")) + sorted(folder.glob("*/*/SKILL.md"))
-            yield from (str(path) for path in found[:_SKILLS_MAX] if ".system" not in path.parts)
+            files = sorted(folder.glob("*/SKILL.md")) + sorted(folder.glob("*/*/SKILL.md"))
+            yield from (str(path) for path in files[:_SKILLS_MAX] if ".system" not in path.parts)
 
 
 def _parsed(text: bytes) -> dict[str, Any] | None:

@@ -20,7 +20,7 @@ from noface.agents.base import (
     Invocation,
     Lines,
     OpenCall,
-    Place,
+    RunPlace,
     RunVerdict,
     StreamReader,
 )
@@ -76,7 +76,7 @@ _CACHED = "cache_read_input_tokens"
 _READ = ("input_tokens", "cache_creation_input_tokens", _CACHED)
 
 
-class ToldUsage:
+class PrintedUsage:
     """What a plain command has used by its own output: the stream of an agent that it runs, or a line for each answer.
 
     Such a line is a JSON object that has `usage` with the counts of tokens as providers name them, or `cost_usd`.
@@ -127,7 +127,7 @@ class CommandReader:
         self._last = ""
         self._ending: deque[str] = deque(maxlen=ENDING_LINES_MAX)
         self._page = False
-        self._told = ToldUsage()
+        self._printed = PrintedUsage()
 
     def feed(self, data: bytes) -> list[AgentEvent]:
         """Return the non-empty lines as text events."""
@@ -135,7 +135,7 @@ class CommandReader:
         self._ending.extend(whole)
         lines = [line.strip() for line in whole]
         for line in lines:
-            self._told.line(line)
+            self._printed.line(line)
         self._page = self._page or (not self._last and bool(lines) and begins_page(lines[0]))
         kind = EventKind.RETRY if self._page else EventKind.TEXT  # a proxy's page is no sign of life
         events = [AgentEvent(kind, line) for line in lines]
@@ -144,7 +144,7 @@ class CommandReader:
 
     def used(self) -> Usage:
         """Return what its output tells of that; nothing, if it tells none."""
-        return self._told.used()
+        return self._printed.used()
 
     def verdict(self, exit_code: int | None, stderr: str) -> RunVerdict:
         """Judge the run; what it has told of its usage counts however it ended."""
@@ -157,10 +157,10 @@ class CommandReader:
         """
         unfinished = unescaped(self._lines.rest())
         last = unfinished.strip()[-LAST_WORDS_MAX:] if speaks(unfinished) else self._last
-        said = [line for line in stderr.splitlines() if line.strip()][-_FINAL_LINES:] or [last]
-        told = telling_lines(strip_codes(stderr).splitlines())
-        printed = telling_lines(strip_codes("\n".join((*self._ending, unfinished))).splitlines())
-        words = (told or printed or (said[-1].strip(),))[-1]
+        last_lines = [line for line in stderr.splitlines() if line.strip()][-_FINAL_LINES:] or [last]
+        of_stderr = telling_lines(strip_codes(stderr).splitlines())
+        of_stdout = telling_lines(strip_codes("\n".join((*self._ending, unfinished))).splitlines())
+        words = (of_stderr or of_stdout or (last_lines[-1].strip(),))[-1]
         rule = f"command-exit-{exit_code}"
         match exit_code:
             case 0:
@@ -169,27 +169,27 @@ class CommandReader:
                 kind, message = FailureKind.OVERLOADED, "the worker asks to be run again later (exit code 75)"
             case 126 | 127:
                 kind, message = FailureKind.MISCONFIGURED, f"the worker's command cannot be run: {words}"
-            case _ if not last and len(said) == 1 and _NO_SCRIPT.match(words):
+            case _ if not last and len(last_lines) == 1 and _NO_SCRIPT.match(words):
                 kind, rule = FailureKind.MISCONFIGURED, "command-no-script"
                 message = f"the worker's script is not there, or the sandbox hides it ([sandbox] show): {words}"
             case _ if asks(unfinished):
                 kind, rule = FailureKind.MISCONFIGURED, f"command-{ASKS}"
                 message = f"the worker asks at the terminal, where nobody can answer: {last}"
-            case _ if (refused := access_refused(reversed(said))) is not None:
+            case _ if (refused := access_refused(reversed(last_lines))) is not None:
                 kind, rule, words = FailureKind.AUTH, "command-refused", refused.line
                 message = f"{refused.cause} The worker ended with: {words}"
             case _:
                 how = "was ended by a signal" if exit_code is None else f"ended with exit code {exit_code}"
                 kind, message = FailureKind.AGENT_CRASH, f"the worker {how}: {words}"
         crashed = kind is FailureKind.AGENT_CRASH
-        outside = final_error(reversed(said)) if crashed else None
-        if outside is not None and not outside.disk_full and is_of_the_work(said[-1].strip()):
+        outside = final_error(reversed(last_lines)) if crashed else None
+        if outside is not None and not outside.disk_full and is_of_the_work(last_lines[-1].strip()):
             outside = None
-        by_provider = _of_its_provider(exit_code, stderr, told, printed) if crashed else None
+        by_provider = _of_its_provider(exit_code, stderr, of_stderr, of_stdout) if crashed else None
         # A network may be the work's own: what other programs say of one comes first.
         if by_provider is not None and (outside is None or by_provider.kind is not FailureKind.NETWORK):
             return RunVerdict(last_words=last, error=by_provider, finished=False, resource=by_provider.resource)
-        if crashed and outside is None and (page := final_answer(reversed(said))):
+        if crashed and outside is None and (page := final_answer(reversed(last_lines))):
             rule, words = NO_ANSWER, page
             message = f"the worker ended with exit code {exit_code}, and no answer of its provider: {page}"
         if outside is not None:
@@ -230,8 +230,8 @@ def _of_its_provider(exit_code: int | None, stderr: str, *endings: Sequence[str]
 
 def passed_over(printed: str) -> Failure | None:
     """Return the failure of a command that ended well, changed nothing and announced an error of its provider's."""
-    told = telling_lines(strip_codes(printed).splitlines())[-1:]
-    return _of_its_provider(0, "", told) if told and announces_error(told[0]) else None
+    telling = telling_lines(strip_codes(printed).splitlines())[-1:]
+    return _of_its_provider(0, "", telling) if telling and announces_error(telling[0]) else None
 
 
 class CommandAgent(Agent):
@@ -259,7 +259,7 @@ class CommandAgent(Agent):
             return ""
         return "" if any(mark in words[0] for mark in "=~{*?[") else words[0]
 
-    def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
+    def invocation(self, order: AttemptOrder, place: RunPlace) -> Invocation:
         """Return the shell command for an order."""
         command = _filled(order.model.command, {"prompt_file": place.prompt_file, "model": order.model.model})
         command = " ".join((command, *(shlex.quote(argument) for argument in order.model.args)))

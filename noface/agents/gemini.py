@@ -27,14 +27,14 @@ from noface.agents.base import (
     AgentEvent,
     EventKind,
     Invocation,
-    Place,
+    RunPlace,
     defaults,
     denied_tools,
     option,
     resuming,
 )
 from noface.agents.gemini_log import GeminiLog
-from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, error_codes, last_match
+from noface.agents.json_stream import TEXT_MAX, JsonReader, RunEnding, error_codes, last_match
 from noface.agents.own_settings import started
 from noface.agents.session_log import less
 from noface.diagnosis.agent import stops_mid_sentence
@@ -111,7 +111,7 @@ class GeminiReader(JsonReader):
         """True if the result has come; it counts what was asked beside the conversation as well."""
         return bool(self._result)
 
-    def ending(self, exit_code: int | None, stderr: str) -> Ending:
+    def ending(self, exit_code: int | None, stderr: str) -> RunEnding:
         """Return how the run ended. `-o json` among the arguments makes one document of it all."""
         self._log.used(self._session, at_once=True)
         document = self.document()
@@ -125,7 +125,7 @@ class GeminiReader(JsonReader):
             error = AgentError("it was stopped since it did the same again and again", ("loop",))
         elif good and self._is_cut():
             error = AgentError("the answer stops in the middle of a sentence: the output limit", ("answer-cut",))
-        return Ending(error, good and error is None, self._last_text, self._waiting(stderr))
+        return RunEnding(error, good and error is None, self._last_text, self._waiting(stderr))
 
     def used(self) -> Usage:
         """Return what its result says, and until there is one what its session's files say; it never has a cost.
@@ -182,7 +182,7 @@ class GeminiAgent(Agent):
 
     name = "gemini"
 
-    def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
+    def invocation(self, order: AttemptOrder, place: RunPlace) -> Invocation:
         """Return the command line.
 
         Its approval mode lets through whatever is offered; what a run may not use is denied by policies that come

@@ -36,7 +36,7 @@ _ANSI = re.compile(r"\x1b\[[0-9;:?]{0,32}[ -/]{0,2}[@-~]|\x1b\][^\x07\x1b]{0,500
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class RunEnding:
     """How a run ended by its output; the fields are those of AgentEvidence."""
 
     error: AgentError | None = None
@@ -123,7 +123,7 @@ class LineReader(ABC):
         """Take one line of standard output and return its events."""
 
     @abstractmethod
-    def ending(self, exit_code: int | None, stderr: str) -> Ending:
+    def ending(self, exit_code: int | None, stderr: str) -> RunEnding:
         """Return what the lines so far, the exit code and standard error amount to."""
 
     @abstractmethod
@@ -228,9 +228,9 @@ def litellm_codes(message: str) -> tuple[str, ...]:
     """
     names: list[str] = []
     place = 0
-    while found := _LITELLM.match(message, place):
-        names.insert(0, found[1])
-        place = found.end()
+    while match := _LITELLM.match(message, place):
+        names.insert(0, match[1])
+        place = match.end()
     return tuple(dict.fromkeys(names))
 
 

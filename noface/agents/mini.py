@@ -22,12 +22,12 @@ from noface.agents.base import (
     AgentEvent,
     EventKind,
     Invocation,
-    Place,
+    RunPlace,
     TextTail,
     defaults,
     option,
 )
-from noface.agents.json_stream import TEXT_MAX, Ending, LineReader, dollars, litellm_codes, unescaped
+from noface.agents.json_stream import TEXT_MAX, LineReader, RunEnding, dollars, litellm_codes, unescaped
 from noface.agents.mini_task import SUMMARY, USED
 from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
 from noface.model.access import Settings
@@ -99,13 +99,13 @@ class MiniReader(LineReader):
             self._texts[self._section].append(plain)
         return [AgentEvent(EventKind.TEXT, plain[:TEXT_MAX])] if plain and self._section == "Agent" else []
 
-    def ending(self, exit_code: int | None, stderr: str) -> Ending:
+    def ending(self, exit_code: int | None, stderr: str) -> RunEnding:
         """Return how the run ended."""
         ended = exit_code == 0 and (self._section == "Exit" or bool(self._summary))
         error = self._by_status() if ended else self._by_exception(stderr) if exit_code else None
         finished = ended and error is None
         submitted = self._summary.text("submission").strip() or self._text("Exit") if finished else ""
-        return Ending(error, finished, submitted or self._text("Agent").partition("```")[0].strip())
+        return RunEnding(error, finished, submitted or self._text("Agent").partition("```")[0].strip())
 
     def used(self) -> Usage:
         """Return the usage in the newest summary; of a step since then the cost in whole cents is known."""
@@ -154,7 +154,7 @@ class MiniAgent(Agent):
     stream = MiniReader
     enforces_cost = True
 
-    def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
+    def invocation(self, order: AttemptOrder, place: RunPlace) -> Invocation:
         """Return the command line; the prompt goes through a file of its own, since an argument may be too short."""
         files = f"{place.directory}/mini"
         trajectory = f"{files}.traj.json"

@@ -22,13 +22,13 @@ from noface.agents.base import (
     AgentEvent,
     EventKind,
     Invocation,
-    Place,
+    RunPlace,
     defaults,
     denied_tools,
     option,
     resuming,
 )
-from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, error_codes, last_match, log_time, tool
+from noface.agents.json_stream import TEXT_MAX, JsonReader, RunEnding, error_codes, last_match, log_time, tool
 from noface.agents.own_settings import started
 from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
 from noface.model.access import Tool
@@ -107,14 +107,14 @@ class OpencodeReader(JsonReader):
             case _:
                 return []
 
-    def ending(self, exit_code: int | None, stderr: str) -> Ending:
+    def ending(self, exit_code: int | None, stderr: str) -> RunEnding:
         """Return how the run ended: its error, or the reason of the last step."""
         del exit_code
         error = self._error
         if error is None and self._reason in _ENDINGS:
             error = AgentError(f"the last answer ended with the reason {self._reason!r}", (_ENDINGS[self._reason],))
         finished = error is None and bool(self._reason) and self._reason != "tool-calls"
-        return Ending(error, finished, self._last_text, self._waiting(stderr))
+        return RunEnding(error, finished, self._last_text, self._waiting(stderr))
 
     def used(self) -> Usage:
         """Return the sum of what its steps used."""
@@ -168,7 +168,7 @@ class OpencodeAgent(Agent):
     name = "opencode"
     stream = OpencodeReader
 
-    def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
+    def invocation(self, order: AttemptOrder, place: RunPlace) -> Invocation:
         """Return the command line; the model's name is provider/model.
 
         A run that may not use everything works as an agent of noface's own, whose rules come after all others: what

@@ -198,8 +198,8 @@ def _with_the_others(person: Path, config: Path) -> None:
 def _project_servers() -> set[str]:
     """Return the names of the MCP servers that the project configures for OpenCode."""
     places = [Path(folder, name) for folder in ("", ".opencode") for name in _OPENCODE_FILES[1:]]
-    found = [read_settings(place, lenient=True).get("mcp") for place in places]
-    return {name for servers in found if isinstance(servers, dict) for name in servers}
+    configured = [read_settings(place, lenient=True).get("mcp") for place in places]
+    return {name for servers in configured if isinstance(servers, dict) for name in servers}
 
 
 def kept(settings: Json, paths: tuple[tuple[str, ...], ...]) -> Json:
@@ -250,8 +250,8 @@ def read_settings(path: Path, *, lenient: bool = False) -> Json:
 
 def parsed(text: str, where: str) -> Json:
     """Return a JSON object that may have comments and trailing commas. Raises UnreadableSettingsError."""
-    plain = _COMMENT.sub(lambda found: found[0] if found[0].startswith('"') else " ", text)
-    plain = _TRAILING_COMMA.sub(lambda found: found[0] if found[0].startswith('"') else "", plain)
+    plain = _COMMENT.sub(lambda match: match[0] if match[0].startswith('"') else " ", text)
+    plain = _TRAILING_COMMA.sub(lambda match: match[0] if match[0].startswith('"') else "", plain)
     try:
         value = json.loads(plain) if plain.strip() else {}
     except (ValueError, RecursionError) as problem:

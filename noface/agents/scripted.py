@@ -18,7 +18,7 @@ The first play that fits is the one; without one nothing is done. A step that ca
 
 import sys
 
-from noface.agents.base import Agent, Invocation, Place
+from noface.agents.base import Agent, Invocation, RunPlace
 from noface.agents.command import CommandReader
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import ModelSpec
@@ -34,7 +34,7 @@ class ScriptedAgent(Agent):
         del model
         return ""
 
-    def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
+    def invocation(self, order: AttemptOrder, place: RunPlace) -> Invocation:
         """Return the command line; `-P` keeps the workspace's modules from posing as Python's own."""
         argv = (sys.executable, "-P", "-m", "noface.agents.replay_agent", order.model.command, *order.model.args)
         return Invocation(argv, place.prompt_file)

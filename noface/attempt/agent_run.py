@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from noface.agents.base import ANSWER_MAX, Place, RunVerdict, StreamReader
+from noface.agents.base import ANSWER_MAX, RunPlace, RunVerdict, StreamReader
 from noface.attempt.agent_logs import tail
 from noface.attempt.agent_watch import RunWatch, at_least, over_limit
 from noface.attempt.attempt import Attempt
@@ -43,7 +43,7 @@ def _dropped(folders: tuple[str, ...]) -> Iterator[None]:
             remove(Path(folder))
 
 
-def run_agent(attempt: Attempt, place: Place) -> AgentRun:
+def run_agent(attempt: Attempt, place: RunPlace) -> AgentRun:
     """Run the order's worker to its end, and until no process of it is left (law 6)."""
     order, env = attempt.order, attempt.env
     agent = env.agents[order.model.agent]
@@ -109,7 +109,7 @@ def _failed_by_itself(error: Failure, ended: Exit) -> bool:
     return ended.ended_by is EndedBy.ITSELF and not ended.output_limit and error.category is not Category.TRANSIENT
 
 
-def _facts(order: AttemptOrder, place: Place) -> tuple[tuple[str, str], ...]:
+def _facts(order: AttemptOrder, place: RunPlace) -> tuple[tuple[str, str], ...]:
     return (
         ("NOFACE_PROMPT_FILE", place.prompt_file),
         ("NOFACE_ORDER_FILE", place.order_file),

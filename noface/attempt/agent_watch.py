@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from noface.agents.base import Agent, AgentEvent, EventKind, OpenCall, Place, StreamReader
+from noface.agents.base import Agent, AgentEvent, EventKind, OpenCall, RunPlace, StreamReader
 from noface.attempt.agent_logs import SHOWS_A_MODEL, LogFollower
 from noface.attempt.attempt import Attempt
 from noface.attempt.environment import AttemptProgress
@@ -68,7 +68,7 @@ class RunWatch:
     `overdue` is the tool that ended it by printing nothing for longer than a tool may, None where none did.
     """
 
-    def __init__(self, attempt: Attempt, place: Place, reader: StreamReader, agent: Agent) -> None:
+    def __init__(self, attempt: Attempt, place: RunPlace, reader: StreamReader, agent: Agent) -> None:
         order, scope = attempt.order, attempt.scope
         self.stdout = Path(place.log_folder, "agent.log")
         self.stderr = Path(place.log_folder, "agent.err")

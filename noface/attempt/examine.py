@@ -295,16 +295,16 @@ def _text(blobs: ObjectReader, mode: str, oid: str) -> str | None:
     return None if data is None else data.decode("utf-8", "replace")
 
 
-def unparsable(plumbing: Plumbing, main: str, commit: str) -> tuple[syntax.Broken, ...]:
+def unparsable(plumbing: Plumbing, main: str, commit: str) -> tuple[syntax.BrokenFile, ...]:
     """Return the files of a commit that do not parse, without those that do not parse on main either."""
     with plumbing.blobs() as blobs:
         return _broken(blobs, plumbing.diff(main, commit).changes)
 
 
-def _broken(blobs: ObjectReader, changes: tuple[FileChange, ...]) -> tuple[syntax.Broken, ...]:
+def _broken(blobs: ObjectReader, changes: tuple[FileChange, ...]) -> tuple[syntax.BrokenFile, ...]:
     """Parse the added and modified files; those that do not parse on main either do not count."""
     on_main = {change.old_oid for change in changes}
-    files_broken: list[syntax.Broken] = []
+    files_broken: list[syntax.BrokenFile] = []
     made = generated([change.path for change in changes])
     left = syntax.TOTAL_BYTES_MAX
     files = [change for change in changes if change.new_mode in _REGULAR and change.new_oid not in on_main]

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import noface
-from noface.agents.base import SESSION, Place, place_in
+from noface.agents.base import SESSION, RunPlace, place_in
 from noface.attempt.copied_setup import GATE_CACHES, MADE, SETUP_CACHES, start_caches
 from noface.attempt.environment import LANDING_SLOT, AttemptEnvironment
 from noface.gates.inventory import WRITTEN
@@ -105,7 +105,7 @@ _ANOTHERS_SLOTS = re.compile(r".+-[0-9a-f]{10}")
 
 
 def agent_box(
-    env: AttemptEnvironment, model: ModelSpec, place: Place, variables: Variables
+    env: AttemptEnvironment, model: ModelSpec, place: RunPlace, variables: Variables
 ) -> tuple[Box | None, Variables]:
     """Return the box of a worker or an advisor, and its environment there.
 
@@ -148,7 +148,7 @@ def agent_box(
     return box, tuple(inside.items())
 
 
-def _given(place: Place) -> tuple[str, ...]:
+def _given(place: RunPlace) -> tuple[str, ...]:
     """Return the files that an agent is given to read."""
     schema = (place.schema_file,) if os.path.exists(place.schema_file) else ()
     return (place.prompt_file, place.order_file, *schema)
@@ -190,7 +190,7 @@ def gate_box(
     return box, tuple(inside.items())
 
 
-def fresh_place(workspace: Path, directory: Path) -> Place:
+def fresh_place(workspace: Path, directory: Path) -> RunPlace:
     """Return the place of a run whose files lie in `directory`, with a folder of its own for the agent that is empty.
 
     A repeated question has the same place, and must not start from what an agent left there.
@@ -199,7 +199,7 @@ def fresh_place(workspace: Path, directory: Path) -> Place:
     return place_in(workspace, directory)
 
 
-def wrapping(env: AttemptEnvironment, workspace: str, place: Place | None = None) -> tuple[str, ...]:
+def wrapping(env: AttemptEnvironment, workspace: str, place: RunPlace | None = None) -> tuple[str, ...]:
     """Return `[sandbox] wrap` for a workspace; a gate or setup has no `place` of its own."""
     if not env.sandbox.wrap:
         return ()

@@ -5,11 +5,11 @@ from noface.diagnosis.missing_library import (
     MissingLibrary,
     imported_at,
     is_named,
+    library_failure,
     manifests,
     missing_library,
+    own_library_failure,
     place_among,
-    told,
-    told_own,
 )
 from noface.git.checkout import PersonsCheckout
 from noface.git.plumbing import Plumbing
@@ -40,7 +40,7 @@ def with_library(env: AttemptEnvironment, changes: tuple[FileChange, ...], tree:
             line = imported_at(library, text.decode("utf-8", "replace")) if text else None
             places += [f"{change.path}:{line}"] if line is not None else []
     places = places or ([failure.location] if failure.location else [])
-    return told(failure, library, places[:_IMPORTS_SHOWN], env.plumbing.paths(tree), env.setup.command)
+    return library_failure(failure, library, places[:_IMPORTS_SHOWN], env.plumbing.paths(tree), env.setup.command)
 
 
 def with_own_library(plumbing: Plumbing, tree: str, failure: Failure) -> Failure:
@@ -53,14 +53,14 @@ def with_own_library(plumbing: Plumbing, tree: str, failure: Failure) -> Failure
         return failure
     paths = plumbing.paths(tree)
     if (named := _manifest(plumbing, library, tree, paths)) is not None:
-        return told_own(failure, library, f"{named} names it", (), paths)
+        return own_library_failure(failure, library, f"{named} names it", (), paths)
     if (place := place_among(library, paths, failure.location)) is not None:
-        return told_own(failure, library, place, (), paths)
+        return own_library_failure(failure, library, place, (), paths)
     state = PersonsCheckout(plumbing).state
     if (place := place_among(library, state.new, failure.location)) is None:
         return failure
     why = f"{place} is in your checkout, not on {state.main}"
-    return told_own(failure, library, why, ways_to_commit((Lacking(place),), state), paths)
+    return own_library_failure(failure, library, why, ways_to_commit((Lacking(place),), state), paths)
 
 
 def _manifest(plumbing: Plumbing, library: MissingLibrary, tree: str, paths: tuple[str, ...]) -> str | None:

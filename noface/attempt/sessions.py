@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from noface.agents.base import SESSION, Place
+from noface.agents.base import SESSION, RunPlace
 from noface.attempt.agent_run import run_agent
 from noface.attempt.attempt import Attempt
 from noface.attempt.environment import AttemptEnvironment, order_document, put
@@ -29,7 +29,7 @@ _TOO_LARGE = f"its files are more than {SESSION_BYTES_MAX >> 20} MB or {SESSION_
 _REFUSED = (("agent.log", "refused.log"), ("agent.err", "refused.err"))
 
 
-def write_order(attempt: Attempt, slot: Slot) -> Place:
+def write_order(attempt: Attempt, slot: Slot) -> RunPlace:
     """Write the prompt and the order for the agent that works in the slot; return the place of its run."""
     order = attempt.order
     directory = real_folder(attempt.folder, attempt.plumbing.repository.state_dir)
@@ -41,7 +41,7 @@ def write_order(attempt: Attempt, slot: Slot) -> Place:
     return place
 
 
-def run_worker(attempt: Attempt, slot: Slot, place: Place) -> AgentRun:
+def run_worker(attempt: Attempt, slot: Slot, place: RunPlace) -> AgentRun:
     """Run the worker of an order that is written; where it cannot go on with its session, it begins afresh."""
     session = attempt.order.session
     if session is None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, NofaceError
-from noface.selftest.project import Project, Variant, make, missing_on_main
+from noface.selftest.project import SelftestProject, Variant, make, missing_on_main
 from noface.selftest.scenario import Scenario, chosen
 from noface.selftest.score import RunLog, document, results
 from noface.selftest.world import draw
@@ -55,7 +55,7 @@ def run_selftest(kinds: tuple[str, ...], *, baselines: bool, keep: bool, workers
 
 def _projects(
     variants: tuple[Variant, ...], scenarios: tuple[Scenario, ...], folder: Path, workers: int
-) -> tuple[Project, ...]:
+) -> tuple[SelftestProject, ...]:
     secrets = draw(scenarios)
     try:
         return tuple(make(one, scenarios, secrets, folder / one, sys.executable, workers) for one in variants)
@@ -91,7 +91,7 @@ class _ProgressLine:
             sys.stderr.write("\r\033[K")
 
 
-def _run_all(projects: tuple[Project, ...], line: _ProgressLine) -> dict[Variant, RunLog]:
+def _run_all(projects: tuple[SelftestProject, ...], line: _ProgressLine) -> dict[Variant, RunLog]:
     """Run noface on all projects at once: each of them waits a good part of its time."""
     logs = {project.variant: RunLog() for project in projects}
     with _started(projects) as running:
@@ -119,7 +119,7 @@ def _broken(running: Mapping[Variant, "subprocess.Popen[str]"]) -> tuple[Variant
 
 
 @contextmanager
-def _started(projects: tuple[Project, ...]) -> Iterator[dict[Variant, "subprocess.Popen[str]"]]:
+def _started(projects: tuple[SelftestProject, ...]) -> Iterator[dict[Variant, "subprocess.Popen[str]"]]:
     """Start a run of noface on each project; whatever happens, none of them is left."""
     running: dict[Variant, subprocess.Popen[str]] = {}
     try:
@@ -143,7 +143,7 @@ def _started(projects: tuple[Project, ...]) -> Iterator[dict[Variant, "subproces
             process.wait()
 
 
-def _environment(project: Project) -> dict[str, str]:
+def _environment(project: SelftestProject) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "NOFACE_"))}
     path = f"{project.tools}{os.pathsep}{kept.get('PATH', os.defpath)}"
     return {**kept, "PATH": path, "XDG_CACHE_HOME": str(project.folder / "cache")}

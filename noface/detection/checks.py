@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from noface.detection.detected import CI, GateKindName, Wanted
+from noface.detection.detected import CI, GateKindName, Needs
 from noface.detection.shell import VARIABLE, quoted
 
 Kind = tuple[Any, str]
@@ -14,7 +14,7 @@ _NAMES = tuple((each["kind"], re.compile(each["pattern"])) for each in CI["names
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CiCheck:
     """A command that CI runs on a change: `words` without what only starts it, `of` the ecosystem it runs in."""
 
     words: tuple[str, ...]
@@ -54,8 +54,8 @@ class Check:
 class Ci:
     """What CI checks, what it installs for that into Python's environment, and which commands were not understood."""
 
-    checks: tuple[Check, ...] = ()
-    wanted: Wanted = field(default_factory=Wanted)
+    checks: tuple[CiCheck, ...] = ()
+    wanted: Needs = field(default_factory=Needs)
     untaken: tuple[tuple[str, str], ...] = ()  # command, and where it stands
     built: tuple[tuple[str, str], ...] = ()  # those that configure, build and test in C's manner, and where they stand
 
@@ -74,11 +74,11 @@ def kind_by_name(name: str) -> str | None:
     return next((kind for kind, pattern in _NAMES if pattern.search(name)), None)
 
 
-def without_doubles(checks: tuple[Check, ...]) -> tuple[Check, ...]:
+def without_doubles(checks: tuple[CiCheck, ...]) -> tuple[CiCheck, ...]:
     """Leave out what another check does anyway: a build of what its tests build, the same tests with their coverage."""
     all_words = {(check.words, check.folder) for check in checks}
 
-    def is_double(check: Check) -> bool:
+    def is_double(check: CiCheck) -> bool:
         words = check.words
         less = tuple(word for word in words if not word.startswith("--coverage"))
         if less != words and (less, check.folder) in all_words:
@@ -87,7 +87,7 @@ def without_doubles(checks: tuple[Check, ...]) -> tuple[Check, ...]:
         return builds and ((words[0], "test", *words[2:]), check.folder) in all_words
 
     # The same command with other variables tries other versions, which an earlier step installs.
-    plainest: dict[object, Check] = {}
+    plainest: dict[object, CiCheck] = {}
     for check in checks:
         known = plainest.setdefault((check.words, check.folder), check)
         if len(check.env) < len(known.env):

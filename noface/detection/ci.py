@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from noface.detection.checks import Check, Ci, Kind, kind_by_name, kind_of, looking_only, plain_words, without_doubles
-from noface.detection.detected import CI, CiStep, Session, Wanted
+from noface.detection.checks import Ci, CiCheck, Kind, kind_by_name, kind_of, looking_only, plain_words, without_doubles
+from noface.detection.detected import CI, CiStep, Needs, RunnerSession
 from noface.detection.files import is_inner, scripts_in, text_of
 from noface.detection.recipes import PRE_COMMIT_FILE, hooks_of, just_recipes, make_targets
 from noface.detection.sessions import sessions_of, tool_scripts
@@ -46,7 +46,7 @@ _DEPTH_MAX = 6
 
 def read_ci(root: Path) -> Ci:
     """Return what the project's CI checks; without any, what tox or nox run by themselves."""
-    reader = _Reader(root)
+    reader = _CiReader(root)
     for step in read_steps(root):
         reader.step(step)
     if reader.checks and (root / PRE_COMMIT_FILE).is_file():
@@ -59,7 +59,7 @@ def read_ci(root: Path) -> Ci:
     return reader.result()
 
 
-class _Reader:
+class _CiReader:
     """Follows the commands of one project; what it finds is kept in order, and once."""
 
     def __init__(self, root: Path) -> None:
@@ -67,12 +67,12 @@ class _Reader:
         self._targets = make_targets(root)[1]
         self._just = just_recipes(root)
         self._scripts = tool_scripts(root)
-        self.checks: dict[tuple[object, ...], Check] = {}
-        self.wanted = Wanted()
-        self._installs: dict[str, Wanted] = {}
+        self.checks: dict[tuple[object, ...], CiCheck] = {}
+        self.wanted = Needs()
+        self._installs: dict[str, Needs] = {}
         self.untaken: dict[str, str] = {}
         self.built: list[tuple[str, str]] = []
-        self._unknown: list[Check] = []
+        self._unknown: list[CiCheck] = []
 
     def result(self) -> Ci:
         for check in self._unknown:
@@ -106,13 +106,13 @@ class _Reader:
         else:
             self._lines(script, step.where, step.folder.strip("/").removeprefix("./"), dict(step.env), 0)
 
-    def _makes_for(self, check: Check, other: Check) -> bool:
+    def _makes_for(self, check: CiCheck, other: CiCheck) -> bool:
         """True if a command names a file that is not there yet, and that a check of the same job names too."""
         shared = {word for word in check.words if _FILE.fullmatch(word)}.intersection(other.words)
         same = (check.where, check.folder) == (other.where, other.folder)
         return same and any(not (self._root / check.folder / word).exists() for word in shared)
 
-    def _in_browser(self, check: Check) -> bool:
+    def _in_browser(self, check: CiCheck) -> bool:
         """True if a check starts a browser, which is seldom there and never in a sandbox."""
         scripts = scripts_in(self._root / check.folder) if check.of == "node" and inside(check.folder) else {}
         texts = (check.text, *(scripts[word] for word in check.words if word in scripts))
@@ -122,11 +122,11 @@ class _Reader:
         """Take the hooks of pre-commit."""
         left = []
         for hook in hooks_of(self._root):
-            self.wanted += Wanted(items=hook.needs)
+            self.wanted += Needs(items=hook.needs)
             if not hook.start:
                 left.append(hook.name)
             elif all(check.words[: len(hook.start)] != hook.start for check in self.checks.values()):
-                self._take(Check(tuple(map(literal, hook.words)), "lint", "python", f"{where}: {hook.name}"))
+                self._take(CiCheck(tuple(map(literal, hook.words)), "lint", "python", f"{where}: {hook.name}"))
         if left and not any(text.startswith("pre-commit") for text in self.untaken):
             self._leave("pre-commit run --all-files", f"{where}; its hooks {', '.join(dict.fromkeys(left))}")
 
@@ -169,13 +169,13 @@ class _Reader:
             self._leave(_typed(given, folder), where)
             if kind is None and inside(folder) and not _depends(words, folder):
                 of = "node" if words[0] in CI["package_managers"] else ""
-                self._unknown.append(Check(tuple(words), "build", of, where, folder, tuple(command.env.items())))
+                self._unknown.append(CiCheck(tuple(words), "build", of, where, folder, tuple(command.env.items())))
         elif kind[1] == "node" and folder and not self._installed_with_root(folder):
             self._leave(_typed(words, folder), where)
         elif kind[0]:
-            self._take(Check(tuple(words), kind[0], kind[1], where, folder, tuple(command.env.items())))
+            self._take(CiCheck(tuple(words), kind[0], kind[1], where, folder, tuple(command.env.items())))
 
-    def _take(self, check: Check) -> None:
+    def _take(self, check: CiCheck) -> None:
         words = plain_words(check.words)
         same = tuple(word for word in words if word != "run") if words[0] in CI["package_managers"] else words
         self.checks.setdefault((same, check.folder, check.env), replace(check, words=words))
@@ -185,7 +185,7 @@ class _Reader:
         program = words[0]
         if is_install(words):
             place = where.partition(": ")[0]
-            self._installs[place] = self._installs.get(place, Wanted()) + installed(self._root, [*map(plain, words)])
+            self._installs[place] = self._installs.get(place, Needs()) + installed(self._root, [*map(plain, words)])
             return True
         if program in {"tox", "nox", "hatch"} or (program in {"pdm", "poe", "rye"} and len(words) > 1):
             sessions = sessions_of(self._root / folder if inside(folder) else self._root, words, self._scripts)
@@ -202,7 +202,7 @@ class _Reader:
             return self._recipe(program, names, where, folder, depth)
         return False
 
-    def _session(self, session: Session, where: str, folder: str, depth: int) -> None:
+    def _session(self, session: RunnerSession, where: str, folder: str, depth: int) -> None:
         before = len(self.checks)
         at = joined_folder(folder, session.folder) if inside(folder) else folder
         for line in session.lines:

@@ -27,17 +27,17 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Needs:
     """What an environment needs besides the package: names of extras and groups, and words for pip."""
 
     extras: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     items: tuple[str, ...] = ()
 
-    def __add__(self, other: "Wanted") -> "Wanted":
+    def __add__(self, other: "Needs") -> "Needs":
         """Join both, each name once."""
         pairs = ((self.extras, other.extras), (self.groups, other.groups), (self.items, other.items))
-        return Wanted(*(tuple(dict.fromkeys(one + two)) for one, two in pairs))
+        return Needs(*(tuple(dict.fromkeys(one + two)) for one, two in pairs))
 
     def __bool__(self) -> bool:
         """True if anything is wanted."""
@@ -137,12 +137,12 @@ class CiStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class RunnerSession:
     """What a runner runs in an environment of its own, in which folder, and what it installs there."""
 
     name: str
     lines: tuple[str, ...]
-    wanted: Wanted
+    wanted: Needs
     folder: str = ""
 
 

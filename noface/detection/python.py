@@ -11,7 +11,7 @@ from pathlib import Path
 from shlex import quote
 
 from noface import data
-from noface.detection.checks import Check, Ci
+from noface.detection.checks import Ci, CiCheck
 from noface.detection.detected import DetectedGate, DetectedSetup, Detection, Surroundings
 from noface.detection.files import first_file, ignore_lines, is_committed, is_inner, present, table, text_of, texts
 from noface.detection.python_project import (
@@ -352,7 +352,7 @@ def _gates(root: Path, project: PythonProject, ci: Ci) -> Iterator[DetectedGate]
         yield DetectedGate("mypy", f"{_PYTHON} -m mypy{target}", "lint", why)
 
 
-def _besides(root: Path, check: Check) -> Iterator[str]:
+def _besides(root: Path, check: CiCheck) -> Iterator[str]:
     """Yield what keeps a tool that looks at all files from those of the environment, which lies among them here."""
     program, *rest = check.words
     option, place = _CI["besides"].get(program, ("", ""))
@@ -365,7 +365,7 @@ def _besides(root: Path, check: Check) -> Iterator[str]:
     yield f"{option}={','.join((*filter(None, re.split(_COMMA, own)), place))}"
 
 
-def _command(check: Check, *, fixes: bool) -> str:
+def _command(check: CiCheck, *, fixes: bool) -> str:
     """Return a check of CI's as it runs in the environment of the workspace."""
     program, *rest = check.words
     place = "/".join([*([".."] * len([part for part in check.folder.split("/") if part])), VENV, "bin"])
@@ -388,7 +388,7 @@ def _fixes(root: Path, project: PythonProject) -> bool:
 _MYPY_AIMS = ("-p", "-m", "-c", "--package", "--module", "--command")
 
 
-def _is_aimless(root: Path, project: PythonProject, check: Check) -> bool:
+def _is_aimless(root: Path, project: PythonProject, check: CiCheck) -> bool:
     """True if neither the words of mypy nor its settings say what it is to check, as those of a hook do not."""
     if check.words[0] != "mypy" or {"files", "packages", "modules"} & _mypy_keys(root, project):
         return False

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from noface import data
-from noface.detection.detected import Wanted
+from noface.detection.detected import Needs
 from noface.detection.files import is_inner, present, table, text_of, texts
 from noface.diagnosis.missing_library import distribution_name
 
@@ -37,7 +37,7 @@ class PythonProject:
     cfg: dict[str, dict[str, str]]
     setup_py: str
     notes: tuple[str, ...]
-    wanted: Wanted = field(default_factory=Wanted)
+    wanted: Needs = field(default_factory=Needs)
 
     def chosen(self, names: Iterable[str], tools: Iterable[str]) -> tuple[str, ...]:
         """Return the names of extras or groups that CI installs, else those that the tools are likely to need."""

@@ -6,13 +6,13 @@ import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from noface.detection.detected import Session, Wanted, option_values
+from noface.detection.detected import Needs, RunnerSession, option_values
 from noface.detection.files import table, text_of, toml_of
 from noface.detection.starters import installed
 from noface.detection.tox import tox_sessions
 
 
-def sessions_of(root: Path, words: list[str], scripts: Mapping[str, tuple[str, ...]]) -> tuple[Session, ...]:
+def sessions_of(root: Path, words: list[str], scripts: Mapping[str, tuple[str, ...]]) -> tuple[RunnerSession, ...]:
     """Return what a call of tox, nox, hatch or a task runner runs; nothing if that can't be told."""
     program, *rest = words
     if program == "tox":
@@ -22,7 +22,9 @@ def sessions_of(root: Path, words: list[str], scripts: Mapping[str, tuple[str, .
     if program == "hatch":
         return _hatch_runs(rest, scripts)
     named = [word for word in rest if not word.startswith("-") and word != "run"]
-    return (Session(f"{program} {named[0]}", scripts[named[0]], Wanted()),) if named and named[0] in scripts else ()
+    return (
+        (RunnerSession(f"{program} {named[0]}", scripts[named[0]], Needs()),) if named and named[0] in scripts else ()
+    )
 
 
 def tool_scripts(root: Path) -> dict[str, tuple[str, ...]]:
@@ -58,7 +60,7 @@ def _script_lines(named: Mapping[str, object], value: object, above: frozenset[s
         )
 
 
-def _hatch_runs(words: list[str], scripts: Mapping[str, tuple[str, ...]]) -> tuple[Session, ...]:
+def _hatch_runs(words: list[str], scripts: Mapping[str, tuple[str, ...]]) -> tuple[RunnerSession, ...]:
     name = "hatch test"
     lines: tuple[str, ...] = ("ruff check .", "ruff format --check .")
     match [word for word in words if not word.startswith("-")]:
@@ -72,13 +74,13 @@ def _hatch_runs(words: list[str], scripts: Mapping[str, tuple[str, ...]]) -> tup
             lines = tuple(re.sub(r"\{args(?::([^}]*))?\}", r"\1", line) for line in lines)
         case _:
             return ()
-    return (Session(name, lines, Wanted()),)
+    return (RunnerSession(name, lines, Needs()),)
 
 
 _UNKNOWN = "$UNKNOWN"
 
 
-def nox_sessions(root: Path, words: list[str]) -> Iterator[Session]:
+def nox_sessions(root: Path, words: list[str]) -> Iterator[RunnerSession]:
     """Yield what a call of nox runs; nothing if its file cannot be read."""
     try:
         module = ast.parse(text_of(root / "noxfile.py"))
@@ -115,9 +117,9 @@ def _default_sessions(module: ast.Module) -> list[str]:
     return []
 
 
-def _session(root: Path, name: str, node: ast.FunctionDef) -> Session:
+def _session(root: Path, name: str, node: ast.FunctionDef) -> RunnerSession:
     lines: list[str] = []
-    wanted = Wanted()
+    wanted = Needs()
     for call in ast.walk(node):
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
             continue
@@ -130,7 +132,7 @@ def _session(root: Path, name: str, node: ast.FunctionDef) -> Session:
                 wanted += installed(root, ["pip", "install", *words])
             case _:
                 pass
-    return Session(name, tuple(lines), wanted)
+    return RunnerSession(name, tuple(lines), wanted)
 
 
 def _word(item: ast.expr) -> str:

@@ -137,19 +137,19 @@ def settled(script: str) -> str:
 
 def _branches(lines: list[str]) -> Iterator[str]:
     """Yield the lines that run. Raise ValueError if that can't be told."""
-    # Of each condition that is open: whether its branch runs, and whether one of its branches has been found.
+    # Of each condition that is open: whether its branch runs, and whether one of its branches has been decided.
     open_: list[tuple[bool, bool]] = []
     values: dict[str, str] = {}
     for line in lines:
         runs = all(branch for branch, _ in open_)
         if condition := _IF.match(line):
-            found = open_.pop()[1] if condition["word"] == "elif" and open_ else False
+            decided = open_.pop()[1] if condition["word"] == "elif" and open_ else False
             outer = all(branch for branch, _ in open_)
-            holds = outer and not found and _holds(filled_in(condition["test"], values))
-            open_.append((holds, found or holds))
+            holds = outer and not decided and _holds(filled_in(condition["test"], values))
+            open_.append((holds, decided or holds))
         elif line == "else" and open_:
-            found = open_.pop()[1]
-            open_.append((not found, True))
+            decided = open_.pop()[1]
+            open_.append((not decided, True))
         elif line == "fi" and open_:
             open_.pop()
         elif runs and line != "then":
@@ -162,8 +162,8 @@ def _branches(lines: list[str]) -> Iterator[str]:
 
 def assigned(line: str) -> dict[str, str]:
     """Return the variable that a line sets to what is written out there, if it does."""
-    found = _ASSIGNMENT.match(line)
-    return {found[1]: found[2].strip("\"'")} if found else {}
+    match = _ASSIGNMENT.match(line)
+    return {match[1]: match[2].strip("\"'")} if match else {}
 
 
 def filled_in(line: str, values: dict[str, str]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from noface.detection.detected import CI, NOISE, Wanted
+from noface.detection.detected import CI, NOISE, Needs
 from noface.detection.files import is_inner
 from noface.detection.shell import ASSIGNED, VARIABLE, module_words, plain
 
@@ -22,7 +22,7 @@ class Bare:
 
     words: list[str]
     env: Mapping[str, str] = field(default_factory=dict)
-    wanted: Wanted = field(default_factory=Wanted)
+    wanted: Needs = field(default_factory=Needs)
 
 
 def bare(words: list[str], env: Mapping[str, str], scripts: Collection[str] = ()) -> Bare:
@@ -85,12 +85,12 @@ def _after(command: Bare, words: list[str], program: str, stop: str = "") -> Bar
     return Bare(rest, command.env, wanted)
 
 
-def _wanted(program: str, option: str, value: str) -> Wanted:
+def _wanted(program: str, option: str, value: str) -> Needs:
     """Return what an option of a starter has installed."""
     takes = value != "" and program in {"uv", "uvx", "poetry"}
     if option == "--with":  # a plugin of tox is none of the checks'
-        return Wanted(items=tuple(value.split(","))) if takes and not value.startswith("tox") else Wanted()
-    return _of_option(option, value) if takes or option.startswith("--all-") else Wanted()
+        return Needs(items=tuple(value.split(","))) if takes and not value.startswith("tox") else Needs()
+    return _of_option(option, value) if takes or option.startswith("--all-") else Needs()
 
 
 _INSTALLS = CI["installs"]
@@ -103,13 +103,13 @@ def is_install(words: list[str]) -> bool:
     return words[0] in {"pip", "pip3"} or " ".join(words[:2]) in _INSTALLS["commands"]
 
 
-def installed(root: Path, words: list[str]) -> Wanted:
+def installed(root: Path, words: list[str]) -> Needs:
     """Return what an install names."""
     managed = words[:2] != ["uv", "pip"] and words[0] not in {"pip", "pip3"}
     if not managed and "install" not in words:
-        return Wanted()
+        return Needs()
     rest = words[words.index("install") + 1 :] if "install" in words else words[2:]
-    wanted, index = Wanted(), 0
+    wanted, index = Needs(), 0
     while index < len(rest):
         word = rest[index]
         option, _, given = word.partition("=")
@@ -122,28 +122,28 @@ def installed(root: Path, words: list[str]) -> Wanted:
     return wanted
 
 
-def _of_install(root: Path, option: str, value: str, *, managed: bool) -> Wanted:
+def _of_install(root: Path, option: str, value: str, *, managed: bool) -> Needs:
     if option in {"-r", "--requirement"} and (root / value).is_file() and is_inner(value):
-        return Wanted(items=(f"-r {value}",))
+        return Needs(items=(f"-r {value}",))
     return _of_option("--group" if managed and option in {"--with", "-G"} else option, value)
 
 
-def _of_option(option: str, value: str) -> Wanted:
+def _of_option(option: str, value: str) -> Needs:
     match option:
         case "--all-extras":
-            return Wanted(extras=("*",))
+            return Needs(extras=("*",))
         case "--all-groups":
-            return Wanted(groups=("*",))
+            return Needs(groups=("*",))
         case "--extra" | "--extras" | "-E":
-            return Wanted(extras=tuple(value.replace(",", " ").split()))
+            return Needs(extras=tuple(value.replace(",", " ").split()))
         case "--group" | "--only-group":
-            return Wanted(groups=tuple(value.split(",")))
+            return Needs(groups=tuple(value.split(",")))
         case _:
-            return Wanted()
+            return Needs()
 
 
-def _of_word(word: str, managed: bool) -> Wanted:
+def _of_word(word: str, managed: bool) -> Needs:
     if match := _EXTRAS.fullmatch(word):
-        return Wanted(extras=tuple(name.strip() for name in match[1].split(",")))
+        return Needs(extras=tuple(name.strip() for name in match[1].split(",")))
     is_package = not managed and _PACKAGE.match(word) and word not in _INSTALLS["no_need"]
-    return Wanted(items=(word,)) if is_package else Wanted()
+    return Needs(items=(word,)) if is_package else Needs()

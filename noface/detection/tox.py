@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from noface.detection.detected import Session, Wanted, option_values
+from noface.detection.detected import Needs, RunnerSession, option_values
 from noface.detection.files import is_inner, table, texts, toml_of
 from noface.detection.python_project import read_ini, read_ini_text
 
@@ -19,7 +19,7 @@ _PROGRAMS = re.compile(r"\{(?:envbindir|env_bin_dir)\}(?:/|\{/\})")
 _PACKAGES = re.compile(r"\{(?:envsitepackagesdir|env_site_packages_dir)\}(?:/|\{/\})(\w+)")
 
 
-def tox_sessions(root: Path, words: list[str]) -> Iterator[Session]:
+def tox_sessions(root: Path, words: list[str]) -> Iterator[RunnerSession]:
     """Yield what a call of tox runs, of environments that differ in versions only the first."""
     words = words[: words.index("--")] if "--" in words else words
     sections = _sections(root, next(iter(option_values(words, "-c", "--conf") or ()), ""))
@@ -100,7 +100,7 @@ def _lines_of(text: str) -> Iterator[tuple[str, str]]:
             yield key.strip(), value.strip()
 
 
-def _session(root: Path, sections: dict[str, dict[str, str]], name: str, factors: set[str]) -> Session:
+def _session(root: Path, sections: dict[str, dict[str, str]], name: str, factors: set[str]) -> RunnerSession:
     keys = dict(sections.get("testenv", {}))
     versionless = "-".join(factor for factor in name.split("-") if not _VERSION_FACTOR.fullmatch(factor))
     for section, more in sections.items():
@@ -121,12 +121,12 @@ def _session(root: Path, sections: dict[str, dict[str, str]], name: str, factors
     commands = tuple(line for line in lines("commands", top=top) if not line.startswith(("-", "!")))
     variables = [f"{key}={value}" for key, value in _lines_of("\n".join(lines(*_VARIABLES, top=top)))]
     commands = tuple(" ".join((*map(shlex.quote, variables), _no_shell(line))) for line in commands)
-    wanted = Wanted(
+    wanted = Needs(
         _split(lines("extras")),
         _split(lines("dependency_groups")),
         tuple(_item(line) for line in lines("deps") if not re.search(r"[{$]|://", line)),
     )
-    return Session(name, commands, wanted, folder)
+    return RunnerSession(name, commands, wanted, folder)
 
 
 def _no_shell(line: str) -> str:

@@ -73,13 +73,13 @@ def telling_lines(lines: Sequence[str]) -> tuple[str, ...]:
 
     Those are the members of an error object, and the line above them: that is the error.
     """
-    told: list[str] = []
+    telling: list[str] = []
     for line in (_GROUP.sub("", each, count=1) for each in reversed(lines[-ENDING_LINES_MAX:])):
         if _ENDING["member"].match(line):
-            told.append(line.strip())
+            telling.append(line.strip())
         elif not line.startswith((_CODE_INDENT, "\t")) and not _ENDING["after"].match(line):
-            return (*told, line.strip())
-    return tuple(told)
+            return (*telling, line.strip())
+    return tuple(telling)
 
 
 def announces_error(words: str) -> bool:
@@ -201,9 +201,9 @@ def amounts_in(texts: Iterable[str]) -> tuple[float | None, float | None]:
     """Return how much of a resource was used and how much there was, as errors tell it; None if they do not."""
     for text in texts:
         for pattern in _amounts():
-            found = pattern.search(text[:_TEXT_MAX])
-            if found is not None:
-                named = found.groupdict()
+            match = pattern.search(text[:_TEXT_MAX])
+            if match is not None:
+                named = match.groupdict()
                 usage, limit = (named.get(key) for key in ("usage", "limit"))
                 return _number(usage), _number(limit)
     return None, None

@@ -149,7 +149,7 @@ def together(failures: Sequence[Failure], review: Failure | None) -> Failure:
     ranked = sorted(failures, key=lambda failure: (failure.rule == UNREADABLE, not failure.charged))
     first, others = ranked[0], ranked[1:]
     also = f" (also red: {', '.join(str(other.gate) for other in others)})" if others else ""
-    more = [_told(other) for other in others[:_ALSO_MAX]]
+    more = [_summary(other) for other in others[:_ALSO_MAX]]
     if review is not None:
         more.append(f"{review.message}\n\n{review.excerpt}")
     return replace(
@@ -163,5 +163,5 @@ def together(failures: Sequence[Failure], review: Failure | None) -> Failure:
     )
 
 
-def _told(failure: Failure) -> str:
+def _summary(failure: Failure) -> str:
     return "\n".join((failure.message, *failure.excerpt.splitlines()[:_ALSO_LINES_MAX]))

@@ -17,7 +17,7 @@ _ECHO_LINES_MAX = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
+class KnownTools:
     """The programs that data/programs.toml names: those that start others, and the kinds that gates are made of."""
 
     wrappers: frozenset[str]
@@ -29,9 +29,9 @@ class Tools:
 
 
 @cache
-def known_tools() -> Tools:
+def known_tools() -> KnownTools:
     """Return what data/programs.toml says."""
-    return Tools(**{name: frozenset(words) for name, words in table("programs").items()})
+    return KnownTools(**{name: frozenset(words) for name, words in table("programs").items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +130,13 @@ def _go_modules(log: Log) -> frozenset[str]:
     """Return the module of each Go package that the output reports on: host, name, and on public hosts the owner."""
     if "\t" not in log.text and "# " not in log.text:
         return frozenset()
-    found = set()
+    modules = set()
     for match in _GO["package"].finditer(log.text):
         parts = match["package"].split("/")
         length = _ROOT_AND_OWNER + (parts[0] in _HOSTS_OF_OWNERS)
         if len(parts) >= length:
-            found.add("/".join(parts[:length]))
-    return frozenset(found)
+            modules.add("/".join(parts[:length]))
+    return frozenset(modules)
 
 
 def context_of(evidence: GateEvidence, log: Log) -> Context:

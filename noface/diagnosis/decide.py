@@ -136,7 +136,7 @@ _DIED = frozenset({"exit.signal", "exit.command-missing"})
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class GateDecision:
     """The kind, the finding that decided, and why each other lost."""
 
     kind: FailureKind
@@ -150,7 +150,7 @@ def decide_failure(
     counts: list[Counts],
     weigh: Callable[[list[Finding]], list[Finding]],
     tests_failed: bool,
-) -> Decision | None:
+) -> GateDecision | None:
     """Return the kind of a gate that failed, or None if neither structure nor words say.
 
     `weigh` is asked if only words are left: it returns the findings to decide among, by what the gate is for.
@@ -167,7 +167,7 @@ def decide_failure(
         causes = causes or [finding for finding in findings if finding.rule in _DIED]
         if causes:
             return _pick(causes, findings)
-        return Decision(FailureKind.NO_TESTS, "summary.no-tests", _at(counts[-1], FailureKind.NO_TESTS))
+        return GateDecision(FailureKind.NO_TESTS, "summary.no-tests", _at(counts[-1], FailureKind.NO_TESTS))
     if counts and strong:
         after = [finding for finding in strong if finding.line > counts[-1].line or finding.level >= Level.DIAGNOSTIC]
         return _pick(after or strong, findings)
@@ -182,7 +182,7 @@ def _at(count: Counts, kind: FailureKind) -> Finding:
     return Finding(f"summary.{count.runner}", kind, Level.SUMMARY, count.line)
 
 
-def _among_tests(findings: list[Finding], bad: list[Counts]) -> Decision:
+def _among_tests(findings: list[Finding], bad: list[Counts]) -> GateDecision:
     """Decide if tests failed: by the first group of findings that is not empty."""
     runner = [f for f in findings if _of_runner(f)]
     traces = [f for f in findings if not _of_runner(f) and _is_trace(f) and f.kind is not FailureKind.LINT_FAILURE]
@@ -232,13 +232,13 @@ def _of(findings: list[Finding], *kinds: FailureKind) -> list[Finding]:
     return [finding for finding in findings if finding.kind in kinds]
 
 
-def _pick(candidates: list[Finding], everything: list[Finding]) -> Decision:
+def _pick(candidates: list[Finding], everything: list[Finding]) -> GateDecision:
     """Decide among equals by the kinds' precedence (`gate` in kinds.toml)."""
     kind = min((finding.kind for finding in candidates), key=lambda kind: kind.precedence)
     same = [finding for finding in candidates if finding.kind is kind]
     first = max(same, key=_worth)
     lost = tuple((f, _why(f, first)) for f in everything if f is not first and f.kind is not kind)
-    return Decision(kind, first.rule, first, lost)
+    return GateDecision(kind, first.rule, first, lost)
 
 
 def _worth(finding: Finding) -> tuple[int, bool, bool, int]:

@@ -7,7 +7,14 @@ from dataclasses import replace
 
 from noface.data import Patterns
 from noface.diagnosis.context import Context, context_of, known_tools
-from noface.diagnosis.decide import Decision, decide_failure, exit_findings, ran_out_of_time, read_report, timeout_line
+from noface.diagnosis.decide import (
+    GateDecision,
+    decide_failure,
+    exit_findings,
+    ran_out_of_time,
+    read_report,
+    timeout_line,
+)
 from noface.diagnosis.evidence import AlsoMatched, Counts, Finding, GateEvidence, GateVerdict, Reading
 from noface.diagnosis.readers import READERS
 from noface.diagnosis.readers.counts import find_counts
@@ -59,15 +66,15 @@ def classify(evidence: GateEvidence, project: ProjectRules | None = None) -> Gat
     return replace(verdict, also_matched=(*verdict.also_matched, *skipped))
 
 
-def _undecided(context: Context, log: Log, *, tests_ran: bool) -> Decision:
+def _undecided(context: Context, log: Log, *, tests_ran: bool) -> GateDecision:
     """Judge silence: tests that ended without a word of failure died on the way; of other tools nothing is known."""
     if tests_ran or context.tools & known_tools().test_runners:
-        return Decision(
+        return GateDecision(
             FailureKind.RUNTIME_ERROR,
             "exit.no-summary",
             Finding("exit.no-summary", FailureKind.RUNTIME_ERROR, Level.EXIT_CODE, len(log.lines) - 1),
         )
-    return Decision(FailureKind.UNKNOWN, "nothing.matched")
+    return GateDecision(FailureKind.UNKNOWN, "nothing.matched")
 
 
 def _outside_data(readings: list[Reading]) -> list[Reading]:
@@ -141,7 +148,7 @@ def _timed_out(evidence: GateEvidence, log: Log, findings: list[Finding], contex
     )
 
 
-def _location(decision: Decision, findings: list[Finding]) -> str | None:
+def _location(decision: GateDecision, findings: list[Finding]) -> str | None:
     if decision.finding is None or decision.finding.location:
         return decision.finding.location if decision.finding else None
     same = (f.location for f in findings if f.kind is decision.kind and f.location and f.level > Level.WORDS)
@@ -151,7 +158,7 @@ def _location(decision: Decision, findings: list[Finding]) -> str | None:
 def _verdict(
     evidence: GateEvidence,
     log: Log,
-    decision: Decision,
+    decision: GateDecision,
     findings: list[Finding],
     counts: list[Counts],
     names: tuple[str, ...],
@@ -161,7 +168,7 @@ def _verdict(
     failing = names if decision.kind in _OF_TESTS or any(count.bad for count in counts) else ()
     also = [AlsoMatched(f.rule, log.get(f.line)[:300], why) for f, why in decision.lost[:_ALSO_MAX]]
     last = _last_printed(log)
-    message = to_the_point(key.strip(), _LINE_MAX) or f"exit code {evidence.exit_code}; {_told(last)}"
+    message = to_the_point(key.strip(), _LINE_MAX) or f"exit code {evidence.exit_code}; {_last_words(last)}"
     return GateVerdict(
         decision.kind,
         message,
@@ -178,7 +185,7 @@ def _verdict(
     )
 
 
-def _guessed(decision: Decision, key: str, last: tuple[str, ...]) -> bool:
+def _guessed(decision: GateDecision, key: str, last: tuple[str, ...]) -> bool:
     """True if only the gate's purpose has picked a line, the last one: no word in it says why."""
     return decision.rule.startswith("role.") and last[-1:] == (to_the_point(key.strip(), _LINE_MAX),)
 
@@ -189,7 +196,7 @@ def _last_printed(log: Log) -> tuple[str, ...]:
     return tuple(lines[-_LAST_SHOWN:])
 
 
-def _told(last: tuple[str, ...]) -> str:
+def _last_words(last: tuple[str, ...]) -> str:
     return f"the last that it printed: {last[-1]}" if last else "it printed nothing"
 
 

@@ -206,12 +206,12 @@ def of_its_provider(error: Failure) -> Failure:
     """
     if error.rule == NO_ANSWER:
         return replace(error, kind=FailureKind.NETWORK, charged=False)
-    found = final_error(error.evidence[-1:]) if error.rule == OUTSIDE_CAUSE else None
-    if found is None or HERE.search(found.line) or is_of_the_work(found.line) or _NO_NETWORK.search(found.line):
+    final = final_error(error.evidence[-1:]) if error.rule == OUTSIDE_CAUSE else None
+    if final is None or HERE.search(final.line) or is_of_the_work(final.line) or _NO_NETWORK.search(final.line):
         return error
-    known = _cause_of(found.line)
-    kind = FailureKind.OVERLOADED if _OVERLOADED.search(found.line) else FailureKind.NETWORK
-    if (known is not None and known.name == _RATE_LIMITED) or "429 Too Many Requests" in found.line:
+    known = _cause_of(final.line)
+    kind = FailureKind.OVERLOADED if _OVERLOADED.search(final.line) else FailureKind.NETWORK
+    if (known is not None and known.name == _RATE_LIMITED) or "429 Too Many Requests" in final.line:
         kind = FailureKind.RATE_LIMITED
     return replace(error, kind=kind, rule=f"command-{kind.lower().replace('_', '-')}", charged=False)
 

@@ -40,9 +40,9 @@ def missing_library(failure: Failure) -> MissingLibrary | None:
     for line in _lines(failure):
         for ecosystem, known in table("libraries").items():
             for pattern in known["missing"]:
-                found = re.search(pattern, line)
-                if found and not found["name"].startswith(tuple(known["own"]) or ("\0",)):
-                    name = found["name"]
+                match = re.search(pattern, line)
+                if match and not match["name"].startswith(tuple(known["own"]) or ("\0",)):
+                    name = match["name"]
                     return MissingLibrary(ecosystem, name, known.get("packages", {}).get(name, name))
     return None
 
@@ -96,9 +96,9 @@ def manifests(library: MissingLibrary, paths: Collection[str]) -> tuple[str, ...
 def is_named(library: MissingLibrary, path: str, manifest: str) -> bool:
     """True if a manifest names the library: then it is the project itself, or a part of it."""
     known = table("libraries")[library.ecosystem]["manifests"]
-    found = [name for place, pattern in known if re.search(place, path) for name in re.findall(pattern, manifest)]
+    names = [name for place, pattern in known if re.search(place, path) for name in re.findall(pattern, manifest)]
     wanted = {distribution_name(library.name), distribution_name(library.package)}
-    return any(distribution_name(name) in wanted or library.name.startswith(f"{name}/") for name in found)
+    return any(distribution_name(name) in wanted or library.name.startswith(f"{name}/") for name in names)
 
 
 def distribution_name(name: str) -> str:
@@ -106,7 +106,7 @@ def distribution_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def told_own(
+def own_library_failure(
     failure: Failure, library: MissingLibrary, why: str, ways: Sequence[str], paths: Collection[str]
 ) -> Failure:
     """Return the failure of a library that is the project's own: no registry's package of that name is meant.
@@ -129,7 +129,7 @@ def told_own(
     )
 
 
-def told(
+def library_failure(
     failure: Failure, library: MissingLibrary, places: Sequence[str], paths: Collection[str], setup: str
 ) -> Failure:
     """Return the failure with what a worker, and at last a person, needs to know of the library.

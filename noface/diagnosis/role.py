@@ -29,7 +29,7 @@ _LINE_MAX = 1_000
 _PLACED_LINES = 200
 
 
-class Role(Enum):
+class GateRole(Enum):
     """What a gate looks for, as far as its command tells."""
 
     LINT = "findings of style, types, spelling or coverage"
@@ -39,76 +39,76 @@ class Role(Enum):
     UNKNOWN = "unknown"
 
 
-def role_of(context: Context) -> Role:
+def role_of(context: Context) -> GateRole:
     """Return a gate's role: its kind, else its programs, else the names in its command.
 
     "test" is also what a gate is that says no kind: a linter's name in its command counts for more.
     """
     if context.kind is GateKind.LINT:
-        return Role.LINT
+        return GateRole.LINT
     role = _by_command(context)
-    return Role.TEST if context.kind is GateKind.TEST and role is not Role.LINT else role
+    return GateRole.TEST if context.kind is GateKind.TEST and role is not GateRole.LINT else role
 
 
-def _by_command(context: Context) -> Role:
+def _by_command(context: Context) -> GateRole:
     known, command = known_tools(), _BUILTIN.sub(" ; ", context.command[:_COMMAND_MAX])
     words = _WORD.findall(command)
     tests = bool(context.tools & known.test_runners)
     if not tests and (context.tools & known.linters or any(_ROLE["lint"].search(word) for word in words)):
-        return Role.LINT
+        return GateRole.LINT
     if context.tools & known.differs:
-        return Role.DIFFERENCE
+        return GateRole.DIFFERENCE
     if checkers := context.tools & known.checkers:
-        return Role.TEST if any(f"{name} test" in context.tools for name in checkers) else Role.CHECK
+        return GateRole.TEST if any(f"{name} test" in context.tools for name in checkers) else GateRole.CHECK
     named = any(_ROLE["test"].search(word) for word in words) or _ROLE["target"].search(command)
     if tests or named:
-        return Role.TEST
+        return GateRole.TEST
     if _ROLE["checks"].search(command):
-        return Role.LINT
-    return Role.CHECK if _ROLE["configuration"].search(command) else Role.UNKNOWN
+        return GateRole.LINT
+    return GateRole.CHECK if _ROLE["configuration"].search(command) else GateRole.UNKNOWN
 
 
 _ORDER = {
-    Role.LINT: (FailureKind.TIMEOUT, FailureKind.ENVIRONMENT, FailureKind.SYNTAX_ERROR, FailureKind.LINT_FAILURE),
-    Role.DIFFERENCE: (FailureKind.ENVIRONMENT, FailureKind.SYNTAX_ERROR, FailureKind.TEST_FAILURE),
-    Role.CHECK: (FailureKind.TIMEOUT, FailureKind.ENVIRONMENT, FailureKind.SYNTAX_ERROR),
-    Role.TEST: tuple(sorted((kind for kind in FailureKind if kind.info.gate), key=lambda kind: kind.precedence)),
+    GateRole.LINT: (FailureKind.TIMEOUT, FailureKind.ENVIRONMENT, FailureKind.SYNTAX_ERROR, FailureKind.LINT_FAILURE),
+    GateRole.DIFFERENCE: (FailureKind.ENVIRONMENT, FailureKind.SYNTAX_ERROR, FailureKind.TEST_FAILURE),
+    GateRole.CHECK: (FailureKind.TIMEOUT, FailureKind.ENVIRONMENT, FailureKind.SYNTAX_ERROR),
+    GateRole.TEST: tuple(sorted((kind for kind in FailureKind if kind.info.gate), key=lambda kind: kind.precedence)),
 }
 """Of these roles only these kinds are believed on the strength of words, the first of them first."""
 
 _FOUND = {
-    Role.LINT: FailureKind.LINT_FAILURE,
-    Role.UNKNOWN: FailureKind.LINT_FAILURE,
-    Role.DIFFERENCE: FailureKind.TEST_FAILURE,
-    Role.CHECK: FailureKind.SYNTAX_ERROR,
-    Role.TEST: FailureKind.TEST_FAILURE,
+    GateRole.LINT: FailureKind.LINT_FAILURE,
+    GateRole.UNKNOWN: FailureKind.LINT_FAILURE,
+    GateRole.DIFFERENCE: FailureKind.TEST_FAILURE,
+    GateRole.CHECK: FailureKind.SYNTAX_ERROR,
+    GateRole.TEST: FailureKind.TEST_FAILURE,
 }
 
 
 def by_role(words: list[Finding], log: Log, context: Context) -> list[Finding]:
     """Return the findings among which to decide if only words are left; empty if they say nothing."""
     role = role_of(context)
-    if role is Role.UNKNOWN:
+    if role is GateRole.UNKNOWN:
         return words or [finding for finding in [_placed(role, log, context, formed=True)] if finding]
-    if role is Role.TEST and context.tools & known_tools().test_runners:
+    if role is GateRole.TEST and context.tools & known_tools().test_runners:
         return words
     for kind in _ORDER[role]:
         if same := [finding for finding in words if finding.kind is kind]:
             return same
     if words:
         return [replace(words[0], kind=_FOUND[role], rule=_name(role))]
-    found = _placed(role, log, context, formed=True) or _placed(role, log, context, formed=False)
-    if found is None and role is Role.TEST and _by_command(context) is not Role.TEST:
+    placed = _placed(role, log, context, formed=True) or _placed(role, log, context, formed=False)
+    if placed is None and role is GateRole.TEST and _by_command(context) is not GateRole.TEST:
         return []  # that it says no kind tells nothing of a command that nobody knows
     last = max((number for number, line in enumerate(log.lines) if any(map(str.isalnum, line))), default=-1)
-    return [found or Finding(_name(role), _FOUND[role], Level.WORDS, last)]
+    return [placed or Finding(_name(role), _FOUND[role], Level.WORDS, last)]
 
 
-def _name(role: Role) -> str:
+def _name(role: GateRole) -> str:
     return f"role.{role.name.lower()}"
 
 
-def _placed(role: Role, log: Log, context: Context, *, formed: bool) -> Finding | None:
+def _placed(role: GateRole, log: Log, context: Context, *, formed: bool) -> Finding | None:
     """Return that a gate found what it looks for, at the first line that names a place of the project's own.
 
     `formed`: only if the line begins with the place, as a list of findings does.
@@ -128,7 +128,7 @@ def of_tools(findings: list[Finding], log: Log, context: Context) -> list[Findin
     A linter that dies of a broken configuration prints a stack trace as a test does, but none of its frames is the
     project's: not the code raised it.
     """
-    if role_of(context) not in {Role.LINT, Role.CHECK, Role.DIFFERENCE, Role.UNKNOWN}:
+    if role_of(context) not in {GateRole.LINT, GateRole.CHECK, GateRole.DIFFERENCE, GateRole.UNKNOWN}:
         return findings
     return [_of_tool(finding, log) if _is_raised(finding) else finding for finding in findings]
 

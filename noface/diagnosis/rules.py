@@ -42,7 +42,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class LineRule:
     """A line format: an entry of `[[rules]]`. Named groups of the pattern are used if they are there.
 
     `file` and `line` give the location, `test` the failing test, `exc` and `msg` an exception whose type decides
@@ -101,8 +101,8 @@ class NameRule:
 class RuleBook:
     """All tables. `no_tests` are the rules that speak even if the gate passed."""
 
-    rules: tuple[Rule, ...]
-    no_tests: tuple[Rule, ...]
+    rules: tuple[LineRule, ...]
+    no_tests: tuple[LineRule, ...]
     test_names: tuple[NameRule, ...]
     loose_test_names: tuple[NameRule, ...]
 
@@ -121,12 +121,12 @@ def rule_book() -> RuleBook:
     )
 
 
-def read_rules(text: str, source: str) -> tuple[tuple[Rule, ...], tuple[NameRule, ...]]:
+def read_rules(text: str, source: str) -> tuple[tuple[LineRule, ...], tuple[NameRule, ...]]:
     """Return a table's rules in their order. Raise ValueError for an entry that is not a rule, naming what is wrong."""
     data = tomllib.loads(text)
     if unknown := data.keys() - {"rules", "test_names"}:
         raise ValueError(f"{source}: unknown table {min(unknown)!r}; expected rules or test_names")
-    rules = tuple(Rule(**_values(entry, Rule, f"{source}: rule")) for entry in data.get("rules", ()))
+    rules = tuple(LineRule(**_values(entry, LineRule, f"{source}: rule")) for entry in data.get("rules", ()))
     names = tuple(NameRule(**_values(entry, NameRule, f"{source}: test name")) for entry in data.get("test_names", ()))
     return rules, names
 

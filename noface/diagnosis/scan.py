@@ -14,7 +14,7 @@ from noface.data import Patterns
 from noface.diagnosis.context import Context
 from noface.diagnosis.evidence import AlsoMatched, Finding, Reading
 from noface.diagnosis.places import exception_kind, is_own_module, place_near, place_of
-from noface.diagnosis.rules import Level, NameRule, Rule, rule_book
+from noface.diagnosis.rules import Level, LineRule, NameRule, rule_book
 from noface.diagnosis.text import Log
 from noface.model.failure import OF_PROJECT, is_of_project
 from noface.model.taxonomy import FailureKind
@@ -131,7 +131,7 @@ class _Lines:
         return line if self._left >= 0 else line[:_LONG]
 
 
-def scan(rules: tuple[Rule, ...], log: Log, context: Context, owned: frozenset[int]) -> list[Finding]:
+def scan(rules: tuple[LineRule, ...], log: Log, context: Context, owned: frozenset[int]) -> list[Finding]:
     """Return every rule's findings on lines that no reader owns, at most a few dozen a rule."""
     findings: list[Finding] = []
     lines = _Lines(log)
@@ -152,14 +152,14 @@ def scan(rules: tuple[Rule, ...], log: Log, context: Context, owned: frozenset[i
     return findings
 
 
-def _candidates(rule: Rule, log: Log) -> list[int]:
+def _candidates(rule: LineRule, log: Log) -> list[int]:
     held = [literal for literal in rule.needs if log.may_hold(literal)]
     if len(held) == 1:
         return list(log.lines_with(held[0]))
     return sorted({number for literal in held for number in log.lines_with(literal)})
 
 
-def _is_quoted(match: re.Match[str], rule: Rule) -> bool:
+def _is_quoted(match: re.Match[str], rule: LineRule) -> bool:
     """True if a line only compares or quotes the words, or is the title of a test that passed.
 
     The two sides of a failed expectation prove nothing.
@@ -183,7 +183,7 @@ def _under_heading(log: Log, number: int, row: str, context: Context) -> str | N
     return None
 
 
-def _rule_finding(rule: Rule, match: re.Match[str], number: int, log: Log, context: Context) -> Finding:
+def _rule_finding(rule: LineRule, match: re.Match[str], number: int, log: Log, context: Context) -> Finding:
     groups = match.groupdict()
     kind = rule.kind
     if groups.get("exc"):

@@ -38,7 +38,7 @@ _SHOWN_MAX = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenFile:
     """A file that does not parse: where, what the parser says, and the text for people and prompts."""
 
     path: str
@@ -79,7 +79,7 @@ def _installed(language: str) -> bool:
             return all(find_spec(name) for name in ("tree_sitter", table("syntax")["grammars"][language][0]))
 
 
-def check(path: str, language: str, data: bytes) -> Broken | None:
+def check(path: str, language: str, data: bytes) -> BrokenFile | None:
     """Parse a file; return what is broken. Total: no input makes it fail."""
     match language:
         case "python":
@@ -95,10 +95,10 @@ def check(path: str, language: str, data: bytes) -> Broken | None:
     if fault is None:
         return None
     line, message = fault
-    return Broken(path, line, message, language, tuple(data.decode("utf-8", "replace").split("\n")))
+    return BrokenFile(path, line, message, language, tuple(data.decode("utf-8", "replace").split("\n")))
 
 
-def syntax_failure(broken: tuple[Broken, ...]) -> Failure:
+def syntax_failure(broken: tuple[BrokenFile, ...]) -> Failure:
     """Return the failure for files that do not parse; the first gives the message, all are in evidence and excerpt."""
     first = broken[0]
     more = f" (and {len(broken) - 1} more file(s) that do not parse)" if len(broken) > 1 else ""
@@ -114,7 +114,7 @@ def syntax_failure(broken: tuple[Broken, ...]) -> Failure:
     )
 
 
-def _excerpt(broken: Broken) -> str:
+def _excerpt(broken: BrokenFile) -> str:
     start = max(broken.line - 1 - _EXCERPT_ROUND, 0)
     lines = broken.lines[start : broken.line + _EXCERPT_ROUND]
     rows = [

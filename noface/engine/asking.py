@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from noface.agents.base import Place
+from noface.agents.base import RunPlace
 from noface.attempt.agent_logs import lost_usage
 from noface.attempt.agent_run import run_agent
 from noface.attempt.attempt import Attempt
@@ -199,7 +199,7 @@ def _schema(question: Question, env: AttemptEnvironment) -> str:
     return json.dumps(provider_schema(ANSWERS[question.topic].schema))
 
 
-def _run(asked: Attempt, slot: Slot, place: Place) -> AgentRun:
+def _run(asked: Attempt, slot: Slot, place: RunPlace) -> AgentRun:
     """Ask; once more without the schema where the agent does not know the option, or its provider not the schema."""
     order, env = asked.order, asked.env
     run = run_agent(asked, place)

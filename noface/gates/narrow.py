@@ -47,8 +47,8 @@ def narrowed(command: str, runners: Collection[str], tests: Sequence[str], *, wh
 def going_on(command: str, runners: Collection[str]) -> str:
     """Return the command that runs the other tests if files cannot be loaded, as far as its runners can be told so."""
     rules = table("runners")["only"]
-    told = (rules.get(runner, {}).get("goes_on", "") for runner in runners)
-    return "; ".join((*filter(None, told), command))
+    starts = (rules.get(runner, {}).get("goes_on", "") for runner in runners)
+    return "; ".join((*filter(None, starts), command))
 
 
 def _reported(runners: Collection[str]) -> dict[str, Any] | None:

@@ -27,11 +27,11 @@ _MODULE = re.compile(r"[A-Za-z_]\w*+")
 
 def packages_in(workspace: Path, keep: Iterable[str]) -> tuple[Package, ...]:
     """Return the packages in the kept paths of a workspace, those of a place it cannot read left out."""
-    found: list[Package] = []
+    packages: list[Package] = []
     for place in (path.strip("/") for path in keep):
         for site in environments(workspace, place):
-            found += _of_node(workspace, place) if site == place else _of_python(workspace, place, site)
-    return tuple(found[:_PACKAGES_MAX])
+            packages += _of_node(workspace, place) if site == place else _of_python(workspace, place, site)
+    return tuple(packages[:_PACKAGES_MAX])
 
 
 def environments(workspace: Path, place: str) -> tuple[str, ...]:

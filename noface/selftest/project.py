@@ -32,7 +32,7 @@ class Variant(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
+class SelftestProject:
     """A project as made. `tools` is the folder that must come first on PATH when noface is run on it."""
 
     variant: Variant
@@ -60,12 +60,12 @@ FORMS = {
 
 def make(
     variant: Variant, scenarios: Sequence[Scenario], secrets: Secrets, folder: Path, python: str, workers: int
-) -> Project:
+) -> SelftestProject:
     """Make the project of a variant in `folder`, which must not exist. Raises RuntimeError if git fails.
 
     `python` runs worker and gates. The checkout stands on a branch of its own, so that main moves without files.
     """
-    project = Project(variant, folder, folder / "repository", folder / "tools")
+    project = SelftestProject(variant, folder, folder / "repository", folder / "tools")
     project.repository.mkdir(parents=True)
     world = World.make(folder / "world", scenarios, secrets, project.repository)
     git(project.repository, "init", "--quiet", "--initial-branch=main", "--template=")
@@ -125,7 +125,7 @@ def _issue(scenario: Scenario) -> str:
     return f"+++\n{front_matter(front)}\n+++\n\n{_BODY}\n"
 
 
-def missing_on_main(project: Project, scenarios: Sequence[Scenario]) -> dict[str, str]:
+def missing_on_main(project: SelftestProject, scenarios: Sequence[Scenario]) -> dict[str, str]:
     """Return by scenario what the answers on main lack: the label of the first step that is not in them."""
     world = World(project.folder / "world")
     answers = {scenario.id: "" for scenario in scenarios}

@@ -81,7 +81,7 @@ class Step:
 
     `form` is how the gate complains of its absence (in `forms.toml`); `shown`: the complaint has the secret. `words`
     is what the worker says when it goes wrong; `{label}` in it stands for a secret, which the program puts in after
-    the mind has decided. `drafts`: before it goes wrong it leaves half of the work. `objection`: no gate looks for
+    `behaviour` has decided. `drafts`: before it goes wrong it leaves half of the work. `objection`: no gate looks for
     the secret, but a reviewer, who says this.
     """
 
@@ -97,7 +97,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
+class SpecialistAnswer:
     """What the specialist answers on a topic: JSON whose strings may hold `{label}`.
 
     It knows the answer only if the question it gets quotes the secret `needs` ("" for always). `prose_first`: without
@@ -148,7 +148,7 @@ class Scenario:
     max_attempts: int | None = None
     priority: int = 2
     hint: Mapping[str, str] = field(default_factory=dict)
-    advice: tuple[Advice, ...] = ()
+    advice: tuple[SpecialistAnswer, ...] = ()
     outage: Outage | None = None
     colleague: int = 0
     files: Mapping[str, str] = field(default_factory=dict)
@@ -196,7 +196,7 @@ def read_scenario(entry: Mapping[str, Any]) -> Scenario:
     return Scenario(**{
         **_tuples(entry),
         "steps": tuple(_read_step(step) for step in entry["steps"]),
-        "advice": tuple(Advice(**advice) for advice in entry.get("advice", ())),
+        "advice": tuple(SpecialistAnswer(**advice) for advice in entry.get("advice", ())),
         "outage": Outage(**_tuples(outage)) if outage else None,
     })  # fmt: skip
 

@@ -2,7 +2,7 @@
 
     python worker.py WORLD [arguments of claude]
 
-It is the world's part of a worker run (the provider, the streams, the files); what is done is decided by `mind`.
+It is the world's part of a worker run (the provider, the streams, the files); what is done is decided by `behaviour`.
 Exit code 2: it was started by something else than a selftest.
 """
 
@@ -13,9 +13,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from noface.selftest.mind import Behaviour, Sight, decide, reads
+from noface.selftest.behaviour import Behaviour, Observation, decide, reads
+from noface.selftest.output import ApiError, Speaker
 from noface.selftest.scenario import Scenario, Wrong, data, draft_of, product_of, shared_file, whole_id
-from noface.selftest.speech import ApiError, Speaker
 from noface.selftest.world import World
 
 _BREAKS_OFF = frozenset({Wrong.STALLS, Wrong.CHATTERS, Wrong.CRASHES, Wrong.KILLED, Wrong.MALFORMED, Wrong.TURNS,
@@ -48,7 +48,7 @@ def main(argv: list[str]) -> int:
     speaker.begin()
     speaker.say("I begin by reading.")
     strength, thinks = os.environ.get("SELFTEST_STRENGTH", ""), bool(os.environ.get("NOFACE_THINK"))
-    behaviour = decide(scenario, Sight(issue, prompt, strength, thinks, _texts(reads(scenario, issue))))
+    behaviour = decide(scenario, Observation(issue, prompt, strength, thinks, _texts(reads(scenario, issue))))
     _work(behaviour, scenario, issue, world)
     if attempt <= scenario.colleague:
         _interfere(scenario, world, attempt)

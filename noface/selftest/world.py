@@ -1,6 +1,6 @@
-"""The world around the worker: secrets, a provider with a memory, and what was drafted. The mind never looks in here.
+"""The world around the worker: secrets, a provider with a memory, and what was drafted. `behaviour` never looks here.
 
-It lies in a folder outside the project, which the gates and the program around the mind are told by the harness.
+It lies in a folder outside the project, which the gates and the program around the worker are told by the harness.
 """
 
 import json

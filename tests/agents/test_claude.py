@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support import TESTS
 from support.cases import cases
 
-from noface.agents.base import AgentEvent, EventKind, Place
+from noface.agents.base import AgentEvent, EventKind, RunPlace
 from noface.agents.claude import ClaudeAgent
 from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue
@@ -315,7 +315,7 @@ def test_no_stream_breaks_the_reader(kind, entry, exit_code):
 def test_it_is_started_with_the_prompt_as_its_input_and_bounded_retries():
     model = ModelSpec("sonnet", "claude", model="claude-sonnet-4-5", args=("--max-turns", "40"))
     order = AttemptOrder("r", "t", Issue("1", "One"), 1, model, "p", "m", "s", 0, "/d", ())
-    invocation = ClaudeAgent().invocation(order, Place("/w", "/d/prompt.md", "/d/order.json", "/d"))
+    invocation = ClaudeAgent().invocation(order, RunPlace("/w", "/d/prompt.md", "/d/order.json", "/d"))
     argv = list(invocation.argv)
     assert argv[:5] == ["claude", "-p", "--output-format", "stream-json", "--verbose"]
     assert argv[argv.index("--model") + 1] == "claude-sonnet-4-5"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from noface.agents.base import Place
+from noface.agents.base import RunPlace
 from noface.agents.claude import ClaudeAgent
 from noface.data import table
 from noface.model.access import Permissions, Settings, Tool
@@ -13,7 +13,7 @@ from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue
 from noface.model.worker_run import ModelSpec, Session
 
-PLACE = Place("/w", "/d/prompt.md", "/d/order.json", "/d")
+PLACE = RunPlace("/w", "/d/prompt.md", "/d/order.json", "/d")
 NO_HOOKS = {"disableAllHooks": True, "claudeMdExcludes": ["/CLAUDE.md", "/CLAUDE.local.md", "/.claude/CLAUDE.md",
             "/.claude/rules/**", "/AGENTS.md"]}  # fmt: skip
 

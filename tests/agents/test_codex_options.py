@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from noface.agents.base import Place
+from noface.agents.base import RunPlace
 from noface.agents.codex import CodexAgent
 from noface.model.access import Permissions, Settings, Tool
 from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue
 from noface.model.worker_run import ModelSpec
 
-PLACE = Place("/w", "/d/prompt.md", "/d/order.json", "/d")
+PLACE = RunPlace("/w", "/d/prompt.md", "/d/order.json", "/d")
 FREE = "--dangerously-bypass-approvals-and-sandbox"
 CONFIG = """
 model_provider = "mine"

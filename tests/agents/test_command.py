@@ -11,7 +11,7 @@ from support.agent_recordings import CLIS, runs
 from support.cases import cases
 from support.corpus_score import RECORDINGS, load
 
-from noface.agents.base import LAST_WORDS_MAX, LINE_BYTES_MAX, Lines, Place
+from noface.agents.base import LAST_WORDS_MAX, LINE_BYTES_MAX, Lines, RunPlace
 from noface.agents.command import CommandAgent, passed_over
 from noface.diagnosis.known_causes import of_its_provider
 from noface.model.attempt import AttemptOrder
@@ -24,7 +24,7 @@ AGENT = CommandAgent()
 def invocation(command, prompt_file="/d/prompt.md", model="", args=()):
     spec = ModelSpec("m", "command", model=model, command=command, args=args)
     order = AttemptOrder("r", "t", Issue("1", "One"), 1, spec, "p", "m", "s", 0, "/d", ())
-    return AGENT.invocation(order, Place("/w", prompt_file, "/d/order.json", "/d"))
+    return AGENT.invocation(order, RunPlace("/w", prompt_file, "/d/order.json", "/d"))
 
 
 def printed(command, **changes):

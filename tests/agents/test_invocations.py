@@ -13,7 +13,7 @@ import pytest
 from support.agent_recordings import CLIS, of_each
 
 import noface
-from noface.agents.base import Place
+from noface.agents.base import RunPlace
 from noface.agents.mini_task import summary
 from noface.agents.registry import AGENTS
 from noface.data import table
@@ -30,7 +30,7 @@ CLAUDE_READS = {
 CODEX_READS = {
     "-s", "read-only", "TMPDIR=/d/tmp", "agents.enabled=false", "features.multi_agent=false", 'web_search="disabled"',
 }  # fmt: skip
-PLACE = Place("/w", "/d/prompt.md", "/d/order.json", "/d")
+PLACE = RunPlace("/w", "/d/prompt.md", "/d/order.json", "/d")
 
 ASKED = {"permissions": Permissions.READ_ONLY, "tools": (Tool.READ,)}
 """What a model may do as a role, unless noface.toml says more."""

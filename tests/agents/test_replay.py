@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from noface.agents.base import Place
+from noface.agents.base import RunPlace
 from noface.agents.scripted import ScriptedAgent
 from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue
@@ -24,7 +24,7 @@ def play(tmp_path):
         script.write_text(text, "utf-8")
         model = ModelSpec("m", "scripted", command=str(script))
         order = AttemptOrder("r", "t", Issue(issue, "One"), attempt, model, "p", "m", "s", 0, "/d", ())
-        invocation = ScriptedAgent().invocation(order, Place(str(folder), os.devnull, "o", "d"))
+        invocation = ScriptedAgent().invocation(order, RunPlace(str(folder), os.devnull, "o", "d"))
         env = {**os.environ, "NOFACE_ISSUE_ID": issue, "NOFACE_ATTEMPT": str(attempt), "LC_ALL": "C"}
         return subprocess.run(
             invocation.argv, cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
@@ -114,5 +114,5 @@ def test_it_needs_no_program_and_runs_with_noface_s_own_python():
     order = AttemptOrder(
         "r", "t", Issue("1", "1"), 1, ModelSpec("m", "scripted", command="x"), "p", "m", "s", 0, "d", ()
     )
-    assert agent.invocation(order, Place("w", "p", "o", "d")).argv[0] == sys.executable
+    assert agent.invocation(order, RunPlace("w", "p", "o", "d")).argv[0] == sys.executable
     assert agent.reader().any_output_is_life

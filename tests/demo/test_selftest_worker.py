@@ -15,8 +15,8 @@ from noface.data import table
 from noface.diagnosis.evidence import GateEvidence
 from noface.diagnosis.gate import classify
 from noface.model.taxonomy import FailureKind
-from noface.selftest import mind
-from noface.selftest.mind import Sight, decide
+from noface.selftest import behaviour
+from noface.selftest.behaviour import Observation, decide
 from noface.selftest.project import FORMS, Variant, make
 from noface.selftest.scenario import By, Scenario, Step, Wrong, catalogue, chosen, data, draft_of, find, product_of
 from noface.selftest.score import LEFT_OUT
@@ -59,7 +59,7 @@ def needed(scenario: Scenario) -> list[Step]:
     ]
 
 
-def sight(scenario: Scenario, world: World, without: Step | None = None) -> Sight:
+def sight(scenario: Scenario, world: World, without: Step | None = None) -> Observation:
     """What the worker sees when everything but one thing has reached it."""
     prompt, files, strength, thinks = [], {}, "", False
     for step in scenario.steps:
@@ -84,7 +84,7 @@ def sight(scenario: Scenario, world: World, without: Step | None = None) -> Sigh
                 prompt.append(SAID)
             case By.TRIED:
                 prompt += [f"the {word} way does not lead to a shelf" for word in step.says.split()[:2]]
-    return Sight(scenario.id, "\n".join(prompt), strength, thinks=thinks, files=files)
+    return Observation(scenario.id, "\n".join(prompt), strength, thinks=thinks, files=files)
 
 
 def judged(project, scenario: Scenario, text: str, folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
@@ -181,14 +181,14 @@ def test_the_worker_fails_a_scenario_without_any_one_thing_that_it_needs(scenari
 @pytest.mark.parametrize("scenario", [one for one in chosen() if one.hopeless and needed(one)], ids=ids)
 def test_nothing_of_what_noface_says_helps_in_a_hopeless_scenario(scenario, world):
     secret = [step for step in scenario.steps if step.label == "never"]
-    behaviour = decide(scenario, Sight(scenario.id, SAID, "strength-bcdfghjk", thinks=True))
+    behaviour = decide(scenario, Observation(scenario.id, SAID, "strength-bcdfghjk", thinks=True))
     assert not secret or behaviour.missing is not None
 
 
 def test_a_part_is_done_by_its_own_secret_and_its_gate_asks_for_no_more(project, world, tmp_path):
     scenario = find("timeout-2")
     text = world.filled(scenario.id, "Write the label {one}.")
-    behaviour = decide(scenario, Sight("timeout-2.1", text))
+    behaviour = decide(scenario, Observation("timeout-2.1", text))
     assert behaviour.missing is None
     (tmp_path / "work").mkdir()
     (tmp_path / "work/timeout-2.1.txt").write_text(behaviour.answer)
@@ -215,14 +215,14 @@ def test_a_draft_counts_only_where_an_earlier_attempt_made_it(project, world, tm
     draft = (tmp_path / "checkout" / draft_of(scenario.id)).read_text()
     assert (crashed.returncode, "FATAL: out of memory" in crashed.stderr) == (1, True)
     assert not (tmp_path / "checkout" / product_of(scenario.id)).exists()
-    behaviour = decide(scenario, Sight(scenario.id, f"```diff\n+{draft}\n```"))
+    behaviour = decide(scenario, Observation(scenario.id, f"```diff\n+{draft}\n```"))
     assert world.first_missing(scenario, behaviour.answer) is None
     made_up = replace(behaviour, known=("agent-crash-2-draft-bbbbbbbb",))
     assert world.first_missing(scenario, made_up.answer) is not None
 
 
 def test_the_mind_can_look_nowhere_but_into_what_it_is_given():
-    tree = ast.parse(Path(mind.__file__).read_text())
+    tree = ast.parse(Path(behaviour.__file__).read_text())
     found = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     found |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert found == {"re", "collections.abc", "dataclasses", "noface.selftest.scenario"}
@@ -231,7 +231,7 @@ def test_the_mind_can_look_nowhere_but_into_what_it_is_given():
 
 
 def test_the_selftests_package_knows_nothing_of_noface():
-    trees = [ast.parse(path.read_text()) for path in Path(mind.__file__).parent.rglob("*.py")]
+    trees = [ast.parse(path.read_text()) for path in Path(behaviour.__file__).parent.rglob("*.py")]
     found = {n.module for tree in trees for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module}
     assert {name for name in found if name.startswith("noface.") and not name.startswith("noface.selftest")} == {
         "noface.demo.sample"  # makes repositories
@@ -243,7 +243,7 @@ def test_no_secret_lies_where_a_worker_could_find_it_by_itself(project, world):
     words = {word for own in secrets.values() for word in own.values() if "-" in word}
     texts = [path.read_text() for path in project.repository.rglob("*.md") if path.parent.name != "docs"]
     texts += [path.read_text() for path in project.repository.glob("shared/*")]
-    package = Path(mind.__file__).parent
+    package = Path(behaviour.__file__).parent
     texts += [path.read_text() for path in package.iterdir() if path.is_file()]
     assert len(words) > 150
     assert [word for word in words for text in texts if word in text] == []

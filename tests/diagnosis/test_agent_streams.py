@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.agent_recordings import CLIS, of_each
 
-from noface.agents.base import EventKind, Place
+from noface.agents.base import EventKind, RunPlace
 from noface.agents.registry import AGENTS
 from noface.config.presets import AGENT_NAMES
 from noface.diagnosis.agent import classify
@@ -218,7 +218,7 @@ def test_no_stream_breaks_a_reader_and_no_cut_changes_what_it_says(cli, told, no
 
 # How each is started
 
-PLACE = Place("/w", "/d/prompt.md", "/d/order.json", "/d")
+PLACE = RunPlace("/w", "/d/prompt.md", "/d/order.json", "/d")
 
 
 def started(cli, **more):

@@ -7,7 +7,7 @@ from support.corpus_score import class_of
 from noface.diagnosis.context import context_of
 from noface.diagnosis.evidence import GateEvidence, GateVerdict
 from noface.diagnosis.gate import classify
-from noface.diagnosis.role import Role, role_of
+from noface.diagnosis.role import GateRole, role_of
 from noface.diagnosis.text import read_log
 from noface.model.gate import GateKind
 from noface.model.quoting import to_the_point
@@ -22,24 +22,24 @@ def verdict(command: str, out: str, *, kind: GateKind | None = None, code: int =
 @cases(
     ("command", "role"),
     [
-        ("npm run lint:css", Role.LINT),
-        ("klinglint src", Role.LINT),
-        ("make fmt-check", Role.LINT),
-        ("npx knip", Role.LINT),
-        ("bash tests/run.sh", Role.TEST),
-        ("make -s check", Role.TEST),
-        ("perl t/cart.t", Role.TEST),
-        ("npx jest && npx eslint .", Role.TEST),
-        ("tests/run.sh | diff -u tests/expected.txt -", Role.DIFFERENCE),
-        ("nginx -t -c tests/nginx.conf", Role.CHECK),
-        ("promtool test rules conf/rules.yml", Role.TEST),
-        ("./build.sh", Role.UNKNOWN),
-        ("test ! -e bad || { echo strange; exit 3; }", Role.UNKNOWN),
-        ("if ! test -e good; then exit 3; fi", Role.UNKNOWN),
-        ("cd shop && npm test", Role.TEST),
+        ("npm run lint:css", GateRole.LINT),
+        ("klinglint src", GateRole.LINT),
+        ("make fmt-check", GateRole.LINT),
+        ("npx knip", GateRole.LINT),
+        ("bash tests/run.sh", GateRole.TEST),
+        ("make -s check", GateRole.TEST),
+        ("perl t/cart.t", GateRole.TEST),
+        ("npx jest && npx eslint .", GateRole.TEST),
+        ("tests/run.sh | diff -u tests/expected.txt -", GateRole.DIFFERENCE),
+        ("nginx -t -c tests/nginx.conf", GateRole.CHECK),
+        ("promtool test rules conf/rules.yml", GateRole.TEST),
+        ("./build.sh", GateRole.UNKNOWN),
+        ("test ! -e bad || { echo strange; exit 3; }", GateRole.UNKNOWN),
+        ("if ! test -e good; then exit 3; fi", GateRole.UNKNOWN),
+        ("cd shop && npm test", GateRole.TEST),
     ],
 )
-def test_the_command_tells_what_a_gate_is_for(command: str, role: Role):
+def test_the_command_tells_what_a_gate_is_for(command: str, role: GateRole):
     assert role_of(context_of(GateEvidence(command, 1, "", ""), read_log("", ""))) is role
 
 

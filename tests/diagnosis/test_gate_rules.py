@@ -10,7 +10,7 @@ from support.corpus_score import RECORDINGS, evidence_of, load
 
 from noface.diagnosis.context import context_of
 from noface.diagnosis.evidence import GateEvidence
-from noface.diagnosis.rules import FILES, NameRule, Rule, read_rules, rule_book
+from noface.diagnosis.rules import FILES, LineRule, NameRule, read_rules, rule_book
 from noface.diagnosis.scan import scan
 from noface.diagnosis.text import Log, read_log
 
@@ -18,19 +18,19 @@ RULES = rule_book().rules
 NAME_RULES = (*rule_book().test_names, *rule_book().loose_test_names)
 
 
-def found_by(rule: Rule, line: str) -> bool:
+def found_by(rule: LineRule, line: str) -> bool:
     evidence = GateEvidence(rule.tools[0] if rule.tools else "x", rule.code[0] if rule.code else 1, "", line)
     log = read_log("", line)
     return any(finding.rule == rule.name for finding in scan((rule,), log, context_of(evidence, log), frozenset()))
 
 
 @cases("rule", RULES, ids=lambda rule: rule.name)
-def test_a_rule_finds_its_own_recording(rule: Rule):
+def test_a_rule_finds_its_own_recording(rule: LineRule):
     assert found_by(rule, rule.example), rule.example
 
 
 @cases("rule", RULES, ids=lambda rule: rule.name)
-def test_a_rule_finds_nothing_in_a_passing_line(rule: Rule):
+def test_a_rule_finds_nothing_in_a_passing_line(rule: LineRule):
     assert not found_by(rule, "all 12 checks are fine")
 
 
@@ -53,7 +53,7 @@ def log_of(recording: str) -> Log:
 
 
 @cases("rule", [r for r in RULES if r.recording], ids=lambda rule: rule.name)
-def test_a_rule_matches_in_the_recording_it_names(rule: Rule):
+def test_a_rule_matches_in_the_recording_it_names(rule: LineRule):
     log = log_of(rule.recording)
     assert scan((rule,), log, context_of(recordings()[rule.recording], log), frozenset())
 

@@ -8,11 +8,11 @@ from noface.data import table
 from noface.diagnosis.missing_library import (
     imported_at,
     is_named,
+    library_failure,
     manifests,
     missing_library,
+    own_library_failure,
     place_among,
-    told,
-    told_own,
     way_to_install,
 )
 from noface.model.failure import Failure
@@ -82,7 +82,7 @@ def test_it_is_added_as_the_project_s_manifests_say(files, add, setup):
     library = missing_library(failure("No module named 'yaml'"))
     way = way_to_install(library, files)
     assert (way[0], way[1].endswith(setup)) == (add, True)
-    said = told(failure("No module named 'yaml'"), library, ("a.py:2",), files, "").message
+    said = library_failure(failure("No module named 'yaml'"), library, ("a.py:2",), files, "").message
     assert "the library yaml (the package PyYAML), which a.py:2 imports, is not installed" in said
     assert add in said
     assert f'[project] setup = "{way[1]}" in noface.toml' in said
@@ -119,7 +119,7 @@ def test_what_a_manifest_of_the_project_names_is_no_stranger_s(line, path, manif
     assert manifests(library, ("src/a.txt", path)) == (path,)
     assert is_named(library, path, manifest)
     assert not is_named(replace(library, name="requests", package="requests"), path, manifest)
-    said = told_own(failure(line), library, f"{path} names it", (), {path}).message
+    said = own_library_failure(failure(line), library, f"{path} names it", (), {path}).message
     assert "is the project's own" in said
     assert not any(
         word in said for word in ("pip install acme", "npm install @acme", "go get", "cargo add", "gem install")
@@ -158,5 +158,7 @@ def test_a_module_beside_or_above_the_file_that_imports_it_is_no_package_to_inst
 
 def test_what_lies_in_the_checkout_is_to_be_committed():
     library = missing_library(failure("No module named 'billing'"))
-    said = told_own(failure("x"), library, "billing is in your checkout, not on main", ("git add billing",), ()).message
+    said = own_library_failure(
+        failure("x"), library, "billing is in your checkout, not on main", ("git add billing",), ()
+    ).message
     assert said.endswith("To add it: git add billing")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cases import cases
 
-from noface.diagnosis.syntax import Broken, check, language_of, syntax_failure
+from noface.diagnosis.syntax import BrokenFile, check, language_of, syntax_failure
 from noface.model.taxonomy import FailureKind
 
 # The grammars come with the extra `syntax`: with it a broken file is named, without it the gates judge it.
@@ -286,7 +286,7 @@ def test_the_signature_stays_where_only_the_line_s_number_moved():
 
 
 def test_further_files_are_named_too():
-    failure = syntax_failure(tuple(Broken(f"{n}.py", 1, "no", "python", ("x",)) for n in range(9)))
+    failure = syntax_failure(tuple(BrokenFile(f"{n}.py", 1, "no", "python", ("x",)) for n in range(9)))
     assert failure.message == "0.py:1: no: x (and 8 more file(s) that do not parse)"
     assert len(failure.evidence) == 10
 

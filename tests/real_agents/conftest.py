@@ -29,7 +29,7 @@ from summary import (
     pytest_terminal_summary,
 )
 
-from noface.agents.base import WORKER, Place, RunVerdict
+from noface.agents.base import WORKER, RunPlace, RunVerdict
 from noface.agents.registry import AGENTS
 from noface.model.access import Permissions, Tool
 from noface.model.attempt import AttemptOrder
@@ -199,7 +199,7 @@ kind = "{SANDBOX}"
         directory = self.folder / "attempt"
         directory.mkdir(exist_ok=True)
         (directory / "prompt.md").write_text(prompt)
-        place = Place(str(self.project.path), str(directory / "prompt.md"), "", str(directory))
+        place = RunPlace(str(self.project.path), str(directory / "prompt.md"), "", str(directory))
         order = AttemptOrder(
             "r",
             "t",

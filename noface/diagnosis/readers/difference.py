@@ -8,7 +8,7 @@ import re
 from noface.data import Patterns
 from noface.diagnosis.context import Context, known_tools
 from noface.diagnosis.evidence import Finding, Reading
-from noface.diagnosis.role import Role, role_of
+from noface.diagnosis.role import GateRole, role_of
 from noface.diagnosis.rules import Level
 from noface.diagnosis.text import Log
 from noface.model.taxonomy import FailureKind
@@ -24,7 +24,7 @@ def read_differences(log: Log, context: Context) -> Reading | None:
     if context.tools & known_tools().test_runners:
         return None
     heads = sorted({*log.lines_with("+++ "), *_plain_heads(log)})
-    kind = FailureKind.LINT_FAILURE if role_of(context) is Role.LINT else FailureKind.TEST_FAILURE
+    kind = FailureKind.LINT_FAILURE if role_of(context) is GateRole.LINT else FailureKind.TEST_FAILURE
     findings: list[Finding] = []
     owned: list[tuple[int, int]] = []
     end = -1

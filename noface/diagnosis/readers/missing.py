@@ -26,12 +26,12 @@ def read_missing(log: Log, context: Context) -> Reading | None:
     if not context.repo.known or not context.exit_code:
         return None
     words = table("patterns")["words"]["missing"]
-    said = [n for n in sorted({n for word in words for n in log.lines_with(word)}) if _says_missing(log.get(n))]
-    asked = _asked_for(context) if said else frozenset()
-    found = [n for n in said if any(_is_asked_for(token, asked) for token in _tokens(log.get(n)[:_LINE_MAX]))]
+    reports = [n for n in sorted({n for word in words for n in log.lines_with(word)}) if _says_missing(log.get(n))]
+    asked = _asked_for(context) if reports else frozenset()
+    asked_for = [n for n in reports if any(_is_asked_for(token, asked) for token in _tokens(log.get(n)[:_LINE_MAX]))]
     findings = [
         Finding("gate.names-missing", FailureKind.ENVIRONMENT, Level.DIAGNOSTIC, number)
-        for number in found[:_FOUND_MAX]
+        for number in asked_for[:_FOUND_MAX]
     ]
     return Reading("missing", findings=tuple(findings)) if findings else None
 
@@ -84,8 +84,8 @@ def _same(word: str, path: str) -> bool:
 
 def _tokens(line: str) -> list[str]:
     """Return what a line names: what it quotes, what looks like a path, and the word after its colon."""
-    found = [match for groups in _MISSING["token"].findall(line) for match in groups if match]
-    return [_clean(re.sub(r"(?::\d{1,9}){0,4}:?$", "", token.strip("'\"`‘’“”.,;:()"))) for token in found]
+    tokens = [match for groups in _MISSING["token"].findall(line) for match in groups if match]
+    return [_clean(re.sub(r"(?::\d{1,9}){0,4}:?$", "", token.strip("'\"`‘’“”.,;:()"))) for token in tokens]
 
 
 def _is_asked_for(token: str, asked: frozenset[str]) -> bool:

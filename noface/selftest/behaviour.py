@@ -13,7 +13,7 @@ _SECRET = "-[bcdfghjklmnpqrstvwxz]{8}"  # noqa: S105 - the form of all secrets, 
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class Observation:
     """All that the worker sees: its prompt, the strength of its model ("" for a weak one), files of its checkout."""
 
     issue: str
@@ -41,7 +41,7 @@ class Behaviour:
         return "".join(f"{line}\n" for line in (*self.known, *guess, "guess" if self.missing else "finished"))
 
 
-def decide(scenario: Scenario, sight: Sight) -> Behaviour:
+def decide(scenario: Scenario, sight: Observation) -> Behaviour:
     """Return what the worker does about an issue."""
     if sight.issue != whole_id(sight.issue):
         return _part(scenario, sight)
@@ -58,14 +58,14 @@ def decide(scenario: Scenario, sight: Sight) -> Behaviour:
     return Behaviour(tuple(known))
 
 
-def _part(scenario: Scenario, sight: Sight) -> Behaviour:
+def _part(scenario: Scenario, sight: Observation) -> Behaviour:
     """Do a part: one secret is enough for it, and only those that a breakdown hands out are of use to it."""
     steps = [step for step in scenario.steps if step.by in (By.PART, By.FILE)]
     known = tuple(word for step in steps for word in _secrets(scenario, step, sight.prompt))
     return Behaviour(known) if known else Behaviour((), scenario.steps[-1])
 
 
-def _knowledge(scenario: Scenario, step: Step, sight: Sight) -> str | None:
+def _knowledge(scenario: Scenario, step: Step, sight: Observation) -> str | None:
     """Return the line of the answer that a step asks for, None if the worker does not know it."""
     text = ""
     match step.by:
