@@ -16,7 +16,6 @@ It prints text, whatever happened, and exits with 0. Prose and aider's own words
 stands before it.
 """
 
-import os
 import re
 
 from noface.agents.base import (
@@ -32,24 +31,12 @@ from noface.agents.base import (
     option,
 )
 from noface.agents.json_stream import TEXT_MAX, LineReader, RunEnding, dollars, litellm_codes, unescaped
+from noface.data import table
 from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
 from noface.model.access import Settings
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import Usage
 
-_FLAGS = (
-    "--yes-always", "--no-stream", "--no-pretty", "--no-fancy-input", "--no-check-update", "--no-show-release-notes",
-    "--no-show-model-warnings", "--no-analytics", "--no-detect-urls", "--no-suggest-shell-commands",
-    "--no-gitignore", "--no-auto-commits", "--no-dirty-commits", "--no-restore-chat-history", "--no-watch-files",
-    "--no-copy-paste",
-)  # fmt: skip
-_NO_COMMANDS = (
-    "--no-auto-test", "--no-notifications", "--load", os.devnull,
-    "--lint-cmd", "none:true",  # for a language that there is not: aider's own check of syntax stays, and runs nothing
-)  # fmt: skip
-"""Its settings can name commands: tests, linters, what is run at the start and the end."""
-_NOTHING_MAY_CHANGE = ("--chat-mode", "ask", "--dry-run")
-"""Mode "ask" applies no answer; `architect` in a person's settings can take its place, and is kept from writing."""
 _COLUMNS = "20000"  # it breaks its lines, and a report in one line of JSON has to stay whole
 _TOKENS = re.compile(
     r"Tokens: ([\d.,]+)([kM]?) sent\b.{0,200}?\b([\d.,]+)([kM]?) received\.?"
@@ -181,21 +168,19 @@ class AiderAgent(Agent):
     def invocation(self, order: AttemptOrder, place: RunPlace) -> Invocation:
         """Return the command line; histories go to the attempt's folder, wide lines keep messages whole.
 
-        A run that may not edit gets aider's mode "ask", in which no answer is applied. What a model doesn't take of the
-        two options for thinking, aider leaves out. If the person's own settings do not act, what these name to be
-        read and to be run is replaced: an option of the command line takes the place of that of a settings file.
+        If the person's own settings do not act, what these name to be read and to be run is replaced: an option of the
+        command line takes the place of that of a settings file.
         """
-        model = order.model
-        own_settings = model.settings is Settings.USER
+        model, options = order.model, table("agents")["aider"]["access"]
         argv = [self.program(order.model), "--message-file", place.prompt_file]
         argv += option("--model", order.model.model)
         chat, typed = f"{place.directory}/aider.chat.md", f"{place.directory}/aider.input"
-        argv += [*_FLAGS, "--chat-history-file", chat, "--input-history-file", typed]
-        argv += () if own_settings else _NO_COMMANDS
-        argv += () if may_edit(model) else _NOTHING_MAY_CHANGE
+        argv += [*options["always"], "--chat-history-file", chat, "--input-history-file", typed]
+        argv += () if model.settings is Settings.USER else options["no_commands"]
+        argv += () if may_edit(model) else options["read_only"]
         argv += [part for path in order.files for part in ("--file", f"{place.workspace}/{path}")]
         argv += _to_read(order, place)
-        argv += ("--reasoning-effort", "high", "--thinking-tokens", "32k") if order.think else ()
+        argv += options["think"] if order.think else ()
         env = defaults(order.model, ("COLUMNS", _COLUMNS), ("LITELLM_LOCAL_MODEL_COST_MAP", "True"))
         return Invocation((*argv, *order.model.args), None, env, histories=(chat, typed))
 

@@ -52,9 +52,6 @@ class ClaudeReader(JsonReader):
 
     agent = "claude"
     tells_calls = True
-    editing_tools = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
-    command_tools = frozenset({"Bash"})
-    quick_tools = frozenset({"Read", "Glob", "Grep", "LS", "TodoWrite", "ToolSearch", "Skill", "Agent", "Task"})
 
     def __init__(self) -> None:
         super().__init__()

@@ -60,9 +60,6 @@ class GeminiReader(JsonReader):
 
     agent = "gemini"
     tells_calls = True
-    editing_tools = frozenset({"write_file", "replace", "edit"})
-    command_tools = frozenset({"run_shell_command"})
-    quick_tools = frozenset({"read_file", "read_many_files", "list_directory", "glob", "grep_search", "write_todos"})
 
     def __init__(self, env: Mapping[str, str] = ONLY_THE_STREAM, session: Session | None = None) -> None:
         super().__init__()

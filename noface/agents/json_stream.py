@@ -13,6 +13,7 @@ from typing import ClassVar
 from zoneinfo import ZoneInfo
 
 from noface.agents.base import ANSWER_MAX, LAST_WORDS_MAX, AgentEvent, EventKind, Lines, OpenCall, RunVerdict
+from noface.data import table
 from noface.diagnosis.agent import classify
 from noface.diagnosis.agent_errors import ASKS, NOT_UNDERSTOOD, AgentError, AgentEvidence, Amounts
 from noface.diagnosis.reset_times import WallClock
@@ -134,14 +135,9 @@ class LineReader(ABC):
 class JsonReader(LineReader):
     """Reads one JSON object a line. A line that is none is passed over, but the last one is remembered."""
 
-    editing_tools: ClassVar[frozenset[str]] = frozenset()
-    command_tools: ClassVar[frozenset[str]] = frozenset()
-    """Tools that run a command line."""
-    quick_tools: ClassVar[frozenset[str]] = frozenset()
-    """Tools that take no time, or whose work the stream tells of: that such a call is open shows nothing."""
-
     def __init__(self) -> None:
         super().__init__()
+        self._calls = table("agents").get(self.agent, {}).get("calls", {})
         self.plain = ""
         self.any_entry = False
         self._first = ""
@@ -194,12 +190,17 @@ class JsonReader(LineReader):
 
     def tool_started(self, call: str, name: str, given: JsonRecord) -> list[AgentEvent]:
         """Return the event of a tool call that begins; `call` is its id."""
-        call_text = tool(name, given)
-        if name in self.editing_tools and len(self._open_edits) < _OPEN_TOOLS_MAX:
+        call_text, edits = tool(name, given), self.edits(name)
+        if edits and len(self._open_edits) < _OPEN_TOOLS_MAX:
             self._open_edits[call] = call_text
-        elif name not in self.editing_tools | self.quick_tools:
-            self.call_began(OpenCall(call, call_text, given.text("command") if name in self.command_tools else ""))
+        elif not edits and name not in self._calls.get("quick", ()):
+            command = given.text("command") if name in self._calls.get("run", ()) else ""
+            self.call_began(OpenCall(call, call_text, command))
         return [AgentEvent(EventKind.TOOL, call_text)]
+
+    def edits(self, name: str) -> bool:
+        """True if a tool of this name edits files."""
+        return name in self._calls.get("edit", ())
 
     def call_began(self, call: OpenCall) -> None:
         """Remember a tool call that takes its time, until it ends."""

@@ -13,7 +13,6 @@ alone.
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 
 from noface.agents.base import (
@@ -30,6 +29,7 @@ from noface.agents.base import (
 )
 from noface.agents.json_stream import TEXT_MAX, JsonReader, RunEnding, error_codes, last_match, log_time, tool
 from noface.agents.own_settings import started
+from noface.data import table
 from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
 from noface.model.access import Tool
 from noface.model.attempt import AttemptOrder
@@ -37,18 +37,8 @@ from noface.model.json_record import JsonRecord, parsed, total
 from noface.model.worker_run import ModelSpec, Usage
 
 _WORKER = "noface"
-_PERMISSIONS: Mapping[Tool, tuple[str, ...]] = {
-    Tool.READ: ("read", "glob", "grep", "list", "lsp"),
-    Tool.EDIT: ("edit",),
-    Tool.RUN: ("bash",),
-    Tool.WEB: ("webfetch", "websearch", "codesearch"),
-    Tool.AGENTS: ("task",),
-    Tool.MCP: (),
-}
-_NO_TOOLS = ("external_directory", "doom_loop")
 _LOG = (("OPENCODE_PRINT_LOGS", "1"), ("OPENCODE_LOG_LEVEL", "ERROR"))
 _TITLE = ("--title", "noface")  # without one it asks the model for one, and does not report what that cost
-_EDITING_TOOLS = frozenset({"write", "edit", "patch", "multiedit", "apply_patch"})
 _BROKE_OFF = "finish-unknown"
 _ENDINGS = {"length": "length", "content-filter": "content_filter", "unknown": _BROKE_OFF, "error": _BROKE_OFF}
 _BROKEN_ANSWERS_MAX = 5
@@ -96,7 +86,7 @@ class OpencodeReader(JsonReader):
             case "tool_use":
                 self._asks_again = False
                 state = part.inside("state")
-                edits = part.text("tool") in _EDITING_TOOLS and state.text("status") == "completed"
+                edits = self.edits(part.text("tool")) and state.text("status") == "completed"
                 kind = EventKind.EDIT if edits else EventKind.TOOL
                 return [AgentEvent(kind, tool(part.text("tool"), state.inside("input")))]
             case "step_finish":
@@ -198,17 +188,12 @@ def _rules(model: ModelSpec) -> dict[str, object]:
 
     Tools of MCP servers are the ones with an underscore in their names; two things that are no tools have one as well.
     """
-    denied = denied_tools(model)
+    denied, words = denied_tools(model), table("agents")["opencode"]["access"]
     rules: dict[str, object] = {}
     if Tool.MCP in denied:
-        own = _own_permissions(model)
-        rules = {"*_*": "deny", **{name: own.get(name, "ask") for name in _NO_TOOLS}}
-    return rules | {name: "deny" for tool in denied for name in _PERMISSIONS[tool]}
-
-
-def _own_permissions(model: ModelSpec) -> Mapping[str, object]:
-    """Return what a person has set as OPENCODE_PERMISSION of the model."""
-    return parsed(dict(model.env).get("OPENCODE_PERMISSION", "")).values
+        own = parsed(dict(model.env).get("OPENCODE_PERMISSION", "")).values
+        rules = {"*_*": "deny", **{name: own.get(name, "ask") for name in words["no_tools"]}}
+    return rules | {name: "deny" for tool in denied for name in words["permissions"][tool]}
 
 
 def _named_agent(args: tuple[str, ...]) -> str:

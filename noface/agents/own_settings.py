@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from noface.data import table
 from noface.model.access import Settings
 from noface.model.worker_run import ModelSpec
 
@@ -33,24 +34,7 @@ _COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _TRAILING_COMMA = re.compile(r'"(?:\\.|[^"\\])*"|,(?=\s*[}\]])')
 _RELATIVE_FILE = re.compile(r"\{file:(?![/~])")
 
-_GEMINI_KEPT = (
-    ("security", "auth"), ("model",), ("modelConfigs",), ("billing",), ("privacy",),
-    ("general", "maxAttempts"), ("general", "sessionRetention"),
-    ("general", "retryFetchErrors"), ("general", "enableAutoUpdate"), ("general", "enableAutoUpdateNotification"),
-    ("advanced", "dnsResolutionOrder"), ("advanced", "autoConfigureMemory"),
-    ("experimental", "dynamicModelConfiguration"), ("experimental", "gemmaModelRouter"),
-)  # fmt: skip
-_GEMINI_SHARED = (
-    "oauth_creds.json", "google_accounts.json", "gemini-credentials.json", "mcp-oauth-tokens.json", "installation_id",
-    "user_id", ".env",
-)  # fmt: skip
-_GEMINI_FOLDERS = ("tmp", "history")
-_GEMINI_OWN_PROMPT = frozenset({"GEMINI_SYSTEM_MD", "GEMINI_WRITE_SYSTEM_MD"})
 _GEMINI_CONFIG_EXIT = 52
-_OPENCODE_KEPT = (
-    ("provider",), ("model",), ("small_model",), ("enabled_providers",), ("disabled_providers",), ("autoupdate",),
-    ("share",), ("enterprise",),
-)  # fmt: skip
 _HAS_ITS_PACKAGE = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
 """Where this is not said, OpenCode installs its package for plug-ins into the folder, in each run."""
 _OPENCODE_FILES = ("config.json", "opencode.json", "opencode.jsonc")
@@ -91,14 +75,15 @@ def gemini(plan: Json, env: dict[str, str]) -> dict[str, str]:
     person = Path(env.get("GEMINI_CLI_HOME") or env.get("HOME", "/"), ".gemini")
     folder = _fresh(Path(plan["folder"])) / ".gemini"
     folder.mkdir()
-    for name in _GEMINI_OWN_PROMPT - set(plan["given"]):
+    words = table("agents")["gemini"]["access"]
+    for name in set(words["dropped"]) - set(plan["given"]):
         env.pop(name, None)
-    for name in _GEMINI_FOLDERS:
+    for name in words["folders"]:
         (person / name).mkdir(parents=True, exist_ok=True)
-    for name in (*_GEMINI_SHARED, *_GEMINI_FOLDERS):
+    for name in (*words["linked"], *words["folders"]):
         if (person / name).exists():
             (folder / name).symlink_to(person / name)
-    settings = kept(read_settings(person / "settings.json"), _GEMINI_KEPT)
+    settings = kept(read_settings(person / "settings.json"), words["kept"])
     names = sorted({*hook_names(read_settings(Path(".gemini/settings.json"), lenient=True))})
     settings["hooksConfig"] = {"enabled": False, "disabled": names}
     if plan["settings"] == "none":
@@ -125,7 +110,7 @@ def opencode(plan: Json, env: dict[str, str]) -> dict[str, str]:
     changed = _opencode_writable(plan, env) if person else _opencode_folder(plan, env)
     content = parsed(env.get("OPENCODE_CONFIG_CONTENT") or "{}", "OPENCODE_CONFIG_CONTENT")
     if not person and "OPENCODE_CONFIG_CONTENT" not in given:
-        content = kept(content, _OPENCODE_KEPT)
+        content = kept(content, table("agents")["opencode"]["access"]["kept"])
     if plan["rules"]:
         content = merged(content, {"agent": {plan["worker"]: {"mode": "primary", "permission": plan["rules"]}}})
     if plan["no_mcp"]:
@@ -150,7 +135,7 @@ def _opencode_folder(plan: Json, env: dict[str, str]) -> dict[str, str]:
         places += [Path(env["OPENCODE_CONFIG_DIR"], name) for name in _OPENCODE_FILES[1:]]
     settings: Json = {}
     for place in places:
-        settings = merged(settings, kept(read_settings(place), _OPENCODE_KEPT))
+        settings = merged(settings, kept(read_settings(place), table("agents")["opencode"]["access"]["kept"]))
     (config / "opencode" / "opencode.json").write_text(json.dumps(settings), "utf-8")
     (config / "opencode" / "node_modules").mkdir()
     (config / "opencode" / "package-lock.json").write_text(json.dumps(_HAS_ITS_PACKAGE), "utf-8")
@@ -202,7 +187,7 @@ def _project_servers() -> set[str]:
     return {name for servers in configured if isinstance(servers, dict) for name in servers}
 
 
-def kept(settings: Json, paths: tuple[tuple[str, ...], ...]) -> Json:
+def kept(settings: Json, paths: Sequence[Sequence[str]]) -> Json:
     """Return the settings with nothing but what lies at the paths."""
     result: Json = {}
     for path in paths:

@@ -113,7 +113,7 @@ AGENT_KEYS = {
     "resumes", "takes_schema", "errors", "tested", "install_tested", "node", "oldest",
     "tool_processes",
     "settings", "permissions", "permissions_boxed", "wants_files", "tools_fixed", "tools_none", "owned_options",
-    "access",
+    "access", "calls",
 }  # fmt: skip
 LOGIN_KEYS = {
     "keys", "by_provider", "folder", "folder_variable", "files", "uncertain_with", "uncertain_argument", "keychain",
