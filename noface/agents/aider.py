@@ -116,18 +116,15 @@ class AiderReader(LineReader):
             return AgentError(" ".join(lines[:end])[:LAST_WORDS_MAX], litellm_codes(lines[0]))
         if _OVER_LIMIT in own:
             message = next(line for line in since if _OVER_LIMIT in line)
-            return AgentError(message[:LAST_WORDS_MAX], (f"token-limit-{self._which_limit(own)}",))
+            # aider counts what was received, and nothing was if the input was too long
+            received = _of_limit(own, _COUNTED[Resource.OUTPUT])[0]
+            which = "output" if received or "possibly exceeded output limit" in own else "context"
+            return AgentError(message[:LAST_WORDS_MAX], (f"token-limit-{which}",))
         if _EDIT_FORMAT in own:
             return AgentError(f"{_EDIT_FORMAT} {since[-1][:LAST_WORDS_MAX]}".strip(), ("edit-format",))
         if self._answered and (self._answer.endswith(_EMPTY) or not self._said):
             return AgentError(_EMPTY if self._answer.endswith(_EMPTY) else _NOTHING_SAID, ("empty-response",))
         return None
-
-    def _which_limit(self, own: str) -> str:
-        """Return output or context; aider counts what was received, and nothing is if the input was too long."""
-        if "possibly exceeded output limit" in own:
-            return "output"
-        return "output" if _of_limit(own, _COUNTED[Resource.OUTPUT])[0] else "context"
 
     def _clear(self) -> None:
         self._since.clear()

@@ -106,7 +106,9 @@ class ClaudeReader(JsonReader):
     def _turn_ended(self, result: JsonRecord) -> AgentEvent:
         """Take a result line. The calls that it states are counted no more from their answers."""
         self._result, self._in_turn = result, False
-        self._answer = self._structured() or result.text("result") or self._answer
+        by_schema = result.inside("structured_output").values
+        text = json.dumps(by_schema, ensure_ascii=False) if by_schema else result.text("result")
+        self._answer = text or self._answer
         if _SPENT in result:
             spent = _usage(result.inside(_SPENT))
             self._answers = AnswerTokens() if spent.tokens else self._answers
@@ -132,11 +134,6 @@ class ClaudeReader(JsonReader):
         denied = self._result.objects("permission_denials")
         return [tool(each.text("tool_name"), each.inside("tool_input")) for each in denied]
 
-    def _structured(self) -> str:
-        """Return the answer that was made by a schema, "" if there is none."""
-        answer = self._result.inside("structured_output")
-        return json.dumps(answer.values, ensure_ascii=False) if answer else ""
-
     def used(self) -> Usage:
         """Return what the run used: as its results say, and of what none has stated yet the sum of its answers.
 
@@ -146,11 +143,11 @@ class ClaudeReader(JsonReader):
         so_far = self._answers.sum
         if self._spent is not None:
             stated = replace(self._spent, session_id=self._session)
-            return stated if so_far is None else replace(_sum(stated, so_far), cost_usd=None)
+            return stated if so_far is None else replace(summed(stated, so_far.usage(self._session)), cost_usd=None)
         stated = replace(self._total(), session_id=self._session)
         if so_far is None or stated.cost_usd or (stated.tokens or 0) >= so_far.read + so_far.written:
             return stated
-        return Usage(None, so_far.read, so_far.written, self._session, so_far.cached)
+        return so_far.usage(self._session)
 
     def amounts(self) -> Amounts:
         """Return the turns, and of the model that read most the context and the longest answer that it may give."""
@@ -220,10 +217,6 @@ def _usage(models: JsonRecord) -> Usage:
     )
 
 
-def _sum(stated: Usage, so_far: "Tokens") -> Usage:
-    return summed(stated, Usage(None, so_far.read, so_far.written, stated.session_id, so_far.cached))
-
-
 @dataclass(frozen=True, slots=True)
 class Tokens:
     """Counts of tokens. `read` includes what is written into the cache and what came from it (`cached`)."""
@@ -231,6 +224,10 @@ class Tokens:
     read: int = 0
     written: int = 0
     cached: int = 0
+
+    def usage(self, session: str | None) -> Usage:
+        """Return these counts as a usage without a cost."""
+        return Usage(None, self.read, self.written, session, self.cached)
 
 
 class AnswerTokens:

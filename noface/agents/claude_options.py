@@ -101,17 +101,13 @@ def _settings(model: ModelSpec, place: RunPlace) -> dict[str, Any]:
     """Return the settings of noface's own, which outrank those of the project and of the person."""
     given: dict[str, Any] = {}
     if model.settings is not Settings.USER:
-        given = {"disableAllHooks": True, "claudeMdExcludes": [*_instructions_above(Path(place.workspace))]}
+        # It looks for instructions on the way up: a workspace below the home has the person's above it.
+        above = [str(folder / name) for folder in Path(place.workspace).parents for name in _facts()["instructions"]]
+        given = {"disableAllHooks": True, "claudeMdExcludes": above}
     if model.permissions is Permissions.WORKSPACE and not place.boxed:
         # The folder differs from run to run: equal settings would share a file in /tmp, which the first to end removes.
         given["sandbox"] = {**_SANDBOX, "filesystem": {"denyWrite": [place.directory]}}
     return given
-
-
-def _instructions_above(workspace: Path) -> Iterator[str]:
-    """Yield the instructions that it would find on the way up: a workspace below the home has the person's above it."""
-    for folder in workspace.parents:
-        yield from (str(folder / name) for name in _facts()["instructions"])
 
 
 def _login(model: ModelSpec) -> dict[str, object]:

@@ -166,11 +166,8 @@ def _without_secrets(provider: Any, secrets: list[str]) -> Any:
 def _inline(value: Any) -> str:
     """Return a value as TOML in one line."""
     if isinstance(value, dict):
-        return (
-            "{"
-            + ",".join(f"{json.dumps(name, ensure_ascii=False)}={_inline(each)}" for name, each in value.items())
-            + "}"
-        )
+        pairs = (f"{json.dumps(name, ensure_ascii=False)}={_inline(each)}" for name, each in value.items())
+        return f"{{{','.join(pairs)}}}"
     if isinstance(value, list):
         return "[" + ",".join(map(_inline, value)) + "]"
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool | int) else str(value)

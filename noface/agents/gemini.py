@@ -73,12 +73,10 @@ class GeminiReader(JsonReader):
 
     def entry(self, entry: JsonRecord) -> list[AgentEvent]:
         """Return the events of a line."""
-        asked, self._awaits_answer = (
-            self._awaits_answer,
-            entry.text("type") in ("init", "tool_result") or entry.text("role") == "user",
-        )
-        self._turns += asked and entry.text("type") in ("message", "tool_use") and not self._awaits_answer
-        match entry.text("type"):
+        kind, asked = entry.text("type"), self._awaits_answer
+        self._awaits_answer = kind in ("init", "tool_result") or entry.text("role") == "user"
+        self._turns += asked and kind in ("message", "tool_use") and not self._awaits_answer
+        match kind:
             case "init":
                 self._session = entry.text("session_id") or None
                 return []

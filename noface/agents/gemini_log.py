@@ -8,7 +8,7 @@ summarise) is not in there.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 
@@ -44,7 +44,9 @@ class GeminiLog(SessionLog):
             self._main = _file_of(session, self._projects)
         if self._main is None:
             return None
-        for path in (self._main, *_subagents(self._main.parent / session)):
+        folder = self._main.parent / session
+        names = _listed(folder, _SUBAGENTS_MAX) if is_folder(folder) else ()
+        for path in (self._main, *(folder / name for name in names if name.endswith(".jsonl"))):
             for line in self._files.setdefault(path, GrowingFile(path)).new_lines():
                 if '"tokens"' in line:
                     self._take(JsonRecord.of(json_value(line)))
@@ -82,11 +84,6 @@ def _session_in(path: Path) -> str:
     with os.fdopen(descriptor, "rb") as file:
         line = file.readline(_FIRST_LINE_BYTES).decode("utf-8", "replace")
     return JsonRecord.of(json_value(line)).text("sessionId")
-
-
-def _subagents(folder: Path) -> Iterator[Path]:
-    if is_folder(folder):
-        yield from (folder / name for name in _listed(folder, _SUBAGENTS_MAX) if name.endswith(".jsonl"))
 
 
 def _listed(folder: Path, most: int) -> list[str]:

@@ -33,7 +33,7 @@ from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
 from noface.model.access import Settings
 from noface.model.attempt import AttemptOrder
 from noface.model.json_record import JsonRecord, json_value
-from noface.model.worker_run import ModelSpec, Usage
+from noface.model.worker_run import Usage
 
 _ENV = (
     ("MSWEA_CONFIGURED", "true"),
@@ -160,7 +160,9 @@ class MiniAgent(Agent):
         trajectory = f"{files}.traj.json"
         argv = [sys.executable, "-P", "-m", "noface.agents.mini_task", place.prompt_file, files]
         argv += [self.program(order.model), "-y", "--exit-immediately", "-o", trajectory]
-        argv += ["-c", _configuration(order.model), "-c", f"{files}.task.yaml"]
+        model = order.model
+        own = dict(model.env).get(_PERSONS, os.environ.get(_PERSONS, "")) if model.settings is Settings.USER else ""
+        argv += ["-c", own or _BUILT_IN, "-c", f"{files}.task.yaml"]
         # of itself it ends each command after half a minute, a test run among them
         argv += ["-c", f"environment.timeout={ceil(order.model.tool_limit_s)}"]
         argv += option("-m", order.model.model)
@@ -169,12 +171,6 @@ class MiniAgent(Agent):
         argv += option("-c", "model.model_kwargs.reasoning_effort=high" if order.think else "")
         env = defaults(order.model, *_ENV)
         return Invocation((*argv, *order.model.args), None, env, histories=(trajectory,))
-
-
-def _configuration(model: ModelSpec) -> str:
-    """Return the configuration that all else is added to: mini's own, or the person's if their settings act."""
-    own = dict(model.env).get(_PERSONS, os.environ.get(_PERSONS, "")) if model.settings is Settings.USER else ""
-    return own or _BUILT_IN
 
 
 AGENT: Agent = MiniAgent()

@@ -81,11 +81,10 @@ def main() -> None:
     Path(f"{files}.task.yaml").write_text(task(Path(prompt).read_text("utf-8", "replace")), "utf-8")
     trajectory = Path(f"{files}.traj.json")
     trajectory.unlink(missing_ok=True)
-    for ending in (
-        signal.SIGINT,
-        signal.SIGTERM,
-    ):  # they reach the command as well, and what it cost is still to be printed
-        signal.signal(ending, lambda *_: None)
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(
+            ending, lambda *_: None
+        )  # they reach the command as well, and what it cost is still to be printed
     code = _run(command, trajectory)
     _print(SUMMARY, summary, trajectory)
     if code < 0:

@@ -78,9 +78,7 @@ class OpencodeReader(JsonReader):
                 self._steps += 1
                 self._error, self._reason = None, ""  # an error that was overcome is none
                 return []
-            case "text" if not part.values.get(
-                "synthetic"
-            ):  # its own text for the model, after it cut down the conversation
+            case "text" if not part.flag("synthetic"):  # that is its own, after it cut down the conversation
                 events = self.text_event(part.text("text"))
                 return [replace(event, kind=EventKind.RETRY) for event in events] if self._asks_again else events
             case "tool_use":
@@ -173,13 +171,9 @@ class OpencodeAgent(Agent):
         argv += option("--variant", "high" if order.think else "")  # a model without it works as it always does
         env = [("PWD", place.workspace), ("OPENCODE_DISABLE_AUTOUPDATE", "1"), *_LOG]
         env.append(("OPENCODE_DB", f"{place.directory}/opencode.db"))
-        plan = {
-            "rules": rules,
-            "worker": (worker or _WORKER) if rules else "",
-            "no_mcp": Tool.MCP in denied_tools(model),
-        }
-        own = f"{place.directory}/{OWN_SETTINGS}"
-        command = started(model, own, [*argv, *model.args], **plan)
+        own, worker = f"{place.directory}/{OWN_SETTINGS}", (worker or _WORKER) if rules else ""
+        no_mcp = Tool.MCP in denied_tools(model)
+        command = started(model, own, [*argv, *model.args], rules=rules, worker=worker, no_mcp=no_mcp)
         return Invocation(command, place.prompt_file, defaults(model, *env), dropped=(own,))
 
 

@@ -114,7 +114,10 @@ def opencode(plan: Json, env: dict[str, str]) -> dict[str, str]:
     if plan["rules"]:
         content = merged(content, {"agent": {plan["worker"]: {"mode": "primary", "permission": plan["rules"]}}})
     if plan["no_mcp"]:
-        content = merged(content, {"mcp": {name: {"enabled": False} for name in _project_servers()}})
+        places = [Path(folder, name) for folder in ("", ".opencode") for name in _OPENCODE_FILES[1:]]
+        servers = [read_settings(place, lenient=True).get("mcp") for place in places]
+        names = {name for named in servers if isinstance(named, dict) for name in named}
+        content = merged(content, {"mcp": {name: {"enabled": False} for name in names}})
     return changed | ({"OPENCODE_CONFIG_CONTENT": json.dumps(content)} if content else {})
 
 
@@ -178,13 +181,6 @@ def _with_the_others(person: Path, config: Path) -> None:
     for entry in person.iterdir() if person.is_dir() else ():
         if entry.name != "opencode":
             (config / entry.name).symlink_to(entry)
-
-
-def _project_servers() -> set[str]:
-    """Return the names of the MCP servers that the project configures for OpenCode."""
-    places = [Path(folder, name) for folder in ("", ".opencode") for name in _OPENCODE_FILES[1:]]
-    configured = [read_settings(place, lenient=True).get("mcp") for place in places]
-    return {name for servers in configured if isinstance(servers, dict) for name in servers}
 
 
 def kept(settings: Json, paths: Sequence[Sequence[str]]) -> Json:

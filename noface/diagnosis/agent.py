@@ -87,9 +87,8 @@ def _only_talks(agent: str, rule: str) -> bool:
 def _by_error(evidence: AgentEvidence, error: AgentError, clock: WallClock) -> AgentVerdict:
     matched = matches(rules_of(evidence.agent), error)
     winner = decisive(matched, error)
-    line = (
-        _line(error.message) or _last_line(evidence.stderr) or f"{evidence.agent} ended with an error it did not name"
-    )
+    line = _line(error.message) or _last_line(evidence.stderr)
+    line = line or f"{evidence.agent} ended with an error it did not name"
     if winner is None:
         return _verdict(evidence, FailureKind.AGENT_CRASH, "unknown-error", line, error)
     lost = [match for match in matched if match is not winner]
@@ -247,9 +246,8 @@ def meaning_of(last_words: str) -> Meaning:
     if report is not None:
         return report
     prose = _WORDS["wrapped"].sub(" ", _WORDS["code"].sub(" ", last_words[-_WORDS_MAX:]))
-    sentences = [
-        text for match in _WORDS["sentence"].finditer(prose) if (text := " ".join(match[0].split()).strip("-*• "))
-    ]
+    stripped = (" ".join(match[0].split()).strip("-*• ") for match in _WORDS["sentence"].finditer(prose))
+    sentences = [text for text in stripped if text]
     refusal = _WORDS["refuses"].search(prose.lstrip()[:_QUESTION_CHARS_MAX])
     if refusal is not None:
         return Meaning(FailureKind.AGENT_REFUSED, "words-refuse", sentences[0] if sentences else "")
@@ -282,10 +280,8 @@ def stops_mid_sentence(text: str) -> bool:
 
 
 def _questions(sentences: list[str]) -> tuple[str, ...]:
-    asked = [
-        text[:_QUESTION_CHARS_MAX] for text in sentences if text.endswith("?") and not _WORDS["courtesy"].search(text)
-    ]
-    return tuple(dict.fromkeys(asked))
+    asked = (text for text in sentences if text.endswith("?") and not _WORDS["courtesy"].search(text))
+    return tuple(dict.fromkeys(text[:_QUESTION_CHARS_MAX] for text in asked))
 
 
 def _report(last_words: str) -> Meaning | None:

@@ -185,7 +185,8 @@ def _at(count: Counts, kind: FailureKind) -> Finding:
 def _among_tests(findings: list[Finding], bad: list[Counts]) -> GateDecision:
     """Decide if tests failed: by the first group of findings that is not empty."""
     runner = [f for f in findings if _of_runner(f)]
-    traces = [f for f in findings if not _of_runner(f) and _is_trace(f) and f.kind is not FailureKind.LINT_FAILURE]
+    traces = [f for f in findings if f.level is Level.TRACEBACK or f.rule == "trace.head"]
+    traces = [f for f in traces if not _of_runner(f) and f.kind is not FailureKind.LINT_FAILURE]
     groups = _by_worth(runner, traces, bad)
     return _pick(next(group for group in groups if group), findings)
 
@@ -193,10 +194,6 @@ def _among_tests(findings: list[Finding], bad: list[Counts]) -> GateDecision:
 def _of_runner(finding: Finding) -> bool:
     """True if the runner itself reports this, or it counts even if tests failed."""
     return finding.level >= Level.SUMMARY or finding.even_in_tests
-
-
-def _is_trace(finding: Finding) -> bool:
-    return finding.level is Level.TRACEBACK or finding.rule == "trace.head"
 
 
 def _by_worth(runner: list[Finding], traces: list[Finding], bad: list[Counts]) -> Iterator[list[Finding]]:

@@ -69,21 +69,15 @@ def classify(evidence: GateEvidence, project: ProjectRules | None = None) -> Gat
 def _undecided(context: Context, log: Log, *, tests_ran: bool) -> GateDecision:
     """Judge silence: tests that ended without a word of failure died on the way; of other tools nothing is known."""
     if tests_ran or context.tools & known_tools().test_runners:
-        return GateDecision(
-            FailureKind.RUNTIME_ERROR,
-            "exit.no-summary",
-            Finding("exit.no-summary", FailureKind.RUNTIME_ERROR, Level.EXIT_CODE, len(log.lines) - 1),
-        )
+        name, kind = "exit.no-summary", FailureKind.RUNTIME_ERROR
+        return GateDecision(kind, name, Finding(name, kind, Level.EXIT_CODE, len(log.lines) - 1))
     return GateDecision(FailureKind.UNKNOWN, "nothing.matched")
 
 
 def _outside_data(readings: list[Reading]) -> list[Reading]:
     """Return the readings without what they found in lines that are data, such as those of a difference."""
-    data = frozenset(
-        n for reading in readings if reading.data for start, end in reading.owned for n in range(start, end)
-    )
-    if not data:
-        return readings
+    spans = [span for reading in readings if reading.data for span in reading.owned]
+    data = frozenset(number for span in spans for number in range(*span))
     return [
         reading if reading.data else replace(reading, findings=tuple(f for f in reading.findings if f.line not in data))
         for reading in readings
@@ -167,7 +161,10 @@ def _verdict(
     key = log.get(line) or (decision.finding.text if decision.finding else "")
     failing = names if decision.kind in _OF_TESTS or any(count.bad for count in counts) else ()
     also = [AlsoMatched(f.rule, log.get(f.line)[:300], why) for f, why in decision.lost[:_ALSO_MAX]]
-    last = _last_printed(log)
+    printed = [to_the_point(line.strip(), _LINE_MAX) for line in log.lines[-_LAST_READ:] if line.strip()]
+    last = tuple(printed[-_LAST_SHOWN:])
+    # Only the gate's purpose has picked a line, the last one: no word in it says why.
+    guessed = decision.rule.startswith("role.") and last[-1:] == (to_the_point(key.strip(), _LINE_MAX),)
     message = to_the_point(key.strip(), _LINE_MAX) or f"exit code {evidence.exit_code}; {_last_words(last)}"
     return GateVerdict(
         decision.kind,
@@ -180,20 +177,9 @@ def _verdict(
         stack_trace=stack_of(log, line) if decision.kind is FailureKind.RUNTIME_ERROR else "",
         excerpt=excerpt_of(log, line, decision.kind),
         signature=signature_of(decision.kind, key if key.strip() else "\n".join(last[-_LAST_TELLING:]), failing),
-        evidence=(key,) if key.strip() and not _guessed(decision, key, last) else last,
+        evidence=(key,) if key.strip() and not guessed else last,
         also_matched=tuple(also),
     )
-
-
-def _guessed(decision: GateDecision, key: str, last: tuple[str, ...]) -> bool:
-    """True if only the gate's purpose has picked a line, the last one: no word in it says why."""
-    return decision.rule.startswith("role.") and last[-1:] == (to_the_point(key.strip(), _LINE_MAX),)
-
-
-def _last_printed(log: Log) -> tuple[str, ...]:
-    """Return the last lines of the output, for a person: no rule knows one that says why."""
-    lines = [to_the_point(line.strip(), _LINE_MAX) for line in log.lines[-_LAST_READ:] if line.strip()]
-    return tuple(lines[-_LAST_SHOWN:])
 
 
 def _last_words(last: tuple[str, ...]) -> str:

@@ -172,7 +172,8 @@ def final_error(last_lines: Iterable[str]) -> FinalError | None:
         if known is not None and known.name == _DISK_FULL:
             return FinalError(known.line, _SHORT_DELAY_S, disk_full=True)
         if words.search(line) or _may_pass(line):
-            return FinalError(one_line(_CREDENTIALS.sub(r"\1", line), _LINE_CHARS_MAX), _delay(known))
+            delay_s = known.delay_s if known is not None and known.delay_s is not None else _SHORT_DELAY_S
+            return FinalError(one_line(_CREDENTIALS.sub(r"\1", line), _LINE_CHARS_MAX), delay_s)
     return None
 
 
@@ -249,10 +250,6 @@ def access_refused_of(failure: Failure) -> KnownCause | None:
     if failure.kind not in _OF_COMMANDS or failure.failing_tests:
         return None
     return access_refused(_deciding(failure))
-
-
-def _delay(known: KnownCause | None) -> float:
-    return known.delay_s if known is not None and known.delay_s is not None else _SHORT_DELAY_S
 
 
 def _lines(failure: Failure) -> tuple[str, ...]:

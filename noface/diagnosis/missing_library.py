@@ -114,11 +114,9 @@ def own_library_failure(
     `why` says where it is; `ways` are the commands that put it on main, none if it is there.
     """
     _, _, install = _way(library, paths)
-    todo = " && ".join(ways) or (
-        f"[project] setup must install the project itself in each workspace (`{install}`), or the gate find it"
-        if "{name}" not in install
-        else "the gate must find it in the workspace"
-    )
+    todo = " && ".join(ways) or "the gate must find it in the workspace"
+    if not ways and "{name}" not in install:
+        todo = f"[project] setup must install the project itself in each workspace (`{install}`), or the gate find it"
     where = f", which {failure.location} imports," if failure.location else ""
     return replace(
         failure,
@@ -140,11 +138,8 @@ def library_failure(
     where = f", which {', '.join(places)} imports," if places else ""
     package = f" (the package {library.package})" if library.package != library.name else ""
     command = add if add.startswith("add ") else f"`{add}`"
-    ready = (
-        f"[project] setup (`{setup}`) must install it in each workspace"
-        if setup
-        else f'[project] setup = "{install}" in noface.toml installs it in each workspace'
-    )
+    ready = f'[project] setup = "{install}" in noface.toml installs it in each workspace'
+    ready = f"[project] setup (`{setup}`) must install it in each workspace" if setup else ready
     return replace(
         failure,
         message=f"the library {library.name}{package}{where} is not installed{TO_ADD_IT}{command}; {ready}",

@@ -157,11 +157,10 @@ def exception_kind(exc: str, message: str, repo: Repo, *, loading: bool = True) 
 
 def is_environment(exc: str, message: str) -> bool:
     """True if the system, not the code, is what an exception complains about (disk, network, permissions)."""
-    if exc.startswith(("Errno::", "java.net.")) and exc.rsplit("::", 1)[-1].rsplit(".", 1)[-1] not in {
-        "ENOENT",
-        "EPIPE",
-    }:
-        return exc.startswith("java.net.") is False or bool(_EXCEPTION["system_message"].search(f"{exc} {message}"))
+    if exc.startswith("Errno::") and exc.rpartition("::")[2] not in {"ENOENT", "EPIPE"}:
+        return True
+    if exc.startswith("java.net."):
+        return bool(_EXCEPTION["system_message"].search(f"{exc} {message}"))
     if not _EXCEPTION["system"].search(exc) or not _EXCEPTION["system_message"].search(message[:2000]):
         return False
     return not _EXCEPTION["generic"].search(exc) or bool(_EXCEPTION["errno"].search(message[:2000]))

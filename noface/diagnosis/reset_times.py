@@ -26,17 +26,13 @@ _SPAN_HEADERS = ("retry-after", "x-codex-primary-reset-after-seconds", "x-rateli
                  "x-ratelimit-reset-tokens")  # fmt: skip
 
 
-def _no_zone(_name: str) -> tzinfo | None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class WallClock:
     """What time it is (`now`, epoch seconds) and where: `zone` is local, `named` finds zones such as Europe/Berlin."""
 
     now: float
     zone: tzinfo = UTC
-    named: Callable[[str], tzinfo | None] = _no_zone
+    named: Callable[[str], tzinfo | None] = lambda _name: None
 
     def zone_of(self, name: str | None) -> tzinfo | None:
         """Return the zone a text names, the local one if it names none, None if it is unknown."""

@@ -6,13 +6,14 @@ one of them, so hundreds of rules cost little more than one.
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from enum import IntEnum
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, get_type_hints
 
+from noface.model.codec import decode
 from noface.model.taxonomy import FailureKind
 
 FILES = (
@@ -131,55 +132,11 @@ def read_rules(text: str, source: str) -> tuple[tuple[LineRule, ...], tuple[Name
     return rules, names
 
 
-def _texts(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not value or not all(isinstance(item, str) and item for item in value):
-        raise ValueError("expected a list of texts")
-    return tuple(value)
-
-
-def _codes(value: object) -> tuple[int, ...]:
-    if not isinstance(value, list) or not all(type(item) is int for item in value):
-        raise ValueError("expected a list of whole numbers")
-    return tuple(value)
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError("expected a text")
-    return value
-
-
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("expected true or false")  # noqa: TRY004 - one error for every bad entry
-    return value
-
-
-def _kind(value: object) -> FailureKind:
-    if value not in list(FailureKind):
-        raise ValueError(f"expected one of {', '.join(FailureKind)}")
-    return FailureKind(str(value))
-
-
 def _level(value: object) -> Level:
     levels = {level.name.lower(): level for level in Level if level is not Level.REPORT}
-    if value not in levels:
+    if value not in list(levels):
         raise ValueError(f"expected one of {', '.join(levels)}")
     return levels[str(value)]
-
-
-_READ: Mapping[str, Callable[[object], object]] = {
-    "kind": _kind,
-    "own_kind": _kind,
-    "level": _level,
-    "needs": _texts,
-    "tools": _texts,
-    "code": _codes,
-    "even_in_tests": _flag,
-    "quotes": _flag,
-    "only_in_tests": _flag,
-    "below": _flag,
-}
 
 
 def _values(entry: Mapping[str, object], record: type, what: str) -> dict[str, Any]:
@@ -190,10 +147,17 @@ def _values(entry: Mapping[str, object], record: type, what: str) -> dict[str, A
         raise ValueError(f"{where}: unknown key {min(unknown)!r}; expected some of {', '.join(known)}")
     if missing := [key for key, field in known.items() if field.default is MISSING and key not in entry]:
         raise ValueError(f"{where}: {missing[0]} is missing")
-    values = {}
+    if empty := [key for key, value in entry.items() if value in ("", [])]:
+        raise ValueError(f"{where}: {empty[0]} is empty")
+    values, kinds = {}, _kinds(record)
     for key, value in entry.items():
         try:
-            values[key] = _READ.get(key, _text)(value)
-        except ValueError as error:
+            values[key] = _level(value) if key == "level" else decode(kinds[key], value)
+        except (TypeError, ValueError) as error:
             raise ValueError(f"{where}: {key} is {value!r}: {error}") from None
     return values
+
+
+@cache
+def _kinds(record: type) -> dict[str, Any]:
+    return get_type_hints(record)

@@ -201,9 +201,8 @@ def _rule_finding(rule: LineRule, match: re.Match[str], number: int, log: Log, c
     if location is None and kind is not FailureKind.NO_TESTS:
         location = place_near(log, number, context.repo)
     key = number + 1 if rule.below and log.get(number).endswith(":") and log.get(number + 1).strip() else number
-    return Finding(
-        rule.name, kind, rule.level, key, location, groups.get("test"), rule.even_in_tests, rule.only_in_tests
-    )
+    test = groups.get("test")
+    return Finding(rule.name, kind, rule.level, key, location, test, rule.even_in_tests, rule.only_in_tests)
 
 
 NAMES_MAX = 200
@@ -262,25 +261,20 @@ def _numbered(log: Log, owned: frozenset[int]) -> dict[int, str]:
     names: dict[int, str] = {}
     if "1) " not in log.text:
         return names
-    start = next(
-        (n for n in reversed(list(log.lines_with("1) "))) if log.get(n).lstrip().startswith("1) ") and n not in owned),
-        -1,
-    )
+    ones = (n for n in reversed(list(log.lines_with("1) "))) if log.get(n).lstrip().startswith("1) "))
+    start = next((n for n in ones if n not in owned), -1)
     if start < 0:
         return names
     for number in range(start, log.stream_end(start)):
         match = _SCAN["numbered"].match(log.get(number)) if number not in owned else None
         if match:
-            names[number] = " ".join(
-                [match["test"], *_title(log, number, len(match["indent"]), done=bool(match["colon"]))]
-            )
+            more = [] if match["colon"] else _title(log, number, len(match["indent"]))
+            names[number] = " ".join([match["test"], *more])
     return names
 
 
-def _title(log: Log, number: int, indent: int, *, done: bool) -> list[str]:
+def _title(log: Log, number: int, indent: int) -> list[str]:
     more: list[str] = []
-    if done:
-        return more
     for below in range(number + 1, min(number + _TITLE_LINES_MAX, log.stream_end(number))):
         line = log.get(below)
         if not line.strip() or len(line) - len(line.lstrip()) <= indent:

@@ -128,6 +128,7 @@ _SYNTAX = Patterns("syntax")
 
 _NAME = "noface-examined-source"
 _PEP_701 = (3, 12)
+_PYTHON_2 = re.compile(r"#!.*python ?2")
 _SCANNED_MAX = 20_000
 
 
@@ -151,26 +152,15 @@ def _judged(source: bytes, error: SyntaxError) -> tuple[int, str] | None:
     text = source.decode("utf-8", "replace")
     lines = text.split("\n")
     line = lines[number - 1] if 0 < number <= len(lines) else ""
-    if _SYNTAX["python_2"].search(message) or _SYNTAX["newer"].search(message) or _says_python_2(lines[0]):
+    if _SYNTAX["python_2"].search(message) or _SYNTAX["newer"].search(message) or _PYTHON_2.match(lines[0]):
         return None
-    if (
-        _SYNTAX["newer_line"].search(line)
-        or _SYNTAX["older_line"].search(line)
-        or any(map(_SYNTAX["newer_line"].search, _around(lines, number)))
-    ):
+    # A newer statement that spans lines has its error put beside it.
+    around = lines[max(number - 2, 0) : number + 1]
+    if _SYNTAX["older_line"].search(line) or any(map(_SYNTAX["newer_line"].search, around)):
         return None
     if sys.version_info < _PEP_701 and _newer_f_string(text):
         return None
     return number, message
-
-
-def _says_python_2(first: str) -> bool:
-    return first.startswith("#!") and "python2" in first.replace(" ", "")
-
-
-def _around(lines: list[str], number: int) -> list[str]:
-    """Return the line above and below: if a newer statement spans lines, the error is put beside it."""
-    return [lines[index] for index in (number - 2, number) if 0 <= index < len(lines)]
 
 
 def _newer_f_string(text: str) -> bool:
@@ -220,12 +210,9 @@ def check_json(path: str, data: bytes) -> tuple[int, str] | None:
 
 def _lenient(text: str) -> bool:
     """True if it is JSON with comments or trailing commas, or several values one after the other."""
+    plain = _SYNTAX["json_comment"].sub(_uncommented, text)
     try:
-        json.loads(
-            _SYNTAX["json_last_comma"].sub(
-                lambda match: match[1] or "", _SYNTAX["json_comment"].sub(_uncommented, text)
-            )
-        )
+        json.loads(_SYNTAX["json_last_comma"].sub(lambda match: match[1] or "", plain))
     except (ValueError, RecursionError):
         return _sequence(text)
     return True

@@ -25,14 +25,8 @@ FILES_MAX = 2_000
 BYTES_MAX = 100_000_000
 TESTS_MAX = 200_000
 _HOOK = "import_hook"
-_COPIED = (
-    "python_tests.py",
-    "node_preload.cjs",
-    "node_report.cjs",
-    "jest_reporter.cjs",
-    "vitest_source.cjs",
-    "vitest_hooks.mjs",
-)
+_COPIED = ("python_tests.py", "node_preload.cjs", "node_report.cjs", "jest_reporter.cjs", "vitest_source.cjs",
+           "vitest_hooks.mjs")  # fmt: skip
 _SAME_NAMES = frozenset({"jest", "vitest", "mocha", "node:test"})
 """Runners that may run several tests of one id. Of the others, the last word about an id counts: a test run again."""
 _OUTCOMES = frozenset(Outcome)
@@ -73,7 +67,10 @@ def read_inventory(folder: Path, checkout: Path, stdout: str, command: str, stde
     roots = tuple(dict.fromkeys((str(checkout), str(checkout.resolve()))))
     written = _written(folder / WRITTEN, roots)
     taps = not any(_SAME_NAMES & set(run.runners) for run in written)
-    named = [_steadied(run, roots) for run in named_tests(stdout, stderr, taps=taps)]
+    named = []
+    for run in named_tests(stdout, stderr, taps=taps):
+        tests = ((steady(name, roots), outcome) for name, outcome in run.tests)
+        named.append(inventory(tests, run.runners[0], complete=run.complete))
     reported = merged((*written, *named))
     if reported is not None:
         return replace(reported, told=told_tests(stdout, stderr, command) if written else ())
@@ -88,11 +85,6 @@ def _go_flags(values: Mapping[str, str]) -> str:
     settings = read_regular(Path(values.get("GOENV") or f"{home}/go/env"), _GOENV_BYTES_MAX) or b""
     lines = settings.decode(errors="replace").splitlines()
     return next((line.removeprefix("GOFLAGS=") for line in lines if line.startswith("GOFLAGS=")), "")
-
-
-def _steadied(run: Inventory, roots: tuple[str, ...]) -> Inventory:
-    tests = ((steady(name, roots), outcome) for name, outcome in run.tests)
-    return inventory(tests, run.runners[0], complete=run.complete)
 
 
 def _written(reports: Path, roots: tuple[str, ...]) -> list[Inventory]:

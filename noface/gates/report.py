@@ -45,7 +45,8 @@ def read_report(
                 return None, f"{path.name} is {age:.1f} s older than the gate's start: left over, ignored"
             if status.st_size > BYTES_MAX:
                 return None, f"{path.name} has {status.st_size:,} bytes, more than {BYTES_MAX:,}: ignored"
-            if masker and status.st_nlink == 1 and _writable(descriptor):
+            writable = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
+            if masker and status.st_nlink == 1 and writable:
                 mask_open(descriptor, masker)
             data = file.read(BYTES_MAX)
     except FileNotFoundError:
@@ -71,10 +72,6 @@ def _open_below(root: Path, path: Path) -> int:
         return _open_to_mask(name, folder)
     finally:
         os.close(folder)
-
-
-def _writable(descriptor: int) -> bool:
-    return fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
 
 
 def _open_to_mask(name: str, folder: int) -> int:
@@ -139,15 +136,8 @@ def _report(cases: list[Any]) -> TestReport:
             continue
         failed = isinstance(worst, Failure)
         failures, errors = failures + failed, errors + (not failed)
-        bad.append(
-            ReportCase(
-                _name(case),
-                failed,
-                str(worst.type or ""),
-                str(worst.message or "")[:TEXT_MAX],
-                str(worst.text or "")[:TEXT_MAX],
-            )
-        )
+        message, text = (str(part or "")[:TEXT_MAX] for part in (worst.message, worst.text))
+        bad.append(ReportCase(_name(case), failed, str(worst.type or ""), message, text))
     names = tuple(dict.fromkeys(case.name for case in bad))
     return TestReport(len(cases), failures, errors, skipped, names, tuple(bad[:CASES_MAX]))
 

@@ -80,9 +80,8 @@ def _counts(sums: dict[str, int], number: int) -> Counts:
 
 def _is_summary(sums: dict[str, int], pairs: list[tuple[str, int]], line: str) -> bool:
     if len(sums) > 1:
-        return bool({"passed", "failed"} & sums.keys()) or (
-            "total" in sums and bool({"errors", "skipped"} & sums.keys())
-        )
+        known = sums.keys()
+        return bool({"passed", "failed"} & known) or ("total" in known and bool({"errors", "skipped"} & known))
     return len(pairs) == 1 and bool(COUNT["alone"].match(line))
 
 
@@ -98,6 +97,7 @@ def _merged(summaries: list[Counts]) -> list[Counts]:
             result.append(count)
             continue
         total = count.total if last.total is None else last.total
+        both = {"failed", "errors"} <= {*last.classes, *count.classes}
         passed = last.passed if count.passed is None else (last.passed or 0) + count.passed
         result[-1] = replace(
             count,
@@ -106,13 +106,9 @@ def _merged(summaries: list[Counts]) -> list[Counts]:
             failed=last.failed + count.failed,
             errors=last.errors + count.errors,
             skipped=last.skipped + count.skipped,
-            separates_errors=last.separates_errors or count.separates_errors or _both(last, count),
+            separates_errors=last.separates_errors or count.separates_errors or both,
         )
     return [_completed(count) for count in result]
-
-
-def _both(first: Counts, second: Counts) -> bool:
-    return {"failed", "errors"} <= set(first.classes) | set(second.classes)
 
 
 def _completed(count: Counts) -> Counts:
@@ -134,9 +130,8 @@ def _row(log: Log, number: int) -> Counts | None:
             continue
         cells = re.findall(r"[\d/\w-]+", row["cells"])
         names = [_counted().get(word, "") for word in words[-len(cells) :]]
-        sums = {
-            name: int(cell) for name, cell in reversed(list(zip(names, cells, strict=False))) if cell.isdigit() and name
-        }
+        pairs = reversed(list(zip(names, cells, strict=False)))
+        sums = {name: int(cell) for name, cell in pairs if cell.isdigit() and name}
         if len(names) != len(cells) or not {"passed", "failed"} & sums.keys():
             return None
         return _counts(sums, below)

@@ -152,16 +152,10 @@ def _typescript_kind(match: re.Match[str], line: str, log: Log, context: Context
         return FailureKind.ENVIRONMENT
     if code in {"TS5057", "TS5058", "TS5083", "TS6053", "TS2688"}:
         return FailureKind.ENVIRONMENT
-    checks = (
-        "--noEmit" in context.command
-        or bool({"vue-tsc", "tsd"} & context.tools)
-        or _DIAGNOSTIC["no_emit"].search(log.text[:20_000])
-    )
-    return (
-        FailureKind.LINT_FAILURE
-        if checks and not re.fullmatch(r"TS(?:1|5|6|18)\d{3}", code)
-        else FailureKind.SYNTAX_ERROR
-    )
+    checks = "--noEmit" in context.command or bool({"vue-tsc", "tsd"} & context.tools)
+    checks = checks or _DIAGNOSTIC["no_emit"].search(log.text[:20_000]) is not None
+    finding = checks and not re.fullmatch(r"TS(?:1|5|6|18)\d{3}", code)
+    return FailureKind.LINT_FAILURE if finding else FailureKind.SYNTAX_ERROR
 
 
 def compile_kind(log: Log, number: int, line: str, context: Context) -> FailureKind:

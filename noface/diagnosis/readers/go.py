@@ -1,7 +1,5 @@
 """Reads what the go command says: `go build`, `go vet`, `go test`, gofmt."""
 
-# ruff: noqa: E501 - a pattern is kept in one piece
-
 import re
 
 from noface.data import Patterns, table
@@ -82,9 +80,8 @@ def _counts(log: Log) -> tuple[tuple[Counts, ...], tuple[str, ...]]:
     names = [n for n in names if not any(other.startswith(n + "/") for other in names)]
     if skipped and not (passed or failed) and ok:
         ok = 0
-    return (Counts(line=last, passed=passed or ok, failed=failed, skipped=skipped, runner="go"),), tuple(
-        dict.fromkeys(names)
-    )
+    counts = Counts(line=last, passed=passed or ok, failed=failed, skipped=skipped, runner="go")
+    return (counts,), tuple(dict.fromkeys(names))
 
 
 def _panics(log: Log, context: Context) -> list[Finding]:
@@ -134,14 +131,8 @@ def _import(match: re.Match[str], number: int, context: Context) -> Finding | No
     name = re.search(r"package \"?([\w./~@-]+)", msg)
     own = name is not None and ("." not in name[1].split("/")[0][1:] or is_own_module(name[1], context.repo))
     place = place_of(match["file"], match["line"], context.repo)
-    return Finding(
-        "go.import",
-        FailureKind.SYNTAX_ERROR if own else FailureKind.ENVIRONMENT,
-        Level.DIAGNOSTIC,
-        number,
-        place,
-        even_in_tests=True,
-    )
+    kind = FailureKind.SYNTAX_ERROR if own else FailureKind.ENVIRONMENT
+    return Finding("go.import", kind, Level.DIAGNOSTIC, number, place, even_in_tests=True)
 
 
 def _diagnostic(match: re.Match[str], number: int, context: Context, *, vetting: bool, headed: bool) -> Finding | None:
@@ -155,7 +146,7 @@ def _diagnostic(match: re.Match[str], number: int, context: Context, *, vetting:
 
 
 def _vets(log: Log, head: str) -> bool:
-    """In `go test`, vet's findings and compile errors share a form; only compile errors give [build failed] with "# pkg [pkg.test]" or none."""
+    """True if a heading of `go test` is vet's, whose findings have the form of compile errors."""
     package = head[2:].split(maxsplit=1)[0]
     failed = f"FAIL\t{package} [build failed]"
     return failed in log.text and any(word in log.text for word in table("patterns")["words"]["vet"])

@@ -135,10 +135,8 @@ def _block_kind(
         return FailureKind.RUNTIME_ERROR
     if not loading and exc.rsplit(".", 1)[-1] in {"SyntaxError", "IndentationError", "TabError"}:
         window = "\n".join(log.lines[block.start : key])
-        evaluated = re.search(r'^E +File "<', window, re.MULTILINE) or not re.search(
-            r'^E +File "', window, re.MULTILINE
-        )
-        return FailureKind.RUNTIME_ERROR if evaluated else FailureKind.SYNTAX_ERROR
+        files = re.findall(r'^E +File "(.)', window, re.MULTILINE)  # "<": of eval, exec and their kin
+        return FailureKind.RUNTIME_ERROR if not files or "<" in files else FailureKind.SYNTAX_ERROR
     return exception_kind(exc, msg, context.repo, loading=loading)
 
 
@@ -197,11 +195,8 @@ def _from_summary(log: Log, context: Context) -> list[Finding]:
         exc = match["exc"]
         if not exc:
             continue
-        kind = (
-            FailureKind.TEST_FAILURE
-            if exc in {"assert", "Failed"}
-            else exception_kind(exc, match["msg"] or "", context.repo, loading="::" not in match["test"])
-        )
+        kind = exception_kind(exc, match["msg"] or "", context.repo, loading="::" not in match["test"])
+        kind = FailureKind.TEST_FAILURE if exc in {"assert", "Failed"} else kind
         findings.append(Finding("pytest.short-summary", kind, Level.SUMMARY, number, None, match["test"]))
     return findings
 
@@ -274,11 +269,7 @@ def _judge_unittest(log: Log, head: int, end: int, context: Context) -> tuple[Fi
         own = places(line, context.repo) if 'File "' in line else []
         if own:
             location = own[-1]
-        typed = (
-            _UNITTEST["exc"].match(line)
-            if not line.startswith((" ", "-", "Traceback")) and "Traceback" not in line
-            else None
-        )
+        typed = None if line.startswith((" ", "-")) or "Traceback" in line else _UNITTEST["exc"].match(line)
         if typed and (typed["msg"] is not None or typed["exc"].endswith(("Error", "Exception", "Exit"))) and not exc:
             key, exc, msg = number, typed["exc"], typed["msg"] or ""
         if "Traceback (most recent" in line:
@@ -330,25 +321,18 @@ def read_doctest(log: Log, context: Context) -> Reading | None:
     for number in log.lines_with("Failed example:"):
         if log.get(number) != "Failed example:":
             continue
-        where = _UNITTEST["doc_where"].match(log.get(number - 1))
-        end = next(
-            (n for n in range(number, log.stream_end(number)) if log.get(n).startswith(_STARS)), log.stream_end(number)
-        )
+        where, stop = _UNITTEST["doc_where"].match(log.get(number - 1)), log.stream_end(number)
+        end = next((n for n in range(number, stop) if log.get(n).startswith(_STARS)), stop)
         place = places(log.get(number - 1), context.repo)
-        key = next(
-            (n for n in range(number, end) if log.get(n) in {"Expected:", "Expected nothing", "Exception raised:"}),
-            number,
-        )
+        answers = {"Expected:", "Expected nothing", "Exception raised:"}
+        key = next((n for n in range(number, end) if log.get(n) in answers), number)
         kind = FailureKind.TEST_FAILURE
         if log.get(key) == "Exception raised:":
             last = next((n for n in range(end - 1, key, -1) if log.get(n).strip()), key)
             raised = _UNITTEST["exc"].match(log.get(last).strip())
-            kind = (
-                exception_kind(raised["exc"], raised["msg"] or "", context.repo)
-                if raised
-                else FailureKind.RUNTIME_ERROR
-            )
-            key = last
+            kind, key = FailureKind.RUNTIME_ERROR, last
+            if raised:
+                kind = exception_kind(raised["exc"], raised["msg"] or "", context.repo)
         findings.append(Finding("doctest.example", kind, Level.SUMMARY, key, place[0] if place else None))
         if where and where["test"]:
             failing.append(where["test"])

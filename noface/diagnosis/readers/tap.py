@@ -31,9 +31,11 @@ def read_tap(log: Log, context: Context) -> Reading | None:
     passed = skipped = 0
     failed: list[_Point] = []
     last = -1
-    for number in _point_lines(log):
+    announced = "TAP version" in log.text or "\n1.." in f"\n{log.text}"
+    bare = (number for number in log.lines_with("ok") if log.get(number).strip() in {"ok", "not ok"})
+    for number in sorted({*log.lines_with("ok "), *bare}):
         match = _TAP["point"].match(log.get(number))
-        if not match or (match["n"] is None and not _looks_like_tap(log)):
+        if not match or (match["n"] is None and not announced):
             continue
         directive = (match["directive"] or "").lower()
         if not match["not"]:
@@ -53,16 +55,6 @@ def read_tap(log: Log, context: Context) -> Reading | None:
     names = [point.name for point in failed if point.name and not _TAP["file_name"].match(point.name)]
     counts = (Counts(line=last, passed=passed, failed=len(failed), skipped=skipped, runner="tap"),)
     return Reading("tap", counts, findings, tuple(dict.fromkeys(names)))
-
-
-def _point_lines(log: Log) -> list[int]:
-    return sorted(
-        {*log.lines_with("ok "), *(n for n in log.lines_with("ok") if log.get(n).strip() in {"ok", "not ok"})}
-    )
-
-
-def _looks_like_tap(log: Log) -> bool:
-    return "TAP version" in log.text or "\n1.." in log.text or log.text.startswith("1..")
 
 
 def _point(log: Log, number: int, name: str, context: Context) -> _Point:

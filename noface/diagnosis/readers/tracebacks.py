@@ -140,13 +140,11 @@ def _framed_finding(log: Log, number: int, exc: str, msg: str, code: str, *, fra
     loading = True
     if exc.endswith("SyntaxError"):
         below = [log.get(at) for at in range(number + 1, min(log.stream_end(number), number + 4))]
-        loading = not any(_TRACE["js_data"].match(line) for line in below) and (
-            framed or log.get(number).startswith("SyntaxError")
-        )
+        headed = framed or log.get(number).startswith("SyntaxError")
+        loading = headed and not any(_TRACE["js_data"].match(line) for line in below)
     kind = exception_kind(exc, f"{msg} ({code})" if code else msg, context.repo, loading=loading)
     if code == "ERR_ASSERTION" or is_assertion(exc):
         kind = FailureKind.TEST_FAILURE
     location = place_below(log, number, context.repo)
-    return Finding(
-        "trace.framed" if framed else "trace.head", kind, Level.TRACEBACK if framed else Level.WORDS, number, location
-    )
+    name, level = ("trace.framed", Level.TRACEBACK) if framed else ("trace.head", Level.WORDS)
+    return Finding(name, kind, level, number, location)
