@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from noface.attempt.environment import AttemptEnvironment, MainGateSeen, Scope, SetupSeen
 from noface.attempt.gating import Known
 from noface.engine.tracker_calls import RemoteIssues
-from noface.errors import LockLostError
+from noface.errors import ForgeAwayError, LockLostError
 from noface.forge.base import Forge
 from noface.git.remote import Remote
 from noface.knowledge.hints import SEARCHED_CHARS_MAX, Found, HintRule, Search
@@ -126,7 +126,7 @@ class RunContext(Planning):
     says since when this run waits for the provider of a model (epoch seconds), `sudden_ends` which of its newest
     attempts in a row ended at once. `remote` is the git remote, None where
     there is none; `forge` is where pull requests are opened, None where none are; `remote_issues` is the tracker where
-    that is on another machine. `forge_away` is until when the forge does not answer, and why, as the start has told.
+    that is on another machine. `forge_away` is why the forge did not answer at the start, as was told.
     `linear_branches`: rules let no merge commit onto noface's branches.
     """
 
@@ -144,7 +144,7 @@ class RunContext(Planning):
     remote: Remote | None = None
     remote_issues: RemoteIssues | None = None
     forge: Forge | None = None
-    forge_away: tuple[float, str] | None = None
+    forge_away: ForgeAwayError | None = None
     linear_branches: bool = False
     search: Search = field(default_factory=patient_search)
     known: Known | None = None

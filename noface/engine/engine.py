@@ -64,7 +64,7 @@ from noface.engine.publishing_checks import check_publishing
 from noface.engine.readiness import checkout_findings
 from noface.engine.recover import as_configured, recover, with_work, without_end
 from noface.engine.red_main import RedMain
-from noface.engine.stations import RunParts, Station, Stations
+from noface.engine.stations import Patience, RunParts, Station, Stations
 from noface.engine.tracker_answers import Listener
 from noface.engine.tracker_sync import TrackerSync
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError, LockLostError
@@ -197,7 +197,7 @@ def run_result(
     once: str = "",
     withdrawn: Collection[str] = (),
     refused: str = "",
-    unread: tuple[float, str] | None = None,
+    unread: Patience | None = None,
 ) -> RunResult:
     """Say how the run ended. `work_left`: something could still start, or waits for a time.
 
@@ -215,7 +215,9 @@ def run_result(
     if limit and work_left:
         return RunResult(EXIT_ATTENTION if context.unreachable else EXIT_LIMIT, limit)
     if unread is not None:
-        return RunResult(EXIT_LIMIT, f"what is new at GitHub was not looked at: {unread[1]}; `noface run` tries again")
+        return RunResult(
+            EXIT_LIMIT, f"what is new at GitHub was not looked at: {unread.reason}; `noface run` tries again"
+        )
     only = context.settings.only_issues
     rows = [row for row in context.reader.issues() if not only or row.id in only]
     left = [row for row in rows if row.present and not _settled(row)]
@@ -276,7 +278,6 @@ class Engine:
         self._outside = OutsideChanges(context)
         forge = context.forge
         listener = Listener(context, context.publications, self._leave)
-        self._pulls = PullFollower(context, self._jobs, self._landing, self._watch, forge, listener) if forge else None
         self._stations = Stations(context.clock, context.inbox, self._jobs, self._break)
         run = RunParts(context, self._jobs, self._landing, self._watch, self._leave, self._stations)
         claims = ClaimKeeper(run)
@@ -287,8 +288,10 @@ class Engine:
             self._others = [TrackerSync(run, context.remote_issues, claims, listener), MainWatch(run), claims]
         if context.settings.landing.pull_request:
             self._others.append(Publishing(run))
+        if forge is not None:
+            self._others.insert(1, PullFollower(run, forge, listener))
         self._began_at = context.clock.now()
-        self._outage: tuple[float, str] | None = None
+        self._outage: Patience | None = None
         self._withdrawn: dict[str, str] = {}
         self._left: dict[str, str] = {}
         self._resumed: list[AttemptOrder] = []
@@ -313,7 +316,6 @@ class Engine:
             self._settle_unfinished()
             while True:
                 context.keep_hold()
-                self._follow_pulls()
                 self._stations.tick()
                 self._land()
                 self._red_main.step()
@@ -528,10 +530,6 @@ class Engine:
             decide_and_apply(self._context, self._landing, self._present(entry.issue))
             self._stop_without_room(entry.issue, rejected.failure)
 
-    def _follow_pulls(self) -> None:
-        if self._pulls is not None:
-            self._pulls.step(begin=self._drain_until is None)
-
     def _judge_resumed(self) -> None:
         """Have work judged that an earlier run left done; what may have killed that run waits until it is alone."""
         for order in tuple(self._resumed):
@@ -662,14 +660,15 @@ class Engine:
             return False
         if any(self._in_this_wave(issue) for issue in planned.start):
             return True
-        if self._pulls is not None and (patience := self._pulls.patience(once=context.settings.once)) is not None:
+        if (patience := self._stations.patience(once=context.settings.once)) is not None:
             if patience.reason:
                 self._say_waiting(patience.until, patience.reason)
             context.clock.sleep(_TICK_S)
             return True
-        if (outage := self._unread()) is not None and not context.settings.once and not self._outlasts(outage[0]):
+        outage = self._stations.unread() if not context.settings.once else None
+        if outage is not None and not self._outlasts(outage.until):
             self._outage = self._outage or outage  # said once, whatever each try says
-            self._say_waiting(*self._outage)
+            self._say_waiting(self._outage.until, self._outage.reason)
             context.clock.sleep(_TICK_S)
             return True
         self._outage = None
@@ -693,14 +692,6 @@ class Engine:
         context.clock.sleep(min(_TICK_S, max(0.0, until - context.clock.now())))
         return True
 
-    def _unread(self) -> tuple[float, str] | None:
-        """Return until when, and why, what is new at the tracker or in pull requests cannot be read.
-
-        None if this run has read it, or need not.
-        """
-        pulls = self._pulls.unread() if self._pulls is not None else None
-        return self._stations.unread() or pulls
-
     def _outlasts(self, until: float) -> bool:
         """Tell whether a host is away longer than an outage is waited for, counted from the beginning of the run."""
         longest = self._began_at + self._context.settings.policy.outage_max_s
@@ -719,7 +710,7 @@ class Engine:
             stopped=self._drain_until is not None,
             limit=self._limits.in_the_end(self._limit),
             refused=self._stations.refused,
-            unread=self._unread(),
+            unread=self._stations.unread(),
             work_left=bool(planned.start or planned.waiting or self._limits.refused),
             faulty=bool(self._watch.backlog.faults),
             once=self._once(planned),

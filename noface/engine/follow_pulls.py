@@ -4,24 +4,23 @@ A look waits for the network in a thread of its own and comes back as a job that
 out what it led to, in one transaction: a kill leaves all of it or nothing, and the next look sees the rest.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import assert_never
 
-from noface.engine.context import RunContext
 from noface.engine.dispatch import configured, decide_and_apply, history
-from noface.engine.jobs import Job, JobKind, Jobs
-from noface.engine.landing import MergeQueue, QueueEntry
+from noface.engine.landing import QueueEntry
 from noface.engine.lessons import keep_lesson
-from noface.engine.outside import BacklogWatch
+from noface.engine.outages import Outage
 from noface.engine.places import clean
 from noface.engine.prompt_context import attempt_directory
 from noface.engine.pull_look import Eyes, Looked, look_at, not_shown, say
+from noface.engine.stations import Patience, RunParts, Station, Steps, Tick, call
 from noface.engine.tracker_answers import Listener
 from noface.engine.web_commits import adopt
-from noface.errors import ForgeAwayError, ForgeError
+from noface.errors import ForgeAwayError, ForgeError, NofaceError
 from noface.forge.base import Forge
 from noface.git.refs import hold_ref
 from noface.model.codec import decode, encode
@@ -72,22 +71,14 @@ _DONE_WITH = (IssueStatus.MERGED, IssueStatus.SKIPPED, IssueStatus.EPIC)
 """What an issue is whose pull request decides nothing any more, unless it is merged."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Away:
-    """The forge does not answer, or refuses, until a time."""
+@dataclass(slots=True)
+class _Seen:
+    """What a thread has seen and said; `error` ended it."""
 
-    until: float
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Came:
-    """What a thread came back with."""
-
-    looked: tuple[Looked, ...] = ()
-    away: _Away | None = None
-    said: "tuple[_Word, ...]" = ()
+    looks: list[Looked] = field(default_factory=list)
+    words: "list[_Word]" = field(default_factory=list)
     changed: Mapping[int, float] = field(default_factory=dict)
+    error: ForgeError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,48 +90,41 @@ class _Word:
     replies: Replies
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """Until when a run with nothing else to do goes on (epoch seconds), and why, "" where that is not worth a word."""
+class PullFollower(Station):
+    """Looks at open pull requests and carries out what comes of it."""
 
-    until: float
-    reason: str = ""
-
-
-@dataclass(slots=True)
-class PullFollower:
-    """Looks at open pull requests and carries out what comes of it; for the loop's thread."""
-
-    context: RunContext
-    jobs: Jobs
-    queue: MergeQueue
-    watch: BacklogWatch
-    forge: Forge
-    listener: Listener
-    _asked: dict[str, tuple[str, Asked]] = field(default_factory=dict)
-    _looks: dict[str, Look] = field(default_factory=dict)
-    _held: dict[str, Looked] = field(default_factory=dict)
-    _looking: bool = False
-    _away: _Away | None = None
-    _listed_at: float = float("-inf")
-    _newest: float | None = None
-    _changes: dict[int, float] = field(default_factory=dict)
-    _news: dict[int, float] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Begin with what the start of the run has found and told."""
+    def __init__(self, run: RunParts, forge: Forge, listener: Listener) -> None:
+        self.context, self.jobs, self.queue, self.watch = run.context, run.jobs, run.queue, run.watch
+        self.forge, self.listener = forge, listener
+        self._asked: dict[str, tuple[str, Asked]] = {}
+        self._looks: dict[str, Look] = {}
+        self._held: dict[str, Looked] = {}
+        self._listed_at = float("-inf")
+        self._newest: float | None = None
+        self._changes: dict[int, float] = {}
+        self._news: dict[int, float] = {}
+        refused_s = Pace(self.context.settings.landing.poll_s).longest_s
+        self._outage = Outage(self.context.clock, self._tell, (0.0,), refused_s)
         if self.context.forge_away is not None:
-            self._away = _Away(*self.context.forge_away)
+            self._outage.met(self.context.forge_away, quietly=True)
 
-    def step(self, *, begin: bool = True) -> None:
-        """Carry out what was held back while its issue was at work; look again where it is time, if `begin`."""
-        at_work = self.jobs.issues()
-        for issue_id in [issue_id for issue_id in self._held if issue_id not in at_work]:
-            self._carry_out(self._held.pop(issue_id))
-        if begin and not self._looking and ((due := self._due()) or self._lists()):
-            self._looking = True
-            run = partial(self._look, due, tuple(self._notes(due)), lists=self._lists())
-            self.jobs.start(Job(JobKind.REMOTE, "", run, self._ended))
+    def stories(self) -> Iterable[Steps[None]]:
+        """Follow the pull requests; what was held back while its issue was at work is carried out when that ends."""
+        return self._release_held(), self._follow()
+
+    def _release_held(self) -> Steps[None]:
+        while True:
+            yield Tick(always=True)
+            for issue_id in self._held.keys() - self.jobs.issues():
+                self._carry_out(self._held.pop(issue_id))
+
+    def _follow(self) -> Steps[None]:
+        while True:
+            yield Tick()
+            if (due := self._due()) or self._lists():
+                seen = yield from call(partial(self._look, due, tuple(self._notes(due)), self._lists()))
+                hit("pull_seen")
+                self._record(seen)
 
     def patience(self, *, once: bool = False) -> Patience | None:
         """Return why a run with nothing else to do goes on for its pull requests, None where it may end.
@@ -155,11 +139,11 @@ class PullFollower:
         wait = max(waits, key=lambda each: each.until, default=None)
         return wait if wait is not None and wait.until > now else None
 
-    def unread(self) -> tuple[float, str] | None:
+    def unread(self) -> Patience | None:
         """Return until when the forge is away, and why, as long as this run has not looked at each pull request."""
-        if self._away is None or not any(self._last(pull) is None for pull in self._followed()):
+        if not self._outage.failures or not any(self._last(pull) is None for pull in self._followed()):
             return None
-        return self._away.until, self._away.why
+        return Patience(self._outage.until, self._outage.reason)
 
     def _followed(self) -> tuple[Followed, ...]:
         """Return the pull requests that may still change on the forge, those first that changed longest ago."""
@@ -229,7 +213,7 @@ class PullFollower:
 
     def _is_resting(self, now: float) -> bool:
         """Tell whether the forge has said not to be asked yet."""
-        return self._away is not None and self._away.until > now
+        return self._outage.until > now
 
     def _notes(self, due: tuple[Followed, ...]) -> list[_Word]:
         """Return what is to be said on pull requests of their rounds, where that is not what was said last."""
@@ -258,13 +242,12 @@ class PullFollower:
         pushed = pull.seen.answered_head != pull.head
         return replies_of(pull, summary, changed, pushed=pushed, clean=partial(clean, self.context.env))
 
-    def _look(self, due: tuple[Followed, ...], notes: tuple[_Word, ...], cancel: Canceller, *, lists: bool) -> _Came:
+    def _look(self, due: tuple[Followed, ...], notes: "tuple[_Word, ...]", lists: bool, cancel: Canceller) -> _Seen:
         """Look at pull requests, in a thread; what was seen before the forge went away counts."""
-        context, looked, said = self.context, [], []
-        changed: dict[int, float] = {}
+        context, seen = self.context, _Seen()
         try:
             if lists:
-                changed = self.forge.changed(self._newest)
+                seen.changed = self.forge.changed(self._newest)
             eyes = self._eyes(cancel)
             for pull in due:
                 if cancel.cancelled:
@@ -272,20 +255,17 @@ class PullFollower:
                 folder = attempt_directory(context.settings.attempts_dir, pull.issue_id, pull.attempt)
                 before = self._looks.get(pull.issue_id)
                 try:
-                    looked.append(look_at(eyes, pull, before, context.clock.now(), Path(folder) / "checks"))
+                    seen.looks.append(look_at(eyes, pull, before, context.clock.now(), Path(folder) / "checks"))
                 except ForgeAwayError:
                     raise
                 except ForgeError as error:
-                    looked.append(not_shown(pull, error.message))
+                    seen.looks.append(not_shown(pull, error.message))
             for word in notes:
                 say(eyes, word.followed, word.note, word.replies)
-                said.append(word)
-        except ForgeAwayError as error:
-            return _Came(tuple(looked), _Away(error.until, error.message), tuple(said), changed)
+                seen.words.append(word)
         except ForgeError as error:
-            until = context.clock.now() + Pace(context.settings.landing.poll_s).longest_s
-            return _Came(tuple(looked), _Away(until, error.message), tuple(said), changed)
-        return _Came(tuple(looked), None, tuple(said), changed)
+            seen.error = error
+        return seen
 
     def _eyes(self, cancel: Canceller) -> Eyes:
         context, env, remote = self.context, self.context.env, self.context.remote
@@ -309,29 +289,25 @@ class PullFollower:
             self.forge.whoami(),
         )
 
-    def _ended(self, job: Job[_Came]) -> None:
-        self._looking = False
-        came, now = job.result, self.context.clock.now()
-        if came is None:
-            return
-        hit("pull_seen")
-        if came.away is not None:
-            self._is_away(came.away)
-        elif self._away is not None:
-            self._away = None
-        self._take_changes(came.changed, now)
-        for looked in came.looked:
+    def _record(self, seen: _Seen) -> None:
+        now = self.context.clock.now()
+        if seen.error is not None:
+            self._outage.met(seen.error)
+        else:
+            self._outage.over()
+        self._take_changes(seen.changed, now)
+        for looked in seen.looks:
             issue_id = looked.followed.issue_id
             before = self._looks.get(issue_id)
             changed = before is None or replace(before, unchanged=looked.look.unchanged) != looked.look
             self._asked[issue_id] = looked.followed.head, answered(self._last(looked.followed), now, changed=changed)
             self._looks[issue_id] = looked.look
             self._carry_out(looked)
-        for word in came.said:
+        for word in seen.words:
             if (pull := self._of(word.followed.issue_id)) is not None:
                 answered_now = bool(word.replies.reviewers) and is_answered(pull)
-                seen = said_on_pull(pull, word.note, word.followed.seen.refused, answered=answered_now)
-                self.context.pulls.seen(now, pull.issue_id, seen=encode(seen))
+                told = said_on_pull(pull, word.note, word.followed.seen.refused, answered=answered_now)
+                self.context.pulls.seen(now, pull.issue_id, seen=encode(told))
 
     def _take_changes(self, changed: Mapping[int, float], now: float) -> None:
         """Note which pull requests have news; a list tells of the newest change that was known once more."""
@@ -343,11 +319,8 @@ class PullFollower:
                 self._changes[number] = at
                 self._news[number] = now
 
-    def _is_away(self, away: _Away) -> None:
-        """Ask nothing before the time that the forge has named; tell it once."""
-        if self._away is None or self._away.why != away.why:
-            self.context.log_event("forge_away", None, until=away.until, reason=away.why)
-        self._away = away
+    def _tell(self, error: NofaceError, until: float, _: str | None) -> None:
+        self.context.log_event("forge_away", None, until=until, reason=error.message)
 
     # Carrying out
 

@@ -59,8 +59,8 @@ class Outage:
     reason: str = ""
     _refusals: set[str] = field(default_factory=set)
 
-    def met(self, error: NofaceError) -> None:
-        """Note that a call has failed; `until` is when to try again."""
+    def met(self, error: NofaceError, *, quietly: bool = False) -> None:
+        """Note that a call has failed; `until` is when to try again. `quietly`: that was told already."""
         now, passing = self.clock.now(), passes(error)
         pause = self.pauses_s[min(self.failures, len(self.pauses_s) - 1)] if passing else self.refused_s
         self.since = self.since if self.failures else now
@@ -68,7 +68,9 @@ class Outage:
         longer = pause > SOON_S and self.failures < len(self.pauses_s)
         again = self.each_reason and (error.reason != self.reason or longer)
         self.failures, self.passing, self.reason = self.failures + 1, passing, error.reason
-        if not passing:
+        if quietly:
+            pass
+        elif not passing:
             self.refused(error)
         elif again or not self.away:
             self.tell(error, self.until, None)

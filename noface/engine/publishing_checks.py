@@ -31,7 +31,7 @@ def check_publishing(context: RunContext, cancel: Canceller) -> None:
         _check_rules(context, forge)
         learn(context, remote, forge, cancel)
     except ForgeAwayError as error:
-        context.forge_away = error.until, error.message
+        context.forge_away = error
         context.log_event("forge_away", None, until=error.until, reason=error.message)
     except RemoteError as error:
         if not error.passing:

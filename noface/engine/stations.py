@@ -119,7 +119,7 @@ class Station:
         """Return when something that failed is tried again, and why it failed, None if nothing is worth that."""
         return None
 
-    def unread(self) -> tuple[float, str] | None:
+    def unread(self) -> Patience | None:
         """Return until when, and why, what is new there cannot be read; None if this run has read it, or need not."""
         return None
 
@@ -309,7 +309,7 @@ class Stations:
         """Return when something that failed is tried again."""
         return next((wait for each in self.stations if (wait := each.next_try()) is not None), None)
 
-    def unread(self) -> tuple[float, str] | None:
+    def unread(self) -> Patience | None:
         """Return until when, and why, what is new elsewhere cannot be read."""
         return next((away for each in self.stations if (away := each.unread()) is not None), None)
 

@@ -12,7 +12,7 @@ from functools import partial
 from noface.engine.claims import ClaimKeeper
 from noface.engine.outages import Outage, passes
 from noface.engine.places import clean
-from noface.engine.stations import RunParts, Station, Steps, Tick, call
+from noface.engine.stations import Patience, RunParts, Station, Steps, Tick, call
 from noface.engine.tracker_answers import Listener
 from noface.engine.tracker_calls import RemoteIssues, RoundEnd, carry_out
 from noface.errors import ForgeError, NofaceError
@@ -72,11 +72,11 @@ class TrackerSync(Station):
         if names:
             self._context.log_event("tracker_unsaid", issues=names)
 
-    def unread(self) -> tuple[float, str] | None:
+    def unread(self) -> Patience | None:
         """Return until when the tracker is away, and why, as long as this run has not read what is new there."""
         if not self._unread or self._asked is None:
             return None
-        return self._asked.away_until or self._asked.at, self._unread
+        return Patience(self._asked.away_until or self._asked.at, self._unread)
 
     def has_looked(self, since: float) -> bool:
         """Tell whether the issues were read again after a time, or cannot be now; if not, that is done next."""
