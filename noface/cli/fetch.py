@@ -16,12 +16,12 @@ def fetch(
     from noface.cli.connections import connect
     from noface.cli.wiring import remote_issues
     from noface.config.load import load
-    from noface.engine.tracker_calls import has_copy
     from noface.errors import EXIT_ATTENTION, UsageError
     from noface.git.locate import locate
     from noface.git.repository import discover
     from noface.model.issue import Backlog
     from noface.process.lock import RepositoryLock
+    from noface.remote.tracker_calls import has_copy
     from noface.trackers.base import open_tracker
     from noface.ui import page
     from noface.ui.fetch import fetch_document, fetch_page

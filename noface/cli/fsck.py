@@ -72,7 +72,7 @@ def _check(plumbing: "Plumbing") -> "tuple[str, tuple[Fault, ...]]":
 
     A living run goes on between one look and the next, so beside one only that counts which two looks agree on.
     """
-    from noface.engine.fsck_look import collect
+    from noface.cli.fsck_look import collect
     from noface.integrity.fsck import check
 
     facts = collect(plumbing)

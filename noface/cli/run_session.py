@@ -28,7 +28,6 @@ from noface.engine.context import Planning, RunContext, RunSettings
 from noface.engine.dispatch import decide, history, plan_tick, record_of
 from noface.engine.engine import Stop, run_session
 from noface.engine.outside import as_agreed
-from noface.engine.tracker_calls import fetch_first
 from noface.errors import ForgeAwayError, UsageError
 from noface.git.locate import locate
 from noface.git.plumbing import Plumbing
@@ -49,6 +48,8 @@ from noface.process.log_masking import known_secrets
 from noface.process.namespace import hide_memory
 from noface.process.supervise import Canceller, Launcher
 from noface.recovery.schedule import with_parts
+from noface.remote.elsewhere import elsewhere
+from noface.remote.tracker_calls import fetch_first
 from noface.store.database import Database
 from noface.store.journal import Announce, Journal
 from noface.store.lessons import LessonStore
@@ -100,9 +101,9 @@ def run_project(
         purse = Purse(Spending(database), Budget("run", chosen.cost_usd_max, chosen.tokens_max))
         view = stack.enter_context(announcer(as_json=as_json, reader=Reader(database), purse=purse))
         context = make_context(repository, config, tracker, chosen, database, view.announce, stack, clock, connections)
-        context.lock, context.remote_issues = lock, issues
+        context.lock, context.issues_elsewhere = lock, issues is not None
         with _signals(context, cancel):
-            ended = run_session(context, cancel)
+            ended = run_session(context, cancel, elsewhere(issues))
         view.finish(ended.exit_code, ended.why)
     return ended.exit_code
 

@@ -16,7 +16,6 @@ from noface.data.trackers import ANY, TRACKERS
 from noface.engine.context import RunSettings
 from noface.engine.prompt_context import load_templates
 from noface.engine.readiness import startable
-from noface.engine.tracker_calls import RemoteIssues
 from noface.errors import UsageError
 from noface.gates.run import project_rules
 from noface.git.plumbing import Plumbing
@@ -33,6 +32,7 @@ from noface.process.clock import Clock
 from noface.process.sandbox import Bubblewrap, find_bubblewrap
 from noface.process.supervise import Launcher
 from noface.prompts.data import EarlierForm
+from noface.remote.tracker_calls import RemoteIssues
 from noface.trackers.base import RemoteTracker, Tracker, open_tracker
 
 

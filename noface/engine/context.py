@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from noface.attempt.environment import AttemptEnvironment, MainGateSeen, Scope, SetupSeen
 from noface.attempt.gating import Known
-from noface.engine.tracker_calls import RemoteIssues
 from noface.errors import ForgeAwayError, LockLostError
 from noface.forge.base import Forge
 from noface.git.remote import Remote
@@ -125,8 +124,8 @@ class RunContext(Planning):
     `at_first` are the ids of the issues at the start of the run. `boot` names this start of the machine. `away_since`
     says since when this run waits for the provider of a model (epoch seconds), `sudden_ends` which of its newest
     attempts in a row ended at once. `remote` is the git remote, None where
-    there is none; `forge` is where pull requests are opened, None where none are; `remote_issues` is the tracker where
-    that is on another machine. `forge_away` is why the forge did not answer at the start, as was told.
+    there is none; `forge` is where pull requests are opened, None where none are; `issues_elsewhere`: the tracker is on
+    another machine. `forge_away` is why the forge did not answer at the start, as was told.
     `linear_branches`: rules let no merge commit onto noface's branches.
     """
 
@@ -142,7 +141,7 @@ class RunContext(Planning):
     publications: Publications
     pulls: PullRequests
     remote: Remote | None = None
-    remote_issues: RemoteIssues | None = None
+    issues_elsewhere: bool = False
     forge: Forge | None = None
     forge_away: ForgeAwayError | None = None
     linear_branches: bool = False

@@ -9,7 +9,7 @@ import os
 import queue
 import time
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +25,6 @@ from noface.attempt.environment import (
     UnsteadySeen,
 )
 from noface.engine.budget_guard import BudgetGuard, RunLimits, unpriced_models
-from noface.engine.claims import ClaimKeeper
 from noface.engine.context import RunContext
 from noface.engine.deaths import remember_oom_kills
 from noface.engine.dispatch import (
@@ -37,7 +36,6 @@ from noface.engine.dispatch import (
     record_attempt,
     why_over,
 )
-from noface.engine.follow_pulls import PullFollower
 from noface.engine.ground import follow, settle_following, take_ground
 from noface.engine.jobs import Job, JobEnded, JobKind, Jobs
 from noface.engine.kept_work import KeptWork
@@ -45,7 +43,6 @@ from noface.engine.landing import MergeQueue, QueueEntry, release_merged
 from noface.engine.landing_commits import check_signing
 from noface.engine.lessons import count_lessons
 from noface.engine.main_checks import AcceptChecks, Epics
-from noface.engine.main_watch import MainWatch
 from noface.engine.outages import (
     answers_again,
     ask_again,
@@ -59,14 +56,10 @@ from noface.engine.outages import (
 )
 from noface.engine.outside import BacklogWatch, OutsideChanges, edited_since, move_branch
 from noface.engine.preflight import Preflight, announce_new_rules, announce_tests, preflight, remember_reads
-from noface.engine.publishing import Publishing
-from noface.engine.publishing_checks import check_publishing
 from noface.engine.readiness import checkout_findings
 from noface.engine.recover import as_configured, recover, with_work, without_end
 from noface.engine.red_main import RedMain
-from noface.engine.stations import Patience, RunParts, Station, Stations
-from noface.engine.tracker_answers import Listener
-from noface.engine.tracker_sync import TrackerSync
+from noface.engine.stations import Elsewhere, Patience, RunParts, Station, Stations
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError, LockLostError
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
 from noface.model.budget import EndedFor
@@ -109,7 +102,7 @@ class Stop:
     urgent: bool
 
 
-def run_session(context: RunContext, cancel: Canceller) -> RunResult:
+def run_session(context: RunContext, cancel: Canceller, elsewhere: Elsewhere) -> RunResult:
     """Settle what an earlier run left, check that work makes sense, and work. The caller holds the lock.
 
     Raises what `preflight` raises; then nothing was started.
@@ -137,7 +130,7 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
         if unpriced := unpriced_models(context):
             context.announce("unpriced", None, {"models": list(unpriced)})
         check_signing(context)
-        check_publishing(context, cancel)
+        elsewhere.check(context, cancel)
         landing = mode_of(context.settings.landing).name.lower().replace("_", "-")
         context.announce("preflight", None, {"main": context.env.plumbing.repository.main_name, "landing": landing})
         allowed = context.env.diff_limits.test_keys
@@ -151,7 +144,7 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
         external = tuple(kind.value for kind in FailureKind if kind.category.external)
         lift_blocks(context, external, "its cause lay outside it; tried again")
         ask_again(context)
-        result_of_run = Engine(context).run(resumed)
+        result_of_run = Engine(context, elsewhere.stations).run(resumed)
         release_merged(context)
         if result_of_run.exit_code == EXIT_ATTENTION and not context.settings.once:
             _ask_people(context)
@@ -229,7 +222,7 @@ def run_result(
         return RunResult(EXIT_ATTENTION, once or _left_over(left, faulty=faulty))
     vanished = (context.at_first or frozenset()) - set(withdrawn)
     gone = [row.id for row in rows if row.id in vanished and not row.present and not _settled(row)]
-    if gone and context.remote_issues is None:
+    if gone and not context.issues_elsewhere:
         names = ", ".join(gone[:_GONE_MAX]) + (" …" if len(gone) > _GONE_MAX else "")
         why = f"finished, but issues went away while it ran: {names}; was a branch switched, or work stashed?"
         return RunResult(EXIT_ATTENTION, why)
@@ -261,7 +254,7 @@ def _settled(row: IssueRow) -> bool:
 class Engine:
     """Works through the backlog until nothing is left that it can do, or a limit or a person stops it."""
 
-    def __init__(self, context: RunContext) -> None:
+    def __init__(self, context: RunContext, stations: Callable[[RunParts], Iterable[Station]]) -> None:
         self._context = context
         self._watch = BacklogWatch(context)
         self._jobs = Jobs(context.inbox, context.settings.workers)
@@ -276,20 +269,9 @@ class Engine:
         parts = (self._landing, self._limits, self._red_main)
         self._dispatch = Dispatch(context, self._jobs, *parts, self._attempt_ended)
         self._outside = OutsideChanges(context)
-        forge = context.forge
-        listener = Listener(context, context.publications, self._leave)
         self._stations = Stations(context.clock, context.inbox, self._jobs, self._break)
         run = RunParts(context, self._jobs, self._landing, self._watch, self._leave, self._stations)
-        claims = ClaimKeeper(run)
-        if context.remote_issues is None:
-            context.publications.back()  # it was another tracker that was away
-            self._others: list[Station] = [MainWatch(run), claims]
-        else:
-            self._others = [TrackerSync(run, context.remote_issues, claims, listener), MainWatch(run), claims]
-        if context.settings.landing.pull_request:
-            self._others.append(Publishing(run))
-        if forge is not None:
-            self._others.insert(1, PullFollower(run, forge, listener))
+        self._elsewhere = stations(run)
         self._began_at = context.clock.now()
         self._outage: Patience | None = None
         self._withdrawn: dict[str, str] = {}
@@ -307,7 +289,7 @@ class Engine:
         context = self._context
         try:
             self._watch.refresh()
-            self._stations.open(self._others, self._heed)
+            self._stations.open(self._elsewhere, self._heed)
             lift_raised(context)
             notice_waits(context)
             suspects_first = sorted(resumed, key=lambda order: order.issue.id not in context.suspects)

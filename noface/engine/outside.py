@@ -64,9 +64,7 @@ class BacklogWatch:
         context.issues = agreed
         if context.at_first is None:
             context.at_first = frozenset(issue.id for issue in agreed)
-        known = dict.fromkeys(
-            self._known(), standing(context.env.plumbing) if context.remote_issues is None else ("", "")
-        )
+        known = dict.fromkeys(self._known(), ("", "") if context.issues_elsewhere else standing(context.env.plumbing))
         self._present |= known
         self.lift_edited()
 
@@ -80,7 +78,7 @@ class BacklogWatch:
         """
         if issue_id in self._known():
             return ""
-        if self._context.remote_issues is not None:
+        if self._context.issues_elsewhere:
             return self.backlog.gone.get(issue_id, _WITHDRAWN_THERE)
         stays = self._present.get(issue_id) == standing(self._context.env.plumbing)
         return self.backlog.gone.get(issue_id, _WITHDRAWN_HERE) if stays else ""

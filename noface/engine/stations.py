@@ -154,6 +154,17 @@ class RunParts:
     stations: "Stations"
 
 
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """What a run does with other machines. `check` looks, before a worker is paid, whether it can be done.
+
+    `check` raises UsageError, ForgeError and RemoteError if it cannot.
+    """
+
+    check: Callable[[RunContext, Canceller], None]
+    stations: Callable[[RunParts], tuple[Station, ...]]
+
+
 @dataclass(slots=True, eq=False)
 class Story:
     """A story that goes on, and what it waits for."""

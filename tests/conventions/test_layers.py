@@ -9,6 +9,7 @@ from support import ROOT
 
 ROWS = """\
 cli
+remote
 engine | ui
 attempt
 trackers | agents | gates | git | store
@@ -99,7 +100,7 @@ def test_an_attempt_knows_neither_run_nor_database_nor_other_machines():
         for name in names(path)
         if "noface." in name
     }
-    assert used & {"engine", "store", "trackers", "forge", "ui", "cli"} == set()
+    assert used & {"engine", "remote", "store", "trackers", "forge", "ui", "cli"} == set()
 
 
 def test_the_demos_worker_knows_nothing_of_noface():

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 from support.git_ground import git
 
-from noface.engine.places import machine_places
 from noface.git.plumbing import Plumbing
 from noface.git.repository import discover
+from noface.remote.places import machine_places
 
 
 def started(folder):

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from support.git_ground import a_bench
 
-from noface.engine.pull_look import CHECKS_EACH, Eyes, look_at
 from noface.model.pull_request import Check, CheckState, LandingRules, PullRequest, PullState
 from noface.recovery.pull_rounds import Followed, Seen, StillOpen, WaitsFor
+from noface.remote.pull_look import CHECKS_EACH, Eyes, look_at
 from noface.secrets.masking import Masker
 
 

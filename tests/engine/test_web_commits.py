@@ -5,7 +5,7 @@ import subprocess
 import pytest
 from support.git_ground import ENV, a_bench
 
-from noface.engine.web_commits import committed_there
+from noface.remote.web_commits import committed_there
 
 URL = "https://github.com/acme/shop/pull/1"
 GITHUB = ("GitHub", "noreply@github.com")

@@ -5,7 +5,6 @@ from dataclasses import replace
 from noface.attempt.held_secrets import why_held_back
 from noface.engine.context import RunContext
 from noface.engine.landing_commits import landing_commit
-from noface.engine.places import machine_places
 from noface.git.taken_back import began_on
 from noface.model.attempt import told_at_landing
 from noface.model.gate import Proof
@@ -15,6 +14,7 @@ from noface.model.patterns import matches_any
 from noface.model.pull_request import PullDraft
 from noface.recovery.proposal import Proposal, body, title
 from noface.recovery.pull_template import place_of
+from noface.remote.places import machine_places
 from noface.secrets.masked_records import masked_issue
 from noface.store.records import PullRow
 

@@ -3,11 +3,11 @@
 from noface.attempt.environment import landing_message
 from noface.engine.context import RunContext
 from noface.engine.landing_commits import trailers
-from noface.engine.taking_over import learn
 from noface.errors import ForgeAwayError, ForgeError, RemoteError, UsageError
 from noface.forge.base import Forge
 from noface.git.refs import branch_name
 from noface.process.command import Canceller
+from noface.remote.taking_over import learn
 
 _HOW = '[landing] how = "pull-request"'
 

@@ -14,12 +14,8 @@ from noface.engine.dispatch import configured, decide_and_apply, history
 from noface.engine.landing import QueueEntry
 from noface.engine.lessons import keep_lesson
 from noface.engine.outages import Outage
-from noface.engine.places import clean
 from noface.engine.prompt_context import attempt_directory
-from noface.engine.pull_look import Eyes, Looked, look_at, not_shown, say
 from noface.engine.stations import Patience, RunParts, Station, Steps, Tick, call
-from noface.engine.tracker_answers import Listener
-from noface.engine.web_commits import adopt
 from noface.errors import ForgeAwayError, ForgeError, NofaceError
 from noface.forge.base import Forge
 from noface.git.refs import hold_ref
@@ -57,6 +53,10 @@ from noface.recovery.pull_rounds import answered as answered_by
 from noface.recovery.requests import closed_request, rounds_request, taken_pull_request
 from noface.recovery.review_words import asking, command_of, review_key, unheard, words_of
 from noface.recovery.said import ASKING
+from noface.remote.places import clean
+from noface.remote.pull_look import Eyes, Looked, look_at, not_shown, say
+from noface.remote.tracker_answers import Listener
+from noface.remote.web_commits import adopt
 from noface.secrets.masked_records import masked_issue
 from noface.store.pull_requests import PullStep
 from noface.store.records import PullRow

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from noface.diagnosis.check import cause_of, check_failure, review_failure, together
 from noface.diagnosis.scan import ProjectRules
-from noface.engine.web_commits import committed_there
 from noface.errors import ForgeAwayError, ForgeError, GitError
 from noface.forge.base import Forge
 from noface.gates.run import log_names
@@ -33,6 +32,7 @@ from noface.recovery.pull_rounds import (
     decide,
 )
 from noface.recovery.review_words import first_words, points_text, unheard, without_talk, words_of
+from noface.remote.web_commits import committed_there
 from noface.secrets.masked_records import masked_failure
 from noface.secrets.masking import Masker
 

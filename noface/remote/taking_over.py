@@ -9,12 +9,9 @@ reviewers wrote before the newest of them was answered by it. A pull request tha
 import json
 from dataclasses import dataclass, replace
 
-from noface.engine.claims import claim, claims_of, state_began
 from noface.engine.context import RunContext
 from noface.engine.ground import mark_landed_elsewhere
 from noface.engine.prompt_context import attempt_directory
-from noface.engine.publishing import look_at_branch
-from noface.engine.web_commits import committed_there
 from noface.errors import RemoteError
 from noface.forge.base import Forge
 from noface.git.claims import ClaimRefs
@@ -28,6 +25,9 @@ from noface.process.command import Canceller
 from noface.recovery.proposal import read_marker, read_model
 from noface.recovery.pull_rounds import Seen
 from noface.recovery.review_words import review_key
+from noface.remote.claims import claim, claims_of, state_began
+from noface.remote.publishing import look_at_branch
+from noface.remote.web_commits import committed_there
 
 _PATCH = "taken over"
 """What stands for the hash of a patch that nobody has taken: it was not empty."""

@@ -9,18 +9,18 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
-from noface.engine.claims import ClaimKeeper
 from noface.engine.outages import Outage, passes
-from noface.engine.places import clean
 from noface.engine.stations import Patience, RunParts, Station, Steps, Tick, call
-from noface.engine.tracker_answers import Listener
-from noface.engine.tracker_calls import RemoteIssues, RoundEnd, carry_out
 from noface.errors import ForgeError, NofaceError
 from noface.model.taxonomy import IssueStatus
 from noface.process.failpoints import hit
 from noface.recovery.polling import Asked, Pace, answered, away_until, refused
 from noface.recovery.said import ASKING, AT_WORK, Standing, digest, said_of
 from noface.recovery.tracker_round import Candidate, Round, Told, next_round
+from noface.remote.claims import ClaimKeeper
+from noface.remote.places import clean
+from noface.remote.tracker_answers import Listener
+from noface.remote.tracker_calls import RemoteIssues, RoundEnd, carry_out
 
 BEGINNING_S = 30.0
 """How long a run waits at its beginning for what people have answered since the last one."""

@@ -20,9 +20,7 @@ from noface.engine.dispatch import configured, history
 from noface.engine.landing import QueueEntry
 from noface.engine.outages import SOON_S, Outage
 from noface.engine.outside import scratch_of, wait_for_person
-from noface.engine.proposing import draft_of, proven_commit
 from noface.engine.stations import Patience, RunParts, Station, Steps, Story, Tick, call
-from noface.engine.web_commits import with_commits_there
 from noface.errors import ForgeError, NofaceError, RemoteError, SigningError
 from noface.forge.rest import NOT_FOR_US, RefusedError
 from noface.git.refs import RefUpdate, branch_name, hold_ref
@@ -36,6 +34,8 @@ from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.recovery.pull_rounds import TAKEN, Followed, Seen, TakenByPerson
 from noface.recovery.requests import taken_pull_request
+from noface.remote.proposing import draft_of, proven_commit
+from noface.remote.web_commits import with_commits_there
 from noface.secrets.masked_records import masked_issue
 from noface.store.pull_requests import Intended, PullStep
 from noface.store.records import PullRow
