@@ -7,6 +7,7 @@ main       Every first-parent commit of main with a Noface-Issue trailer is a re
            a person pulled, merged or rebased is theirs: it is noted and no complaint.
 work       The commit of every finished attempt exists and is reachable from noface's refs or a branch, unless its
            issue is merged or a person let go of it (`noface clean --force`).
+steps      Issues, pull requests and landings changed their states as the table of transitions has it.
 agreement  An issue is merged in its row where main holds it. Refs, branches and folders belong to issues that rows or
            main know. Counters are the sums of their attempts.
 closure    Without a living run no run, attempt, question, landing or process is open, and no half-done move of files.
@@ -58,6 +59,7 @@ def check(facts: Facts) -> tuple[Fault, ...]:
         found += _closure(facts.database)
         found += _references(facts, facts.database)
         found += _counters(facts.database)
+        found += _steps(facts.database)
     if facts.running:
         found = [_in_flight(each) for each in found]
     order = [Severity.PERSON, Severity.REPAIRABLE, Severity.NOTE]
@@ -268,6 +270,13 @@ def _work(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
 def _ref_of(facts: Facts, attempt: AttemptFacts) -> str:
     slug = next(slug for slug, issue in facts.names.items() if issue == attempt.issue)
     return f"refs/noface/issues/{slug}/{attempt.number}"
+
+
+def _steps(database: DatabaseFacts) -> Iterator[Fault]:
+    """Name changes of state that nothing in noface is meant to make; what they led to is checked by the other rules."""
+    for step in database.unexpected_steps:
+        message = f"it went from {step.before} to {step.after}, which is a mistake of noface's"
+        yield note(FaultKind.STEP_UNEXPECTED, f"{step.of.replace('_', ' ')} {step.name}", message)
 
 
 def _closure(database: DatabaseFacts) -> Iterator[Fault]:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from noface.model.transitions import UnexpectedStep
+
 
 @dataclass(frozen=True, slots=True)
 class LandedCommit:
@@ -99,6 +101,7 @@ class DatabaseFacts:
     attempts: tuple[AttemptFacts, ...] = ()
     landings: tuple[LandingFacts, ...] = ()
     pulls_under_way: tuple[str, ...] = ()
+    unexpected_steps: tuple[UnexpectedStep, ...] = ()
     gates: Mapping[str, RememberedGate] = field(default_factory=dict)
 
 
@@ -171,6 +174,7 @@ class FaultKind(StrEnum):
     ISSUE_OPEN = "issue-open"
     LANDING_OPEN = "landing-open"
     PULL_OPEN = "pull-open"
+    STEP_UNEXPECTED = "step-unexpected"
     LANDING_CUT_OFF = "landing-cut-off"
     LANDING_UNPROVEN = "landing-unproven"
     LANDING_UNRECORDED = "landing-unrecorded"

@@ -6,6 +6,8 @@ import sqlite3
 from noface.integrity.fsck_facts import AttemptFacts, DatabaseFacts, IssueFacts, LandingFacts, RememberedGate
 from noface.model.codec import decode
 from noface.model.gate import GateResult
+from noface.model.taxonomy import IssueStatus
+from noface.model.transitions import NEW, UNEXPECTED_STEPS, UnexpectedStep, unexpected
 from noface.store.database import Database
 from noface.store.reader import Reader
 from noface.store.records import LEARNED, query
@@ -39,7 +41,23 @@ def database_facts(database: Database) -> DatabaseFacts:
         landings=tuple(_landing(row) for row in database.rows(query("landing_facts"))),
         pulls_under_way=tuple(str(row[0]) for row in database.rows(query("pulls_under_way"))),
         gates=gates,
+        unexpected_steps=_unexpected_steps(database, reader),
     )
+
+
+def _unexpected_steps(database: Database, reader: Reader) -> tuple[UnexpectedStep, ...]:
+    """Return the changes of state that are not in the table: those recorded as such, and those that events tell."""
+    recorded = [decode(UnexpectedStep, each) for each in json.loads(reader.fact(UNEXPECTED_STEPS) or "[]")]
+    states: dict[tuple[str, str], str] = {}
+    steps = dict.fromkeys(recorded)
+    for row in database.rows(query("state_events")):
+        of, name, after = str(row["of"]), str(row["issue_id"]), str(row["state"])
+        before = states.get((of, name), NEW if of == "pull_request" else IssueStatus.READY)
+        states[of, name] = after
+        step = unexpected(of, name, before, after)
+        if step is not None:
+            steps[step] = None
+    return tuple(steps)
 
 
 def _damage(database: Database) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Writes what happens: each method is one transaction that appends an event and moves the rows people look at."""
 
+import json
 import sqlite3
 import zlib
 from base64 import b64encode
@@ -16,6 +17,7 @@ from noface.model.history import IssueKind
 from noface.model.issue import Backlog
 from noface.model.request import PersonRequest
 from noface.model.taxonomy import IssueStatus
+from noface.model.transitions import UNEXPECTED_STEPS, unexpected
 from noface.model.worker_run import Resumed
 from noface.recovery.learned_start import BEGINS
 from noface.recovery.schedule import Breaker
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from noface.process.reads import Reads
 
 
+_STEPS_MAX = 20
 _TESTS_TOLD_MAX = 20
 """How many failing tests an event names."""
 Announce = Callable[[str, str | None, dict[str, object]], None]
@@ -106,12 +109,27 @@ class Journal:
         `satisfied` belongs to `skipped`: main holds already what the issue asks for.
         """
         with self._db.transaction() as connection:
+            before = connection.execute("SELECT status FROM issues WHERE id = ?", (issue_id,)).fetchone()
+            if before is not None:
+                self.step("issue", issue_id, before[0], status)
             _set(connection, issue_id, status=status, reason=reason, until=until, satisfied=satisfied)
             if status in (IssueStatus.BLOCKED, IssueStatus.SKIPPED):
                 connection.execute(
                     "UPDATE issues SET blocked_hash = content_hash WHERE id = ? AND blocked_hash = ''", (issue_id,)
                 )
             self.event(at, f"issue_{status}", issue_id, reason=reason, until=until)
+
+    def step(self, of: str, name: str, before: str, after: str) -> None:
+        """Record a change of state that the table of transitions does not have, for `noface fsck`; it takes place.
+
+        A wrong table must not cost a night.
+        """
+        step = unexpected(of, name, before, after)
+        if step is not None:
+            with self._db.transaction() as connection:
+                known = connection.execute("SELECT value FROM facts WHERE name = ?", (UNEXPECTED_STEPS,)).fetchone()
+                steps = json.loads(known[0]) if known is not None else []
+                self.fact(UNEXPECTED_STEPS, dumps([*steps, step][-_STEPS_MAX:]))
 
     def blocked(self, at: float, issue_id: str, reason: str, request: PersonRequest) -> None:
         """Block an issue; `request` is what `noface blocked` shows (N13)."""
@@ -387,7 +405,13 @@ class Journal:
     def landing_dropped(self, landing_id: int) -> None:
         """Record that a landing did not take place."""
         with self._db.transaction() as connection:
-            connection.execute("UPDATE landings SET state = 'dropped' WHERE id = ?", (landing_id,))
+            self._move_landing(connection, landing_id, "dropped")
+
+    def _move_landing(self, connection: sqlite3.Connection, landing_id: int, state: str) -> None:
+        row = connection.execute("SELECT issue_id, state FROM landings WHERE id = ?", (landing_id,)).fetchone()
+        if row is not None:
+            self.step("landing", row[0], row[1], state)
+            update(connection, "landings", {"state": state}, "id = ?", landing_id)
 
     def landed(
         self,
@@ -406,7 +430,7 @@ class Journal:
         `changed_tests`: main's tests contradict it, and its issue asks for that.
         """
         with self._db.transaction() as connection:
-            connection.execute("UPDATE landings SET state = 'landed' WHERE id = ?", (landing_id,))
+            self._move_landing(connection, landing_id, "landed")
             more = ", with main's tests changed" if changed_tests else ""
             more += ", though its worker did not finish" if unfinished else ""
             self.merged(

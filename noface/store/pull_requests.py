@@ -17,6 +17,7 @@ from noface.model.codec import decode
 from noface.model.gate import GateResult
 from noface.model.pull_request import PullRequest
 from noface.model.taxonomy import IssueStatus
+from noface.model.transitions import NEW
 from noface.store.database import Database, insert, update
 from noface.store.journal import Journal, remember_results
 from noface.store.records import PullRow, query, read, select
@@ -88,6 +89,7 @@ class PullRequests:
             "at": at,
         }
         with self._db.transaction() as connection:
+            self._step(intent.issue_id, PullStep.INTENT)
             if not update(connection, "pull_requests", columns, "issue_id = ?", intent.issue_id):
                 insert(connection, "pull_requests", issue_id=intent.issue_id, **columns)
             remember_results(connection, intent.gate_keys, intent.gates, at)
@@ -116,6 +118,7 @@ class PullRequests:
             connection.execute("INSERT OR IGNORE INTO issues (id, present) VALUES (?, 0)", (issue_id,))
             known: dict[str, object] = {"branch": pull.branch, "head": head, "pushed": head, "base": pull.base}
             known |= {"tree": tree, "attempt": attempt, "state": PullStep.OPEN, "at": at}
+            self._step(issue_id, PullStep.OPEN)
             insert(connection, "pull_requests", "REPLACE", issue_id=issue_id, **known)
             self.opened(at, issue_id, pull)
 
@@ -190,6 +193,7 @@ class PullRequests:
         """Record that the branch of an issue that has no pull request yet holds `head`, which is not noface's."""
         columns = {"branch": branch, "state": PullStep.TAKEN, "at": at}
         with self._db.transaction() as connection:
+            self._step(issue_id, PullStep.TAKEN)
             if not update(connection, "pull_requests", columns, "issue_id = ?", issue_id):
                 fresh = {"attempt": 0, "head": head, "base": "", "tree": ""}
                 insert(connection, "pull_requests", issue_id=issue_id, **fresh, **columns)
@@ -202,8 +206,14 @@ class PullRequests:
             self._tell(at, issue_id)
 
     def _set(self, issue_id: str, **columns: object) -> None:
+        if "state" in columns:
+            self._step(issue_id, str(columns["state"]))
         with self._db.transaction() as connection:
             update(connection, "pull_requests", columns, "issue_id = ?", issue_id)
+
+    def _step(self, issue_id: str, state: str) -> None:
+        row = self.row(issue_id)
+        self._journal.step("pull_request", issue_id, row.state if row is not None else NEW, state)
 
     def _tell(self, at: float, issue_id: str) -> None:
         row = self.row(issue_id)

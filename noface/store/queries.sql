@@ -275,3 +275,12 @@ ORDER BY issues.position, issues.id;
 
 -- name: worked
 SELECT number, model, started_at, outcome FROM attempts WHERE issue_id = ? ORDER BY number;
+
+-- name: state_events
+-- Each change of state of an issue and of its pull request, in their order.
+SELECT 'issue' AS "of", issue_id, substr(kind, 7) AS state, id FROM events
+WHERE kind IN ('issue_ready', 'issue_running', 'issue_landing', 'issue_review', 'issue_merged', 'issue_waiting',
+    'issue_approval', 'issue_blocked', 'issue_epic', 'issue_skipped')
+UNION ALL
+SELECT 'pull_request', issue_id, json_extract(data, '$.state'), id FROM events WHERE kind = 'pull_request'
+ORDER BY id;

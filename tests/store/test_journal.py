@@ -18,9 +18,11 @@ from noface.model.history import Advice, Topic
 from noface.model.issue import Backlog, Issue, IssueFault
 from noface.model.request import Failing, PersonRequest
 from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.model.transitions import UnexpectedStep
 from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage
 from noface.process.reads import Reads
 from noface.recovery.schedule import Breaker
+from noface.store.check import database_facts
 from noface.store.database import Database
 from noface.store.journal import Journal
 from noface.store.overview import FaultRow
@@ -436,3 +438,20 @@ def test_an_answer_and_what_follows_from_it_are_written_whole_or_not_at_all(data
         journal.status(2.0, "7", IssueStatus.EPIC, "divided")
     assert (questions.advice("7"), [part.id for part in questions.children()]) == ((advice,), ["7.1"])
     assert reader.state("7").status is IssueStatus.EPIC
+
+
+def test_a_change_of_state_that_no_row_of_the_table_has_takes_place_and_is_kept_for_fsck(database, journal):
+    journal.merged(1.0, "7", "a" * 40)
+    assert database_facts(database).unexpected_steps == ()
+    journal.status(2.0, "7", IssueStatus.READY, "by mistake")
+    journal.status(3.0, "7", IssueStatus.READY, "the same, with another reason")
+    (step,) = database_facts(database).unexpected_steps
+    assert step == UnexpectedStep("issue", "7", "merged", "ready")
+    assert Reader(database).state("7").status is IssueStatus.READY
+
+
+def test_what_events_of_an_earlier_noface_tell_counts_as_well(database, journal):
+    journal.event(1.0, "issue_merged", "8")
+    journal.event(2.0, "issue_withdrawn", "8")
+    journal.event(3.0, "issue_running", "8")
+    assert database_facts(database).unexpected_steps == (UnexpectedStep("issue", "8", "merged", "running"),)

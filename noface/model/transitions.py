@@ -1,0 +1,55 @@
+"""How issues, pull requests and landings may change their states. The table is `data/transitions.toml`."""
+
+from dataclasses import dataclass
+from functools import cache
+
+from noface import data
+
+UNEXPECTED_STEPS = "unexpected_steps"
+"""The fact that holds the newest changes of state that are not in the table."""
+NEW = "new"
+"""The state of what has no row yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """A change of state, from any of `before` to `after`: why, and the modules that write it."""
+
+    before: tuple[str, ...]
+    after: str
+    why: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnexpectedStep:
+    """A change of state that is not in the table: a mistake of noface's. `of` is what has changed, `name` which one."""
+
+    of: str
+    name: str
+    before: str
+    after: str
+
+
+@cache
+def transitions(of: str) -> tuple[Transition, ...]:
+    """Return the transitions of an "issue", a "pull_request" or a "landing"."""
+    rows = data.table("transitions")[of]
+    return tuple(Transition(tuple(row["from"]), row["to"], row["why"], row["by"]) for row in rows)
+
+
+def unexpected(of: str, name: str, before: str, after: str) -> UnexpectedStep | None:
+    """Return a change of state that is not in the table, None for one that is, and for a state that stays."""
+    known = before == after or any(after == row.after and before in row.before for row in transitions(of))
+    return None if known else UnexpectedStep(of, name, before, after)
+
+
+def drawn() -> str:
+    """Return the table as docs/design.md shows it."""
+    lines = []
+    for of in ("issue", "pull_request", "landing"):
+        lines.append(of.replace("_", " "))
+        for row in transitions(of):
+            lines.append(f"  {', '.join(row.before)} -> {row.after}")
+            lines.append(f"      {row.why} ({row.by})")
+    return "\n".join(lines) + "\n"

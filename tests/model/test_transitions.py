@@ -1,0 +1,46 @@
+"""The table of transitions: it names states and modules that there are, and the design document shows it."""
+
+from support import ROOT
+
+from noface.model.taxonomy import IssueStatus
+from noface.model.transitions import NEW, drawn, transitions, unexpected
+from noface.store.pull_requests import PullStep
+
+STATES = {
+    "issue": set(IssueStatus),
+    "pull_request": {NEW, *PullStep},
+    "landing": {"intent", "landed", "dropped"},
+}
+
+
+def test_each_state_is_one_that_there_is_and_can_be_reached():
+    for of, states in STATES.items():
+        rows = transitions(of)
+        assert {row.after for row in rows} | {state for row in rows for state in row.before} == states
+        first = {"issue": "ready", "pull_request": NEW, "landing": "intent"}[of]
+        reached = {first}
+        for _ in states:
+            reached |= {row.after for row in rows if reached & set(row.before)}
+        assert reached == states
+
+
+def test_no_change_of_state_stands_in_two_rows():
+    for of in STATES:
+        pairs = [(before, row.after) for row in transitions(of) for before in row.before]
+        assert len(pairs) == len(set(pairs))
+
+
+def test_who_writes_a_state_is_a_module_that_there_is():
+    for of in STATES:
+        for row in transitions(of):
+            assert all((ROOT / "noface" / path).is_file() for path in row.by.split(", ")), row
+
+
+def test_what_has_landed_stays_merged_and_a_state_may_stay():
+    assert unexpected("issue", "7", "merged", "ready") is not None
+    assert unexpected("issue", "7", "merged", "merged") is None
+    assert unexpected("landing", "7", "dropped", "landed") is not None
+
+
+def test_the_design_document_shows_the_table():
+    assert f"```text\n{drawn()}```\n" in (ROOT / "docs/design.md").read_text()
