@@ -16,6 +16,7 @@ from noface.engine.context import RunContext
 from noface.errors import ConfigError
 from noface.git.refs import slug
 from noface.model.attempt import PastAttempt
+from noface.model.codec import view
 from noface.model.failure import Failure, PriorFailure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue, IssueState
@@ -80,22 +81,18 @@ def prior_failures(context: RunContext, issue: Issue, attempts: tuple[PastAttemp
     commands = {gate.name: gate.command for gate in context.gates_for(issue)}
     inside = re.compile(rf"{re.escape(str(context.env.slots_dir))}/[\w.-]{{1,100}}/[^/\s]{{1,255}}/")
     return tuple(
-        PriorFailure(
+        view(
+            PriorFailure,
+            failure,
             number=attempt.number,
             model=attempt.model,
             kind=attempt.outcome,
             message=inside.sub("", _without_gates(failure, commands)),
-            location=failure.location,
             excerpt=inside.sub("", _printed(attempt, failure)),
-            failing_tests=failure.failing_tests,
-            rule=failure.rule,
             charged=attempt.charged,
-            ran_out=failure.ran_out,
             command=commands.get(failure.gate or "", ""),
-            signature=failure.signature,
             changed=attempt.changed if attempt.outcome != FailureKind.NO_DIFF else (),
             lines=attempt.lines,
-            questions=failure.questions,
             summary=attempt.report.summary if attempt.report is not None else _last_line(attempt.said),
         )
         for attempt in attempts

@@ -37,7 +37,7 @@ def decode(kind: type[T], value: Any) -> T:
     return typing.cast("T", _decode(kind, value))
 
 
-def view(kind: type[T], record: object, **computed: Any) -> T:
+def view(kind: type[T], record: object, /, **computed: Any) -> T:
     """Return a document of `kind`: it takes over the fields that the record has too, beside those that are computed."""
     names = [name for name in _hints(typing.cast("Any", kind)) if name not in computed and hasattr(record, name)]
     return kind(**{name: getattr(record, name) for name in names}, **computed)

@@ -9,7 +9,9 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
+
+from noface.model.description import OneOf, Timestamp
 
 if TYPE_CHECKING:
     from noface.model.failure import Failure
@@ -64,10 +66,10 @@ class IssueRow(NamedTuple):
 
 
 class NextAction(NamedTuple):
-    """What the policy decided after an attempt: the action's name, and why."""
+    """What followed it; null while that is open."""
 
-    kind: str
-    reason: str
+    kind: Annotated[str, OneOf("noface.model.actions.NAMES"), "The action."]
+    reason: Annotated[str, "Why."]
 
 
 LEARNED = "learned"
@@ -92,16 +94,18 @@ class UnsteadyRow(NamedTuple):
 
 
 class GateRun(NamedTuple):
-    """What is kept of a gate that ran on an attempt's work. `memo`: the result was remembered."""
+    """A gate."""
 
-    name: str
-    passed: bool
-    hard: bool = True
-    seconds: float = 0.0
-    kind: str | None = None
-    memo: bool = False
-    flaky: bool = False
-    unsteady: tuple[str, ...] = ()
+    name: Annotated[str, "Its name."]
+    passed: Annotated[bool, "Whether it is green, or red only where main was."]
+    hard: Annotated[bool, "Whether it must be."] = True
+    seconds: Annotated[float, "How long it ran."] = 0.0
+    kind: Annotated[str | None, OneOf("noface.model.taxonomy.FailureKind"), "Why it failed; null where it did not."] = (
+        None
+    )
+    memo: Annotated[bool, "Whether the result was remembered from an earlier run on the same tree."] = False
+    flaky: Annotated[bool, "Whether it failed, and passed when it was run again, or but for unsteady tests."] = False
+    unsteady: Annotated[tuple[str, ...], "Tests that failed and count for nobody: they fail now and then on main."] = ()
 
 
 class AttemptRow(NamedTuple):
@@ -174,12 +178,12 @@ class QuestionRow(NamedTuple):
 
 
 class DecisionRow(NamedTuple):
-    """What a person decided on an attempt."""
+    """A decision."""
 
-    attempt: int
-    verdict: str
-    note: str
-    at: float
+    attempt: Annotated[int, "The attempt it is about."]
+    verdict: Annotated[str, OneOf("noface.model.history.Verdict"), "What was decided."]
+    note: Annotated[str, "What was said with it."]
+    at: Annotated[float, Timestamp, "When."]
 
 
 class PullRow(NamedTuple):

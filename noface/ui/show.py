@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from noface.data import table
 from noface.model.taxonomy import PASSED
+from noface.store.records import DecisionRow, GateRun
 from noface.ui.blocked_page import block_lines
 from noface.ui.page import evidence_lines, message_lines, paint, quoted
 from noface.ui.status import tried
-from noface.ui.story import AskedQuestion, PersonVerdict, ShownAttempt, ShownFailure, ShownGate, Story
+from noface.ui.story import AskedQuestion, ShownAttempt, ShownFailure, Story
 from noface.ui.text import cells, clean, clean_block, count, duration, fit, hanging, moment, money
 
 _EVIDENCE_LINES_MAX = 12
@@ -123,7 +124,7 @@ def _failure(failure: ShownFailure, width: int) -> Iterator[str]:
     yield from evidence_lines(failure.evidence, failure.message, width, "  ", _EVIDENCE_LINES_MAX)
 
 
-def _gate(gate: ShownGate) -> str:
+def _gate(gate: GateRun) -> str:
     verdict = "passed" if gate.passed else gate.kind or "failed"
     if not gate.passed and not gate.hard:
         verdict += " (soft)"
@@ -165,7 +166,7 @@ def asked_lines(asked: AskedQuestion, now: float, width: int) -> Iterator[str]:
             yield from hanging(", ".join(items), width, f"    {title}: ", "      ")
 
 
-def decided_lines(decided: PersonVerdict, now: float, width: int) -> Iterator[str]:
+def decided_lines(decided: DecisionRow, now: float, width: int) -> Iterator[str]:
     """Return a person's decision."""
     role = "good" if decided.verdict == "approved" else "bad"
     said = paint(f"You {decided.verdict} it", role)

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from noface.model.budget import ESTIMATED
-from noface.model.codec import decode
+from noface.model.codec import decode, view
 from noface.model.description import AnyOf, Minimum, OneOf, Timestamp
 from noface.model.failure import Failure
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind, IssueStatus
-from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
+from noface.model.worker_run import BlockedReason, ReportStatus
 from noface.recovery.pull_rounds import WaitsFor
 from noface.recovery.reported import task_failure
 from noface.store.reader import Reader
-from noface.store.records import AttemptRow, IssueRow, PullRow, QuestionRow
+from noface.store.records import AttemptRow, DecisionRow, GateRun, IssueRow, NextAction, PullRow, QuestionRow
 from noface.ui.blocked import HasBranch, Waiting, waiting_of
 from noface.ui.status import effective_status, progress, standings
 
@@ -53,28 +53,6 @@ class ShownFailure:
     gate: Annotated[str | None, "The gate that failed."]
     questions: Annotated[tuple[str, ...], "What the worker asked."]
     ran_out: Annotated[str, "Which resource ran out, with usage and limit where they are known; may be empty."]
-
-
-@dataclass(frozen=True, slots=True)
-class ShownAction:
-    """What followed it; null while that is open."""
-
-    kind: Annotated[str, OneOf("noface.model.actions.NAMES"), "The action."]
-    reason: Annotated[str, "Why."]
-
-
-@dataclass(frozen=True, slots=True)
-class ShownGate:
-    """A gate."""
-
-    name: Annotated[str, "Its name."]
-    passed: Annotated[bool, "Whether it is green, or red only where main was."]
-    hard: Annotated[bool, "Whether it must be."]
-    seconds: Annotated[float, "How long it ran."]
-    kind: Annotated[str | None, OneOf(FailureKind), "Why it failed; null where it did not."]
-    memo: Annotated[bool, "Whether the result was remembered from an earlier run on the same tree."]
-    flaky: Annotated[bool, "Whether it failed, and passed when it was run again, or but for unsteady tests."]
-    unsteady: Annotated[tuple[str, ...], "Tests that failed and count for nobody: they fail now and then on main."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +99,9 @@ class ShownAttempt:
     tokens_out: Annotated[int | None, "Tokens written; null where nobody said."]
     session_id: Annotated[str | None, "What the agent calls its session; null where it told none."]
     resumed: ShownSession | None
-    action: ShownAction | None
+    action: NextAction | None
     charged: Annotated[bool, "Whether it counts against the issue's attempts."]
-    gates: Annotated[tuple[ShownGate, ...], "The gates that ran on its work."]
+    gates: Annotated[tuple[GateRun, ...], "The gates that ran on its work."]
     notes: Annotated[tuple[str, ...], "What else a person should know."]
     changed: Annotated[tuple[str, ...], "The paths it changed."]
     lines: Annotated[int, "How many lines it added and deleted."]
@@ -158,16 +136,6 @@ class AskedQuestion:
         AnyOf(("noface.ui.contracts.TaskFailure",)),
         "What was wrong with the form of an answer, with the answer itself; null without one.",
     ] = None
-
-
-@dataclass(frozen=True, slots=True)
-class PersonVerdict:
-    """A decision."""
-
-    attempt: Annotated[int, "The attempt it is about."]
-    verdict: Annotated[str, OneOf("noface.model.history.Verdict"), "What was decided."]
-    note: Annotated[str, "What was said with it."]
-    at: Annotated[float, Timestamp, "When."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +199,7 @@ class Story:
     block: Annotated[Waiting | None, "What a person is asked; null where nothing is."]
     attempts: Annotated[tuple[ShownAttempt, ...], "Its attempts, oldest first."]
     asked: Annotated[tuple[AskedQuestion, ...], "What was asked about it, oldest first."]
-    approvals: Annotated[tuple[PersonVerdict, ...], "What people decided on it, oldest first."]
+    approvals: Annotated[tuple[DecisionRow, ...], "What people decided on it, oldest first."]
     gaps: Annotated[tuple[AttemptGap, ...], "What workers reported as missing, each thing once."]
     pull_request: ShownPull | None = None
 
@@ -247,35 +215,19 @@ def show_document(reader: Reader, row: IssueRow, has_branch: HasBranch = bool) -
         for each in issues
         if each.parent == row.id
     )
-    return Story(
-        id=row.id,
-        title=row.title,
+    return view(
+        Story,
+        row,
         status=status,
         reason=reason,
-        until=row.until,
-        satisfied=row.satisfied,
-        priority=row.priority,
-        source=row.source,
-        depends_on=row.depends_on,
-        needs=row.needs,
-        parent=row.parent,
         parts=parts,
         progress=progress([(part.status, part.satisfied) for part in parts]),
-        granted_paths=row.granted_paths,
-        wanted_model=row.wanted_model,
-        wanted_attempts=row.wanted_attempts,
-        model=row.model,
         branch=row.branch if row.branch is not None and has_branch(row.branch) else None,
-        merged_commit=row.merged_commit,
-        cost_usd=row.cost_usd,
         charged_attempts=row.attempts,
-        note=row.note,
         block=waiting_of(row, has_branch) if row.block is not None and row.status in _FOR_A_PERSON else None,
         attempts=attempts,
         asked=tuple(_question(each) for each in reader.questions(row.id)),
-        approvals=tuple(
-            PersonVerdict(each.attempt, each.verdict, each.note, each.at) for each in reader.decisions(row.id)
-        ),
+        approvals=tuple(reader.decisions(row.id)),
         gaps=_gaps(attempts),
         pull_request=None if (pull := reader.pull(row.id)) is None else _pull(pull),
     )
@@ -288,29 +240,14 @@ def _pull(row: PullRow) -> ShownPull:
 
 
 def _attempt(row: AttemptRow) -> ShownAttempt:
-    return ShownAttempt(
-        number=row.number,
-        model=row.model,
-        think=row.think,
-        outcome=row.outcome,
-        failure=None if row.failure is None else _failure(row.failure),
+    return view(
+        ShownAttempt,
+        row,
+        failure=None if row.failure is None else view(ShownFailure, row.failure),
         commit=row.commit_id,
-        started_at=row.started_at,
-        seconds=row.seconds,
-        cost_usd=row.cost_usd,
         cost_estimated=ESTIMATED in row.notes,
-        tokens_in=row.tokens_in,
-        tokens_out=row.tokens_out,
-        session_id=row.session_id,
-        resumed=ShownSession(again.session, again.attempt, again.refused) if (again := row.resumed) else None,
-        action=None if row.action is None else ShownAction(row.action.kind, row.action.reason),
-        charged=row.charged,
-        gates=tuple(ShownGate(*gate) for gate in row.gates),
-        notes=row.notes,
-        changed=row.changed,
-        lines=row.lines,
-        report=None if row.report is None else _report(row.report),
-        partial=row.partial,
+        resumed=view(ShownSession, again, session_id=again.session) if (again := row.resumed) else None,
+        report=None if row.report is None else view(ShownReport, row.report),
         task_failure=failure_document(row),
     )
 
@@ -328,35 +265,14 @@ def failure_document(row: AttemptRow) -> dict[str, Any] | None:
 
 def _question(row: QuestionRow) -> AskedQuestion:
     answer = row.answer
-    return AskedQuestion(
-        after=row.after,
-        topic=row.topic,
-        model=row.model,
-        asked_at=row.asked_at,
-        answered_at=row.answered_at,
-        outcome=row.outcome,
-        cause=str(answer.get("cause", "")),
-        recoverable=str(answer.get("recoverable", "")),
-        strategy=str(answer.get("strategy", "")),
-        text=str(answer.get("text", "")),
+    words = {name: str(answer.get(name, "")) for name in ("cause", "recoverable", "strategy", "text")}
+    return view(
+        AskedQuestion,
+        row,
+        **words,
         paths=tuple(answer.get("paths", ())),
         needs=tuple(answer.get("needs", ())),
-        cost_usd=row.cost_usd,
         task_failure=task_failure(decode(Failure, broken)) if (broken := answer.get("failure")) else None,
-    )
-
-
-def _report(report: WorkerReport) -> ShownReport:
-    return ShownReport(
-        status=report.status,
-        summary=report.summary,
-        confidence=report.confidence,
-        blocked_reason=report.blocked_reason,
-        risks=report.risks,
-        gaps=report.gaps,
-        questions=report.questions,
-        needs=report.needs,
-        left=report.left,
     )
 
 
@@ -367,18 +283,3 @@ def _gaps(attempts: Sequence[ShownAttempt]) -> tuple[AttemptGap, ...]:
         for gap in attempt.report.gaps if attempt.report is not None else ():
             gaps.setdefault(gap, AttemptGap(attempt.number, gap))
     return tuple(gaps.values())
-
-
-def _failure(failure: Failure) -> ShownFailure:
-    return ShownFailure(
-        kind=failure.kind,
-        category=failure.category,
-        message=failure.message,
-        location=failure.location,
-        rule=failure.rule,
-        evidence=failure.evidence,
-        failing_tests=failure.failing_tests,
-        gate=failure.gate,
-        questions=failure.questions,
-        ran_out=failure.ran_out,
-    )

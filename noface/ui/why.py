@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from noface.model.codec import view
 from noface.model.failure import Failure, is_of_project
 from noface.model.taxonomy import Category, FailureKind
 from noface.recovery.learned_start import BEGINS
@@ -82,19 +83,14 @@ class WhyDocument:
 
 def why_document(row: AttemptRow, following: AttemptRow | None) -> WhyDocument:
     """Return the evidence chain of an attempt; `following` is the attempt after it, if there is one."""
-    return WhyDocument(
+    return view(
+        WhyDocument,
+        row,
         id=row.issue_id,
         attempt=row.number,
-        model=row.model,
-        outcome=row.outcome,
-        charged=row.charged,
         failure=None if row.failure is None else _evidence(row.failure),
-        gates=row.gates,
-        notes=row.notes,
         logs=tuple(map(str, _logs(Path(row.directory), row.failure))),
-        action=row.action,
         next=None if following is None else _next(following, row.number),
-        partial=row.partial,
         task_failure=failure_document(row),
     )
 
@@ -191,22 +187,7 @@ def _prompt_lines(following: NextAttempt, width: int) -> list[str]:
 
 def _evidence(failure: Failure) -> Evidence:
     also = tuple(OtherMatch(rule, line, why) for rule, line, why in failure.also_matched)
-    return Evidence(
-        kind=failure.kind,
-        category=failure.category,
-        message=failure.message,
-        rule=failure.rule,
-        gate=failure.gate,
-        location=failure.location,
-        signature=failure.signature,
-        evidence=failure.evidence,
-        failing_tests=failure.failing_tests,
-        questions=failure.questions,
-        retry_at=failure.retry_at,
-        also_matched=also,
-        excerpt=failure.excerpt,
-        ran_out=failure.ran_out,
-    )
+    return view(Evidence, failure, also_matched=also)
 
 
 def _logs(directory: Path, failure: Failure | None) -> list[Path]:
