@@ -1,20 +1,29 @@
-"""The way of an issue is short, and the page that leads along it names what is there."""
+"""The ways of an issue, a pull request and a comment are short, and the page names what is there."""
 
 import ast
 import re
 
 from support import ROOT
+from support.cases import cases
 
 FILES_MAX = 25
-SECTION = (
-    (ROOT / "docs/design.md").read_text().partition("## From noface run to the landing\n")[2].partition("\n## ")[0]
-)
-FILES = sorted(set(re.findall(r"`([\w/]+\.py)`", SECTION)))
-STEPS = [
-    (name, file)
-    for names, file in re.findall(r"((?:`[\w.]+`(?: and|,)? ?)+)(?:back )?in\s+`([\w/]+\.py)`", SECTION)
-    for name in re.findall(r"`([\w.]+)`", names)
-]
+PAGE = (ROOT / "docs/design.md").read_text()
+ISSUE, PULL, COMMENT = "From noface run to the landing", "The way of a pull request", "The way of a comment"
+
+
+def section(title):
+    return PAGE.partition(f"## {title}\n")[2].partition("\n## ")[0]
+
+
+def files(title):
+    """Return the files that a section names."""
+    return set(re.findall(r"`([\w/]+\.py)`", section(title)))
+
+
+def steps(title):
+    """Return the functions that a section names, each with its file."""
+    named = re.findall(r"((?:`[\w.]+`(?: and|,)? ?)+)(?:back )?in\s+`([\w/]+\.py)`", section(title))
+    return [(name, file) for names, file in named for name in re.findall(r"`([\w.]+)`", names)]
 
 
 def functions(file):
@@ -26,9 +35,17 @@ def functions(file):
 
 
 def test_from_noface_run_to_the_landing_a_reader_opens_few_files():
-    assert 0 < len(FILES) <= FILES_MAX
+    assert 0 < len(files(ISSUE)) <= FILES_MAX
 
 
-def test_each_file_on_the_way_is_named_with_a_function_of_it():
-    assert {file for _, file in STEPS} == set(FILES)
-    assert [f"{name} in {file}" for name, file in STEPS if name not in functions(file)] == []
+@cases("title", (ISSUE, PULL, COMMENT))
+def test_each_file_on_a_way_is_named_with_a_function_of_it(title):
+    assert steps(title)
+    assert files(title) - {file for _, file in steps(title)} <= {"store/decisions.py"}, "all of it carries out commands"
+    assert [f"{name} in {file}" for name, file in steps(title) if name not in functions(file)] == []
+
+
+def test_the_picture_of_who_acts_names_modules_that_are_there():
+    named = set(re.findall(r"\b[a-z]+/[a-z_]+\.py\b", section("Who acts in a run")))
+    assert len(named) > 5
+    assert [file for file in named if not (ROOT / "noface" / file).exists()] == []
