@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from noface.integrity.inventory import Inventory, Outcome
 from noface.integrity.judges import Part, part_of
 from noface.integrity.tampering import is_code
+from noface.model.unsteady import UnsteadyTest
 
 WHOLE_GATE = ""
 """What stands for the test where a gate names none."""
@@ -25,24 +26,6 @@ class SteadinessRules:
 
     runs: int = 10
     forget_after: int = 10
-
-
-@dataclass(frozen=True, slots=True)
-class UnsteadyTest:
-    """A test that failed and passed on one tree of main, by its id; WHOLE_GATE where the gate names no tests.
-
-    `failed` of `runs` runs on main were red, since `first_at`; the last red one was at `last_at` (epoch seconds).
-    `steady` runs in a row have passed since, or `red` runs in a row have failed.
-    """
-
-    gate: str
-    test: str
-    first_at: float
-    last_at: float
-    failed: int
-    runs: int
-    steady: int = 0
-    red: int = 0
 
 
 Known = Mapping[str, UnsteadyTest]
@@ -64,11 +47,11 @@ def after_run(known: Known, failed: Collection[str], passed: Collection[str], at
     for name, record in known.items():
         seen = record
         if name in failed:
-            seen = replace(record, failed=record.failed + 1, last_at=at, steady=0, red=record.red + 1)
+            seen = record._replace(failed=record.failed + 1, last_at=at, steady=0, red=record.red + 1)
         elif name in passed:
-            seen = replace(record, steady=record.steady + 1, red=0)
+            seen = record._replace(steady=record.steady + 1, red=0)
         if seen is not record:
-            seen = replace(seen, runs=record.runs + 1)
+            seen = seen._replace(runs=record.runs + 1)
         if max(seen.steady, seen.red) < forget_after:
             now[name] = seen
     return now

@@ -39,8 +39,13 @@ def decode(kind: type[T], value: Any) -> T:
 
 def view(kind: type[T], record: object, /, **computed: Any) -> T:
     """Return a document of `kind`: it takes over the fields that the record has too, beside those that are computed."""
-    names = [name for name in _hints(typing.cast("Any", kind)) if name not in computed and hasattr(record, name)]
+    known: tuple[str, ...] = getattr(kind, "_fields", None) or tuple(each.name for each in _fields(kind))
+    names = [name for name in known if name not in computed and hasattr(record, name)]
     return kind(**{name: getattr(record, name) for name in names}, **computed)
+
+
+def _fields(kind: Any) -> tuple["dataclasses.Field[Any]", ...]:
+    return dataclasses.fields(kind)
 
 
 @lru_cache(maxsize=64)

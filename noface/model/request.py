@@ -112,13 +112,25 @@ class Account:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PersonRequest(Account):
+class Wanted:
+    """What is asked for by a yes or a no; a request of another kind wants nothing."""
+
+    wants: Annotated[str, OneOf("noface.model.actions.ApprovalKind"), "What is to be approved."] = ""
+    attempt: Annotated[int, "The attempt it is about; 0 where there is none."] = 0
+    branch: Annotated[str | None, "The branch with its work."] = None
+    paths: Annotated[tuple[str, ...], "The paths that it would be allowed to change as well."] = ()
+    changed: Annotated[tuple[str, ...], "The paths that the attempt changed, the first hundred."] = ()
+    changed_files: Annotated[int, "How many files it changed."] = 0
+    changed_lines: Annotated[int, "How many lines it added and deleted."] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersonRequest(Wanted, Account):
     """What a person is asked. `kind` is what the last attempt ended with, PASSED included.
 
-    `task` is the heading under which issues stand that need the same, "" where the kind of failure says it. `agent` is
+    `task` is the heading under which issues stand that need the same, "" if the kind of failure says it. `agent` is
     the program of `model`, `limit` the key of [retry] whose money is spent, `report` what recovery did of an issue that
-    was given up. Of an approval `wants` says what is asked for (ApprovalKind), `attempt` of which attempt, `paths` what
-    it would be allowed to change as well, `changed` what it changed.
+    was given up. `branch` is not kept: the issue's row has it.
     """
 
     kind: str = "UNKNOWN"
@@ -126,12 +138,6 @@ class PersonRequest(Account):
     limit: str = ""
     agent: str = ""
     report: GivenUp | None = None
-    wants: str = ""
-    attempt: int = 0
-    paths: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    changed_files: int = 0
-    changed_lines: int = 0
 
 
 NOTHING_ASKED = PersonRequest()

@@ -5,8 +5,10 @@ Durations are seconds, money US dollars.
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Annotated
 
 from noface.model.access import Permissions, Settings, Tool
+from noface.model.description import OneOf
 from noface.model.failure import Failure
 
 PLAIN_AGENTS = ("command", "scripted")
@@ -169,15 +171,15 @@ class WorkerReport:
     `confidence` is 0 to 1. `needs` are ids of issues that it turns out to depend on, `left` is what it has not done.
     """
 
-    status: ReportStatus
-    summary: str = ""
-    confidence: float | None = None
-    risks: tuple[str, ...] = ()
-    gaps: tuple[str, ...] = ()
-    questions: tuple[str, ...] = ()
-    blocked_reason: BlockedReason | None = None
-    needs: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
+    status: Annotated[ReportStatus, OneOf(ReportStatus), "How it sees it."]
+    summary: Annotated[str, "What was done, or what stops it."] = ""
+    confidence: Annotated[float | None, "How sure it is, from 0 to 1."] = None
+    blocked_reason: Annotated[BlockedReason | None, OneOf(BlockedReason), "Why it cannot go on."] = None
+    risks: Annotated[tuple[str, ...], "What could be wrong with the work."] = ()
+    gaps: Annotated[tuple[str, ...], "What was missing."] = ()
+    questions: Annotated[tuple[str, ...], "What it asks."] = ()
+    needs: Annotated[tuple[str, ...], "Ids of issues that must be merged first."] = ()
+    left: Annotated[tuple[str, ...], "What of the issue it has not done."] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ import sqlite3
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
-from noface.store.records import UNSTEADY, IssueRow, PullRow, RunRow, UnsteadyRow, query, read, select
+from noface.model.unsteady import UnsteadyTest
+from noface.store.records import UNSTEADY, IssueRow, PullRow, RunRow, query, read, select
 
 Rows = Callable[..., list[sqlite3.Row]]
 """Answers a query with its values, as `Database.rows` does."""
@@ -150,10 +151,10 @@ class Overview:
         here = {row[0] for row in self._rows("SELECT id FROM issues WHERE present = 1")} if warnings else set()
         return tuple(each for each in warnings if each.id not in here)
 
-    def unsteady(self) -> list[UnsteadyRow]:
+    def unsteady(self) -> list[UnsteadyTest]:
         """Return the tests that fail now and then on main, the newest failure first."""
         items = [item for tests in json.loads(self.fact(UNSTEADY) or "{}").values() for item in tests]
-        rows = [UnsteadyRow(**{key: item[key] for key in UnsteadyRow._fields if key in item}) for item in items]
+        rows = [UnsteadyTest(**{key: item[key] for key in UnsteadyTest._fields if key in item}) for item in items]
         return sorted(rows, key=lambda row: -row.last_at)
 
     def last_run(self) -> RunRow | None:

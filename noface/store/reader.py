@@ -15,6 +15,7 @@ from noface.model.gate import GateResult
 from noface.model.history import IssueKind, Tried
 from noface.model.issue import IssueState
 from noface.model.taxonomy import IssueStatus
+from noface.model.unsteady import UnsteadyTest
 from noface.recovery.learned_start import RECORD_MAX
 from noface.recovery.schedule import Breaker, Lost, lost_to_main
 from noface.store.database import Database
@@ -92,8 +93,6 @@ class Reader(Overview):
 
     def unsteady_tests(self) -> "dict[str, Known]":
         """Return the tests that fail now and then on main, by id, for each gate's command."""
-        from noface.integrity.unsteady import UnsteadyTest  # no look at an issue needs it
-
         kept = json.loads(self.fact(UNSTEADY) or "{}")
         records = {command: [decode(UnsteadyTest, item) for item in tests] for command, tests in kept.items()}
         return {command: {record.test: record for record in tests} for command, tests in records.items()}

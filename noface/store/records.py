@@ -15,12 +15,14 @@ from noface.model.description import OneOf, Timestamp
 
 if TYPE_CHECKING:
     from noface.model.failure import Failure
+    from noface.model.history import Advice
     from noface.model.request import PersonRequest
     from noface.model.worker_run import Resumed, WorkerReport
 
 SCHEMA_VERSION = 7
 """The schema that schema.sql makes and these queries know."""
 
+_KIND = "noface.model.taxonomy.FailureKind"
 _T = TypeVar("_T")
 
 
@@ -80,19 +82,6 @@ READS = "reads"
 """The fact that holds which files of main its test gates read."""
 
 
-class UnsteadyRow(NamedTuple):
-    """A test that fails now and then on main; `test` is empty if its gate names none. Times are epoch seconds."""
-
-    gate: str
-    test: str
-    first_at: float
-    last_at: float
-    failed: int
-    runs: int
-    steady: int = 0
-    red: int = 0
-
-
 class GateRun(NamedTuple):
     """A gate."""
 
@@ -100,9 +89,7 @@ class GateRun(NamedTuple):
     passed: Annotated[bool, "Whether it is green, or red only where main was."]
     hard: Annotated[bool, "Whether it must be."] = True
     seconds: Annotated[float, "How long it ran."] = 0.0
-    kind: Annotated[str | None, OneOf("noface.model.taxonomy.FailureKind"), "Why it failed; null where it did not."] = (
-        None
-    )
+    kind: Annotated[str | None, OneOf(_KIND), "Why it failed; null where it did not."] = None
     memo: Annotated[bool, "Whether the result was remembered from an earlier run on the same tree."] = False
     flaky: Annotated[bool, "Whether it failed, and passed when it was run again, or but for unsteady tests."] = False
     unsteady: Annotated[tuple[str, ...], "Tests that failed and count for nobody: they fail now and then on main."] = ()
@@ -165,7 +152,7 @@ class EventRow(NamedTuple):
 
 
 class QuestionRow(NamedTuple):
-    """Something that was asked about an issue after an attempt; `answer` is {} and `outcome` None while it is open."""
+    """Something that was asked about an issue after an attempt; `answer` and `outcome` are None while it is open."""
 
     after: int
     topic: str
@@ -173,7 +160,7 @@ class QuestionRow(NamedTuple):
     asked_at: float
     answered_at: float | None
     outcome: str | None
-    answer: dict[str, Any]
+    answer: "Advice | None"
     cost_usd: float | None
 
 
@@ -276,6 +263,16 @@ def _request(text: str | None) -> "PersonRequest | None":
     return decode(PersonRequest, {name: value for name, value in json.loads(text).items() if value is not None})
 
 
+def _answer(text: str | None) -> "Advice | None":
+    """Return an answer. Of a question that was cut short only the cause is kept: topic and attempt have columns."""
+    if not text:
+        return None
+    from noface.model.codec import decode
+    from noface.model.history import Advice, Topic
+
+    return decode(Advice, {"topic": Topic.DIAGNOSIS, "after": 0, **json.loads(text)})
+
+
 def _gates(text: str) -> tuple[GateRun, ...]:
     from noface.model.codec import decode
 
@@ -301,7 +298,7 @@ _FROM_COLUMN: Mapping[str, Callable[[Any], Any]] = {
     "report": _record("noface.model.worker_run:WorkerReport"),
     "resumed": _record("noface.model.worker_run:Resumed"),
     "data": lambda text: _mapping(text) or {},
-    "answer": lambda text: _mapping(text) or {},
+    "answer": _answer,
     "seen": lambda text: _mapping(text) or {},
 }
 """How a column that is not a plain value becomes one. A column means the same in every table."""

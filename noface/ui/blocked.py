@@ -13,7 +13,7 @@ from noface.data import table
 from noface.model.codec import view
 from noface.model.description import OneOf
 from noface.model.quoting import quoted as in_quotes
-from noface.model.request import NOTHING_ASKED, Account, GivenUp, PersonRequest
+from noface.model.request import NOTHING_ASKED, Account, GivenUp, PersonRequest, Wanted
 from noface.store.records import IssueRow
 
 _KIND = "noface.model.taxonomy.FailureKind"
@@ -40,18 +40,11 @@ class BlockedIssue(Account, _Head):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ApprovalRequest(Account, _Head):
+class ApprovalRequest(Wanted, Account, _Head):
     """An issue that waits for approval."""
 
     status: Annotated[str, OneOf(("approval",)), "Where it stands."]
     kind: Annotated[str, OneOf(_KIND, ("PASSED",)), "What its last attempt ended with."]
-    wants: Annotated[str, OneOf("noface.model.actions.ApprovalKind"), "What is to be approved."]
-    attempt: Annotated[int, "The attempt it is about; 0 where there is none."]
-    branch: Annotated[str | None, "The branch with its work."]
-    paths: Annotated[tuple[str, ...], "The paths that it would be allowed to change as well."]
-    changed: Annotated[tuple[str, ...], "The paths that the attempt changed, the first hundred."]
-    changed_files: Annotated[int, "How many files it changed."]
-    changed_lines: Annotated[int, "How many lines it added and deleted."]
 
 
 Waiting = BlockedIssue | ApprovalRequest

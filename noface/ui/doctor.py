@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_USAGE
+from noface.model.codec import view
 from noface.model.finding import Finding
 from noface.ui.page import paint
 from noface.ui.text import clean, count, duration, hanging, money, pad
 
 _TEXT_MAX = 600
+_ANSWER_CHARS_MAX = 200
 
 
 class State(StrEnum):
@@ -253,38 +255,24 @@ def _listed(findings: Sequence[Check]) -> tuple[ListedFinding, ...]:
 
 def _listed_model(model: ModelFinding) -> ListedModel:
     probe = model.probe
-    return ListedModel(
-        name=model.name,
-        state=model.state,
-        agent=model.agent,
-        model=model.model,
-        tier=model.tier,
-        used_by=model.used_by,
-        program=model.program or None,
-        path=model.path or None,
-        version=model.version or None,
-        tested=model.tested or None,
-        login=model.login,
-        login_needed=model.login_needed,
-        same_login=model.same_login,
-        stand_ins=model.stand_ins,
+    unknown = {name: None for name in ("program", "path", "version", "tested") if not getattr(model, name)}
+    return view(
+        ListedModel,
+        model,
         settings=model.access.settings,
         tools=model.access.tools,
         permissions=model.access.permissions,
-        roles=tuple(ListedRole(each.role, each.tools, each.permissions) for each in model.roles),
-        price=model.price,
+        roles=tuple(view(ListedRole, each) for each in model.roles),
         problems=_listed(model.problems),
-        probe=None
-        if probe is None
-        else ListedProbe(
-            probe.usable,
-            probe.kind or None,
-            clean(probe.message),
-            round(probe.seconds, 1),
-            probe.cost_usd,
-            clean(probe.answer)[:200],
-        ),
+        probe=None if probe is None else _listed_probe(probe),
+        **unknown,
     )
+
+
+def _listed_probe(probe: Probe) -> ListedProbe:
+    message, answer = clean(probe.message), clean(probe.answer)[:_ANSWER_CHARS_MAX]
+    seconds, kind = round(probe.seconds, 1), probe.kind or None
+    return view(ListedProbe, probe, kind=kind, message=message, seconds=seconds, answer=answer)
 
 
 def doctor_page(health: Health, width: int) -> list[str]:

@@ -11,6 +11,7 @@ from noface.knowledge.hint_mining import HintProposal, PastFailure
 from noface.knowledge.hints import ConditionExplained, HintRule, MatchExplained, Search, holds, slow_warning
 from noface.knowledge.lessons import Lesson, Untold, lift
 from noface.model.attempt import PastAttempt
+from noface.model.codec import view
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind
 from noface.ui.page import paint
@@ -82,14 +83,6 @@ class HintTest:
 
 
 @dataclass(frozen=True, slots=True)
-class WithoutLesson:
-    """How attempts ended that read no lesson after a failure of the same kind: passed, or with the failure again."""
-
-    passed: int
-    again: int
-
-
-@dataclass(frozen=True, slots=True)
 class ListedLesson:
     """A lesson of a recovery, and how often those that read it passed.
 
@@ -115,7 +108,7 @@ class ListedLesson:
     dropped: bool
     parts: tuple[str, ...]
     lift: float | None
-    without: WithoutLesson
+    without: Untold
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,26 +285,14 @@ def lessons_document(
 
 
 def _listed_lesson(lesson: Lesson, untold: Untold) -> ListedLesson:
-    return ListedLesson(
-        id=lesson.id,
-        signature=lesson.signature,
-        kind=lesson.kind.value,
-        rule=lesson.rule,
-        message=lesson.message,
-        cause=lesson.cause,
-        strategy=lesson.strategy,
-        advice=lesson.advice,
-        tags=lesson.tags,
+    return view(
+        ListedLesson,
+        lesson,
         confidence=round(lesson.confidence, 3),
-        hits=lesson.hits,
-        successes=lesson.successes,
-        learned=lesson.learned,
         issue=lesson.issue_id,
         attempt=lesson.number,
-        dropped=lesson.dropped,
-        parts=lesson.parts,
         lift=round(lift(lesson.hits, lesson.successes, untold), 3) if lesson.hits else None,
-        without=WithoutLesson(untold.passed, untold.again),
+        without=untold,
     )
 
 

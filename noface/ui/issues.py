@@ -1,10 +1,11 @@
 """The pages of `noface issues` and `noface issue show`, and how an issue is found by the id that a person typed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from noface.errors import UsageError
 from noface.model.backlog import same_id
+from noface.model.codec import view
 from noface.model.issue import Backlog, Issue, IssueFault
 from noface.store.overview import Overview
 from noface.store.records import IssueRow
@@ -78,8 +79,7 @@ class BacklogDocument:
 
 def listed(issue: Issue, status: str) -> BacklogIssue:
     """Return an issue as `noface issues` lists it."""
-    same = {field.name: getattr(issue, field.name) for field in fields(BacklogIssue) if field.name != "status"}
-    return BacklogIssue(status=status, **same)
+    return view(BacklogIssue, issue, status=status)
 
 
 def backlog_document(backlog: Backlog, statuses: Mapping[str, str]) -> BacklogDocument:

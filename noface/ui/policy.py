@@ -6,6 +6,7 @@ Scripts read the records: add keys, never rename.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from noface.model import codec
 from noface.model.actions import ASK_NAMES, Ask, model_of, thinks
 from noface.model.budget import Budget
 from noface.model.codec import encode
@@ -220,15 +221,8 @@ def issue_limits(view: PolicyView) -> IssueLimits | None:
         return None
     history = view.history
     issue = history.issue
-    return IssueLimits(
-        id=issue.id,
-        title=issue.title,
-        model=history.model or issue.model,
-        max_attempts=history.attempts_max or issue.max_attempts,
-        tier=issue.tier,
-        no_escalate=issue.no_escalate,
-        labels=tuple(issue.labels),
-    )
+    model, attempts_max = history.model or issue.model, history.attempts_max or issue.max_attempts
+    return codec.view(IssueLimits, issue, model=model, max_attempts=attempts_max)
 
 
 def policy_step(step: SimulatedStep) -> PolicyStep:

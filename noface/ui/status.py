@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from noface.model.description import Minimum, OneOf, Timestamp
+from noface.model.unsteady import UnsteadyTest
 from noface.store.overview import Gap, ModelWait
-from noface.store.records import IssueRow, RunRow, UnsteadyRow
+from noface.store.records import IssueRow, RunRow
 from noface.ui.page import paint
 from noface.ui.text import at_home, cells, clean, count, fit, hanging, moment, money, pad, size
-from noface.ui.unsteady import ListedUnsteady, unsteady_lines
+from noface.ui.unsteady import unsteady_lines
 
 if TYPE_CHECKING:
     from noface.model.issue import IssueFault
@@ -128,7 +129,7 @@ class Status(NamedTuple):
     gaps: Annotated[tuple[ReportedGap, ...], "What workers of the newest run reported as missing."]
     run: LatestRun | None
     waits: Annotated[tuple[AwayModel, ...], "The models whose provider is waited for."]
-    unsteady: Annotated[tuple[ListedUnsteady, ...], "The tests that fail now and then on main."] = ()
+    unsteady: Annotated[tuple[UnsteadyTest, ...], "The tests that fail now and then on main."] = ()
     tracker_away: AwayTracker | None = None
     disk: Disk | None = None
     since: Annotated[float | None, Timestamp, "With --since: from when on it tells; else null."] = None
@@ -207,7 +208,7 @@ def status_document(
     run: LatestRun | None,
     gaps: Sequence[Gap] = (),
     waits: Sequence[ModelWait] = (),
-    unsteady: Sequence[UnsteadyRow] = (),
+    unsteady: Sequence[UnsteadyTest] = (),
     made: Mapping[str, int] | None = None,
     pulls: Mapping[str, str] | None = None,
 ) -> Status:
@@ -223,7 +224,7 @@ def status_document(
         issues = tuple(issue._replace(pull_request=pulls.get(issue.id)) for issue in issues)
     counts = dict(Counter(issue.status for issue in issues))
     reported = tuple(ReportedGap(gap.id, gap.gap) for gap in gaps)
-    known = tuple(ListedUnsteady(*row) for row in unsteady)
+    known = tuple(unsteady)
     return Status(issues, counts, tuple(faults), reported, run, away, known)
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from noface.model.budget import ESTIMATED
-from noface.model.codec import decode, view
+from noface.model.codec import view
 from noface.model.description import AnyOf, Minimum, OneOf, Timestamp
-from noface.model.failure import Failure
+from noface.model.history import Advice, Topic
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind, IssueStatus
-from noface.model.worker_run import BlockedReason, ReportStatus
+from noface.model.worker_run import WorkerReport
 from noface.recovery.pull_rounds import WaitsFor
 from noface.recovery.reported import task_failure
 from noface.store.reader import Reader
@@ -56,21 +56,6 @@ class ShownFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownReport:
-    """What the worker said of its work (see the schema `report`); null where it said nothing."""
-
-    status: Annotated[str, OneOf(ReportStatus), "How it sees it."]
-    summary: Annotated[str, "What was done, or what stops it."]
-    confidence: Annotated[float | None, "How sure it is, from 0 to 1."]
-    blocked_reason: Annotated[str | None, OneOf(BlockedReason), "Why it cannot go on."]
-    risks: Annotated[tuple[str, ...], "What could be wrong with the work."]
-    gaps: Annotated[tuple[str, ...], "What was missing."]
-    questions: Annotated[tuple[str, ...], "What it asks."]
-    needs: Annotated[tuple[str, ...], "Ids of issues that must be merged first."]
-    left: Annotated[tuple[str, ...], "What of the issue it has not done."]
-
-
-@dataclass(frozen=True, slots=True)
 class ShownSession:
     """An earlier session that the agent was to go on with; null where it began afresh."""
 
@@ -105,7 +90,9 @@ class ShownAttempt:
     notes: Annotated[tuple[str, ...], "What else a person should know."]
     changed: Annotated[tuple[str, ...], "The paths it changed."]
     lines: Annotated[int, "How many lines it added and deleted."]
-    report: ShownReport | None
+    report: Annotated[
+        WorkerReport | None, "What the worker said of its work (see the schema `report`); null where it said nothing."
+    ]
     partial: Annotated[Mapping[str, Any] | None, AnyOf(("noface.ui.contracts.Steps",))]
     task_failure: Annotated[
         Mapping[str, Any] | None,
@@ -235,8 +222,7 @@ def show_document(reader: Reader, row: IssueRow, has_branch: HasBranch = bool) -
 
 def _pull(row: PullRow) -> ShownPull:
     red = tuple(RedCheck(str(name), str(url)) for name, url in row.seen.get("failed", ()))
-    facts = (row.number, row.url, row.state, row.branch, row.head, row.attempt, row.checks, row.rounds)
-    return ShownPull(*facts, waits_for=str(row.seen.get("waits_for", "")), red=red)
+    return view(ShownPull, row, waits_for=str(row.seen.get("waits_for", "")), red=red)
 
 
 def _attempt(row: AttemptRow) -> ShownAttempt:
@@ -247,7 +233,6 @@ def _attempt(row: AttemptRow) -> ShownAttempt:
         commit=row.commit_id,
         cost_estimated=ESTIMATED in row.notes,
         resumed=view(ShownSession, again, session_id=again.session) if (again := row.resumed) else None,
-        report=None if row.report is None else view(ShownReport, row.report),
         task_failure=failure_document(row),
     )
 
@@ -264,16 +249,15 @@ def failure_document(row: AttemptRow) -> dict[str, Any] | None:
 
 
 def _question(row: QuestionRow) -> AskedQuestion:
-    answer = row.answer
-    words = {name: str(answer.get(name, "")) for name in ("cause", "recoverable", "strategy", "text")}
-    return view(
-        AskedQuestion,
-        row,
-        **words,
-        paths=tuple(answer.get("paths", ())),
-        needs=tuple(answer.get("needs", ())),
-        task_failure=task_failure(decode(Failure, broken)) if (broken := answer.get("failure")) else None,
-    )
+    answer = row.answer or _OPEN
+    broken = answer.failure
+    columns = {name: getattr(row, name) for name in ("after", "topic", "model", "outcome", "cost_usd")}
+    times = {"asked_at": row.asked_at, "answered_at": row.answered_at}
+    return view(AskedQuestion, answer, **columns, **times, task_failure=task_failure(broken) if broken else None)
+
+
+_OPEN = Advice(Topic.DIAGNOSIS, 0)
+"""What stands for the answer of a question that has none."""
 
 
 def _gaps(attempts: Sequence[ShownAttempt]) -> tuple[AttemptGap, ...]:

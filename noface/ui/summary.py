@@ -8,10 +8,11 @@ from noface.model.attempt import PastAttempt, changed_tests
 from noface.model.quoting import quoted as in_quotes
 from noface.model.quoting import some
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, happened
+from noface.model.unsteady import UnsteadyTest
 from noface.recovery.schedule import Breaker
 from noface.store.overview import FaultRow
 from noface.store.reader import Costs, Reader
-from noface.store.records import IssueRow, UnsteadyRow
+from noface.store.records import IssueRow
 from noface.ui.narrate import Line, printable, short_title, what_failed, when
 from noface.ui.status import counted, effective_status, reviewed, standings
 from noface.ui.text import count, duration, money
@@ -99,7 +100,7 @@ class RunSummary:
     left_out: tuple[FaultRow, ...] = ()
     flaky: Mapping[str, int] = field(default_factory=dict)
     met: Mapping[str, int] = field(default_factory=dict)
-    unsteady: tuple[UnsteadyRow, ...] = ()
+    unsteady: tuple[UnsteadyTest, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     cost_usd: float | None = None
     costs: Costs = field(default_factory=Costs)

@@ -8,13 +8,12 @@ from typing import Any
 
 from noface.model.codec import view
 from noface.model.failure import Failure, is_of_project
-from noface.model.taxonomy import Category, FailureKind
 from noface.recovery.learned_start import BEGINS
 from noface.store.records import AttemptRow, GateRun, NextAction
 from noface.ui.logs import existing, gate_files
 from noface.ui.page import evidence_lines, message_lines, paint, quoted
 from noface.ui.show import action_words
-from noface.ui.story import failure_document
+from noface.ui.story import ShownFailure, failure_document
 from noface.ui.text import clean, clean_block, fit, hanging, moment
 
 _PROMPT_BYTES = 200_000
@@ -33,23 +32,13 @@ class OtherMatch:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(ShownFailure):
     """How an attempt failed, and what decided that."""
 
-    kind: FailureKind
-    category: Category
-    message: str
-    rule: str
-    gate: str | None
-    location: str | None
     signature: str
-    evidence: tuple[str, ...]
-    failing_tests: tuple[str, ...]
-    questions: tuple[str, ...]
     retry_at: float | None
     also_matched: tuple[OtherMatch, ...]
     excerpt: str
-    ran_out: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,10 +157,10 @@ REPORT = WorkerReport(
     ReportStatus.BLOCKED,
     "Which rates are meant is not said.",
     0.4,
+    BlockedReason.UNCLEAR,
     ("Rounding differs for JPY.",),
     ("No rates for CHF were given.", "No sample order."),
     ("Which rates?",),
-    BlockedReason.UNCLEAR,
     ("003",),
 )
 
@@ -301,7 +301,7 @@ def test_without_a_report_it_is_said_why_there_is_none(project, night):
 def test_a_workers_words_cannot_drive_the_terminal_nor_pose_as_lines_of_noface(project):
     write_issue(project.path, "1-x", "One")
     evil = "\x1b]0;owned\x07red \u202egnp.exe\r\nBlocked\n  The question\nAttempt 9  PASSED"
-    worker = WorkerReport(ReportStatus.BLOCKED, evil, None, (evil,), (evil,), (evil,), BlockedReason.UNCLEAR)
+    worker = WorkerReport(ReportStatus.BLOCKED, evil, None, BlockedReason.UNCLEAR, (evil,), (evil,), (evil,))
     confused = Failure(FailureKind.AGENT_CONFUSION, evil, "r", questions=(evil,))
     story = Story(project.path).sync().run().attempt("1", 1, confused, worker=worker)
     story.ask("1", Topic.DIAGNOSIS, model="m\x1b[2J", cause=evil, text=evil, paths=(evil,)).block("1").close()

@@ -3,7 +3,8 @@
 import pytest
 
 from noface.integrity.inventory import Inventory, Outcome
-from noface.integrity.unsteady import UnsteadyTest, after_run, of_the_change
+from noface.integrity.unsteady import after_run, of_the_change
+from noface.model.unsteady import UnsteadyTest
 
 KNOWN = {"a": UnsteadyTest("unit", "a", 1.0, 1.0, 1, 2)}
 MAIN = Inventory((("tests/test_a.py::test_a", Outcome.PASSED), ("shop::TestA", Outcome.PASSED)))
