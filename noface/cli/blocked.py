@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from noface.cli.candidates import blocked_issue
+from noface.cli.verb import Answer, ConfigFile, answers
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -14,38 +15,30 @@ if TYPE_CHECKING:
     from noface.store.records import IssueRow
 
 
+@answers("The same as JSON.")
 def blocked(
     issue_ids: list[str] = typer.Argument(
         None, metavar="[ID...]", help="Tell all of these; without, a line of each.", autocompletion=blocked_issue
     ),
-    as_json: bool = typer.Option(False, "--json", help="The same as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
-) -> None:
+    config: ConfigFile = None,
+) -> Answer:
     """Show the issues that need you, and what you can do.
 
     Issues that are blocked, wait for your approval, or cannot land.
     """
     from noface.cli.fast_path import overview
     from noface.git.locate import locate
-    from noface.ui import page
     from noface.ui.blocked import blocked_document
-    from noface.ui.blocked_page import blocked_page, issue_page
+    from noface.ui.blocked_page import blocked_page, issues_page
 
     known, has_branch = overview(Path.cwd(), config), locate(Path.cwd()).has_branch
     waiting, held = known.waiting_for_a_person(), known.held()
     if not issue_ids:
-        page.show_either(blocked_document(waiting, held, has_branch), blocked_page, as_json=as_json)
-        return
+        return Answer(blocked_document(waiting, held, has_branch), blocked_page)
     wanted = _wanted(known, issue_ids, [*waiting, *held])
     waiting, held = ([row for row in rows if row.id in wanted] for rows in (waiting, held))
     document = blocked_document(waiting, held, has_branch)
-    if as_json:
-        page.show_json(document)
-        return
-    lines: list[str] = []
-    for each in (*document.blocked, *document.held):
-        lines += [*([""] if lines else []), *issue_page(each, page.width())]
-    page.show(lines)
+    return Answer(document, issues_page)
 
 
 def _wanted(known: "Overview", issue_ids: Sequence[str], rows: "Sequence[IssueRow]") -> set[str]:

@@ -1,31 +1,18 @@
 """`noface classify`: names the failure of a gate or a worker from its recorded output; also for many at once."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import typer
 
-from noface.cli.help import Verb
+from noface.cli.verb import grouped
 
 _LINE_BYTES_MAX = 16 * 1024 * 1024
 _BATCH = typer.Option(None, "--batch", metavar="FILE", help="Many cases, one JSON object a line; - is standard input.")
 _STDOUT = typer.Option(None, "--stdout", metavar="FILE", help="What it wrote to standard output.")
 _STDERR = typer.Option(None, "--stderr", metavar="FILE", help="What it wrote to standard error.")
 _EXIT_CODE = typer.Option(None, "--exit-code", metavar="N", help="Its exit code; -N if signal N killed it.")
-
-
-def group() -> typer.Typer:
-    """Return the verb with what it can do."""
-    verb = typer.Typer(
-        help="Name the failure of a gate or worker by its output, as JSON.",
-        invoke_without_command=True,
-        no_args_is_help=True,
-        rich_markup_mode=None,
-    )
-    verb.callback()(_any)
-    verb.command("gate", cls=Verb, no_args_is_help=True)(gate)
-    verb.command("agent", cls=Verb, no_args_is_help=True)(agent)
-    return verb
 
 
 def _any(
@@ -97,6 +84,15 @@ def agent(
         "zone": zone,
     }
     _answer("agent", case)
+
+
+group = partial(
+    grouped,
+    "Name the failure of a gate or worker by its output, as JSON.",
+    {"gate": gate, "agent": agent},
+    _any,
+    no_args_is_help=True,
+)
 
 
 def _answer(kind: str, case: dict[str, Any]) -> None:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from noface.cli.verb import Answer, ConfigFile, answers
+
 if TYPE_CHECKING:
     from noface.engine.merged_branches import KnownIssues
     from noface.git.plumbing import Plumbing
@@ -23,12 +25,12 @@ _REFS = "refs/noface"
 _KEPT_FILE = "report.json"
 
 
+@answers("What was removed and what was kept, as JSON.")
 def clean(
     force: bool = typer.Option(False, "--force", help="Also remove branches and refs of unmerged issues."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Show what would be removed; change nothing."),
-    as_json: bool = typer.Option(False, "--json", help="What was removed and what was kept, as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
-) -> None:
+    config: ConfigFile = None,
+) -> Answer:
     """Remove workspaces and what merged issues left behind.
 
     Unmerged work is removed only with --force.
@@ -38,28 +40,21 @@ def clean(
     from noface.git.plumbing import Plumbing
     from noface.git.repository import discover
     from noface.process.lock import RepositoryLock
-    from noface.ui import page
-    from noface.ui.leftovers import clean_document, kept_lines, removal_lines
+    from noface.ui.leftovers import clean_document, clean_page
 
     first = discover(Path.cwd())
     loaded = load(first.root, config)
     repository = discover(Path.cwd(), loaded.project.main) if loaded.project.main else first
     slots = slots_dir(loaded, repository)
     if not repository.state_dir.exists():
-        page.show_json(clean_document([], dry_run=dry_run)) if as_json else page.show(["Nothing to clean."])
-        return
+        return Answer(clean_document([], dry_run=dry_run), clean_page)
     with RepositoryLock(repository.state_dir / "lock"), contextlib.closing(Plumbing(repository)) as plumbing:
         leftovers = _gather(plumbing, slots, force=force)
-        if not as_json:
-            page.show(removal_lines(leftovers, page.width(), dry_run=dry_run))
         if not dry_run:
             going = [each for each in leftovers if not each.why]
             _remember_released(repository, going)
             _remove(plumbing, slots, going)
-    if as_json:
-        page.show_json(clean_document(leftovers, dry_run=dry_run))
-    else:
-        page.show(kept_lines(leftovers, page.width()))
+    return Answer(clean_document(leftovers, dry_run=dry_run), clean_page)
 
 
 def _gather(plumbing: "Plumbing", slots: Path, *, force: bool) -> "list[Leftover]":

@@ -1,103 +1,83 @@
 """`noface config`: check noface.toml, show what it means, change a value, describe its keys."""
 
 import os
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from noface.cli.help import Verb
+from noface.cli.verb import Answer, ConfigFile, answers, grouped
 from noface.errors import EXIT_USAGE, ConfigError, UsageError
 
 if TYPE_CHECKING:
     from noface.config.sections import Config
     from noface.model.finding import Finding
 
-_CONFIG = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml.")
 _HIDDEN = "(hidden)"
 
 
-def group() -> typer.Typer:
-    """Return the verb with what it can do."""
-    config = typer.Typer(help="Check, show, describe or change noface.toml.", rich_markup_mode=None)
-    config.callback(invoke_without_command=True)(_bare)
-    for command in (check, show, set_value, path, schema, example):
-        config.command(_NAMES.get(command.__name__, command.__name__), cls=Verb)(command)
-    return config
-
-
-_NAMES = {"set_value": "set"}
-
-
-def _bare(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-
-
-def check(
-    as_json: bool = typer.Option(False, "--json", help="The problems as JSON."), config: Path | None = _CONFIG
-) -> None:
+@answers("The problems as JSON.")
+def check(config: ConfigFile = None) -> Answer:
     """Report all problems of noface.toml and of what it names, or that there are none.
 
     Exit code 0: all is there; 2: `noface run` would not start; 3: something else needs you. Gates are not run.
     """
-    from noface.config.load import parse, read
-    from noface.config.problems import InvalidConfigError
-    from noface.errors import ConfigError
+    from noface.config.load import load_at
     from noface.model.finding import exit_code_of
-    from noface.ui import page
     from noface.ui.findings import finding_lines
     from noface.ui.text import count, hanging
 
     path = _find(config)
-    name = path.name if config is None else str(path)
     try:
-        loaded = parse(read(path), name)
+        loaded = load_at(path, config)
         loaded.require_gates()
     except ConfigError as error:
-        if not as_json:
-            raise
-        problems: list[dict[str, Any]] = [{"line": None, "key": "", "message": error.message}]
-        if isinstance(error, InvalidConfigError):
-            problems = [{"line": each.line, "key": each.key, "message": each.message} for each in error.problems]
-        page.show_json({"file": str(path), "ok": False, "problems": problems, "findings": []})
-        raise typer.Exit(EXIT_USAGE) from None
+        return _refused(path, error)
     findings = _findings(loaded, explicit=config is not None)
     code = exit_code_of(findings)
-    if as_json:
-        page.show_json({"file": str(path), "ok": not code, "problems": [], "findings": findings})
-        raise typer.Exit(code)
     models = ", then ".join(loaded.retry.models)
     gates = ", ".join(gate.name for gate in loaded.gates)
     verdict = "can be read" if code else "is fine"
-    text = f"{name} {verdict}: {count(len(loaded.gates), 'gate')} ({gates}); models {models}"
-    page.show(hanging(text, page.width(), rest="  "))
-    page.show(finding_lines(findings, page.width()))
-    raise typer.Exit(code)
+    text = f"{config or path.name} {verdict}: {count(len(loaded.gates), 'gate')} ({gates}); models {models}"
+    document = {"file": str(path), "ok": not code, "problems": [], "findings": findings}
+    lines = lambda _, width: [*hanging(text, width, rest="  "), *finding_lines(findings, width)]  # noqa: E731
+    return Answer(document, lines, code)
 
 
-def show(
-    as_json: bool = typer.Option(False, "--json", help="As JSON, durations in seconds."), config: Path | None = _CONFIG
-) -> None:
+def _refused(path: Path, error: ConfigError) -> Answer:
+    """Return the problems as a document; without --json they are an error as everywhere."""
+    from noface.config.problems import InvalidConfigError
+
+    problems: list[dict[str, object]] = [{"line": None, "key": "", "message": error.message}]
+    if isinstance(error, InvalidConfigError):
+        problems = [{"line": each.line, "key": each.key, "message": each.message} for each in error.problems]
+
+    def refuse(*_: object) -> NoReturn:
+        raise error
+
+    return Answer({"file": str(path), "ok": False, "problems": problems, "findings": []}, refuse, EXIT_USAGE)
+
+
+@answers("As JSON, durations in seconds.")
+def show(config: ConfigFile = None) -> Answer:
     """Show the configuration in effect: defaults and presets filled in. Values in `env` are hidden."""
-    from noface.config.load import parse, read
-    from noface.ui import page
+    from noface.config.load import load_at
     from noface.ui.text import clean_block
 
     path = _find(config)
-    loaded = parse(read(path), path.name if config is None else str(path))
+    loaded = load_at(path, config)
     effective, prices = loaded.effective(), _prices(loaded)
     for model in effective["models"].values():
         model["env"] = dict.fromkeys(model.get("env", {}), _HIDDEN)
-    if as_json:
-        page.show_json({"file": str(path), "config": effective, "prices": prices})
-        return
-    import tomli_w
 
-    told = _prices_told(prices)
-    page.show(
-        [f"# {path} with its defaults", *told, *clean_block(tomli_w.dumps(_without_none(effective))).splitlines()]
-    )
+    def lines(*_: object) -> list[str]:
+        import tomli_w
+
+        toml = clean_block(tomli_w.dumps(_without_none(effective)))
+        return [f"# {path} with its defaults", *_price_comments(prices), *toml.splitlines()]
+
+    return Answer({"file": str(path), "config": effective, "prices": prices}, lines)
 
 
 def _prices(config: "Config") -> dict[str, Any]:
@@ -115,7 +95,7 @@ def _prices(config: "Config") -> dict[str, Any]:
     return {"as_of": as_of, "age": age_of_prices(day), "old": old, "models": named}
 
 
-def _prices_told(prices: dict[str, Any]) -> list[str]:
+def _price_comments(prices: dict[str, Any]) -> list[str]:
     """Return comments on the list prices, where costs are estimated by them."""
     if not prices["models"]:
         return []
@@ -133,20 +113,19 @@ def schema() -> None:
     page.show([json.dumps(json_schema(), indent=2)])
 
 
+@answers("What was set, as JSON.")
 def set_value(
     pairs: list[str] = typer.Argument(
         ..., metavar="KEY VALUE...", help="Keys are dotted, such as retry.max_total_attempts; values are TOML or text."
     ),
-    as_json: bool = typer.Option(False, "--json", help="What was set, as JSON."),
-    config: Path | None = _CONFIG,
-) -> None:
+    config: ConfigFile = None,
+) -> Answer:
     """Change values, all of them or none, and keep everything else, comments included.
 
     A table is set as a whole: noface config set models.fast '{ agent = "command", command = "./fast" }'
     """
     from noface.config import edit
     from noface.config.load import read
-    from noface.ui import page
     from noface.ui.text import clean
 
     if len(pairs) % 2:
@@ -154,17 +133,19 @@ def set_value(
     values = list(zip(pairs[::2], pairs[1::2], strict=True))
     path = _find(config)
     before = read(path)
-    after = edit.set_values(before, values, path.name if config is None else str(path))
-    if after != before:
+    after = edit.set_values(before, values, str(config or path.name))
+    changed = after != before
+    if changed:
         replace_file(path, after)
-    if as_json:
-        key, value = values[0]
-        shown = {"file": str(path), "key": key, "value": value, "changed": after != before, "values": dict(values)}
-        page.show_json(shown)
-        return
-    for key, value in values:
-        said = f"Set {key} in" if after != before else f"{key} was so already in"
-        page.show([f"{said} {path.name}: {clean(value)}"])
+    key, value = values[0]
+    document = {"file": str(path), "key": key, "value": value, "changed": changed, "values": dict(values)}
+    return Answer(
+        document,
+        lambda *_: [
+            f"{f'Set {key} in' if changed else f'{key} was so already in'} {path.name}: {clean(value)}"
+            for key, value in values
+        ],
+    )
 
 
 def replace_file(path: Path, text: str) -> None:
@@ -183,17 +164,11 @@ def replace_file(path: Path, text: str) -> None:
         ) from error
 
 
-def path(
-    as_json: bool = typer.Option(False, "--json", help="The path as JSON."), config: Path | None = _CONFIG
-) -> None:
+@answers("The path as JSON.")
+def path(config: ConfigFile = None) -> Answer:
     """Print the path of the configuration."""
-    from noface.ui import page
-
-    path = _find(config)
-    if as_json:
-        page.show_json({"path": str(path)})
-    else:
-        page.show([str(path)])
+    file = str(_find(config))
+    return Answer({"path": file}, lambda *_: [file])
 
 
 def example() -> None:
@@ -202,6 +177,13 @@ def example() -> None:
     from noface.ui import page
 
     page.show(render().rstrip("\n").split("\n"))
+
+
+group = partial(
+    grouped,
+    "Check, show, describe or change noface.toml.",
+    {"check": check, "show": show, "set": set_value, "path": path, "schema": schema, "example": example},
+)
 
 
 def _find(config: Path | None) -> Path:

@@ -1,13 +1,13 @@
 """`noface approve` and `reject`: what a person decides on work that waits for them."""
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import typer
 
 from noface.cli.candidates import proposed_issue
 from noface.cli.give_back import sound_note
+from noface.cli.verb import Answer, ConfigFile, answers
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from noface.store.questions import Questions
 
 
+@answers("What was approved, as JSON.")
 def approve(
     issue_ids: list[str] = typer.Argument(
         ..., metavar="ID...", help="The issues that wait for your approval.", autocompletion=proposed_issue
     ),
     note: str = typer.Option("", "--note", "-n", help="What the next worker should know, if one is needed."),
-    as_json: bool = typer.Option(False, "--json", help="What was approved, as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
-) -> None:
+    config: ConfigFile = None,
+) -> Answer:
     """Approve issues that wait for you: all of these, or none. Their work may land, or go on as proposed."""
     import time
 
@@ -39,7 +39,7 @@ def approve(
         for case in cases:
             if case.settled is None:
                 decisions.approve(time.time(), session.journal, _questions(session), case, said)
-    _show_verdicts(cases, Verdict.APPROVED, as_json=as_json)
+    return _verdicts(cases, Verdict.APPROVED)
 
 
 def _open_cases(session: "ReadSession", issue_ids: Sequence[str], verdict: "Verdict") -> "list[Case]":
@@ -56,35 +56,45 @@ def _questions(session: "ReadSession") -> "Questions":
     return Questions(session.database, session.journal)
 
 
-def _show_verdicts(cases: "Sequence[Case]", verdict: "Verdict", *, as_json: bool) -> None:
+def _verdicts(cases: "Sequence[Case]", verdict: "Verdict") -> Answer:
     """Tell what was decided, and what follows; in JSON one issue stands alone, several in a list."""
     from noface.model.actions import ApprovalKind
     from noface.model.history import Verdict
-    from noface.ui import page
     from noface.ui.text import hanging
 
-    lines: list[str] = []
-    decided: list[dict[str, Any]] = []
-    for case in cases:
-        row, closed = case.row, case.wants is ApprovalKind.DONE and verdict is Verdict.APPROVED
-        status = case.settled or ("skipped" if closed else "ready")
-        facts = {"id": row.id, "title": row.title, "status": status}
-        decided.append({**facts, "attempt": case.attempt.number, "verdict": verdict.value})
-        if case.settled is not None:
-            lines.append(f"Issue {row.id} was {verdict.value} already; it is {status} now.")
-            continue
-        lines += hanging(f"{row.title}: {verdict.value}", page.width(), f"{row.id}  ")
-        if case.paths and verdict is Verdict.APPROVED:
-            lines += hanging(f"it may change {', '.join(case.paths)} as well", page.width(), "   ")
-        lines += ["It is closed as done."] if closed else []
-    goes_on = any(case.settled is None and each["status"] == "ready" for case, each in zip(cases, decided, strict=True))
-    if as_json:
-        name = "approve" if verdict is Verdict.APPROVED else "reject"
-        page.show_json({name: decided[0] if len(decided) == 1 else decided})
-    else:
-        page.show([*lines, *(["Next: noface run"] if goes_on else [])])
+    approved = verdict is Verdict.APPROVED
+
+    def status(case: "Case") -> str:
+        return case.settled or ("skipped" if approved and case.wants is ApprovalKind.DONE else "ready")
+
+    def lines(_: object, width: int) -> Iterator[str]:
+        for case in cases:
+            row = case.row
+            if case.settled is not None:
+                yield f"Issue {row.id} was {verdict.value} already; it is {case.settled} now."
+                continue
+            yield from hanging(f"{row.title}: {verdict.value}", width, f"{row.id}  ")
+            if case.paths and approved:
+                yield from hanging(f"it may change {', '.join(case.paths)} as well", width, "   ")
+            if status(case) == "skipped":
+                yield "It is closed as done."
+        if any(case.settled is None and status(case) == "ready" for case in cases):
+            yield "Next: noface run"
+
+    decided = [
+        {
+            "id": case.row.id,
+            "title": case.row.title,
+            "status": status(case),
+            "attempt": case.attempt.number,
+            "verdict": verdict.value,
+        }
+        for case in cases
+    ]
+    return Answer({"approve" if approved else "reject": decided[0] if len(decided) == 1 else decided}, lines)
 
 
+@answers("What was rejected, as JSON.")
 def reject(
     issue_ids: list[str] = typer.Argument(
         ..., metavar="ID...", help="The issues that wait for your approval.", autocompletion=proposed_issue
@@ -92,9 +102,8 @@ def reject(
     note: str = typer.Option(
         "", "--note", "-n", help="Why, and what should be done instead; the next worker reads it."
     ),
-    as_json: bool = typer.Option(False, "--json", help="What was rejected, as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
-) -> None:
+    config: ConfigFile = None,
+) -> Answer:
     """Reject what issues propose: all of these, or none. A worker goes on with your note."""
     import time
 
@@ -114,4 +123,4 @@ def reject(
         for case in cases:
             if case.settled is None:
                 decisions.reject(time.time(), session.journal, _questions(session), case, said)
-    _show_verdicts(cases, Verdict.REJECTED, as_json=as_json)
+    return _verdicts(cases, Verdict.REJECTED)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from noface.cli.candidates import model_name
+from noface.cli.verb import Answer, ConfigFile, answers
 from noface.errors import EXIT_USAGE, ConfigError, NofaceError
 
 if TYPE_CHECKING:
@@ -16,27 +17,22 @@ if TYPE_CHECKING:
     from noface.ui.doctor import Check, Health, ModelFinding
 
 
+@answers()
 def doctor(
     probe: bool = typer.Option(False, "--probe", help="Send a cheap prompt through the models in use."),
     model: list[str] = typer.Option(
         [], "--model", "-m", help="Only this model; may be given several times.", autocompletion=model_name
     ),
-    as_json: bool = typer.Option(False, "--json", help="As JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
-) -> None:
+    config: ConfigFile = None,
+) -> Answer:
     """Check programs, logins, disk space and configuration.
 
     Exit code 0: all that a run needs is there; 2: `noface run` would not start; 3: something else needs you.
     """
-    from noface.ui import page
     from noface.ui.doctor import doctor_document, doctor_page
 
     health = _look(config, tuple(model), probe=probe)
-    if as_json:
-        page.show_json(doctor_document(health))
-    else:
-        page.show(doctor_page(health, page.width()))
-    raise typer.Exit(health.exit_code)
+    return Answer(doctor_document(health), lambda _, width: doctor_page(health, width), health.exit_code)
 
 
 def _look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> "Health":

@@ -2,13 +2,11 @@
 
 from pathlib import Path
 
-import typer
+from noface.cli.verb import Answer, ConfigFile, answers
 
 
-def fetch(
-    as_json: bool = typer.Option(False, "--json", help="What was fetched, as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
-) -> None:
+@answers("What was fetched, as JSON.")
+def fetch(config: ConfigFile = None) -> Answer:
     """Fetch the issues from the tracker. A run does so by itself.
 
     Exit code 3 where some are faulty.
@@ -16,14 +14,13 @@ def fetch(
     from noface.cli.connections import connect
     from noface.cli.wiring import remote_issues
     from noface.config.load import load
-    from noface.errors import EXIT_ATTENTION, UsageError
+    from noface.errors import EXIT_ATTENTION, EXIT_DONE, UsageError
     from noface.git.locate import locate
     from noface.git.repository import discover
     from noface.model.issue import Backlog
     from noface.process.lock import RepositoryLock
     from noface.remote.tracker_calls import has_copy
     from noface.trackers.base import open_tracker
-    from noface.ui import page
     from noface.ui.fetch import fetch_document, fetch_page
 
     location = locate(Path.cwd())
@@ -39,6 +36,4 @@ def fetch(
         before = tracker.backlog() if has_copy(remote.tracker) else Backlog()
         remote.tracker.refresh()
     document = fetch_document(before, tracker.backlog())
-    page.show_either(document, fetch_page, as_json=as_json)
-    if document.faults:
-        raise typer.Exit(EXIT_ATTENTION)
+    return Answer(document, fetch_page, EXIT_ATTENTION if document.faults else EXIT_DONE)

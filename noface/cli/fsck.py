@@ -10,27 +10,28 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from noface.cli.verb import Answer, ConfigFile, answers
+
 if TYPE_CHECKING:
     from noface.git.plumbing import Plumbing
     from noface.git.repository import Repository
     from noface.integrity.fsck_facts import Fault
 
 
+@answers("The findings as JSON.")
 def fsck(
     repair: bool = typer.Option(False, "--repair", help="Repair what can be repaired safely; name what needs you."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Show what --repair would do; change nothing."),
-    as_json: bool = typer.Option(False, "--json", help="The findings as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
-) -> None:
+    config: ConfigFile = None,
+) -> Answer:
     """Check that main, refs, database and processes agree.
 
     Run it after a crash, for example.
     """
     from noface.errors import EXIT_ATTENTION, EXIT_DONE
     from noface.git.plumbing import Plumbing
-    from noface.integrity.fsck_facts import Severity, is_sound
-    from noface.ui import page
-    from noface.ui.fsck import fsck_document, fsck_lines
+    from noface.integrity.fsck_facts import Severity
+    from noface.ui.fsck import fsck_document, fsck_page
 
     with closing(Plumbing(_repository(config))) as plumbing:
         running, findings = _check(plumbing)
@@ -42,11 +43,8 @@ def fsck(
             running, findings = _check(plumbing)
             left = {(each.kind, each.subject) for each in findings if each.severity is not Severity.NOTE}
             repaired = tuple(each for each in before if (each.kind, each.subject) not in left)
-    if as_json:
-        page.show_json(fsck_document(findings, repaired, running=running, dry_run=dry_run))
-    else:
-        page.show(fsck_lines(findings, repaired, page.width(), running=running, dry_run=dry_run))
-    raise typer.Exit(EXIT_DONE if is_sound(findings) else EXIT_ATTENTION)
+    document = fsck_document(findings, repaired, running=running, dry_run=dry_run)
+    return Answer(document, fsck_page, EXIT_DONE if document.sound else EXIT_ATTENTION)
 
 
 def _repository(config: Path | None) -> "Repository":

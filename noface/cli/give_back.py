@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from noface.cli.candidates import failure_kind, model_name, retried_issue, shut_issue
+from noface.cli.verb import Answer, ConfigFile, answers
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ ATTEMPTS_MAX = 50
 _KIND_HELP = "All that are blocked for these kinds of failures, such as AUTH."
 
 
+@answers("The unblocked issues as JSON.")
 def unblock(
     issue_ids: list[str] = typer.Argument(None, metavar="[ID...]", help="The issues.", autocompletion=shut_issue),
     note: str = typer.Option("", "--note", "-n", help="What the next worker should know; it goes into its prompt."),
@@ -29,9 +31,8 @@ def unblock(
     everything: bool = typer.Option(False, "--all", help="All blocked issues."),
     kinds: list[str] = typer.Option([], "--kind", metavar="KIND,...", help=_KIND_HELP, autocompletion=failure_kind),
     dry_run: bool = typer.Option(False, "--dry-run", help="Tell which issues these are; change nothing."),
-    as_json: bool = typer.Option(False, "--json", help="The unblocked issues as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
-) -> None:
+    config: ConfigFile = None,
+) -> Answer:
     """Unblock blocked or skipped issues. Their attempt counters start again."""
     from noface.cli.session import open_session
     from noface.store.decisions import no_unblocking
@@ -43,17 +44,17 @@ def unblock(
     if model is not None:
         _require_model(session.location.root, config, model)
     change = _Change(sound_note(note), "unblocked by a person", model, attempts, dry_run)
-    _show(wanted, give_back(session, wanted, no_unblocking, change), change, as_json=as_json)
+    return _answer(wanted, give_back(session, wanted, no_unblocking, change), change)
 
 
+@answers("The retried issues as JSON.")
 def retry(
     issue_ids: list[str] = typer.Argument(None, metavar="[ID...]", help="The issues.", autocompletion=retried_issue),
     everything: bool = typer.Option(False, "--all", help="All that are blocked, or wait for a provider."),
     kinds: list[str] = typer.Option([], "--kind", metavar="KIND,...", help=_KIND_HELP, autocompletion=failure_kind),
     dry_run: bool = typer.Option(False, "--dry-run", help="Tell which issues these are; change nothing."),
-    as_json: bool = typer.Option(False, "--json", help="The retried issues as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
-) -> None:
+    config: ConfigFile = None,
+) -> Answer:
     """Try issues again, now. Their attempt counters start again, their best work is kept.
 
     Providers that they wait for are asked at once, by one attempt each.
@@ -62,7 +63,7 @@ def retry(
 
     wanted = _Wanted("retry", tuple(issue_ids or ()), _known_kinds(kinds), everything)
     change = _Change("", "retried by a person", dry_run=dry_run)
-    _show(wanted, give_back(open_session(config), wanted, _no_retry, change), change, as_json=as_json)
+    return _answer(wanted, give_back(open_session(config), wanted, _no_retry, change), change)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,13 +172,9 @@ def _given(row: "IssueRow", change: _Change) -> dict[str, Any]:
     return record | {key: value for key, value in more.items() if value is not None}
 
 
-def _show(wanted: _Wanted, given: Sequence[dict[str, Any]], change: _Change, *, as_json: bool) -> None:
-    from noface.ui import page
-
-    if as_json:
-        page.show_json({wanted.verb: given, "dry_run": change.dry_run})
-        return
-    page.show(_lines(given, change, page.width()) if given else ["Nothing is blocked."])
+def _answer(wanted: _Wanted, given: Sequence[dict[str, Any]], change: _Change) -> Answer:
+    document = {wanted.verb: given, "dry_run": change.dry_run}
+    return Answer(document, lambda _, width: _lines(given, change, width) if given else ["Nothing is blocked."])
 
 
 def _lines(given: Sequence[dict[str, Any]], change: _Change, width: int) -> list[str]:

@@ -1,12 +1,13 @@
 """`noface hints`: list the rules of noface.toml, try them on recorded failures, add one, have some proposed."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from noface.cli.candidates import attempt_number, tried_issue
-from noface.cli.help import Verb
+from noface.cli.verb import Answer, ConfigFile, answers, grouped
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -86,46 +87,30 @@ def _patch(directory: Path) -> str:
     return (read_regular(directory / "diff.patch", _PATCH_BYTES_MAX) or b"").decode("utf-8", "replace")
 
 
-_CONFIG = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml.")
-_JSON = typer.Option(False, "--json", help="As JSON.")
 _VALUES = ("label", "language", "path", "error_pattern", "error_regex", "hint")
 
 
-def group() -> typer.Typer:
-    """Return the verb with what it can do."""
-    hints = typer.Typer(help="List, test, add and propose hints for failures.", rich_markup_mode=None)
-    hints.callback(invoke_without_command=True)(_bare)
-    for name, command in (("list", list_hints), ("test", try_on), ("add", add), ("suggest", suggest)):
-        hints.command(name, cls=Verb)(command)
-    return hints
-
-
-def _bare(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-
-
+@answers()
 def list_hints(
     lessons: bool = typer.Option(False, "--lessons", help="Show the lessons learned from recoveries instead."),
-    as_json: bool = _JSON,
-    config: Path | None = _CONFIG,
-) -> None:
+    config: ConfigFile = None,
+) -> Answer:
     """List the hints, and how often each has matched."""
     from noface.cli.session import open_session
     from noface.engine.context import patient_search
-    from noface.ui import page
 
     seen = open_session(config)
     if lessons:
-        _list_lessons(seen, as_json)
-        return
+        return _lessons(seen)
+    from noface.config.load import name_of
     from noface.ui.hints import list_document, list_page
 
     rules = _rules(seen, config)
-    document = list_document(_name(seen, config), rules, recorded(seen), patient_search())
-    page.show_either(document, list_page, as_json=as_json)
+    document = list_document(name_of(seen.location.root, config), rules, recorded(seen), patient_search())
+    return Answer(document, list_page)
 
 
+@answers()
 def try_on(
     issue_id: str = typer.Argument(..., metavar="ID", help="The issue.", autocompletion=tried_issue),
     number: int | None = typer.Option(
@@ -135,14 +120,12 @@ def try_on(
         help="The attempt; by default the last that failed.",
         autocompletion=attempt_number,
     ),
-    as_json: bool = _JSON,
-    config: Path | None = _CONFIG,
-) -> None:
+    config: ConfigFile = None,
+) -> Answer:
     """Show which hints match an issue's failure, and why."""
     from noface.cli.session import open_session
     from noface.engine.context import search
     from noface.knowledge.hints import explain
-    from noface.ui import page
     from noface.ui.hints import match_document, match_page
     from noface.ui.issues import find_issue
 
@@ -153,10 +136,10 @@ def try_on(
     attempt = _failed(attempts(seen, known_id), known_id, number)
     failure, touched = (attempt.failure, attempt.changed) if attempt is not None else (None, ())
     matches = tuple(explain(rule, issue, failure, touched, search) for rule in rules)
-    document = match_document(issue, attempt, matches)
-    page.show_either(document, match_page, as_json=as_json)
+    return Answer(match_document(issue, attempt, matches), match_page)
 
 
+@answers()
 def add(
     hint: str = typer.Option(..., "--hint", metavar="TEXT", help="The text that the next attempt gets."),
     label: str = typer.Option("", "--label", help="Condition: the issue has this label."),
@@ -168,31 +151,29 @@ def add(
     error_regex: str = typer.Option(
         "", "--error-regex", metavar="REGEX", help="Condition: the error matches this regular expression."
     ),
-    as_json: bool = _JSON,
-    config: Path | None = _CONFIG,
-) -> None:
+    config: ConfigFile = None,
+) -> Answer:
     """Add a hint to noface.toml, and show what it matches."""
     from noface.cli.session import open_session
     from noface.knowledge.hints import HintRule
 
     rule = HintRule(hint, label, language, error_pattern, error_regex, path)
-    _add(open_session(config), config, rule, as_json=as_json, draft=False)
+    return _add(open_session(config), config, rule, draft=False)
 
 
+@answers()
 def suggest(
     least: int = typer.Option(2, "--min", metavar="N", min=2, help="In how many issues a failure must have occurred."),
     chosen: int | None = typer.Option(None, "--apply", metavar="N", help="Add this proposal to noface.toml."),
     hint: str = typer.Option("", "--hint", metavar="TEXT", help="With --apply: the text to give it."),
-    as_json: bool = _JSON,
-    config: Path | None = _CONFIG,
-) -> None:
+    config: ConfigFile = None,
+) -> Answer:
     """Propose hints for failures that several issues had."""
     from dataclasses import replace
 
     from noface.cli.session import open_session
     from noface.engine.context import patient_search
     from noface.knowledge.hint_mining import propose
-    from noface.ui import page
     from noface.ui.hints import proposals_document, proposals_page
 
     if hint and chosen is None:
@@ -205,39 +186,41 @@ def suggest(
             raise UsageError(f"there is no proposal {chosen}; there are {len(proposals)}", "See: noface hints suggest")
         proposal = proposals[chosen - 1]
         rule = replace(proposal.rule, hint=hint or proposal.rule.hint)
-        _add(seen, config, rule, as_json=as_json, draft=proposal.draft and not hint)
-        return
-    document = proposals_document(proposals, failures, least)
-    page.show_either(document, proposals_page, as_json=as_json)
+        return _add(seen, config, rule, draft=proposal.draft and not hint)
+    return Answer(proposals_document(proposals, failures, least), proposals_page)
 
 
-def _add(seen: "ReadSession", config: Path | None, rule: "HintRule", *, as_json: bool, draft: bool) -> None:
+group = partial(
+    grouped,
+    "List, test, add and propose hints for failures.",
+    {"list": list_hints, "test": try_on, "add": add, "suggest": suggest},
+)
+
+
+def _add(seen: "ReadSession", config: Path | None, rule: "HintRule", *, draft: bool) -> Answer:
     from noface.cli.config import replace_file
     from noface.config.edit import with_hint
-    from noface.config.load import find, read
+    from noface.config.load import find, name_of, read
     from noface.engine.context import patient_search
-    from noface.ui import page
     from noface.ui.hints import added_document, added_page
 
-    path, name = find(seen.location.root, config), _name(seen, config)
+    path, name = find(seen.location.root, config), name_of(seen.location.root, config)
     values = {key: value for key in _VALUES if (value := str(getattr(rule, key)))}
     after = with_hint(read(path), values, name)
     replace_file(path, after)
     number = len(_rules(seen, config))
     document = added_document(name, number, rule, recorded(seen), patient_search(), draft=draft)
-    page.show_either(document, added_page, as_json=as_json)
+    return Answer(document, added_page)
 
 
-def _list_lessons(seen: "ReadSession", as_json: bool) -> None:
+def _lessons(seen: "ReadSession") -> Answer:
     from noface.store.lessons import LessonStore
-    from noface.ui import page
     from noface.ui.hints import lessons_document, lessons_page
 
     store = LessonStore(seen.database)
     lessons = store.recent()
     untold = {kind: store.untold(kind) for kind in {lesson.kind for lesson in lessons}}
-    document = lessons_document(lessons, untold, full_text=store.full_text)
-    page.show_either(document, lessons_page, as_json=as_json)
+    return Answer(lessons_document(lessons, untold, full_text=store.full_text), lessons_page)
 
 
 def _rules(seen: "ReadSession", config: Path | None) -> tuple["HintRule", ...]:
@@ -247,12 +230,6 @@ def _rules(seen: "ReadSession", config: Path | None) -> tuple["HintRule", ...]:
 
     hints = load(seen.location.root, config).failure_hints
     return tuple(hint.record(HintRule) for hint in hints)
-
-
-def _name(seen: "ReadSession", config: Path | None) -> str:
-    from noface.config.load import find
-
-    return find(seen.location.root, config).name if config is None else str(config)
 
 
 def _failed(past: tuple["PastAttempt", ...], issue_id: str, number: int | None) -> "PastAttempt | None":

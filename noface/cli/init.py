@@ -1,11 +1,13 @@
 """`noface init`: look at the repository and write a noface.toml to start with."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from noface.cli.verb import Answer, answers
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ _AGENT = "claude"
 _VERSION = re.compile(r"\d+(?:\.\d+)+(?:(?:a|b|rc|\.post)\d+)?$")
 
 
+@answers("What noface detected, as JSON.")
 def init(
     force: bool = typer.Option(False, "--force", help="Renew the noface.toml that is there; what is yours stays."),
     main: str = typer.Option("", "--main", help="The branch that work lands on; by default the one checked out."),
@@ -27,8 +30,7 @@ def init(
     create_label: bool = typer.Option(False, "--create-label", help="With --github: make the issues' label there."),
     agent: str = typer.Option("", "--agent", metavar="NAME", help="The agent that works: claude, codex, gemini, …"),
     worker: str = typer.Option("", "--worker", metavar="CMD", help="A command that works, in place of an agent."),
-    as_json: bool = typer.Option(False, "--json", help="What noface detected, as JSON."),
-) -> None:
+) -> Answer:
     """Write a commented noface.toml and make a folder for issues.
 
     What the file proposes is detected in the repository. Nothing is sent anywhere; --github looks whether GitHub is
@@ -39,7 +41,6 @@ def init(
     from noface.config.presets import models_of
     from noface.detection.detect import detect, render
     from noface.git.repository import discover
-    from noface.ui import page
     from noface.ui.init_github import github_lines
     from noface.ui.text import hanging
 
@@ -65,21 +66,22 @@ def init(
     if made:
         issues.mkdir(exist_ok=True)
     ready = _github(repository, place, labelled=labelled) if place is not None else None
-    if as_json:
-        page.show_json(_document(target, repository.main_name, detection, ready))
-        return
-    width = page.width()
-    config = parse(text, target.name)
-    program = agent or (_AGENT if config.retry.default_model in models_of(_AGENT) else "")
-    lines = _lines(target, config, detection, made=made, width=width, agent=program)
-    if backup is not None:
-        said = f"Your models, gates and other settings stayed in it; the file as it was is {backup.name}."
-        lines[1:1] = hanging(said, width)
-    lines += _ignored(repository, target, width)
-    if ready is None:
-        page.show([*lines, *_next_steps(target, detection), *_on_github(repository, width)])
-    else:
-        page.show([*lines, *github_lines(ready, width), *_next_steps(target, detection, ready)])
+
+    def lines(_: object, width: int) -> Iterator[str]:
+        config = parse(text, target.name)
+        program = agent or (_AGENT if config.retry.default_model in models_of(_AGENT) else "")
+        first, *rest = _lines(target, config, detection, made=made, width=width, agent=program)
+        yield first
+        if backup is not None:
+            stayed = f"Your models, gates and other settings stayed in it; the file as it was is {backup.name}."
+            yield from hanging(stayed, width)
+        yield from (*rest, *_ignored(repository, target, width))
+        if ready is None:
+            yield from (*_next_steps(target, detection), *_on_github(repository, width))
+        else:
+            yield from (*github_lines(ready, width), *_next_steps(target, detection, ready))
+
+    return Answer(_document(target, repository.main_name, detection, ready), lines)
 
 
 def _models(agent: str, worker: str) -> tuple[str, ...]:

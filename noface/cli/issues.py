@@ -3,29 +3,21 @@
 import sys
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from noface.cli.candidates import any_issue, model_name
-from noface.cli.help import Verb
+from noface.cli.verb import Answer, ConfigFile, answers, grouped
 
 if TYPE_CHECKING:
     from noface.cli.session import ReadSession
     from noface.model.issue import Issue, IssueFault
 
-_CONFIG_HELP = "The configuration file, if it is not noface.toml."
 
-
-def group() -> typer.Typer:
-    """Return the verb with what it can do."""
-    issue = typer.Typer(no_args_is_help=True, help="Add an issue to the backlog, or read one.", rich_markup_mode=None)
-    issue.command("add", cls=Verb)(add)
-    issue.command("show", cls=Verb)(show)
-    return issue
-
-
+@answers("The new issue as JSON.")
 def add(
     title: str = typer.Argument(..., help="What should be done, in one line."),
     body: str = typer.Option("", "--body", "-b", help="The text; - reads it from standard input."),
@@ -39,13 +31,11 @@ def add(
     model: str | None = typer.Option(
         None, "--model", "-m", help="The model of its first attempt.", autocompletion=model_name
     ),
-    as_json: bool = typer.Option(False, "--json", help="The new issue as JSON."),
-    config: Path | None = typer.Option(None, "--config", help=_CONFIG_HELP),
-) -> None:
+    config: ConfigFile = None,
+) -> Answer:
     """Add an issue and print where it is: its file, or its address on GitHub."""
     from noface.cli.session import merged_ids, open_session
     from noface.trackers.base import IssueDraft
-    from noface.ui import page
     from noface.ui.issues import listed
 
     session = open_session(config, fetch=True)
@@ -61,14 +51,11 @@ def add(
     )
     taken = (*merged_ids(session.reader), *session.reader.attempted(), *_landed_elsewhere())
     issue = session.tracker.add(draft, taken)
-    if as_json:
-        page.show_json({"issue": listed(issue, "ready")})
-        return
     lines = [f"Added issue {issue.id}: {issue.source}"]
     if not issue.body:
         edit = "" if "://" in issue.source else "$EDITOR "
         lines.append(f"It has no text yet; say in it what a worker needs to know: {edit}{issue.source}")
-    page.show([*lines, "Next: noface run"])
+    return Answer({"issue": listed(issue, "ready")}, lambda *_: [*lines, "Next: noface run"])
 
 
 def _landed_elsewhere() -> tuple[str, ...]:
@@ -85,16 +72,15 @@ def _landed_elsewhere() -> tuple[str, ...]:
         return tuple(issue_id for issue_id, _ in plumbing.landed_issues())
 
 
+@answers("The issue as JSON.")
 def show(
     issue_id: str = typer.Argument(..., metavar="ID", help="The issue.", autocompletion=any_issue),
-    as_json: bool = typer.Option(False, "--json", help="The issue as JSON."),
-    config: Path | None = typer.Option(None, "--config", help=_CONFIG_HELP),
-) -> None:
+    config: ConfigFile = None,
+) -> Answer:
     """Show what an issue asks for; `noface show ID` shows its attempts."""
     from noface.cli.session import merged_ids, open_session, with_own_parts
     from noface.errors import UsageError
     from noface.model.codec import encode
-    from noface.ui import page
     from noface.ui.issues import find_issue, issue_page, listed
     from noface.ui.status import effective_status, standings
 
@@ -108,10 +94,11 @@ def show(
             f"See its attempts: noface show {row.id}",
         )
     record = listed(issue, effective_status(row, standings(session.reader.issues()))[0])
-    if as_json:
-        page.show_json({"issue": {**encode(record), "body": issue.body}})
-    else:
-        page.show(issue_page(record, issue.body, page.width()))
+    document = {"issue": {**encode(record), "body": issue.body}}
+    return Answer(document, lambda _, width: issue_page(record, issue.body, width))
+
+
+group = partial(grouped, "Add an issue to the backlog, or read one.", {"add": add, "show": show}, no_args_is_help=True)
 
 
 def _standard_input() -> str:
@@ -121,17 +108,14 @@ def _standard_input() -> str:
     return sys.stdin.buffer.read(ISSUE_BYTES_MAX + 1).decode("utf-8", "replace")
 
 
-def issues(
-    as_json: bool = typer.Option(False, "--json", help="The backlog as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
-) -> None:
+@answers("The backlog as JSON.")
+def issues(config: ConfigFile = None) -> Answer:
     """List the backlog in working order, with its faults.
 
     Exit code 3 where there are any.
     """
     from noface.cli.session import merged_ids, open_session, without_unknown
-    from noface.errors import EXIT_ATTENTION
-    from noface.ui import page
+    from noface.errors import EXIT_ATTENTION, EXIT_DONE
     from noface.ui.issues import backlog_document, backlog_page
     from noface.ui.status import listed_issues
 
@@ -142,9 +126,7 @@ def issues(
     if any(issue.accept for issue in open_ones):
         backlog = replace(backlog, warnings=(*backlog.warnings, *_uncommitted(open_ones, session, config)))
     document = backlog_document(backlog, statuses)
-    page.show_either(document, backlog_page, as_json=as_json)
-    if backlog.faults:
-        raise typer.Exit(EXIT_ATTENTION)
+    return Answer(document, backlog_page, EXIT_ATTENTION if backlog.faults else EXIT_DONE)
 
 
 def _uncommitted(issues: "list[Issue]", session: "ReadSession", path: Path | None) -> "tuple[IssueFault, ...]":

@@ -1,13 +1,14 @@
 """`noface logs ID [N]`: what an attempt's worker and gates wrote, or write."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from noface.cli.candidates import attempt_number, gate, tried_issue
+from noface.cli.verb import Answer, ConfigFile, answers
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from noface.store.records import AttemptRow
 
 
+@answers("The files' text as JSON.")
 def logs(
     issue_id: str = typer.Argument(..., metavar="ID", help="The issue.", autocompletion=tried_issue),
     number: int | None = typer.Argument(
@@ -35,18 +37,15 @@ def logs(
         False, "--follow", "-f", help="Follow attempts, gates and questions until nothing runs."
     ),
     raw: bool = typer.Option(False, "--raw", help="The whole files byte for byte, escape sequences and all."),
-    as_json: bool = typer.Option(False, "--json", help="The files' text as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
-) -> None:
+    as_json: bool = False,
+    config: ConfigFile = None,
+) -> Answer | None:
     """Show what the worker wrote in an attempt. Long logs are shortened; --raw prints all of it."""
     wanted = number if attempt is None else attempt
     if number is not None and number != wanted:
         raise UsageError(f"the attempt is given twice: N is {number}, --attempt is {attempt}", "Give one of them.")
-    if (
-        bool(gate) + prompt + diff + undone > 1
-        or (follow and (prompt or diff or undone or as_json))
-        or (raw and as_json)
-    ):
+    stored = prompt or diff or undone
+    if bool(gate) + prompt + diff + undone > 1 or (as_json and raw) or (follow and (stored or as_json)):
         raise UsageError(
             "--gate, --prompt, --diff and --undone show different things",
             "Give one of them; --follow only with --gate or --raw.",
@@ -58,13 +57,13 @@ def logs(
     row = find_issue(session.reader, issue_id)
     if follow:
         _follow(session, row.id, wanted, gate or "", config, raw=raw)
-        return
+        return None
     chosen = _attempt(session.reader.attempts(row.id), row.id, wanted)
     files = _files(chosen, gate, prompt=prompt, diff=diff, undone=undone)
     if raw:
         _copy(files)
-    else:
-        _show(chosen, files, _models(session.location.root, config), as_json=as_json)
+        return None
+    return _answer(chosen, files, _models(session.location.root, config))
 
 
 def _follow(
@@ -132,25 +131,27 @@ def _files(attempt: "AttemptRow", gate: str | None, *, prompt: bool, diff: bool,
     raise UsageError(f"there is no {what} in {where}", hint)
 
 
-def _show(attempt: "AttemptRow", files: list[Path], models: Mapping[str, object], *, as_json: bool) -> None:
+def _answer(attempt: "AttemptRow", files: list[Path], models: Mapping[str, object]) -> Answer:
     from noface.errors import NofaceError
-    from noface.ui import page
     from noface.ui.logs import LogsDocument, excerpt
+    from noface.ui.page import paint
 
     directory = Path(attempt.directory)
     try:
         excerpts = tuple(excerpt(path, directory) for path in files)
     except OSError as error:
         raise NofaceError(f"cannot read {error.filename}: {error.strerror}", "Check its permissions.") from error
-    if as_json:
-        page.show_json(LogsDocument(attempt.issue_id, attempt.number, attempt.model, excerpts))
-        return
-    if not any(each.text for each in excerpts):
-        page.show([page.paint("It wrote nothing.", "quiet")])
-        return
-    for each in excerpts:
-        heading = [page.paint(f"── {each.file}", "quiet")] if len(excerpts) > 1 else []
-        page.show([*heading, *_lines(each.file, each.text, attempt, models)])
+
+    def lines(*_: object) -> Iterator[str]:
+        if not any(each.text for each in excerpts):
+            yield paint("It wrote nothing.", "quiet")
+            return
+        for each in excerpts:
+            if len(excerpts) > 1:
+                yield paint(f"── {each.file}", "quiet")
+            yield from _lines(each.file, each.text, attempt, models)
+
+    return Answer(LogsDocument(attempt.issue_id, attempt.number, attempt.model, excerpts), lines)
 
 
 def _lines(name: str, text: str, attempt: "AttemptRow", models: Mapping[str, object]) -> list[str]:

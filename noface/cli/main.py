@@ -8,7 +8,7 @@ from importlib import import_module
 
 import typer
 
-from noface.cli.help import Group, Verb, Verbs
+from noface.cli.verb import Group, Verb, Verbs
 from noface.errors import EXIT_FAILURE, EXIT_INTERRUPTED, NofaceError
 from noface.process.startup import prepare_streams
 

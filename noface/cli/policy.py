@@ -2,13 +2,14 @@
 
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from noface.cli.candidates import any_issue, failure_kind, tried_issue
-from noface.cli.help import Verb
+from noface.cli.verb import Answer, ConfigFile, answers, grouped
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from noface.store.questions import Questions
     from noface.ui.policy import PolicyView
 
-_CONFIG = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml.")
-_JSON = typer.Option(False, "--json", help="As JSON.")
 _ISSUE = typer.Option(
     None,
     "--issue",
@@ -32,68 +31,55 @@ _ISSUE = typer.Option(
 )
 
 
-def group() -> typer.Typer:
-    """Return the verb with what it can do."""
-    verb = typer.Typer(help="Show what follows each failure kind; replay past decisions.", rich_markup_mode=None)
-    verb.callback(invoke_without_command=True)(policy)
-    verb.command("replay", cls=Verb)(replay)
-    return verb
-
-
+@answers()
 def policy(
     context: typer.Context,
     kind: str | None = typer.Option(
         None, "--kind", metavar="KIND", help="Only this kind of failure, step by step.", autocompletion=failure_kind
     ),
     issue_id: str | None = _ISSUE,
-    as_json: bool = _JSON,
-    config: Path | None = _CONFIG,
-) -> None:
+    config: ConfigFile = None,
+) -> Answer | None:
     """Show what happens after each kind of failure, attempt by attempt, until a person is asked."""
     if context.invoked_subcommand is not None:
-        if as_json or kind or issue_id or config:
+        if any(context.params.values()):
             sub = context.invoked_subcommand
             raise UsageError(f"options of {sub} come after its name", f"For example: noface policy {sub} --json")
-        return
-    from noface.ui import page
+        return None
     from noface.ui.policy import policy_document, policy_page
     from noface.ui.policy_path import path_document, path_page
 
     meant = _kind(kind) if kind is not None else None
     view = _view(config, issue_id)
-    if as_json:
-        page.show_json(policy_document(view) if meant is None else path_document(view, meant))
-    elif meant is None:
-        page.show(policy_page(view, page.width()))
-    else:
-        page.show(path_page(view, meant, page.width()))
+    if meant is None:
+        return Answer(policy_document(view), lambda _, width: policy_page(view, width))
+    return Answer(path_document(view, meant), lambda _, width: path_page(view, meant, width))
 
 
+@answers()
 def replay(
     config: Path | None = typer.Option(None, "--config", help="The policy to ask; by default that of noface.toml."),
     issue_id: str | None = typer.Option(
         None, "--issue", metavar="ID", help="Only the decisions on this issue.", autocompletion=tried_issue
     ),
     everything: bool = typer.Option(False, "--all", help="Also show decisions that would be the same."),
-    as_json: bool = _JSON,
-) -> None:
+) -> Answer:
     """Show which decisions another policy would take differently.
 
     Every recorded decision is made again on the same attempts. It costs no tokens and changes nothing.
     """
     from noface.cli.policy_records import policy as policy_of
     from noface.cli.session import open_session
-    from noface.config.load import load
+    from noface.config.load import load, name_of
     from noface.recovery.policy_table import replay as replayed
     from noface.recovery.policy_table import spared
     from noface.store.questions import Questions
-    from noface.ui import page
     from noface.ui.issues import find_issue
     from noface.ui.policy_path import replay_document, replay_page
 
     seen = open_session()
     asked = policy_of(load(seen.location.root, config))
-    name = _name(seen.location.root, config)
+    name = name_of(seen.location.root, config)
     ids = (find_issue(seen.reader, issue_id).id,) if issue_id is not None else _attempted(seen)
     known, questions = _issues(seen), Questions(seen.database, seen.journal)
     pasts = [_past(seen, questions, known, each) for each in ids]
@@ -103,7 +89,10 @@ def replay(
     less = [saved for past, each in made for saved in spared(past, each)]
     titles = {past.issue.id: past.issue.title for past, _ in made}
     document = replay_document(name, decisions, less, everything=everything)
-    page.show_either(document, lambda shown, width: replay_page(shown, titles, width), as_json=as_json)
+    return Answer(document, lambda replayed, width: replay_page(replayed, titles, width))
+
+
+group = partial(grouped, "Show what follows each failure kind; replay past decisions.", {"replay": replay}, policy)
 
 
 def _attempted(seen: "ReadSession") -> list[str]:
@@ -131,7 +120,7 @@ def _view(config: Path | None, issue_id: str | None) -> "PolicyView":
     """Return what the page is about. Without an issue nothing but the configuration is looked at."""
     from noface.cli.policy_records import breaker_rules
     from noface.cli.policy_records import policy as policy_of
-    from noface.config.load import load
+    from noface.config.load import load, name_of
     from noface.git.locate import locate
     from noface.model.budget import Budget
     from noface.model.history import History
@@ -143,7 +132,7 @@ def _view(config: Path | None, issue_id: str | None) -> "PolicyView":
     asked = policy_of(loaded)
     used = list(dict.fromkeys(rung.model for rung in asked.ladder))
     return PolicyView(
-        _name(root, config),
+        name_of(root, config),
         asked,
         breaker_rules(loaded),
         _of_issue(loaded, config, issue_id) if issue_id is not None else History(ANY_ISSUE),
@@ -199,9 +188,3 @@ def _past(
     return history, tuple(
         Recorded(each.kind, each.reason) if each is not None else Recorded("", "") for each in actions
     )
-
-
-def _name(root: Path, config: Path | None) -> str:
-    from noface.config.load import find
-
-    return find(root, config).name if config is None else str(config)

@@ -2,13 +2,14 @@
 
 import typer
 
+from noface.cli.verb import Answer, answers
 from noface.errors import UsageError
 
 
+@answers("The list as JSON; a schema is JSON anyway.")
 def schema(
     name: str = typer.Argument("", metavar="[NAME]", show_default=False, help="Which one; without it, all are listed."),
-    as_json: bool = typer.Option(False, "--json", help="The list as JSON; a schema is JSON anyway."),
-) -> None:
+) -> Answer | None:
     """Print the JSON Schema of orders, reports, or `--json` output.
 
     The schemas follow draft 2020-12.
@@ -16,20 +17,12 @@ def schema(
     import json
 
     from noface.ui import page
-    from noface.ui.published import SCHEMAS, published
-    from noface.ui.text import hanging
+    from noface.ui.published import SCHEMAS, list_of_schemas, published, schemas_page
 
     if name:
         page.show([json.dumps(published(_meant(name, list(SCHEMAS))), indent=2)])
-    elif as_json:
-        listed = [{"name": each, "describes": entry.describes} for each, entry in SCHEMAS.items()]
-        page.show_json({"schemas": listed})
-    else:
-        room = max(map(len, SCHEMAS))
-        for each, entry in SCHEMAS.items():
-            first, *more = hanging(entry.describes, page.width() - room - 2)
-            page.show([f"{page.paint(each, 'title')}{' ' * (room - len(each) + 2)}{first}"])
-            page.show(f"{' ' * (room + 2)}{line}" for line in more)
+        return None
+    return Answer({"schemas": list_of_schemas()}, schemas_page)
 
 
 def _meant(word: str, known: list[str]) -> str:

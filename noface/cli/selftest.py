@@ -3,9 +3,11 @@
 import typer
 
 from noface.cli.candidates import failure_kind
+from noface.cli.verb import Answer, answers
 from noface.errors import EXIT_DONE, EXIT_FAILURE, UsageError
 
 
+@answers("The result as JSON.")
 def selftest(
     kind: list[str] = typer.Option(
         [], "--kind", help="Only failures of this kind; may be given several times.", autocompletion=failure_kind
@@ -13,12 +15,10 @@ def selftest(
     baselines: bool = typer.Option(True, "--baselines/--no-baselines", help="Run the two simpler loops as well."),
     keep: bool = typer.Option(False, "--keep", help="Keep the projects, and say where they are."),
     workers: int = typer.Option(3, "--workers", "-w", min=1, max=16, help="Issues worked on at once, in each project."),
-    as_json: bool = typer.Option(False, "--json", help="The result as JSON."),
-) -> None:
+) -> Answer:
     """Provoke each kind of failure, and count what is recovered. No key, no network; about three minutes."""
     from noface.cli.selftest_run import run_selftest
     from noface.selftest.scenario import catalogue
-    from noface.ui import page
     from noface.ui.selftest import selftest_page
 
     kinds = tuple(dict.fromkeys(name.upper().replace("-", "_") for name in kind))
@@ -28,5 +28,4 @@ def selftest(
             f"--kind {unknown[0]}: there are no scenarios of this kind.", f"Known: {', '.join(catalogue())}."
         )
     document = run_selftest(kinds, baselines=baselines, keep=keep, workers=workers)
-    page.show_either(document, selftest_page, as_json=as_json)
-    raise typer.Exit(EXIT_DONE if document["ok"] else EXIT_FAILURE)
+    return Answer(document, selftest_page, EXIT_DONE if document["ok"] else EXIT_FAILURE)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from noface.cli.candidates import any_issue
+from noface.cli.verb import Answer, ConfigFile, answers
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
 _LAST_LINES = 8
 
 
+@answers("The issue and its attempts as JSON.")
 def show(
     issue_id: str = typer.Argument(..., metavar="ID", help="The issue.", autocompletion=any_issue),
     report: bool = typer.Option(False, "--report", help="The report of an issue that noface gave up, as JSON."),
-    as_json: bool = typer.Option(False, "--json", help="The issue and its attempts as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
-) -> None:
+    config: ConfigFile = None,
+) -> Answer | None:
     """Show an issue's attempts, why each failed, and what followed."""
     import time
 
@@ -36,14 +37,11 @@ def show(
     row = find_issue(reader, issue_id)
     if report:
         page.show_json(_abort_report(row))
-        return
+        return None
     document = show_document(reader, row, session.location.has_branch)
-    if as_json:
-        page.show_json(document)
-        return
     newest = next(reversed(reader.attempts(row.id)), None)
     last = last_lines(Path(newest.directory), newest.model, _LAST_LINES) if newest is not None else ()
-    page.show(story_page(document, last, time.time(), page.width()))
+    return Answer(document, lambda story, width: story_page(story, last, time.time(), width))
 
 
 def _abort_report(row: "IssueRow") -> "GivenUp":

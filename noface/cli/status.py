@@ -5,19 +5,21 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from noface.cli.verb import Answer, ConfigFile, answers
+
 if TYPE_CHECKING:
     from noface.store.overview import Room
     from noface.ui.status import Disk
 
 
+@answers("The whole status as JSON.")
 def status(
     everything: bool = typer.Option(False, "--all", help="Show every issue, however many are ready or merged."),
     since: str | None = typer.Option(
         None, "--since", metavar="WHEN", help="Only what happened since then: 8h, 22:00, yesterday, a date, run."
     ),
-    as_json: bool = typer.Option(False, "--json", help="The whole status as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
-) -> None:
+    config: ConfigFile = None,
+) -> Answer:
     """Show where every issue stands."""
     import gc
     import time
@@ -25,7 +27,6 @@ def status(
     gc.disable()  # the process is over before collecting could pay
 
     from noface.cli.fast_path import overview
-    from noface.ui import page
     from noface.ui.status import AwayTracker, ListedFault, happened_since, run_of, status_document, status_page
 
     rows = overview(Path.cwd(), config)
@@ -47,10 +48,7 @@ def status(
 
         at = since_when(since, now, row.started_at if row is not None else None)
         document = happened_since(document, at, rows.happened_since(at))
-    if as_json:
-        page.show_json(document)
-        return
-    page.show(status_page(document, now, page.width(), everything=everything))
+    return Answer(document, lambda shown, width: status_page(shown, now, width, everything=everything))
 
 
 def _disk(room: "Room | None") -> "Disk | None":

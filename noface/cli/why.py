@@ -1,28 +1,27 @@
 """`noface why ID [N]`: how an attempt was judged, what also matched, and what followed."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from noface.cli.candidates import attempt_number, tried_issue
+from noface.cli.verb import Answer, ConfigFile, answers
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
     from noface.store.records import AttemptRow
 
 
+@answers("The evidence chain as JSON.")
 def why(
     issue_id: str = typer.Argument(..., metavar="ID", help="The issue.", autocompletion=tried_issue),
     number: int | None = typer.Argument(
         None, metavar="N", help="The attempt; by default the newest that failed.", autocompletion=attempt_number
     ),
-    as_json: bool = typer.Option(False, "--json", help="The evidence chain as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
-) -> None:
+    config: ConfigFile = None,
+) -> Answer:
     """Show why an attempt failed. The rule and lines that decided, and the rules that lost."""
     from noface.cli.session import open_session
-    from noface.ui import page
     from noface.ui.issues import find_issue
     from noface.ui.why import why_document, why_page
 
@@ -30,8 +29,7 @@ def why(
     attempts = reader.attempts(find_issue(reader, issue_id).id)
     place = _chosen(attempts, issue_id, number)
     following = attempts[place + 1] if place + 1 < len(attempts) else None
-    document = why_document(attempts[place], following)
-    page.show_either(document, why_page, as_json=as_json)
+    return Answer(why_document(attempts[place], following), why_page)
 
 
 def _chosen(attempts: "list[AttemptRow]", issue_id: str, number: int | None) -> int:

@@ -46,8 +46,23 @@ def find(root: Path, explicit: Path | None) -> Path:
 
 def load(root: Path, explicit: Path | None = None) -> "Config":
     """Read the configuration of the repository at `root`; raise ConfigError with every problem at once."""
-    path = find(root, explicit)
+    return load_at(find(root, explicit), explicit)
+
+
+def load_at(path: Path, explicit: Path | None = None) -> "Config":
+    """The same of the file at `path`, which messages call by its name unless it is an `explicit` one."""
     return parse(read(path), path.name if explicit is None else str(path))
+
+
+def name_of(root: Path, explicit: Path | None) -> str:
+    """Return what messages call the configuration file. Raise ConfigError as `find` does."""
+    return find(root, explicit).name if explicit is None else str(explicit)
+
+
+def load_tables(root: Path, explicit: Path | None) -> dict[str, Any]:
+    """Return the raw tables of the repository's configuration. Raise ConfigError if there is none, or no TOML in it."""
+    path = find(root, explicit)
+    return tables(read(path), str(path))
 
 
 def read(path: Path) -> str:

@@ -35,6 +35,12 @@ def blocked_page(document: BlockedDocument, width: int) -> list[str]:
     return [*lines, "", *(paint(line, "quiet") for line in hanging(foot, width))]
 
 
+def issues_page(document: BlockedDocument, width: int) -> list[str]:
+    """Return all there is to tell of each issue."""
+    pages = [issue_page(each, width) for each in (*document.blocked, *document.held)]
+    return [line for number, each in enumerate(pages) for line in (*([""] * bool(number)), *each)]
+
+
 def _headline(document: BlockedDocument) -> str:
     blocked = sum(isinstance(record, BlockedIssue) for record in document.blocked)
     parts = [

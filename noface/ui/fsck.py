@@ -50,32 +50,25 @@ def fsck_document(findings: Sequence[Fault], repaired: Sequence[Fault], *, runni
     )
 
 
-def fsck_lines(
-    findings: Sequence[Fault], repaired: Sequence[Fault], width: int, *, running: str, dry_run: bool
-) -> list[str]:
+def fsck_page(document: FsckDocument, width: int) -> list[str]:
     """Return the page."""
     lines: list[str] = []
-    if running:
-        said = f"{running} is at work: what it has in flight is only noted, and --repair has to wait for its end."
-        lines += [*hanging(said, width), ""]
-    if repaired:
-        lines += [paint("Repaired:", "good"), *_listed(repaired, width), ""]
+    if document.running:
+        wait = "is at work: what it has in flight is only noted, and --repair has to wait for its end."
+        lines += [*hanging(f"{document.running} {wait}", width), ""]
+    if document.repaired:
+        lines += [paint("Repaired:", "good"), *_listed(document.repaired, width), ""]
     for severity, (heading, role) in _HEADINGS.items():
-        some = [each for each in findings if each.severity is severity]
+        some = [each for each in document.findings if each.severity == severity]
         if some:
             lines += [paint(heading, role), *_listed(some, width), ""]
-    return [*lines, _last_line(findings, dry_run=dry_run)]
+    if document.sound:
+        return [*lines, paint("No problems found.", "good")]
+    wrong = sum(each.severity != Severity.NOTE for each in document.findings)
+    return [*lines, f"{count(wrong, 'finding')}.{' Nothing was changed.' if document.dry_run else ''}"]
 
 
-def _last_line(findings: Sequence[Fault], *, dry_run: bool) -> str:
-    wrong = [each for each in findings if each.severity is not Severity.NOTE]
-    if not wrong:
-        return paint("No problems found.", "good")
-    last = f"{count(len(wrong), 'finding')}."
-    return f"{last} Nothing was changed." if dry_run else last
-
-
-def _listed(findings: Iterable[Fault], width: int) -> Iterator[str]:
+def _listed(findings: Iterable[ShownFinding], width: int) -> Iterator[str]:
     for each in findings:
         yield from hanging(f"{each.subject}: {each.message}", width, "  ", "    ")
         if each.advice:

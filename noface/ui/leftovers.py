@@ -1,6 +1,6 @@
 """The page of `noface clean`: what went, what was kept, and why."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -73,45 +73,37 @@ def clean_document(leftovers: Sequence[Leftover], *, dry_run: bool) -> CleanDocu
     )
 
 
-def removal_lines(leftovers: Sequence[Leftover], width: int, *, dry_run: bool) -> list[str]:
-    """Return the lines on what goes."""
-    going = [each for each in leftovers if not each.why]
-    if not going:
-        return ["Nothing to clean."]
-    freed = sum(each.size_bytes for each in going)
-    title = "Would remove" if dry_run else "Removing"
-    lines = [paint(f"{title} {size(freed)}:" if freed else f"{title}:", "title")]
-    for name, things in _grouped(going, lambda each: each.issue):
-        lines += hanging(_summary(things, sized=True), width, f"  {name}  " if name else "  ", "    ")
+def clean_page(document: CleanDocument, width: int) -> list[str]:
+    """Return the lines on what goes, then on what stays, with the reasons."""
+    lines = ["Nothing to clean."]
+    if document.clean:
+        freed = sum(each.bytes or 0 for each in document.clean)
+        title = "Would remove" if document.dry_run else "Removing"
+        lines = [paint(f"{title} {size(freed)}:" if freed else f"{title}:", "title")]
+    for issue, _, going in _grouped(document.clean):
+        lines += hanging(_summary(going), width, f"  {issue}  " if issue else "  ", "    ")
+    lines += ["", paint("Kept:", "title")] if document.kept else []
+    for issue, why, kept in _grouped(document.kept):
+        lines += hanging(f"{_summary(kept)}: {why}", width, f"  {issue}  " if issue else "  ", "    ")
     return lines
 
 
-def kept_lines(leftovers: Sequence[Leftover], width: int) -> list[str]:
-    """Return the lines on what stays, with the reasons."""
-    kept = [each for each in leftovers if each.why]
-    if not kept:
-        return []
-    lines = ["", paint("Kept:", "title")]
-    for name, things in _grouped(kept, lambda each: f"{each.issue}\0{each.why}"):
-        issue, _, why = name.partition("\0")
-        lines += hanging(f"{_summary(things, sized=False)}: {why}", width, f"  {issue}  " if issue else "  ", "    ")
-    return lines
+def _grouped(things: Iterable[Removed | KeptLeftover]) -> Iterator[tuple[str, str, list[Removed | KeptLeftover]]]:
+    """Yield those of one issue that have one reason to be kept."""
+    groups: dict[tuple[str, str], list[Removed | KeptLeftover]] = {}
+    for each in sorted(things, key=lambda each: natural_order(each.issue or "")):
+        groups.setdefault((each.issue or "", each.why if isinstance(each, KeptLeftover) else ""), []).append(each)
+    yield from ((issue, why, group) for (issue, why), group in groups.items())
 
 
-def _grouped(things: Iterable[Leftover], key: Callable[[Leftover], str]) -> Iterator[tuple[str, list[Leftover]]]:
-    groups: dict[str, list[Leftover]] = {}
-    for each in sorted(things, key=lambda each: natural_order(each.issue)):
-        groups.setdefault(key(each), []).append(each)
-    yield from groups.items()
-
-
-def _summary(things: Sequence[Leftover], *, sized: bool) -> str:
-    """Name branches and workspaces; only count refs, which nobody knows by name."""
+def _summary(things: Sequence[Removed | KeptLeftover]) -> str:
+    """Name branches and workspaces, with the room they take; only count refs, which nobody knows by name."""
     parts = [f"branch {clean(each.name)}" for each in things if each.what is What.BRANCH]
     refs = sum(each.what is What.REF for each in things)
     if refs:
         parts.append(count(refs, "ref"))
     for what, word in ((What.WORKSPACE, "workspace"), (What.FILES, "files of attempt")):
-        sizes = {each.name: f" ({size(each.size_bytes)})" if sized else "" for each in things if each.what is what}
-        parts += [f"{word} {clean(name)}{size_text}" for name, size_text in sizes.items()]
+        for each in things:
+            room = f" ({size(each.bytes or 0)})" if isinstance(each, Removed) else ""
+            parts += [f"{word} {clean(each.name)}{room}"] if each.what is what else []
     return ", ".join(parts)

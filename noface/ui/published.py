@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from noface.ui import contracts, events
 from noface.ui.blocked import BlockedDocument
 from noface.ui.fsck import FsckDocument
+from noface.ui.page import paint
 from noface.ui.schema import Schema, document, first
 from noface.ui.status import Status
 from noface.ui.story import Story
+from noface.ui.text import hanging
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,22 @@ SCHEMAS: Mapping[str, Published] = {
     "fsck": Published("the findings of `noface fsck --json`", lambda: first(FsckDocument)),
     "error": Published("what a command with --json prints if it fails", contracts.error_schema),
 }
+
+
+def list_of_schemas() -> list[dict[str, str]]:
+    """Return what there is, for scripts."""
+    return [{"name": name, "describes": entry.describes} for name, entry in SCHEMAS.items()]
+
+
+def schemas_page(listed: Mapping[str, list[dict[str, str]]], width: int) -> list[str]:
+    """Return the lines of that list."""
+    cells = max(map(len, SCHEMAS)) + 2
+    lines = []
+    for each in listed["schemas"]:
+        first_line, *more = hanging(each["describes"], width - cells)
+        lines += [f"{paint(each['name'], 'title')}{' ' * (cells - len(each['name']))}{first_line}"]
+        lines += [f"{' ' * cells}{line}" for line in more]
+    return lines
 
 
 def published(name: str) -> Schema:

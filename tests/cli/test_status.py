@@ -20,7 +20,7 @@ from noface.ui.since import since_when
 LIGHT = """
 import json, sys
 from noface.cli.status import status
-status(False, None, {json}, None)
+status(False, None, None, as_json={json})
 heavy = ("pydantic", "git", "jsonschema", "jinja2", "tomlkit", "asyncio", "psutil", "noface.model.attempt", "rich.table")
 print(json.dumps([name for name in heavy if name in sys.modules]), file=sys.stderr)
 """

@@ -26,15 +26,14 @@ def greeting_page(document: Greeting, width: int) -> list[str]:
 '''
 VERB = '''"""`noface greet`: greet."""
 
-import typer
-
-from noface.ui import page
+from noface.cli.verb import Answer, answers
 from noface.ui.greet import Greeting, greeting_page
 
 
-def greet(as_json: bool = typer.Option(False, "--json", help="As JSON.")) -> None:
+@answers()
+def greet() -> Answer:
     """Greet whoever reads this."""
-    page.show_either(Greeting("hello"), greeting_page, as_json=as_json)
+    return Answer(Greeting("hello"), greeting_page)
 '''
 LINE = '        "greet": "greet",\n'
 

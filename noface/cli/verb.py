@@ -1,0 +1,146 @@
+"""What a verb is: it returns its document, and here alone that is printed, as lines or with `--json`.
+
+Also how `--help` is laid out: the verbs under a heading each for what a person wants, values by plain names.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup
+
+from noface.errors import EXIT_DONE
+from noface.ui import page
+
+ConfigFile = Annotated[Path | None, typer.Option("--config", help="The configuration file, if it is not noface.toml.")]
+"""The option of whatever reads noface.toml."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a verb returns: its document, the lines that a terminal of some width shows of it, its exit code."""
+
+    document: object
+    lines: Callable[[Any, int], Iterable[str]]
+    exit_code: int = EXIT_DONE
+
+
+def answers(json_help: str = "As JSON.") -> Callable[[Callable[..., Answer | None]], Callable[..., None]]:
+    """Return what makes a verb of a function: it gets `--json`, and its answer is printed as that asks for.
+
+    Without an answer nothing is printed: the function has done so itself. One that has to know takes `as_json`.
+    """
+
+    def verb_of(function: Callable[..., Answer | None]) -> Callable[..., None]:
+        given = signature(function).parameters
+        wants_to_know = "as_json" in given
+
+        @wraps(function)
+        def verb(*values: Any, as_json: bool = False, **options: Any) -> None:
+            answer = function(*values, **options, **({"as_json": as_json} if wants_to_know else {}))
+            if answer is not None:
+                page.show_either(answer.document, answer.lines, as_json=as_json)
+                if answer.exit_code:
+                    raise typer.Exit(answer.exit_code)
+
+        asked = typer.Option(False, "--json", help=json_help)
+        options = {name: each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in given.items()}
+        options["as_json"] = Parameter("as_json", Parameter.KEYWORD_ONLY, default=asked, annotation=bool)
+        if [*given][-1:] == ["config"]:
+            options["config"] = options.pop("config")  # it stays last
+        verb.__dict__["__signature__"] = Signature(list(options.values()))
+        # Without what it returns, which may be imported for types only.
+        verb.__annotations__ = {name: each.annotation for name, each in options.items()}
+        return verb
+
+    return verb_of
+
+
+def grouped(
+    help_text: str,
+    verbs: Mapping[str, Callable[..., None]],
+    bare: Callable[..., None] | None = None,
+    *,
+    no_args_is_help: bool = False,
+) -> typer.Typer:
+    """Return a verb with verbs of its own; alone it is `bare`, else its help. `no_args_is_help`: that is an error."""
+    app = typer.Typer(help=help_text, rich_markup_mode=None, no_args_is_help=no_args_is_help)
+    if bare is not None or not no_args_is_help:
+        app.callback(invoke_without_command=True, no_args_is_help=no_args_is_help)(bare or _show_help)
+    for name, verb in verbs.items():
+        # What is only printed for other programs can do nothing without an option.
+        app.command(name, cls=Verb, no_args_is_help=no_args_is_help and bare is not None)(verb)
+    return app
+
+
+def _show_help(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+_AROUND_CELLS = 6
+"""The indent of a verb's line and the blanks behind its name."""
+_VALUES = {"path": "FILE", "str": "TEXT", "text": "TEXT"}
+"""What a value is called by the name of its type; a number is N."""
+_OF_OPTION = {
+    **dict.fromkeys(("issue", "depends_on"), "ID"),
+    **dict.fromkeys(("model", "gate", "label", "language", "zone"), "NAME"),
+    "max_cost": "USD",
+    "accept": "COMMAND",
+    "path": "GLOB",
+    "kind": "KIND",
+    "main": "BRANCH",
+    "ended_by": "HOW",
+}
+
+
+def _name_values(command: Any) -> None:
+    """Call values by what they are, where typer names types: `--issue ID`, not `--issue <str>`."""
+    for param in command.params:
+        takes_value = not isinstance(param, TyperArgument) and not getattr(param, "is_flag", True)
+        if takes_value and param.metavar is None:
+            param.metavar = _OF_OPTION.get(str(param.name)) or _VALUES.get(param.type.name, "N")
+
+
+class Verb(TyperCommand):
+    """A verb."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        _name_values(self)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the pieces of the usage line: a required argument without the braces that typer puts around it."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+
+
+class Group(TyperGroup):
+    """A verb with verbs of its own."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        _name_values(self)
+
+
+class Verbs(TyperGroup):
+    """All verbs; `sections` are their names by the headings that they are listed under."""
+
+    sections: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a section for each heading; the columns are those of the longest name."""
+        del ctx
+        cells = max(map(len, self.commands), default=0)
+        for title, verbs in self.sections.items():
+            known = [name for name in verbs if name in self.commands]
+            rows = [
+                (name.ljust(cells), self.commands[name].get_short_help_str(formatter.width - _AROUND_CELLS - cells))
+                for name in known
+            ]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
