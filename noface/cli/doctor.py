@@ -69,7 +69,6 @@ def _elsewhere(config: "Config", repository: "Repository") -> "tuple[Check, ...]
 def _project(path: Path | None) -> "tuple[Config | None, Repository | None, tuple[Check, ...]]":
     """Return the configuration and the repository, as far as they can be had, and what is said of them."""
     from noface.config.load import find, load
-    from noface.config.remote_rules import PULL_REQUEST
     from noface.git.locate import locate
     from noface.git.repository import discover
     from noface.ui.doctor import Check, State
@@ -91,7 +90,7 @@ def _project(path: Path | None) -> "tuple[Config | None, Repository | None, tupl
         findings.append(Check("config", State.BAD, error.message, error.hint))
     try:
         repository = discover(root, config.project.main if config is not None else "")
-        how = "becomes pull requests for" if config is not None and config.landing.how == PULL_REQUEST else "lands on"
+        how = "becomes pull requests for" if config is not None and config.landing.by_pull_request else "lands on"
         findings.insert(0, Check("repository", State.OK, f"{root}, work {how} {repository.main_name}"))
     except NofaceError as error:
         findings.insert(0, Check("repository", State.BAD, error.message, error.hint, EXIT_USAGE))

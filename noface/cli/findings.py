@@ -15,8 +15,7 @@ from noface.cli.wiring import (
     settings,
     slots_dir,
 )
-from noface.config.idle_settings import idle_settings
-from noface.config.remote_rules import PULL_REQUEST, remote_notes
+from noface.config.idle_settings import idle_settings, remote_notes
 from noface.config.sections import Config
 from noface.data.trackers import TRACKERS
 from noface.engine.readiness import (
@@ -103,7 +102,7 @@ _MEMORY_FIX = "Where systemd runs for you: systemd-run --user --scope noface run
 
 def _elsewhere(config: Config, repository: Repository | None) -> Iterator[Finding]:
     """Yield what is missing on this machine for GitHub, where the configuration asks for it; nothing is sent."""
-    if repository is None or not (TRACKERS[config.tracker.kind].remote or config.landing.how == PULL_REQUEST):
+    if repository is None or not (TRACKERS[config.tracker.kind].remote or config.landing.by_pull_request):
         return
     from noface.cli.github_ready import github_findings, wanted_of
 

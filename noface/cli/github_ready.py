@@ -10,7 +10,6 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from noface.cli.connections import talks_to_github
-from noface.config.remote_rules import PULL_REQUEST
 from noface.data.trackers import TRACKERS
 from noface.errors import EXIT_USAGE, ForgeAwayError, ForgeError, RemoteError, UsageError
 from noface.forge.location import Location, located
@@ -77,7 +76,7 @@ def place_of(repository: "Repository", wanted: Wanted) -> Place:
 def wanted_of(config: "Config") -> Wanted | None:
     """Return what a configuration wants of GitHub or of the remote; None where all stays on this machine."""
     landing, tracker, github = config.landing, config.tracker, config.github
-    asks = landing.how == PULL_REQUEST
+    asks = landing.by_pull_request
     if not (talks_to_github(config) or landing.push):
         return None
     issues = TRACKERS[tracker.kind].remote

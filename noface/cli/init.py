@@ -222,11 +222,10 @@ def _document(target: Path, main: str, detection: "Detection", ready: "Ready | N
 def _lines(target: Path, config: "Config", detection: "Detection", *, made: bool, width: int, agent: str) -> list[str]:
     import shutil
 
-    from noface.config.remote_rules import PULL_REQUEST
     from noface.ui.page import paint
     from noface.ui.text import clean, hanging
 
-    goes = "becomes pull requests for" if config.landing.how == PULL_REQUEST else "lands on"
+    goes = "becomes pull requests for" if config.landing.by_pull_request else "lands on"
     lines = [paint(f"Wrote {target.name}", "title") + f" for work that {goes} {config.project.main}."]
     if made:
         lines.append(f"Made {_ISSUES}/ for the issues.")

@@ -12,36 +12,26 @@ from noface.recovery.retry_policy import BreakdownRules, LadderStart, Policy, Re
 from noface.recovery.schedule import BreakerRules
 from noface.secrets.logins import login_id
 
-_BREAKDOWN_NAMES = {"max_children": "children_max", "max_depth": "depth_max"}
-
 
 def policy(config: Config, model: str | None = None) -> Policy:
     """Return the policy in force; `model` from the command line takes the first rung's place."""
     retry, recovery, ladder = config.retry, config.recovery, _ladder(config, model)
-    return Policy(
+    return retry.record(
+        Policy,
+        **recovery.values_for(Policy),
         ladder=ladder,
         tiers=tuple((name, entry.tier) for name, entry in config.models.items()),
         attempts_max=retry.max_total_attempts,
-        block_after=retry.block_after,
         issue_cost_usd_max=retry.max_cost_usd,
         issue_tokens_max=retry.max_tokens,
-        transient_retries=retry.transient_retries,
-        outage_max_s=retry.outage_max,
-        backoff_base_s=retry.backoff_base,
-        backoff_max_s=retry.backoff_max,
         alternatives=tuple(name for name in config.models if name in retry.models or name not in presets()),
         strategies=tuple(retry.strategies.items()),
         roles=Roles(**config.roles.models) if recovery.enabled else Roles(reviewer=config.roles.reviewer),
         reflect=retry.reflect and recovery.enabled,
-        strategies_max=recovery.max_strategies,
-        diagnose_after=recovery.diagnose_after,
-        allow_skip=recovery.allow_skip,
-        breakdown=config.breakdown.record(
-            BreakdownRules, _BREAKDOWN_NAMES, enabled=config.breakdown.enabled and recovery.enabled
-        ),
+        breakdown=config.breakdown.record(BreakdownRules, enabled=config.breakdown.enabled and recovery.enabled),
         approval_paths=tuple(config.approval.paths),
         approval_labels=tuple(config.approval.labels),
-        review=config.review.record(ReviewRules, {"rounds": "rounds_max"}, judge=_judge(config, ladder)),
+        review=config.review.record(ReviewRules, judge=_judge(config, ladder)),
         logins=tuple((name, login_id(spec)) for name, spec in model_specs(config, Path()).items()),
         start=retry.start if model is None else LadderStart.FIRST,
     )
@@ -108,26 +98,15 @@ def today(clock: Clock) -> date:
 
 def _model_spec(name: str, model: Model, root: Path, kind: str, day: date) -> ModelSpec:
     price = model.price(day)
-    return ModelSpec(
+    return model.record(
+        ModelSpec,
         name=name,
-        agent=model.agent,
-        model=model.model,
-        tier=model.tier,
         command=str(root / model.command) if model.agent == "scripted" else model.command,
-        args=tuple(model.args),
         env=tuple(model.env.items()),
-        env_pass=tuple(model.env_pass),
-        timeout_s=model.timeout,
-        idle_timeout_s=model.idle_timeout,
-        tool_timeout_s=model.tool_timeout,
-        max_cost_usd=model.max_cost_usd,
         usd_per_mtok_in=price.usd_per_mtok_in if price is not None else None,
         usd_per_mtok_out=price.usd_per_mtok_out if price is not None else None,
         own_prices=model.usd_per_mtok_in is not None,
         boxed=(model.sandbox or kind) != "none",
         network=model.network == "on",
         resume=model.resume == "auto",
-        settings=model.settings,
-        tools=tuple(model.tools) if model.tools is not None else None,
-        permissions=model.permissions,
     )

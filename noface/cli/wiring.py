@@ -53,22 +53,15 @@ class RunOptions:
 def gate_specs(config: Config) -> tuple[GateSpec, ...]:
     """Return the configured gates."""
     return tuple(
-        GateSpec(
-            gate.name,
-            gate.command,
-            GateKind(gate.kind),
-            gate.hard,
-            gate.timeout,
-            gate.report or None,
+        gate.record(
+            GateSpec,
+            kind=GateKind(gate.kind),
+            report=gate.report or None,
             retries=gate.retries or 0,
             again=1 if gate.retries is None and gate.kind == "test" and gate.hard else 0,
-            env_pass=tuple(gate.env_pass),
             boxed=(gate.sandbox or config.sandbox.kind) != "none",
             network=(gate.network or config.sandbox.network) == "on",
-            fixes=gate.fixes,
             leaky=config.run.allow_leaky_gates,
-            canary=gate.canary,
-            alone=gate.alone,
         )
         for gate in config.gates
     )
@@ -120,27 +113,12 @@ def remote_issues(config: Config, tracker: Tracker) -> RemoteIssues | None:
 
 def landing_rules(config: Config) -> LandingRules:
     """Return how proven work leaves noface."""
-    landing = config.landing
-    return LandingRules(
-        pull_request=landing.how == "pull-request",
-        push=landing.push,
-        remote=landing.remote,
-        fetch=landing.fetch,
-        lease_s=landing.lease,
-        auto_merge=landing.auto_merge,
-        draft=landing.draft,
-        labels=tuple(landing.labels),
-        reviewers=tuple(landing.reviewers),
-        rounds=landing.rounds,
-        follow_checks_s=landing.follow_checks,
-        follow_reviews_s=landing.follow_reviews,
+    return config.landing.record(
+        LandingRules,
+        pull_request=config.landing.by_pull_request,
         poll_s=config.github.poll,
         numbered=config.tracker.kind == "github",
         closes=config.tracker.close,
-        keep_branches=landing.keep_branches,
-        sign=landing.sign,
-        signoff=landing.signoff,
-        agent_trailer=landing.agent_trailer,
     )
 
 
@@ -190,10 +168,10 @@ def setup_rules(config: Config) -> Setup:
     project = config.project
     return Setup(
         project.setup,
-        tuple(project.setup_inputs),
-        tuple(project.keep),
+        project.setup_inputs,
+        project.keep,
         project.setup_timeout,
-        tuple(project.setup_env_pass),
+        project.setup_env_pass,
         (project.setup_sandbox or config.sandbox.kind) != "none",
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from noface.config.presets import presets
 from noface.data import table
+from noface.data.trackers import TRACKERS
 from noface.errors import EXIT_DONE
 from noface.model.finding import Finding
 from noface.model.taxonomy import Strategy
@@ -182,3 +183,38 @@ def _limits(config: "Config") -> Iterator[Finding]:
         what = f"does nothing for {', '.join(silent)}: {why}"
         fix = "Set [run] max_iterations or max_hours, which hold it, or have it print its usage (docs/agents.md)."
         yield Finding(", ".join(keys), what, fix, EXIT_DONE)
+
+
+ANYONE = "*"
+_OF_PULL_REQUESTS = ("draft", "labels", "reviewers", "rounds", "follow_checks", "follow_reviews")
+_OF_REMOTE_TRACKERS = ("label", "milestone", "authors", "answers", "notify", "close")
+_NO_PUSH = "without a run that pushes"
+_ASK_FOR_THEM = 'write how = "pull-request"'
+_MERGE_HERE = 'write how = "merge"'
+
+
+def remote_notes(config: "Config") -> Iterator[Finding]:
+    """Yield what is worth knowing of the keys of a sound configuration: those that do nothing, and open doors."""
+    landing, tracker = config.landing, config.tracker
+    asks, elsewhere = landing.by_pull_request, TRACKERS[tracker.kind].remote
+    if ANYONE in tracker.authors and elsewhere:
+        yield Finding(
+            "[tracker] authors",
+            '"*" lets anyone who can open an issue write what workers are told to do',
+            "Name the people, or leave authors out: those with write access to the repository are allowed.",
+            EXIT_DONE,
+        )
+    wanted, keys = 'write kind = "github"', tuple(type(config.github).model_fields)
+    told = f'for issues from there {wanted} in [tracker], for pull requests how = "pull-request" in [landing]'
+    no_push = not (asks or landing.push)
+    yield from idle(
+        (
+            Idle("landing", landing, _OF_PULL_REQUESTS, not asks, "without pull requests", _ASK_FOR_THEM),
+            Idle(
+                "landing", landing, ("style",), asks, "beside pull requests, which have one plain commit", _MERGE_HERE
+            ),
+            Idle("landing", landing, ("lease",), no_push, _NO_PUSH, f"{_ASK_FOR_THEM} or push = true"),
+            Idle("tracker", tracker, _OF_REMOTE_TRACKERS, not elsewhere, "without issues on GitHub", wanted),
+            Idle("github", config.github, keys, not (elsewhere or asks), "without GitHub", told),
+        )
+    )

@@ -16,9 +16,9 @@ from noface.config.access_rules import access_problems
 from noface.config.lines import KeyPath, table_of, tables_of
 from noface.config.presets import DEFAULT_MODEL, with_presets
 from noface.config.problems import Problem, did_you_mean
-from noface.config.remote_rules import remote_problems
 from noface.config.sections import HINT_CONDITIONS, ROLES, FailureHint
 from noface.config.values import NAME_EXPECTED, is_name
+from noface.data.trackers import TRACKERS
 from noface.model.command_line import PLACEHOLDERS, unknown_placeholders
 from noface.model.taxonomy import FailureKind, Strategy
 
@@ -156,7 +156,7 @@ def find_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     yield from _hint_conditions(data)
     yield from _sandbox(data)
     yield from access_problems(with_default_model(data))
-    yield from remote_problems(data)
+    yield from _remote(data)
 
 
 def _default_model(data: Mapping[str, Any]) -> Iterator[Problem]:
@@ -258,3 +258,22 @@ def _sandbox(data: Mapping[str, Any]) -> Iterator[Problem]:
             ("sandbox", "wrap"),
             'wrap replaces the sandbox and cannot be used with kind = "bubblewrap"; remove one of them',
         )
+
+
+def _remote(data: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield keys about what leaves the machine that contradict each other: one reading would send what nobody asked."""
+    landing, tracker = table_of(data.get("landing")), table_of(data.get("tracker"))
+    how, kind = landing.get("how", "merge"), tracker.get("kind")
+    if how == "pull-request" and landing.get("push") is True:
+        yield Problem(
+            ("landing", "push"),
+            'with how = "pull-request" main is never pushed; remove push, or write how = "merge" to push main itself',
+        )
+    if how == "merge" and landing.get("auto_merge") is True:
+        yield Problem(
+            ("landing", "auto_merge"),
+            'with how = "merge" there is no pull request; remove it, or write how = "pull-request"',
+        )
+    entry = TRACKERS.get(kind) if isinstance(kind, str) else None
+    if entry is not None and entry.remote and "path" in tracker:
+        yield Problem(("tracker", "path"), f'kind = "{kind}" reads no files of the repository; remove path, or kind')

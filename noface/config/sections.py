@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from datetime import date
 from enum import StrEnum
+from inspect import signature
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -72,10 +73,19 @@ class Section(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    def record(self, kind: type[_T], /, names: Mapping[str, str] | None = None, **changed: Any) -> _T:
-        """Return the record whose fields are this section's keys, or their `names` in it, some values `changed`."""
-        fields = {(names or {}).get(key, key): value for key, value in self}
-        return kind(**(fields | changed))
+    def record(self, kind: type[_T], /, **more: Any) -> _T:
+        """Return the record of this kind: `more`, the section's values of the same name, and the kind's defaults.
+
+        A record has the unit in a name: its `timeout_s`, `rounds_max` and `children_max` are the keys timeout, rounds
+        and max_children. Keys for which it has no field are passed over.
+        """
+        return kind(**{**self.values_for(kind), **more})
+
+    def values_for(self, kind: type[Any]) -> dict[str, Any]:
+        """Return the values of this section that a record of this kind has a field for."""
+        known = signature(kind).parameters
+        spelt = {key: (key, f"{key}_s", f"{key}_max", f"{key.removeprefix('max_')}_max") for key, _ in self}
+        return {field: value for key, value in self for field in spelt[key] if field in known}
 
 
 SandboxKind = Literal["auto", "bubblewrap", "none"]
@@ -313,6 +323,11 @@ class Landing(Section):
         3600.0, "how long a run with nothing else to do waits for the checks of its pull requests"
     )
     follow_reviews: Pause = setting(0.0, "how long it waits for their reviews after that")
+
+    @property
+    def by_pull_request(self) -> bool:
+        """True if work becomes pull requests, and main is moved on the forge."""
+        return self.how == "pull-request"
 
 
 class Limits(Section):

@@ -5,7 +5,7 @@ from support.cases import cases
 
 from noface.config.load import parse
 from noface.config.problems import InvalidConfigError
-from noface.config.remote_rules import remote_notes
+from noface.config.idle_settings import remote_notes
 
 CONTRADICTIONS = {
     "main pushed beside pull requests": (
