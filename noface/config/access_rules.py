@@ -11,7 +11,7 @@ from noface.config.lines import KeyPath, table_of, tables_of
 from noface.config.presets import with_presets
 from noface.config.problems import Problem
 from noface.config.sections import ROLES
-from noface.config.values import default_of
+from noface.config.values import defaults_of
 from noface.data import table
 from noface.model.access import Permissions, Settings, Tool
 from noface.model.worker_run import ModelSpec
@@ -19,7 +19,7 @@ from noface.model.worker_run import ModelSpec
 _SHORT = len("-x")
 _WORDS = {"settings": Settings, "permissions": Permissions}
 _CHANGES_NOTHING = "it works on issues, and could change nothing"
-_UNCHOSEN = {"settings": default_of(ModelSpec, "settings"), "permissions": default_of(ModelSpec, "permissions")}
+_UNCHOSEN = defaults_of(ModelSpec)
 """What is written where nobody chooses: it may stand there for an agent that noface cannot hold to anything."""
 
 

@@ -9,7 +9,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import date
-from enum import StrEnum
 from inspect import signature
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -38,7 +37,7 @@ from noface.config.values import (
     Size,
     SlotsDir,
     Text,
-    default_of,
+    defaults_of,
     one_of,
     setting,
 )
@@ -91,16 +90,20 @@ class Section(BaseModel):
 SandboxKind = Literal["auto", "bubblewrap", "none"]
 Network = Literal["on", "off"]
 _GATE_FAILURES = tuple(kind.value for kind in gate_kinds())
-GateFailure = Annotated[str, *one_of({kind: kind for kind in _GATE_FAILURES})]
+GateFailure = Annotated[str, *one_of(_GATE_FAILURES)]
 """The kinds of the failure taxonomy that a gate can fail with."""
 
+ToolWord = Annotated[Tool, *one_of(Tool)]
+PermissionsWord = Annotated[Permissions, *one_of(Permissions)]
 
-def _words(kind: type[StrEnum]) -> dict[str, StrEnum]:
-    return {member.value: member for member in kind}
-
-
-ToolWord = Annotated[Tool, *one_of(_words(Tool))]
-PermissionsWord = Annotated[Permissions, *one_of(_words(Permissions))]
+_gate = defaults_of(GateSpec)
+_model = defaults_of(ModelSpec)
+_policy = defaults_of(Policy)
+_review = defaults_of(ReviewRules)
+_breakdown = defaults_of(BreakdownRules)
+_breaker = defaults_of(BreakerRules)
+_diff = defaults_of(DiffLimits)
+_steadiness = defaults_of(SteadinessRules)
 
 
 class Project(Section):
@@ -139,13 +142,13 @@ class Run(Section):
         False, "true: run with gates that reach your checkout or test something else than the workspace"
     )
     unsteady_runs: int = setting(
-        default_of(SteadinessRules, "runs"),
+        _steadiness["runs"],
         "how many runs on main may show that a test which failed and then passed is unsteady there (1 to 50)",
         ge=1,
         le=50,
     )
     unsteady_forgotten_after: int = setting(
-        default_of(SteadinessRules, "forget_after"),
+        _steadiness["forget_after"],
         "a test that passes, or fails, on main this often in a row is no longer unsteady",
         ge=1,
     )
@@ -162,8 +165,8 @@ class Gate(Section):
     kind: Literal["build", "lint", "test"] = setting(
         "test", '"build", "lint" or "test"; only what a build leaves is there for later gates'
     )
-    hard: bool = setting(default_of(GateSpec, "hard"), "true: must pass; false: only reported")
-    timeout: Duration = setting(default_of(GateSpec, "timeout_s"), "time limit of one run")
+    hard: bool = setting(_gate["hard"], "true: must pass; false: only reported")
+    timeout: Duration = setting(_gate["timeout_s"], "time limit of one run")
     retries: int | None = setting(
         None,
         "how often (0 to 3) a failing run is repeated, and any pass counts; by default a hard test gate's failing tests"
@@ -173,12 +176,12 @@ class Gate(Section):
         le=3,
     )
     fixes: bool = setting(
-        default_of(GateSpec, "fixes"),
+        _gate["fixes"],
         "true: what it changes on the work (a formatter, `--fix`, documents made of sources) becomes part of the work,"
         " and all gates run again; false: a gate that changes files fails",
     )
     alone: bool = setting(
-        default_of(GateSpec, "alone"),
+        _gate["alone"],
         "true: no other gate runs beside it, since it needs a port, a file or a database that only one can have",
     )
     report: OptionalPath = setting(
@@ -191,8 +194,7 @@ class Gate(Section):
     )
     sandbox: SandboxKind | None = setting(None, "the sandbox it runs in; by default that of [sandbox]", "none")
     canary: bool = setting(
-        default_of(GateSpec, "canary"),
-        "true: noface proves once that it turns red where the project's sources are broken",
+        _gate["canary"], "true: noface proves once that it turns red where the project's sources are broken"
     )
     canary_reason: Text = setting("", "why it rightly stays green then; needed with canary = false", "checks the docs")
     network: Network | None = setting(
@@ -205,9 +207,7 @@ class GateRule(Section):
 
     name: Name = setting(..., "a unique name, shown as project:NAME by `noface why`, `show` and `classify`", "db-away")
     kind: GateFailure = setting(
-        ...,
-        f"what the failure is: {', '.join(_GATE_FAILURES[:-1])} or {_GATE_FAILURES[-1]}",
-        "ENVIRONMENT",
+        ..., f"what the failure is: {', '.join(_GATE_FAILURES[:-1])} or {_GATE_FAILURES[-1]}", "ENVIRONMENT"
     )
     pattern: FilledRegex = setting(
         ...,
@@ -246,7 +246,7 @@ class Sandbox(Section):
 class Tracker(Section):
     """Where the issues come from."""
 
-    kind: Annotated[str, *one_of({name: name for name in TRACKERS})] = setting(
+    kind: Annotated[str, *one_of(TRACKERS)] = setting(
         DEFAULT_TRACKER, "; ".join(f'"{name}": {entry.what}' for name, entry in TRACKERS.items())
     )
     path: InnerPath | None = setting(
@@ -262,7 +262,7 @@ class Tracker(Section):
         'GitHub: who may write issues and answers beside those with write access; "*" is anyone, and unsafe',
         ["renovate[bot]"],
     )
-    answers: Annotated[str, *one_of({word: word for word in (MENTION, ANY)})] = setting(
+    answers: Annotated[str, *one_of((MENTION, ANY))] = setting(
         MENTION,
         "GitHub: what answers a question: "
         f'"{MENTION}": a comment that begins with /noface, mentions the account or quotes the question; "{ANY}": each',
@@ -335,17 +335,13 @@ class Limits(Section):
 
     max_file_mb: int = setting(50, "files larger than this never land, in MB", ge=1)
     max_binary_mb: int = setting(
-        default_of(DiffLimits, "binary_bytes_max") // MB, "a change that adds a larger binary file fails, in MB", ge=1
+        _diff["binary_bytes_max"] // MB, "a change that adds a larger binary file fails, in MB", ge=1
     )
     max_changed_files: int = setting(
-        default_of(DiffLimits, "files_max"),
-        "a change of more files fails; lock files and build output don't count",
-        ge=1,
+        _diff["files_max"], "a change of more files fails; lock files and build output don't count", ge=1
     )
     max_changed_lines: int = setting(
-        default_of(DiffLimits, "lines_max"),
-        "a change of more lines (added and deleted) fails; generated files don't count",
-        ge=1,
+        _diff["lines_max"], "a change of more lines (added and deleted) fails; generated files don't count", ge=1
     )
     max_files: int = setting(100_000, "how many files a worker may leave in a workspace", ge=1)
     rubbish: Items[Glob] = setting(
@@ -389,13 +385,11 @@ def _some_condition(schema: dict[str, Any]) -> None:
 class Model(Section, json_schema_extra=_schema_rules):
     """A model that issues can be given to; presets such as claude-sonnet, gpt-codex and gemini-pro need no entry."""
 
-    agent: Annotated[str, *one_of({name: name for name in AGENT_NAMES})] = setting(
+    agent: Annotated[str, *one_of(AGENT_NAMES)] = setting(
         ..., f"the program that runs it: {', '.join(AGENT_NAMES[:-1])} or {AGENT_NAMES[-1]}", "claude"
     )
     model: Text = setting("", "the model's name as the agent knows it", "sonnet")
-    tier: int = setting(
-        default_of(ModelSpec, "tier"), "its strength, 1 to 9; escalation goes up, never down", ge=1, le=9
-    )
+    tier: int = setting(_model["tier"], "its strength, 1 to 9; escalation goes up, never down", ge=1, le=9)
     command: Text = setting("", 'the shell command of agent "command", required there', "./scripts/agent.sh")
     args: Items[Text] = setting((), "further arguments for the agent", ["--verbose"])
     env: Env = setting(dict, "environment variables for the agent", {"MAX_THINKING_TOKENS": "8000"})
@@ -407,11 +401,11 @@ class Model(Section, json_schema_extra=_schema_rules):
     sandbox: SandboxKind | None = setting(None, "the sandbox it runs in; by default that of [sandbox]", "none")
     network: Network = setting("on", 'whether it reaches the network in the sandbox: "on" or "off"', "off")
     timeout: Duration = setting(
-        default_of(ModelSpec, "timeout_s"),
+        _model["timeout_s"],
         "time limit of one attempt; one that thinks longer (`think`) has twice each limit of its model",
     )
     idle_timeout: Duration = setting(
-        default_of(ModelSpec, "idle_timeout_s"),
+        _model["idle_timeout_s"],
         "an attempt without any output for this long is ended, unless a tool of its agent is at work",
     )
     tool_timeout: Duration | None = setting(
@@ -420,8 +414,8 @@ class Model(Section, json_schema_extra=_schema_rules):
     resume: Literal["auto", "never"] = setting(
         "auto", 'a run that was cut off goes on with its session where the agent can: "auto"; "never": it begins afresh'
     )
-    settings: Annotated[Settings, *one_of(_words(Settings))] = setting(
-        default_of(ModelSpec, "settings"),
+    settings: Annotated[Settings, *one_of(Settings)] = setting(
+        _model["settings"],
         'whose settings of the agent act: "project", the project\'s, without hooks; "user", also the person\'s own:'
         ' hooks, MCP servers, skills, memory; "none": neither',
     )
@@ -429,7 +423,7 @@ class Model(Section, json_schema_extra=_schema_rules):
         None, f"what the agent may use: {', '.join(Tool)}; by default all that it has", ["read", "edit", "run"]
     )
     permissions: PermissionsWord = setting(
-        default_of(ModelSpec, "permissions"),
+        _model["permissions"],
         'what the agent itself lets a worker do, inside the sandbox: "full"; "workspace", write there alone;'
         ' "read-only"',
     )
@@ -471,8 +465,8 @@ class FailureHint(Section, json_schema_extra=_some_condition):
     )
 
 
-Kind = Annotated[FailureKind, *one_of({member.value: member for member in FailureKind})]
-Answer = Annotated[FailureKind | Category, *one_of({member.value: member for member in (*FailureKind, *Category)})]
+Kind = Annotated[FailureKind, *one_of(FailureKind)]
+Answer = Annotated[FailureKind | Category, *one_of((*FailureKind, *Category))]
 """What a step of the ladder may answer: one kind, or all of a category."""
 
 
@@ -502,9 +496,9 @@ class Retry(Section, json_schema_extra=_one_ladder):
     )
     escalate_after_attempts: int = setting(2, "failed attempts before escalation_model takes over", ge=1)
     max_total_attempts: int = setting(
-        default_of(Policy, "attempts_max"), "attempts for one issue in all; then it is blocked", ge=1
+        _policy["attempts_max"], "attempts for one issue in all; then it is blocked", ge=1
     )
-    start: Annotated[LadderStart, *one_of({member.value: member for member in LadderStart})] = setting(
+    start: Annotated[LadderStart, *one_of(LadderStart)] = setting(
         LadderStart.LEARNED,
         "where an issue's ladder begins: with its first step, or where the record of the models here says that it pays"
         " (learned)",
@@ -515,34 +509,28 @@ class Retry(Section, json_schema_extra=_one_ladder):
     max_cost_usd: Money | None = setting(None, "cost limit of one issue, in US dollars", 5.0)
     max_tokens: int | None = setting(None, "limit of one issue's tokens, read and written", 5_000_000, ge=1)
     reflect: bool = setting(
-        default_of(Policy, "reflect"), "ask the worker's model before each retry why it failed and what it will do"
+        _policy["reflect"], "ask the worker's model before each retry why it failed and what it will do"
     )
     think: bool = setting(True, "the last step thinks longer; a step of [[retry.ladder]] says so for itself")
     outage_max: Duration = setting(
-        default_of(Policy, "outage_max_s"),
+        _policy["outage_max_s"],
         "how long a run waits for a provider that is away (rate limits, overload, network); then it ends with exit"
         " code 4, and the next one goes on",
     )
     transient_retries: int | None = setting(
-        default_of(Policy, "transient_retries"),
+        _policy["transient_retries"],
         "block an issue after so many such failures in a row; by default none is blocked for that",
         3,
         ge=0,
     )
     backoff_base: Pause = setting(
-        default_of(Policy, "backoff_base_s"),
+        _policy["backoff_base_s"],
         "the first wait where the provider names no time; each next one is up to twice as long",
     )
-    backoff_max: Pause = setting(default_of(Policy, "backoff_max_s"), "the longest of these waits")
-    breaker_after: int = setting(
-        default_of(BreakerRules, "after"),
-        "failures in a row after which a model rests, for all issues",
-        ge=1,
-    )
-    breaker_wait: Duration = setting(
-        default_of(BreakerRules, "wait_s"), "how long it rests before one attempt tries it again"
-    )
-    strategies: Mapping[Kind, Annotated[Strategy, *one_of({member.value: member for member in Strategy})]] = setting(
+    backoff_max: Pause = setting(_policy["backoff_max_s"], "the longest of these waits")
+    breaker_after: int = setting(_breaker["after"], "failures in a row after which a model rests, for all issues", ge=1)
+    breaker_wait: Duration = setting(_breaker["wait_s"], "how long it rests before one attempt tries it again")
+    strategies: Mapping[Kind, Annotated[Strategy, *one_of(Strategy)]] = setting(
         dict,
         f"how a kind of failure is answered, in place of the default: {', '.join(Strategy)}",
         {"TEST_FAILURE": "escalate"},
@@ -560,7 +548,7 @@ class Retry(Section, json_schema_extra=_one_ladder):
 ROLES = tuple(field.name for field in fields(RoleModels))
 """The keys of [roles] that name a model."""
 
-Role = Annotated[str, *one_of({name: name for name in ROLES})]
+Role = Annotated[str, *one_of(ROLES)]
 
 
 class Roles(Section):
@@ -591,16 +579,16 @@ class Recovery(Section):
 
     enabled: bool = setting(True, "false: the ladder alone; nobody is asked, nothing is broken down")
     max_strategies: int = setting(
-        default_of(Policy, "strategies_max"), "give up after this many different recovery strategies have failed", ge=1
+        _policy["strategies_max"], "give up after this many different recovery strategies have failed", ge=1
     )
     diagnose_after: int = setting(
-        default_of(Policy, "diagnose_after"),
+        _policy["diagnose_after"],
         "ask the diagnoser when the same failure came this often in a row; after an UNKNOWN one at once",
         ge=1,
     )
     learn: bool = setting(True, "remember recoveries that worked, and look them up")
     allow_skip: bool = setting(
-        default_of(Policy, "allow_skip"), "a diagnosis may skip the issue; otherwise it is blocked with that advice"
+        _policy["allow_skip"], "a diagnosis may skip the issue; otherwise it is blocked with that advice"
     )
     model_accept: Literal["forms", "any"] = setting(
         "forms",
@@ -616,21 +604,17 @@ class Recovery(Section):
 class Breakdown(Section):
     """When an issue is broken down into smaller ones."""
 
-    enabled: bool = setting(default_of(BreakdownRules, "enabled"), "false: never by itself")
-    after_timeouts: int = setting(
-        default_of(BreakdownRules, "after_timeouts"), "timeouts after which an issue is broken down", ge=1
-    )
+    enabled: bool = setting(_breakdown["enabled"], "false: never by itself")
+    after_timeouts: int = setting(_breakdown["after_timeouts"], "timeouts after which an issue is broken down", ge=1)
     after_attempts: int = setting(
-        default_of(BreakdownRules, "after_attempts"),
+        _breakdown["after_attempts"],
         "failed attempts with too large a change after which an issue is broken down",
         ge=1,
     )
-    files: int = setting(default_of(BreakdownRules, "files"), "a change of more files is too big", ge=1)
-    lines: int = setting(default_of(BreakdownRules, "lines"), "a change of more lines is too big", ge=1)
-    max_children: int = setting(default_of(BreakdownRules, "children_max"), "the most parts (2 to 50)", ge=2, le=50)
-    max_depth: int = setting(
-        default_of(BreakdownRules, "depth_max"), "how often a part may be broken down again (1 to 5)", ge=1, le=5
-    )
+    files: int = setting(_breakdown["files"], "a change of more files is too big", ge=1)
+    lines: int = setting(_breakdown["lines"], "a change of more lines is too big", ge=1)
+    max_children: int = setting(_breakdown["children_max"], "the most parts (2 to 50)", ge=2, le=50)
+    max_depth: int = setting(_breakdown["depth_max"], "how often a part may be broken down again (1 to 5)", ge=1, le=5)
 
 
 class Prompts(Section):
@@ -652,27 +636,25 @@ class Approval(Section):
 class Review(Section):
     """When work that passed is shown to `[roles] reviewer` before it lands."""
 
-    when: Annotated[When, *one_of({member.value: member for member in When})] = setting(
-        default_of(ReviewRules, "when"),
+    when: Annotated[When, *one_of(When)] = setting(
+        _review["when"],
         '"always", "risky" (large, untested, unsure, or named below) or "never"',
         title="When",  # pydantic gives enumerations none
     )
     paths: Items[Glob] = setting((), "globs; a change of a matching file is risky", ["src/auth/**"])
     labels: Items[Text] = setting((), "issues with one of these labels are risky", ["security"])
-    files: int = setting(default_of(ReviewRules, "files"), "a change of more files is risky", ge=1)
-    lines: int = setting(default_of(ReviewRules, "lines"), "a change of more lines is risky", ge=1)
+    files: int = setting(_review["files"], "a change of more files is risky", ge=1)
+    lines: int = setting(_review["lines"], "a change of more lines is risky", ge=1)
     confidence: float = setting(
-        default_of(ReviewRules, "confidence"), "work whose worker reports less confidence (0 to 1) is risky", ge=0, le=1
+        _review["confidence"], "work whose worker reports less confidence (0 to 1) is risky", ge=0, le=1
     )
-    changed_tests: Annotated[ChangedTests, *one_of({member.value: member for member in ChangedTests})] = setting(
-        default_of(ReviewRules, "changed_tests"),
+    changed_tests: Annotated[ChangedTests, *one_of(ChangedTests)] = setting(
+        _review["changed_tests"],
         'whether a change may contradict main\'s tests, all of which it keeps: "ask-model", the reviewer or else the '
         'strongest model, which has to quote the sentence of the issue that asks for it; "ask-person"; "land"',
         title="ChangedTests",
     )
-    rounds: int = setting(
-        default_of(ReviewRules, "rounds_max"), "rejections before a person is asked (1 to 20)", ge=1, le=20
-    )
+    rounds: int = setting(_review["rounds_max"], "rejections before a person is asked (1 to 20)", ge=1, le=20)
 
 
 class Integrity(Section):

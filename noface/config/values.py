@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from pathlib import PurePosixPath
 from typing import Annotated, Any, TypeVar
@@ -123,8 +123,9 @@ def _env_pattern(value: str) -> str:
     return value
 
 
-def one_of(members: Mapping[str, object]) -> tuple[BeforeValidator, WithJsonSchema]:
-    """Return what makes a word of the file the value that it stands for, and lists the words in the schema."""
+def one_of(values: Iterable[str]) -> tuple[BeforeValidator, WithJsonSchema]:
+    """Return what makes a word of the file the one of these values that it spells, and lists them in the schema."""
+    members = {str(value): value for value in values}
     words = list(members)
     listed = f"{', '.join(map(repr, words[:-1]))} or {words[-1]!r}" if words[1:] else repr(words[0])
 
@@ -148,9 +149,9 @@ def setting(default: Any, description: str, *examples: Any, **limits: Any) -> An
     return Field(**given, description=description, examples=list(examples) or None, **limits)
 
 
-def default_of(record: type, field: str) -> Any:
-    """Return the default of a record that a section fills: it stands there, and nowhere else."""
-    return inspect.signature(record).parameters[field].default
+def defaults_of(record: type) -> Mapping[str, Any]:
+    """Return the defaults of a record that a section fills: they stand there, and nowhere else."""
+    return {name: field.default for name, field in inspect.signature(record).parameters.items()}
 
 
 def is_duration(field: FieldInfo) -> bool:
