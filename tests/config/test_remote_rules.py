@@ -3,9 +3,9 @@
 import pytest
 from support.cases import cases
 
+from noface.config.idle_settings import remote_notes
 from noface.config.load import parse
 from noface.config.problems import InvalidConfigError
-from noface.config.idle_settings import remote_notes
 
 CONTRADICTIONS = {
     "main pushed beside pull requests": (
