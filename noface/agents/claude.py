@@ -73,6 +73,7 @@ class ClaudeReader(JsonReader):
         match entry.text("type"):
             case "assistant":
                 self._retrying = None
+                # What a subagent writes belongs to a tool call of the turn, and begins none.
                 self._in_turn = self._in_turn or not entry.flag("parent_tool_use_id")
                 self._error = entry.text("error")  # of the newest: an error that was overcome is none
                 self._answers.add(message)
@@ -111,6 +112,7 @@ class ClaudeReader(JsonReader):
         self._answer = text or self._answer
         if _SPENT in result:
             spent = _usage(result.inside(_SPENT))
+            # A result of a turn that broke off counts nothing: then what its answers used is all that is known.
             self._answers = AnswerTokens() if spent.tokens else self._answers
             self._spent = spent if self._spent is None else summed(self._spent, spent)
         how = result.text("subtype")

@@ -53,6 +53,7 @@ def access_arguments(model: ModelSpec, place: RunPlace) -> Iterator[str]:
     yield from ("--permission-mode", facts["modes"][model.permissions])
     if model.permissions is not Permissions.FULL:
         free = (Tool.READ, Tool.WEB, *((Tool.RUN,) if place.boxed else ()))
+        # With "=", here and below: without it these options take every word that follows for a value.
         yield f"--allowedTools={','.join(name for tool in free for name in facts['tools'][tool])}"
     off = [*facts["off"]]
     if model.permissions is Permissions.READ_ONLY:

@@ -87,6 +87,7 @@ class CodexReader(JsonReader):
                 self._session = entry.text("thread_id") or None
                 return []
             case "turn.completed":
+                # An error before the end of the turn was overcome.
                 self._usage, self._finished, self._error = _usage(entry.inside("usage")), True, None
                 return [AgentEvent(EventKind.RESULT, "turn completed")]
             case "turn.failed":
@@ -221,6 +222,7 @@ class Rollout(SessionLog):
             start = max(size - _TAIL_BYTES, 0)
             log.seek(start)
             lines = log.read(_TAIL_BYTES).decode("utf-8", "replace").split("\n")
+        # The last line first; without the first one if the reading began in the middle of it.
         newest = lines[: 0 if start else None : -1]
         errors = (_logged_error(line) for line in newest if _NAMED in line)
         self.error = next((error for error in errors if error is not None), self.error)
@@ -289,6 +291,7 @@ def _log_of(thread: str, sessions: Path) -> Path | None:
 
 def _days(thread: str) -> Iterator[str]:
     """Yield the folders by their dates; Codex takes them in its own time zone, so the neighbours count."""
+    # A UUID of version 7 begins with its time, in 48 bits.
     milliseconds = int(thread[:8] + thread[9:13], 16)
     try:
         began = datetime.fromtimestamp(milliseconds / 1000, UTC) if thread[14] == _TIMED else datetime.now(UTC)

@@ -132,6 +132,7 @@ def _kept(config: Mapping[str, Any]) -> tuple[list[str], Variables]:
     secrets: list[str] = []
     words = table("agents")["codex"]["access"]
     profile = config.get("profiles", {}).get(config.get("profile"), {})
+    # A profile comes before what stands at the top, as it does in Codex.
     chosen = {name: value for name, value in {**config, **profile}.items() if name in words["kept"]}
     providers = chosen.get("model_providers")
     if isinstance(providers, dict):
@@ -159,6 +160,7 @@ def _without_secrets(provider: Any, secrets: list[str]) -> Any:
     headers = made.pop("http_headers", None)
     if isinstance(headers, dict):
         by_variable = {name: hidden(value) for name, value in headers.items() if isinstance(value, str)}
+        # A header that takes its value from a variable already stays as it is.
         made["env_http_headers"] = {**by_variable, **made.get("env_http_headers", {})}
     return made
 

@@ -222,6 +222,7 @@ def _of_its_provider(exit_code: int | None, stderr: str, *endings: Sequence[str]
                 continue
             if failure.kind is FailureKind.AUTH and _HTTP_ERROR.match(words):
                 continue
+            # A service on this machine that cannot be reached is the work's own.
             if not (failure.kind is FailureKind.NETWORK and here):
                 message = f"the worker ended with exit code {exit_code}: {words}"
                 return replace(failure, message=message[:LAST_WORDS_MAX])
@@ -257,6 +258,7 @@ class CommandAgent(Agent):
             return ""
         if not words or words[0] in _SHELL_WORDS or any(mark in model.command for mark in "|&;<>()$`\n"):
             return ""
+        # The shell would expand it, or set a variable.
         return "" if any(mark in words[0] for mark in "=~{*?[") else words[0]
 
     def invocation(self, order: AttemptOrder, place: RunPlace) -> Invocation:

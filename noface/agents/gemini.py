@@ -49,6 +49,7 @@ _POLICIES = Path(__file__).parents[1] / "data" / "gemini_policies"
 _TRUST = (("GEMINI_CLI_TRUST_WORKSPACE", "true"),)  # --skip-trust comes too late for the settings of the project
 _NO_SERVER = "noface-allows-none"
 _LOOP = "Loop detected, stopping"
+# Of errors of its own: login, input, sandbox, configuration, turns, trust. No HTTP status & 255 is among them.
 _OWN_EXITS = frozenset({41, 42, 44, 52, 53, 55})
 _TRY = re.compile(
     r"^Attempt \d{1,3} failed(?: with status (\d{3}))?[.:] (.{0,2000}(?:\n(?![ }]).{0,300})?)", re.MULTILINE
@@ -111,6 +112,7 @@ class GeminiReader(JsonReader):
         self._log.used(self._session, at_once=True)
         document = self.document()
         if not self._result and document.text("response"):
+            # A document tells of no tools: with one counted, an answer that only looks cut off is not taken for cut.
             self._last_text, self._tools = document.text("response"), 1
             self._session = document.text("session_id") or None
             self._result = JsonRecord({"status": "success"})

@@ -48,6 +48,7 @@ class GeminiLog(SessionLog):
         names = _listed(folder, _SUBAGENTS_MAX) if is_folder(folder) else ()
         for path in (self._main, *(folder / name for name in names if name.endswith(".jsonl"))):
             for line in self._files.setdefault(path, GrowingFile(path)).new_lines():
+                # Most lines are tools and their results, and long: they are not parsed.
                 if '"tokens"' in line:
                     self._take(JsonRecord.of(json_value(line)))
         if not self._counts:

@@ -91,10 +91,12 @@ class LineReader(ABC):
     def evidence(self, exit_code: int | None, stderr: str) -> AgentEvidence:
         """Return what the run left behind, once its process has ended."""
         unfinished = unescaped(self._lines.rest())
+        # A last line counts without its end, too.
         self.feed(b"\n")
         plain_stderr = unescaped(stderr)
         ending = self.ending(exit_code, plain_stderr)
         coded = ending.error is not None and (ending.error.codes or ending.error.status)
+        # An error that has a code says more than a question that the program left standing.
         if not ending.finished and not coded and asks(unfinished):
             message = f"it asks at the terminal, where nobody can answer: {unfinished.strip()[-TEXT_MAX:]}"
             ending = replace(ending, error=AgentError(message, (ASKS,)))

@@ -88,6 +88,7 @@ def main() -> None:
     code = _run(command, trajectory)
     _print(SUMMARY, summary, trajectory)
     if code < 0:
+        # It has no handler that could be set back, and Python raises an error.
         if -code != signal.SIGKILL:
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
@@ -114,6 +115,7 @@ def _print(name: str, essence: Callable[[JsonRecord], dict[str, object]], trajec
     try:
         if trajectory.stat().st_size <= _TRAJECTORY_BYTES_MAX:
             essential = essence(JsonRecord.of(json.loads(trajectory.read_bytes())))
+            # On a line of its own, whatever mini has left unfinished.
             sys.stdout.write(f"\n{json.dumps({name: essential})}\n")
             sys.stdout.flush()
     except (OSError, ValueError, RecursionError):

@@ -81,6 +81,7 @@ def gemini(plan: Json, env: dict[str, str]) -> dict[str, str]:
     for name in words["folders"]:
         (person / name).mkdir(parents=True, exist_ok=True)
     for name in (*words["linked"], *words["folders"]):
+        # Links and no copies: what is renewed here is renewed for the person.
         if (person / name).exists():
             (folder / name).symlink_to(person / name)
     settings = kept(read_settings(person / "settings.json"), words["kept"])
@@ -220,6 +221,7 @@ def read_settings(path: Path, *, lenient: bool = False) -> Json:
         if lenient:
             return {}
         raise UnreadableSettingsError(f"{path}: {problem.strerror}") from problem
+    # OpenCode reads {file:NAME} beside the settings, and these are read from another folder.
     text = _RELATIVE_FILE.sub(lambda _: f"{{file:{path.absolute().parent}/", text)
     try:
         return parsed(text, str(path))
@@ -249,6 +251,7 @@ def _list(entry: object, key: str) -> list[Any]:
 
 def _fresh(folder: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
+    # The person's keys are copied into it.
     folder.mkdir(0o700, parents=True)
     return folder
 

@@ -67,6 +67,7 @@ class GrowingFile:
             return
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(descriptor)
+            # A file that is shorter than what was read was written anew.
             if (status.st_dev, status.st_ino) != self._file or status.st_size < self._offset:
                 self._file, self._offset, self._lines = (status.st_dev, status.st_ino), 0, Lines()
             file.seek(self._offset)

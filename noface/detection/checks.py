@@ -104,6 +104,7 @@ def looking_only(words: list[str]) -> list[str]:
     """Return the words of a tool that mends as those with which it only looks, and fails for what it would mend."""
     for option, (gone, instead) in CI["mending"].items():
         if option in words:
+            # The options that only concern the mending are errors without it.
             return [*(word for word in words if word not in {option, *gone}), *instead]
     return words
 

@@ -87,6 +87,7 @@ class _CiReader:
                     self._leave(check.text, f"{check.where}; it needs a browser")
             checks = plain
         for where, wanted in self._installs.items():
+            # What jobs install that check nothing, such as one that builds the documentation, no gate needs.
             if any(check.where.partition(": ")[0] == where for check in checks):
                 self.wanted += wanted
         return Ci(without_doubles(checks), self.wanted, tuple(self.untaken.items()), tuple(dict.fromkeys(self.built)))
@@ -135,6 +136,7 @@ class _CiReader:
 
     def _lines(self, script: str, where: str, folder: str, env: Mapping[str, str], depth: int) -> None:
         at = folder
+        # What only a run knows becomes a variable: a command with one becomes a remark, and no gate.
         script = re.sub(r"\$\{\{.*?\}\}", "$UNKNOWN", script)
         for line in script.replace("\\\n", " ").split("\n"):
             for words in simple_commands(line):
@@ -177,6 +179,7 @@ class _CiReader:
 
     def _take(self, check: CiCheck) -> None:
         words = plain_words(check.words)
+        # `npm test` and `npm run test` are one check.
         same = tuple(word for word in words if word != "run") if words[0] in CI["package_managers"] else words
         self.checks.setdefault((same, check.folder, check.env), replace(check, words=words))
 
@@ -232,6 +235,7 @@ class _CiReader:
             filled = filled_in(line.strip(), values)
             values |= assigned(filled)
             if _INSTALLS.search(filled):
+                # As deep as it goes: what this line installs counts, and no tox or make behind it is followed.
                 self._lines(filled, where, folder, {}, _DEPTH_MAX)
 
     def _recipe(self, program: str, names: list[str], where: str, folder: str, depth: int) -> bool:
@@ -239,6 +243,7 @@ class _CiReader:
         recipes = self._just if program == "just" else self._targets
         if folder or not names or not all(name in recipes for name in names):
             return False
+        # A recipe that is understood in part runs as `make NAME`: what was read of it is taken back then.
         before = (dict(self.checks), self.wanted, dict(self.untaken), list(self.built))
         for name in names:
             needs, lines = recipes[name]

@@ -41,6 +41,7 @@ def filled(text: str, values: Mapping[str, object]) -> str:
 def evaluate(text: str, values: Mapping[str, object]) -> object:
     """Return what an expression of GitHub's is worth, as far as `values` say."""
     tokens = [match[1] for match in _TOKEN.finditer(text)]
+    # Something is left over that is no token: it is more of the language than is known here.
     if "".join(tokens) != re.sub(r"\s+(?=(?:[^']*'[^']*')*[^']*$)", "", text):
         return _UNKNOWN
     try:
@@ -54,6 +55,7 @@ def _either(tokens: list[str], values: Mapping[str, object]) -> tuple[object, li
     value, rest = _both(tokens, values)
     while rest[:1] == ["||"]:
         other, rest = _both(rest[1:], values)
+        # Of "unknown || x" only a true x is known.
         value = value if value is not _UNKNOWN and value else _UNKNOWN if value is _UNKNOWN and not other else other
     return value, rest
 
@@ -111,6 +113,7 @@ def _call(name: str, tokens: list[str], values: Mapping[str, object]) -> tuple[o
     rest = rest[1:]
     if name in {"always", "success"}:
         return True, rest
+    # What is asked for is a run in which nothing has failed so far.
     if name in {"failure", "cancelled"}:
         return False, rest
     if _UNKNOWN in arguments:

@@ -75,6 +75,7 @@ def first_file(root: Path, patterns: Iterable[str]) -> str:
             for path in paths:
                 if any(fnmatchcase(path.name, pattern) for pattern in wanted) and path.is_file():
                     return path.relative_to(root).as_posix()
+            # A link may lead in a circle, and an environment holds the tests of all that is installed in it.
             named = (path for path in paths if not path.name.startswith(".") and path.name not in _NOT_OWN)
             inner += [
                 path for path in named if path.is_dir() and not path.is_symlink() and not (path / "pyvenv.cfg").exists()

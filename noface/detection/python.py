@@ -228,6 +228,7 @@ def _uv_pip(project: PythonProject, tools: tuple[str, ...], surroundings: Surrou
     asked = _asked(project, [*installed, *older, *tools])
     words += [quote(item) for item in (*older, *(pinned_version(project, tool) for tool in rest), *asked)]
     version = version_variable(project, surroundings.version)
+    # uv venv asks, or refuses, if there is an environment from before.
     steps = [f"rm -rf {VENV}", f"uv venv {VENV}", f"{version}{_UV_PIP} {' '.join(words)}"]
     return _setup(project, steps, ("uv.toml",), "uv")
 
@@ -265,6 +266,7 @@ def _pdm(project: PythonProject, tools: tuple[str, ...], surroundings: Surroundi
     installed += [item for requirements in older.values() for item in texts(requirements)]
     version = version_variable(project, surroundings.version)
     words = " ".join(("pdm sync --dev", *(f"-G {quote(name)}" for name in chosen)))
+    # pdm notes its interpreter in .pdm-python, which would count as the worker's work.
     steps = [f"python3 -m venv --clear {VENV}", f'{version}VIRTUAL_ENV="$PWD/{VENV}" {words}', "rm -f .pdm-python"]
     steps += _tools_step(project, tools, installed, PIP)
     return _setup(project, steps, ("pdm.lock", "pdm.toml"), "pdm")

@@ -225,6 +225,7 @@ def _argument(setup_py: str, name: str) -> ast.expr | None:
         return None
     try:
         nodes = list(ast.walk(ast.parse(setup_py)))
+    # MemoryError is what the parser says of brackets in too many brackets.
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     value = next((node.value for node in nodes if isinstance(node, ast.keyword) and node.arg == name), None)

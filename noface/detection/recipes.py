@@ -70,6 +70,7 @@ def _known(root: Path, name: str, hook: dict[Any, Any], but: str) -> Hook:
     left_out = [place for text in (but, str(hook.get("exclude") or "")) for place in _places(root, text)]
     if left_out and name in CI["hook_excludes"]:
         places = [CI["hook_excludes"][name], ",".join(left_out), *places]
+    # A hook may mend what it finds; a gate must not change what it checks.
     given = [word for word in texts(hook.get("args")) if not _MENDS.match(word)]
     needs = tuple(item for item in texts(hook.get("additional_dependencies")) if item[:1].isalpha())
     return Hook(name, tuple(start), (*start, *given, *places), needs)

@@ -51,6 +51,7 @@ def simple_commands(line: str) -> Iterator[list[str]]:
     try:
         hidden = _ASIDE.sub(lambda match: literal(match[0]), text)
         lexer = shlex.shlex(hidden, posix=True, punctuation_chars="();<>|&")
+        # Else a word would end at each `@`, `:`, `[` or `$`, which shlex does not count among its letters.
         lexer.whitespace_split = True
         parts = list(lexer)
     except ValueError:
@@ -63,12 +64,15 @@ def simple_commands(line: str) -> Iterator[list[str]]:
             chain += [words] if words else []
             words, skipping = [], part in {"|", "||"}
             if part == "||" and _NEVER_FAILS.fullmatch(after):
+                # What may fail checks nothing, but where it leads the commands after it run.
                 chain = [each for each in chain if each[0] in {"cd", "pushd"}]
             if part in {";", "&"}:
+                # Only now it is certain that no `|| true` comes behind them.
                 yield from chain
                 chain = []
         elif re.fullmatch(r"[<>&]+", part):
             skipping = True
+            # The 2 of `2>&1` names a stream, and shlex has made a word of it.
             words = words[:-1] if words and words[-1].isdigit() else words
             words = [] if _FOR_LATER_STEPS.match(after) else words
         elif not skipping:
@@ -115,6 +119,7 @@ def module_words(words: list[str]) -> list[str] | None:
             return rest[1:]
         if option.endswith("c"):
             return None
+        # -W and -X take the next word; all other options of Python stand alone.
         rest = rest[2:] if option[-1] in "WX" else rest[1:]
     return None
 

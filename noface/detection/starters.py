@@ -47,9 +47,11 @@ def _started(command: Bare, scripts: Collection[str]) -> Bare | None:
         return _after(command, words, "npx")
     if program in {"c8", "nyc"}:
         inner = _after(command, words, program)
+        # `nyc report` starts nothing.
         return inner if inner.words and inner.words[0] != "report" else None
     if program == "timeout":
         inner = _after(command, words, program)
+        # The first word behind its options is the time.
         return Bare(inner.words[1:], inner.env, inner.wanted)
     if (aside := next((start for start in _STARTERS["aside"] if words[: len(start)] == start), None)) is not None:
         return _after(command, words[len(aside) - 1 :], "uvx")

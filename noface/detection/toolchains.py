@@ -65,6 +65,7 @@ def _bounds(text: str) -> list[tuple[str, str]]:
 def _holds(here: tuple[int, ...], sign: str, text: str) -> bool:
     named = _parts(text)
     padded = here + (0,) * (len(named) - len(here))
+    # ">=3.8" is met by 3.8.1, and "<=3.8" too: only as many parts count as are named.
     prefix = padded[: len(named)]
     match sign:
         case ">=":

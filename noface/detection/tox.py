@@ -21,6 +21,7 @@ _PACKAGES = re.compile(r"\{(?:envsitepackagesdir|env_site_packages_dir)\}(?:/|\{
 
 def tox_sessions(root: Path, words: list[str]) -> Iterator[RunnerSession]:
     """Yield what a call of tox runs, of environments that differ in versions only the first."""
+    # What stands behind `--` is for the tests, and names no environment.
     words = words[: words.index("--")] if "--" in words else words
     sections = _sections(root, next(iter(option_values(words, "-c", "--conf") or ()), ""))
     if not sections:
@@ -151,6 +152,7 @@ def _in_the_tree(root: Path, text: str) -> str:
 
 
 def _item(line: str) -> str:
+    # pip takes `-rFILE` as well, but who reads this looks for `-r FILE`.
     return re.sub(r"^-([rc])\s*", r"-\1 ", re.sub(r"\s+#.*$", "", line)).replace("./", "")
 
 
@@ -173,6 +175,7 @@ def _for_factors(line: str, factors: set[str]) -> str:
 
 def _filled(text: str, sections: dict[str, dict[str, str]], top: str) -> str:
     """Return a text with tox's substitutions made; those that only a run knows become variables."""
+    # A substitution may hold another one, as {env:A:{toxinidir}}; one that leads to itself has to end as well.
     for _ in range(4):
 
         def made(match: re.Match[str]) -> str:

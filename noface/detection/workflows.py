@@ -68,7 +68,9 @@ def _event(triggers: Mapping[str, Any]) -> str:
             continue
         only = table(triggers, event)
         paths = only.get("paths")
+        # A workflow for changes of the documentation alone checks no code.
         elsewhere = isinstance(paths, list) and all(_ELSEWHERE.match(str(path)) for path in paths)
+        # With tags and without branches it runs for releases alone.
         tags = event == "push" and "tags" in only and not {"branches", "branches-ignore"} & only.keys()
         if not tags and not elsewhere:
             return event
@@ -137,6 +139,7 @@ def _steps(root: Path, steps: object, run: _Run, depth: int) -> Iterator[CiStep]
             continue
         env = {**run.env, **table(step, "env")}
         folder = filled(str(step.get("working-directory", run.folder)), run.values)
+        # A checkout into a folder is the top of the repository: here that folder does not exist.
         folder = folder.removeprefix(at) if at else folder
         values = {**run.values, **{f"env.{key}": value for key, value in env.items()}}
         plain = {key: filled(_text(value), values) for key, value in env.items() if not isinstance(value, dict | list)}
@@ -166,6 +169,7 @@ def _combinations(matrix: Mapping[str, Any], values: Mapping[str, object]) -> It
         else:
             made.append(dict(extra))
     released = [each for each in made if not any(_OTHER_TOOLCHAIN.search(str(value)) for value in each.values())]
+    # Of a matrix of pre-releases alone these are better than nothing; a job without a matrix runs once.
     for each in released or made or [{}]:
         yield {**values, **dict(_flat("matrix", each))}
 

@@ -159,6 +159,7 @@ class AgentVerdict:
             usage=self.usage,
             limit=self.limit,
         )
+        # The CLI has told the limit in most messages, with commas or without.
         untold = self.limit and not re.search(rf"\b{self.limit:.0f}\b", self.message.replace(",", ""))
         return replace(failure, message=f"{self.message} ({failure.ran_out})") if untold else failure
 

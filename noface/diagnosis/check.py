@@ -80,6 +80,7 @@ def check_failure(
     if not log.strip():
         return _unread(check, name, why_unread)
     text, command, code = unwrapped(log)
+    # A failed check has failed, whatever its log says of an exit code.
     verdict = classify(GateEvidence(command, code or 1, text, "", repo_files=files), rules)
     kind = verdict.kind or FailureKind.UNKNOWN
     return Failure(
@@ -155,6 +156,7 @@ def together(failures: Sequence[Failure], review: Failure | None) -> Failure:
     return replace(
         first,
         message=f"{first.message}{also}",
+        # Sorted: checks end in any order, and the same failures have to have the same signature.
         signature=" ".join(sorted(failure.signature for failure in (*failures, *((review,) if review else ())))),
         excerpt="\n\n".join(part for part in (first.excerpt, *more) if part),
         failing_tests=tuple(dict.fromkeys(test for failure in ranked for test in failure.failing_tests)),

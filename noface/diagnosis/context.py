@@ -76,6 +76,7 @@ def repo_of(files: tuple[str, ...] | None) -> Repo:
         parts = path.split("/")
         names[parts[-1]] = (*names.get(parts[-1], ()), path)
         stems.update(parts[:-1])
+        # Of "a.test.js" as of "a.d.ts" an import says "a".
         stems.add(parts[-1].split(".")[0])
     return Repo(known=True, files=frozenset(clean), by_name=names, stems=frozenset(stems))
 

@@ -77,6 +77,7 @@ def exit_findings(evidence: GateEvidence, log: Log) -> list[Finding]:
         return [Finding("exit.none", FailureKind.UNKNOWN, Level.EXIT_CODE, last)]
     if code in {EXIT_NOT_FOUND, EXIT_NOT_EXECUTABLE}:
         return [Finding("exit.command-missing", FailureKind.ENVIRONMENT, Level.EXIT_CODE, last)]
+    # A shell adds 128 to the number of the signal, and 64 is the last one.
     if code < 0 or EXIT_SIGNAL < code <= EXIT_SIGNAL + 64:
         return [Finding("exit.signal", FailureKind.RUNTIME_ERROR, Level.EXIT_CODE, last)]
     if last < 0:
@@ -240,6 +241,7 @@ def _pick(candidates: list[Finding], everything: list[Finding]) -> GateDecision:
 
 def _worth(finding: Finding) -> tuple[int, bool, bool, int]:
     """Rank findings of one kind: the log before a report's text, a place before none, the first before the rest."""
+    # A report has no lines: between it and a summary the place in the log decides.
     level = min(finding.level, Level.SUMMARY)
     return level, finding.line >= 0, finding.location is not None, -finding.line
 

@@ -85,6 +85,7 @@ def _outside_data(readings: list[Reading]) -> list[Reading]:
 
 
 def _free(finding: Finding, reading: Reading, owned: frozenset[int]) -> bool:
+    # A runner's word of its own end counts in a traceback, too: pytest prints one as INTERNALERROR.
     inside = any(start <= finding.line < end for start, end in reading.owned)
     return inside or finding.line not in owned or finding.level >= Level.SUMMARY
 

@@ -82,6 +82,7 @@ def place_among(library: MissingLibrary, paths: Iterable[str], location: str | N
         folder, _, file = path.rpartition("/")
         parts = [*folder.split("/"), file.partition(".")[0]] if folder else [file.partition(".")[0]]
         at = parts.index(name) if name in parts and path.endswith(suffixes) else -1
+        # Deeper down a folder may have the name by chance, as tests/fixtures/yaml has.
         if at == 0 or (at > 0 and (parts[at - 1] in _HOMES or around.startswith(f"{'/'.join(parts[:at])}/"))):
             return path if at == len(parts) - 1 else "/".join(parts[: at + 1])
     return None

@@ -119,6 +119,7 @@ def is_own_module(name: str, repo: Repo) -> bool:
         return False
     if bare in repo.files or bare.rsplit("/", 1)[-1] in repo.by_name:
         return True
+    # A scope of npm's: no folder of the project's is called so.
     if bare.startswith("@"):
         return False
     parts = [part for part in _SEPARATORS.split(bare) if part]
@@ -126,6 +127,7 @@ def is_own_module(name: str, repo: Repo) -> bool:
         return False
     if _EXCEPTION["public_root"].fullmatch(parts[0]) and len(parts) > _ROOT_AND_OWNER:
         return any(f"/{parts[0]}/{parts[1]}/" in f"/{path}" for path in repo.files)
+    # Elixir and Ruby name the file of FooBar foo_bar.
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", parts[0]).lower()
     return bool({parts[0], parts[0].lower(), parts[0].replace("-", "_"), snake} & repo.stems)
 

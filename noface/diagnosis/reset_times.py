@@ -109,11 +109,13 @@ def _clock_time(text: str, clock: WallClock) -> float | None:
 
 def _moment(match: re.Match[str], hour: int, minute: int, here: datetime, now: float) -> float:
     """Return the moment meant; raises ValueError for a date that no calendar has."""
+    # fold=0: of an hour that the end of summer time repeats the first one is meant.
     at = here.replace(hour=hour, minute=minute, second=0, microsecond=0, fold=0)
     if not match["month"]:
         return (at + timedelta(days=1) if at.timestamp() < now - _JUST_PASSED_S else at).timestamp()
     month = _MONTHS.index(match["month"].lower()) + 1
     at = at.replace(year=int(match["year"] or here.year), month=month, day=int(match["day"]))
+    # Without a year a date in the past is one of the next year; a day is left for zones.
     if not match["year"] and at.timestamp() < now - 86_400:
         at = at.replace(year=here.year + 1)
     return at.timestamp()

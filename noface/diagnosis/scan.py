@@ -171,6 +171,7 @@ def _is_quoted(match: re.Match[str], rule: LineRule) -> bool:
     if _SCAN["expectation"].match(match.string):
         return True
     start = match.start()
+    # After an odd number of quotes the words stand in a text that is printed, such as a term of Erlang's.
     return start > 0 and match.string[:start].count('"') % 2 == 1
 
 
@@ -190,6 +191,7 @@ def _rule_finding(rule: LineRule, match: re.Match[str], number: int, log: Log, c
         kind = exception_kind(groups["exc"], groups.get("msg") or "", context.repo)
     if rule.own_kind is not None:
         dep = next((value for name, value in groups.items() if name.startswith("dep") and value), "")
+        # A file that the gate's command names and that is not there is no module of the project's.
         named = dep.rsplit("/", 1)[-1] in context.named_files or dep in context.command.split()
         if dep and not named and is_own_module(dep, context.repo):
             kind = rule.own_kind

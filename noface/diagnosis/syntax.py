@@ -312,6 +312,7 @@ _FLOW_WITHIN = 2_000
 def check_brackets(language: str, data: bytes) -> tuple[int, str] | None:
     """Return line and message of a bracket without its other half; None if all match or there is no grammar."""
     parser = _parser(language)
+    # Flow writes types into JavaScript, which its grammar does not know.
     if parser is None or (language == "javascript" and b"@flow" in data[:_FLOW_WITHIN]):
         return None
     root = parser.parse(data).root_node

@@ -151,6 +151,7 @@ def strip_codes(text: str) -> str:
 
 def _lines(text: str) -> list[str]:
     short = digest(text)
+    # A bar of progress writes over itself with returns: each state of it is a line.
     clean = strip_codes(short.replace("\r\n", "\n").replace("\r", "\n"))
     lines = [_shorten(line) for line in clean.split("\n")]
     while lines and not lines[-1].strip():
@@ -192,5 +193,6 @@ def normalise(line: str) -> str:
 def signature_of(kind: FailureKind, key_line: str, failing: tuple[str, ...]) -> str:
     """Return sixteen hexadecimal digits over the kind, the decisive line and the failing tests."""
     tests = sorted({normalise(name) for name in failing})
+    # In order of their names: runners that shuffle name the same tests in another order each time.
     body = "\n".join([kind.value, normalise(key_line), *tests])
     return blake2b(body.encode("utf-8", "replace"), digest_size=8).hexdigest()

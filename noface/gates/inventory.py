@@ -91,6 +91,7 @@ def _written(reports: Path, roots: tuple[str, ...]) -> list[Inventory]:
     runs: list[Inventory] = []
     bytes_left, tests_left = BYTES_MAX, TESTS_MAX
     for path in _files(reports):
+        # One byte more than fits shows that it does not fit.
         data = read_regular(path, bytes_left + 1) if path is not None else None
         if data is None or len(data) > bytes_left:
             runs.append(_UNREAD)

@@ -41,6 +41,7 @@ def environments(workspace: Path, place: str) -> tuple[str, ...]:
 
 def _sites(workspace: Path, place: str) -> Iterator[str]:
     """Yield the folders of a virtual environment in which packages lie, from the workspace on."""
+    # One byte will do: the question is whether it is there.
     if read_regular(workspace / place / "pyvenv.cfg", 1) is None:
         return
     for version in names_in(workspace / place / "lib"):
@@ -110,6 +111,7 @@ def _node_package(workspace: Path, place: str, name: str) -> Package | None:
     programs = manifest.values.get("bin")
     bins = tuple(programs) if isinstance(programs, dict) else (name.rpartition("/")[2],) if programs else ()
     files = (f"{place}/{name}", *(f"{place}/.bin/{each}" for each in bins if "/" not in each and each != ".."))
+    # The packages of a monorepo are links that lead out of node_modules.
     own = f"/{_NODE}/" not in f"{os.path.realpath(folder)}/"
     return Package(place, name, version, (_typed(name),), needs, files=files, own=own)
 

@@ -46,6 +46,7 @@ def read_report(
             if status.st_size > BYTES_MAX:
                 return None, f"{path.name} has {status.st_size:,} bytes, more than {BYTES_MAX:,}: ignored"
             writable = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
+            # What has another name as well may lie in a person's folder: it is not changed.
             if masker and status.st_nlink == 1 and writable:
                 mask_open(descriptor, masker)
             data = file.read(BYTES_MAX)
@@ -76,6 +77,7 @@ def _open_below(root: Path, path: Path) -> int:
 
 def _open_to_mask(name: str, folder: int) -> int:
     """Open a report to read and, if it may be written, to take secrets out of it."""
+    # Opening a pipe that nobody writes to would wait for ever.
     flags = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         return os.open(name, os.O_RDWR | flags, dir_fd=folder)
@@ -104,6 +106,7 @@ def parse_report(data: bytes, name: str = "report") -> tuple[TestReport | None, 
 def _parse_junit(data: bytes, name: str) -> tuple[TestReport | None, str]:
     from junitparser import JUnitXml
 
+    # Entities that hold entities fill the memory of a parser.
     if b"<!DOCTYPE" in data[:_SNIFF] or b"<!ENTITY" in data:
         return None, f"{name} declares entities or a document type, which no test report needs: ignored"
     try:

@@ -79,6 +79,7 @@ def run_gate(
     place.logs.mkdir(parents=True, exist_ok=True)
     stdout, stderr = (place.logs / name for name in log_names(gate))
     for log in (stdout, stderr):
+        # Of a gate that cannot be started the log of an earlier try would be read.
         log.unlink(missing_ok=True)
     ended = launcher.run(
         Command(

@@ -155,6 +155,7 @@ def without_secrets(data: bytes, masker: Masker) -> bytes:
             left[start : start + len(put)] = put
         return bytes(left)
     text = data.decode("utf-8", "surrogateescape")
+    # From the end, so that the places of those before stay right.
     for key in reversed(keys_of(text)):
         text = text[: key.start] + MARK.format(type=key.name) + text[key.end :]
     return text.encode("utf-8", "surrogateescape")

@@ -149,6 +149,7 @@ def _write_tools(folder: Path, scenarios: Sequence[Scenario], world: World, pyth
     gate = here.with_name("gate.sh").read_text(encoding="utf-8").replace("@GATES@", str(gates))
     start = "from noface.selftest.worker import main; sys.exit(main(sys.argv[1:]))"
     code = f"import sys; sys.path.insert(0, {str(here.resolve().parents[2])!r}); {start}"
+    # -I and -S: nothing of the person's Python acts, and it starts at once.
     agent = shlex.join([python, "-I", "-S", "-c", code, str(world.folder)])
     programs = {scenario.tool.split()[0]: gate for scenario in scenarios if scenario.tool}
     programs |= {"pytest": gate, "suite": here.with_name("suite.sh").read_text(encoding="utf-8")}

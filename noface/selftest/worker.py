@@ -113,6 +113,7 @@ def _interfere(scenario: Scenario, world: World, attempt: int) -> None:
     subprocess.run(
         ["sh", Path(__file__).with_name("colleague.sh"), shared_file(scenario.id), scenario.id],
         cwd=world.repository,
+        # The worker's own would lead git to its workspace.
         env={name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
         input=f"{world.secret(scenario.id, 'main')}\nversion {attempt} of a colleague\nend\n",
         text=True,

@@ -26,6 +26,7 @@ Secrets = Mapping[str, Mapping[str, str]]
 
 def fresh(name: str) -> str:
     """Return a secret that begins with `name` and that nobody knows yet."""
+    # Consonants alone spell no word that a text could hold by chance.
     return f"{name}-{''.join(_CONSONANTS[byte % len(_CONSONANTS)] for byte in os.urandom(_LETTERS))}"
 
 

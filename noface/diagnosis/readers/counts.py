@@ -57,6 +57,7 @@ def _judge(pairs: list[tuple[str, int]], line: str, number: int) -> Counts | Non
     sums: dict[str, int] = {}
     for word, count in pairs:
         name = _counted()[word]
+        # The words for tests and for cases are totals of the same tests.
         if name == "total" and name in sums:
             continue
         sums[name] = sums.get(name, 0) + count
@@ -114,6 +115,7 @@ def _merged(summaries: list[Counts]) -> list[Counts]:
 def _completed(count: Counts) -> Counts:
     if not count.alone or count.total is None or count.passed is None or count.bad:
         return count
+    # uvu counts all and those that passed; what is missing has failed.
     missing = count.total - count.passed - count.skipped
     return replace(count, failed=missing) if missing > 0 else count
 

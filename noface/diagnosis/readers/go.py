@@ -40,6 +40,7 @@ def _tests(log: Log, context: Context) -> list[Finding]:
             inside = line.startswith(("=== ", "    ")) and inside
             continue
         match = _GO["log"].match(line)
+        # A tab and a slash begin a frame of a panic's trace, which names the test's file as well.
         if not match or not (inside or match["file"].endswith("_test.go")) or line.startswith("\t/"):
             continue
         message = match["msg"] or ""
@@ -78,6 +79,7 @@ def _counts(log: Log) -> tuple[tuple[Counts, ...], tuple[str, ...]]:
     if last < 0:
         return (), ()
     names = [n for n in names if not any(other.startswith(n + "/") for other in names)]
+    # A package whose tests were all skipped is "ok" all the same.
     if skipped and not (passed or failed) and ok:
         ok = 0
     counts = Counts(line=last, passed=passed or ok, failed=failed, skipped=skipped, runner="go")

@@ -43,6 +43,7 @@ def _pytest_counts(log: Log) -> list[Counts]:
             continue
         sums = {word: int(count) for count, word in _PAIR.findall(match["body"])}
         none = match["body"].startswith("no tests")
+        # Other runners count in this form, too: riot's "1 passes, 0 failures, 0 errors in 0.00 seconds".
         if not none and (not sums.keys() & _WORDS_OF_PYTEST or sums.keys() & _WORDS_OF_OTHERS):
             continue
         counts.append(
@@ -106,6 +107,7 @@ def _judge_block(log: Log, block: _Block, context: Context) -> Finding:
     loading = "collecting" in block.title or block.title.startswith("ERROR")
     matches = [(n, match) for n in e_lines if (match := _PYTEST["e_line"].match(log.get(n)))]
     exc, msg = "", ""
+    # "[gw0] linux" says which process of xdist ran the test, and nothing of the failure.
     first = next((n for n in range(block.start + 1, end) if not log.get(n).startswith("[gw")), block.start)
     key = e_lines[0] if e_lines else min(first, end - 1)
     ends = _PYTEST["ends"].match(log.get(head)) if head is not None else None
@@ -272,6 +274,7 @@ def _judge_unittest(log: Log, head: int, end: int, context: Context) -> tuple[Fi
         typed = None if line.startswith((" ", "-")) or "Traceback" in line else _UNITTEST["exc"].match(line)
         if typed and (typed["msg"] is not None or typed["exc"].endswith(("Error", "Exception", "Exit"))) and not exc:
             key, exc, msg = number, typed["exc"], typed["msg"] or ""
+        # The error of the last traceback counts: "ImportError: Failed to import test module" only comes before it.
         if "Traceback (most recent" in line:
             exc = ""
     kind = FailureKind.TEST_FAILURE if word in {"FAIL", "UNEXPECTED SUCCESS"} else FailureKind.RUNTIME_ERROR

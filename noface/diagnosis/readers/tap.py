@@ -31,6 +31,7 @@ def read_tap(log: Log, context: Context) -> Reading | None:
     passed = skipped = 0
     failed: list[_Point] = []
     last = -1
+    # Lines of go and deno begin with "ok" as well: without a number it is TAP only if a plan or a version says so.
     announced = "TAP version" in log.text or "\n1.." in f"\n{log.text}"
     bare = (number for number in log.lines_with("ok") if log.get(number).strip() in {"ok", "not ok"})
     for number in sorted({*log.lines_with("ok "), *bare}):
@@ -44,6 +45,7 @@ def read_tap(log: Log, context: Context) -> Reading | None:
             passed += 1
         else:
             point = _point(log, number, match["name"], context)
+            # A suite fails with its tests, and is none itself.
             if point.fields.get("failureType") not in {"subtestsFailed", "cancelledByParent"}:
                 failed.append(point)
         last = number

@@ -84,6 +84,7 @@ class Run:
         """Close the run, `whole` if all that was collected ran."""
         _runs.remove(self)
         for name, (before, during) in self._taken.items():
+            # A test may have set it since: then it stays.
             if os.environ.get(name) == during:
                 os.environ[name] = before
         with _quiet:
@@ -214,6 +215,7 @@ class _Pytest:
             only_looks = any(
                 getattr(options, name, False) for name in ("collectonly", "showfixtures", "show_fixtures_per_test")
             )
+            # A session in another one: started by a test, or a worker of xdist, whose tests the first one reports.
             inside = _runs_here() or hasattr(session.config, "workerinput") or "PYTEST_CURRENT_TEST" in os.environ
             if not only_looks and not inside:
                 root = getattr(session.config, "rootpath", None) or session.config.rootdir
@@ -231,6 +233,7 @@ class _Pytest:
     def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
         with _quiet:
             if call.when == "setup":
+                # A test that runs again, as with pytest-rerunfailures, begins anew.
                 self.raised -= {(item.nodeid, when) for when in ("setup", "call", "teardown")}
             if call.excinfo is not None and not _is_skip(call.excinfo.value):
                 self.raised.add((item.nodeid, call.when))
@@ -248,6 +251,7 @@ class _Pytest:
     def pytest_sessionfinish(self, session: Any, exitstatus: Any) -> None:
         with _quiet:
             if self.run is not None:
+                # 0 all passed, 1 some failed, 5 none collected; every other code is a run that broke off.
                 whole = int(exitstatus) in {0, 1, 5} and len(self.begun) >= session.testscollected
                 self.run.end(whole)
                 self.run = None
@@ -394,6 +398,7 @@ def _watch(kind: Any) -> None:
         return stop(self)
 
     kind.stopTestRun = stopped
+    # What was put there just now is the reporter's, and not the project's.
     for holder, before in _kept.values():
         if holder is kind:
             before.update(vars(kind))
