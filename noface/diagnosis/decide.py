@@ -199,6 +199,7 @@ def _of_runner(finding: Finding) -> bool:
 
 def _by_worth(runner: list[Finding], traces: list[Finding], bad: list[Counts]) -> Iterator[list[Finding]]:
     """Yield the findings that may say why tests failed, the most telling group first; the last is never empty."""
+    # Where a runner tells errors from failures, an assertion in a trace is one that the code itself makes.
     only_errors = bool(bad) and all(count.separates_errors and not count.failed for count in bad)
     if not any(count.passed for count in bad):
         yield _of(runner, FailureKind.NO_TESTS)

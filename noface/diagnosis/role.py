@@ -100,6 +100,7 @@ def by_role(words: list[Finding], log: Log, context: Context) -> list[Finding]:
     placed = _placed(role, log, context, formed=True) or _placed(role, log, context, formed=False)
     if placed is None and role is GateRole.TEST and _by_command(context) is not GateRole.TEST:
         return []  # that it says no kind tells nothing of a command that nobody knows
+    # A row of "=" or "-" at the end only closes what was printed.
     last = max((number for number, line in enumerate(log.lines) if any(map(str.isalnum, line))), default=-1)
     return [placed or Finding(_name(role), _FOUND[role], Level.WORDS, last)]
 

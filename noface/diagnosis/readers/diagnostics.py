@@ -83,8 +83,10 @@ def _arrow(log: Log, number: int, match: re.Match[str], context: Context) -> Fin
     """Read the error on one line, and the place behind an arrow on a line below it."""
     for below in range(number + 1, min(log.stream_end(number), number + _ARROW_LOOK)):
         if arrow := _DIAGNOSTIC["arrow"].match(log.get(below)):
+            # A stack trace of JavaScript has "at" where a compiler has its arrow.
             if _is_frame(log, below):
                 return None
+            # Clippy's findings have the form of the compiler's errors, but for the name of the lint below them.
             lint = not match["code"] and _is_clippy(log, number)
             message = match["msg"]
             kind = FailureKind.LINT_FAILURE if lint else context_kind(log, number, message, match.string, context)
