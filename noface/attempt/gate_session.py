@@ -18,7 +18,7 @@ from noface.attempt.environment import AttemptEnvironment, GateMet, MainGateSeen
 from noface.attempt.gate_turns import Turn
 from noface.attempt.isolation import gate_box, gate_variables, wrapping
 from noface.attempt.main_tools import prepare_with_main_tools
-from noface.attempt.prepare import kept_digest, looking, prepare_gate_slot, setup_stamp
+from noface.attempt.prepare import Preparation, kept_digest, looking, setup_stamp
 from noface.diagnosis.company import company_line
 from noface.gates.inventory import instrumented, read_inventory
 from noface.gates.packages import packages_in
@@ -190,11 +190,11 @@ class GateSession:
         task = self.task
         if not task.on_main:
             self.env.plumbing.refs.apply(RefUpdate(hold_ref(task.issue_id, f"gating-{task.name}"), task.tree))
-        place = (self.scope, self.slot, task.tree, task.main, task.token)
+        preparation = Preparation(self.scope, self.slot, task.token)
         if task.product is not None:
-            failure = prepare_with_main_tools(*place, task.product)
+            failure = prepare_with_main_tools(preparation, task.tree, task.main, task.product)
         else:
-            failure = prepare_gate_slot(*place)
+            failure = preparation.prepare_for_gates(task.tree, task.main)
         if failure is None:
             self._note_packages()
             self._remember()

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noface.attempt.copied_setup import beside
-from noface.attempt.environment import Scope
-from noface.attempt.prepare import check_out, prepare_gate_slot
+from noface.attempt.prepare import Preparation, check_out
 from noface.gates.packages import environments, names_in, packages_in
 from noface.git.plumbing import Plumbing
 from noface.git.removal import remove, remove_below
-from noface.git.workspace import Slot
 from noface.integrity.asked_for import words_of
 from noface.integrity.judges import Part, part_of
 from noface.integrity.lexing import TEXT_CHARS_MAX
@@ -70,10 +68,10 @@ def _words(plumbing: Plumbing, commit: str) -> set[str]:
 
 
 def prepare_with_main_tools(
-    scope: Scope, slot: Slot, commit: str, main: str, token: str, product: frozenset[Key]
+    preparation: Preparation, commit: str, main: str, product: frozenset[Key]
 ) -> Failure | None:
     """Check `commit` out for gates, in main's environment with the change's versions of the `product`'s packages."""
-    failure = prepare_gate_slot(scope, slot, commit, main, token)
+    slot, failure = preparation.slot, preparation.prepare_for_gates(commit, main)
     if failure is not None:
         return failure
     aside = beside(slot.path, "change")
@@ -81,7 +79,7 @@ def prepare_with_main_tools(
     try:
         for path in slot.keep:
             _move(slot.path, aside, path.strip("/"))
-        failure = prepare_gate_slot(scope, slot, main, main, token) or check_out(scope.env, slot, commit)
+        failure = preparation.prepare_for_gates(main, main) or check_out(preparation.scope.env, slot, commit)
         for path in slot.keep if failure is None else ():
             combine(aside, slot.path, path.strip("/"), product)
     finally:

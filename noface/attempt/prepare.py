@@ -17,7 +17,7 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -97,34 +97,177 @@ _TURN_S = 0.2
 _FIRST_LOOK_S = 5.0
 
 
-def prepare(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None:
-    """Check `commit` out in the slot and set it up; return why that failed, if it did.
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """Makes a slot ready; what it starts there is known by the `token`."""
 
-    Where the folder went away meanwhile it is made once more: who clears caches is to blame, and no change.
-    """
-    failure = _prepare(scope, slot, commit, token)
-    cleared = failure is not None and failure.rule == SETUP_FAILED and not os.path.lexists(slot.path / ".git" / "HEAD")
-    return _prepare(scope, slot, commit, token) if cleared and not scope.cancel.cancelled else failure
+    scope: Scope
+    slot: Slot
+    token: str
 
+    def prepare(self, commit: str) -> Failure | None:
+        """Check `commit` out in the slot and set it up; return why that failed, if it did.
 
-def _prepare(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None:
-    env = scope.env
-    _clear_beside(slot)
-    if (missing := check_out(env, slot, commit)) is not None:  # it may have to empty the slot, with the stamp
-        return missing
-    stamp = setup_stamp(env, commit)
-    if not env.setup.command or _is_set_up(slot, stamp):
+        Where the folder went away meanwhile it is made once more: who clears caches is to blame, and no change.
+        """
+        failure = self._prepare(commit)
+        there = os.path.lexists(self.slot.path / ".git" / "HEAD")
+        cleared = failure is not None and failure.rule == SETUP_FAILED and not there
+        return self._prepare(commit) if cleared and not self.scope.cancel.cancelled else failure
+
+    def _prepare(self, commit: str) -> Failure | None:
+        env, slot = self.scope.env, self.slot
+        _clear_beside(slot)
+        if (missing := check_out(env, slot, commit)) is not None:  # it may have to empty the slot, with the stamp
+            return missing
+        stamp = setup_stamp(env, commit)
+        if not env.setup.command or _is_set_up(slot, stamp):
+            return None
+        slot.setup_stamp.unlink(missing_ok=True)
+        _unlink_kept(slot)
+        copied = self._copied(stamp)
+        if copied is Copied.NOT:
+            copied = self._made_here(commit)
+        if isinstance(copied, Failure):
+            return copied
+        made = (path for path in slot.keep if os.path.lexists(slot.path / path))
+        write_atomic(slot.setup_stamp, "\n".join((stamp, *made)))
         return None
-    slot.setup_stamp.unlink(missing_ok=True)
-    _unlink_kept(slot)
-    copied = _copied(scope, slot, stamp, token)
-    if copied is Copied.NOT:
-        copied = _made_here(scope, slot, commit, token)
-    if isinstance(copied, Failure):
-        return copied
-    made = (path for path in slot.keep if os.path.lexists(slot.path / path))
-    write_atomic(slot.setup_stamp, "\n".join((stamp, *made)))
-    return None
+
+    def _made_here(self, commit: str) -> Failure | Copied:
+        env, slot = self.scope.env, self.slot
+        # Tools look for a repository: husky sets its hooks up, setuptools-scm reads the version.
+        give_git(slot, "setup", env.plumbing.resolve(commit) or env.plumbing.main())
+        return self._set_up(commit) or Copied.YES
+
+    def _copied(self, stamp: str) -> Failure | Copied:
+        """Copy what setup made on main's tree, which is made first where that is due; a failure is that of setup."""
+        env, slot = self.scope.env, self.slot
+        source = env.setup_slot()
+        if slot.name == source.name or not may_copy(env):
+            return Copied.NOT
+        with self._granted() as granted:
+            if not granted:
+                return Copied.NOT
+            if not _is_set_up(source, stamp) or not _kept_untouched(source):
+                main = env.plumbing.main()
+                if setup_stamp(env, main) != stamp:
+                    return Copied.NOT
+                forget_setup(source)
+                failure = replace(self, slot=source).prepare_and_note(main)
+                if failure is not None:
+                    return failure
+        return copy_setup(self.scope, source, slot)
+
+    @contextmanager
+    def _granted(self) -> Iterator[bool]:
+        """Have the slot of setup for oneself; False where a cancel ends the wait for it."""
+        lock = self.scope.env.setting_up
+        while not (granted := lock.acquire(timeout=_TURN_S)) and not self.scope.cancel.cancelled:
+            pass
+        try:
+            yield granted
+        finally:
+            if granted:
+                lock.release()
+
+    def prepare_for_gates(self, commit: str, main: str) -> Failure | None:
+        """Check `commit` out for gates. The kept paths come from setup on main's tree, which no worker wrote (law 11).
+
+        What the gates of the last task, or a worker in the slot beside it, changed there is removed, and setup runs
+        again: it could let this change pass. If the change itself alters a setup input (a new dependency), setup runs
+        on the change, once, and the slot is set up from main again before the next use.
+        """
+        env, slot, setup = self.scope.env, self.slot, bool(self.scope.env.setup.command)
+        if not _kept_untouched(slot):
+            forget_setup(slot)
+        if setup_differs(env, commit, main):
+            forget_setup(slot)
+            failure = self.prepare_and_note(commit)
+            slot.setup_stamp.unlink(missing_ok=True)  # the next use sets it up from main again
+            return _charged_to_change(failure, main) if failure is not None else None
+        failure = None
+        if setup and not _is_set_up(slot, setup_stamp(env, main)):
+            forget_setup(slot)
+            failure = self.prepare_and_note(main)
+        if failure is None:
+            failure = check_out(env, slot, commit)
+            if failure is None and setup and _read(slot.setup_stamp) is None:  # the checkout had to empty the folder
+                failure = self.prepare_and_note(main) or check_out(env, slot, commit)
+        return failure
+
+    def prepare_and_note(self, commit: str) -> Failure | None:
+        """Do the same, and note in what state setup left the kept paths."""
+        failure = self.prepare(commit)
+        if self.slot.keep:
+            kept = kept_digest(self.slot.path / path for path in self.slot.keep)
+            write_atomic(self.slot.kept_stamp, kept, durable=False)
+        return failure
+
+    def _set_up(self, commit: str) -> Failure | None:
+        """Run setup; again, after a pause, where its output names a cause that may pass. That is charged to nobody."""
+        for pause in SETUP_PAUSES_S:
+            failure = self._set_up_once(commit)
+            if failure is None or self.scope.cancel.cancelled or failure.rule != SETUP_PASSING:
+                return failure
+            select.select([self.scope.cancel], [], [], pause)
+        return self._set_up_once(commit)
+
+    def _set_up_once(self, commit: str) -> Failure | None:
+        """Run setup; its word for a full disk is believed where there is no room, or where it set up what main has."""
+        env, slot = self.scope.env, self.slot
+        log = slot.private_git_dir / "setup.log"
+        log.unlink(missing_ok=True)
+        outside = gate_variables(env, env.setup.env_pass, self.token)
+        box, variables = None, outside
+        if env.setup.boxed:
+            box, variables = gate_box(env, slot, outside, setup=True, command=env.setup.command)
+        if box is None:
+            identity = env.plumbing.repository.identity
+            variables = with_private_config(variables, slot.private_git_dir, identity, slot.path)
+        self.scope.send(SetupSeen(SetupState.BEGINS, env.setup.command))
+        ended = env.launcher.run(
+            Command(
+                argv=("bash", "-c", env.setup.command),
+                cwd=str(slot.path),
+                env=variables,
+                stdin=None,
+                stdout=str(log),
+                stderr=str(log),
+                timeout_s=env.setup.timeout_s,
+                idle_timeout_s=None,
+                log_max_bytes=env.log_bytes_max,
+                box=box,
+                wrap=wrapping(env, str(slot.path)) if env.setup.boxed else (),
+            ),
+            self.scope.cancel,
+            looking(env, log, lambda line, seconds: self.scope.send(SetupSeen(SetupState.GOES_ON, line, seconds))),
+        )
+        if ended.exit_code == 0 and ended.ended_by is EndedBy.ITSELF:
+            made = (*(slot.path / path for path in slot.keep), beside(slot.path, MADE))
+            self.scope.send(SetupSeen(SetupState.DONE, "", ended.seconds, sum(bytes_in(path) for path in made)))
+            return None
+        how = ended.error or f"ended with exit code {ended.code}"
+        if ended.ended_by is EndedBy.TIMEOUT:
+            how = f"did not end within {env.setup.timeout_s:.0f} s"
+        tail = env.masker.text(read_bounded(log, 0, _TAIL_BYTES)) if log.exists() else ""
+        found = final_error(reversed([line for line in tail.splitlines() if line.strip()][-_FINAL_LINES:]))
+        cause = passing_cause(tail) or _ended_from_outside(ended)
+        hope = f"; it may pass: {cause}" if cause else ""
+        failure = Failure(
+            FailureKind.ENVIRONMENT,
+            f"[project] setup `{env.setup.command}` {how}{hope}",
+            rule=SETUP_PASSING if cause else SETUP_FAILED,
+            evidence=(*_telling_lines(env.setup.command, ended, tail), f"log: {log}"),
+            excerpt=tail,
+            signature=SETUP_FAILED,
+            charged=False,
+        )
+        if found is None or not found.disk_full:
+            return failure
+        places = full_places(env)
+        on_main = env.plumbing.is_ancestor(env.plumbing.resolve(commit) or commit, env.plumbing.main())
+        return as_disk_full(failure, found, places) if places or on_main else failure
 
 
 def _is_set_up(slot: Slot, stamp: str) -> bool:
@@ -134,46 +277,6 @@ def _is_set_up(slot: Slot, stamp: str) -> bool:
     """
     then, *made = (_read(slot.setup_stamp) or "").split("\n")
     return then == stamp and all(os.path.lexists(slot.path / path) for path in made)
-
-
-def _made_here(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | Copied:
-    env = scope.env
-    # Tools look for a repository: husky sets its hooks up, setuptools-scm reads the version.
-    give_git(slot, "setup", env.plumbing.resolve(commit) or env.plumbing.main())
-    return _set_up(scope, slot, commit, token) or Copied.YES
-
-
-def _copied(scope: Scope, slot: Slot, stamp: str, token: str) -> Failure | Copied:
-    """Copy what setup made on main's tree, which is made first where that is due; a failure is that of setup."""
-    env = scope.env
-    source = env.setup_slot()
-    if slot.name == source.name or not may_copy(env):
-        return Copied.NOT
-    with _granted(scope) as granted:
-        if not granted:
-            return Copied.NOT
-        if not _is_set_up(source, stamp) or not _kept_untouched(source):
-            main = env.plumbing.main()
-            if setup_stamp(env, main) != stamp:
-                return Copied.NOT
-            forget_setup(source)
-            failure = _prepare_and_note(scope, source, main, token)
-            if failure is not None:
-                return failure
-    return copy_setup(scope, source, slot)
-
-
-@contextmanager
-def _granted(scope: Scope) -> Iterator[bool]:
-    """Have the slot of setup for oneself; False where a cancel ends the wait for it."""
-    lock = scope.env.setting_up
-    while not (granted := lock.acquire(timeout=_TURN_S)) and not scope.cancel.cancelled:
-        pass
-    try:
-        yield granted
-    finally:
-        if granted:
-            lock.release()
 
 
 def setup_differs(env: AttemptEnvironment, commit: str, main: str) -> bool:
@@ -192,32 +295,6 @@ def _clear_beside(slot: Slot) -> None:
         remove(Path(path))
 
 
-def prepare_gate_slot(scope: Scope, slot: Slot, commit: str, main: str, token: str) -> Failure | None:
-    """Check `commit` out for gates. The kept paths come from setup on main's tree, which no worker wrote (law 11).
-
-    What the gates of the last task, or a worker in the slot beside it, changed there is removed, and setup runs again:
-    it could let this change pass. Where the change itself alters a setup input (a new dependency), setup runs on the
-    change, once, and the slot is set up from main again before the next use.
-    """
-    env, setup = scope.env, bool(scope.env.setup.command)
-    if not _kept_untouched(slot):
-        forget_setup(slot)
-    if setup_differs(env, commit, main):
-        forget_setup(slot)
-        failure = _prepare_and_note(scope, slot, commit, token)
-        slot.setup_stamp.unlink(missing_ok=True)  # the next use sets it up from main again
-        return _charged_to_change(failure, main) if failure is not None else None
-    failure = None
-    if setup and not _is_set_up(slot, setup_stamp(env, main)):
-        forget_setup(slot)
-        failure = _prepare_and_note(scope, slot, main, token)
-    if failure is None:
-        failure = check_out(env, slot, commit)
-        if failure is None and setup and _read(slot.setup_stamp) is None:  # the checkout had to empty the folder
-            failure = _prepare_and_note(scope, slot, main, token) or check_out(env, slot, commit)
-    return failure
-
-
 def check_out(env: AttemptEnvironment, slot: Slot, commit: str) -> Failure | None:
     """Check a commit out as a checkout of the person would hold it; return why that cannot be.
 
@@ -234,13 +311,6 @@ def check_out(env: AttemptEnvironment, slot: Slot, commit: str) -> Failure | Non
         return None
     message = f"workspaces cannot hold what a checkout does: {why}"
     return Failure(FailureKind.ENVIRONMENT, message, rule=INCOMPLETE, signature=INCOMPLETE, charged=False)
-
-
-def _prepare_and_note(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None:
-    failure = prepare(scope, slot, commit, token)
-    if slot.keep:
-        write_atomic(slot.kept_stamp, kept_digest(slot.path / path for path in slot.keep), durable=False)
-    return failure
 
 
 def _charged_to_change(failure: Failure, main: str) -> Failure:
@@ -310,78 +380,12 @@ def _read(stamp: Path) -> str | None:
     return data.decode("utf-8", "replace") if data is not None else None
 
 
-def _set_up(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None:
-    """Run setup; again, after a pause, where its output names a cause that may pass. That is charged to nobody."""
-    for pause in SETUP_PAUSES_S:
-        failure = _set_up_once(scope, slot, commit, token)
-        if failure is None or scope.cancel.cancelled or failure.rule != SETUP_PASSING:
-            return failure
-        select.select([scope.cancel], [], [], pause)
-    return _set_up_once(scope, slot, commit, token)
-
-
 def _ended_from_outside(ended: Exit) -> str:
     """Say what ended setup that was neither itself nor a limit, "" where nothing did."""
     if ended.ended_by is EndedBy.LOST:
         return ended.error
     by_limit = ended.ended_by is not EndedBy.ITSELF or ended.output_limit or bool(ended.out_of_memory)
     return "" if by_limit else killed_by(ended.code)
-
-
-def _set_up_once(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None:
-    """Run setup; its word for a full disk is believed where there is no room, or where it set up what main has."""
-    env = scope.env
-    log = slot.private_git_dir / "setup.log"
-    log.unlink(missing_ok=True)
-    outside = gate_variables(env, env.setup.env_pass, token)
-    box, variables = None, outside
-    if env.setup.boxed:
-        box, variables = gate_box(env, slot, outside, setup=True, command=env.setup.command)
-    if box is None:
-        variables = with_private_config(variables, slot.private_git_dir, env.plumbing.repository.identity, slot.path)
-    scope.send(SetupSeen(SetupState.BEGINS, env.setup.command))
-    ended = env.launcher.run(
-        Command(
-            argv=("bash", "-c", env.setup.command),
-            cwd=str(slot.path),
-            env=variables,
-            stdin=None,
-            stdout=str(log),
-            stderr=str(log),
-            timeout_s=env.setup.timeout_s,
-            idle_timeout_s=None,
-            log_max_bytes=env.log_bytes_max,
-            box=box,
-            wrap=wrapping(env, str(slot.path)) if env.setup.boxed else (),
-        ),
-        scope.cancel,
-        looking(env, log, lambda line, seconds: scope.send(SetupSeen(SetupState.GOES_ON, line, seconds))),
-    )
-    if ended.exit_code == 0 and ended.ended_by is EndedBy.ITSELF:
-        made = (*(slot.path / path for path in slot.keep), beside(slot.path, MADE))
-        scope.send(SetupSeen(SetupState.DONE, "", ended.seconds, sum(bytes_in(path) for path in made)))
-        return None
-    how = ended.error or f"ended with exit code {ended.code}"
-    if ended.ended_by is EndedBy.TIMEOUT:
-        how = f"did not end within {env.setup.timeout_s:.0f} s"
-    tail = env.masker.text(read_bounded(log, 0, _TAIL_BYTES)) if log.exists() else ""
-    found = final_error(reversed([line for line in tail.splitlines() if line.strip()][-_FINAL_LINES:]))
-    cause = passing_cause(tail) or _ended_from_outside(ended)
-    hope = f"; it may pass: {cause}" if cause else ""
-    failure = Failure(
-        FailureKind.ENVIRONMENT,
-        f"[project] setup `{env.setup.command}` {how}{hope}",
-        rule=SETUP_PASSING if cause else SETUP_FAILED,
-        evidence=(*_telling_lines(env.setup.command, ended, tail), f"log: {log}"),
-        excerpt=tail,
-        signature=SETUP_FAILED,
-        charged=False,
-    )
-    if found is None or not found.disk_full:
-        return failure
-    places = full_places(env)
-    on_main = env.plumbing.is_ancestor(env.plumbing.resolve(commit) or commit, env.plumbing.main())
-    return as_disk_full(failure, found, places) if places or on_main else failure
 
 
 def _telling_lines(command: str, ended: Exit, tail: str) -> tuple[str, ...]:

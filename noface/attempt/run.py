@@ -16,7 +16,7 @@ from noface.attempt.attempt import PATCH_FILE, Attempt, Judging
 from noface.attempt.changes import PATCH_BYTES_MAX, Change, masked_patch, own_values
 from noface.attempt.environment import Scope, put
 from noface.attempt.judge import judge
-from noface.attempt.prepare import prepare, setup_differs
+from noface.attempt.prepare import Preparation, setup_differs
 from noface.attempt.sessions import run_worker, settle, write_order
 from noface.git.guarded import with_files_of
 from noface.git.refs import RefUpdate, hold_ref
@@ -139,7 +139,7 @@ def _do_work(attempt: Attempt) -> Judging | Failure:
     env.plumbing.refs.apply(RefUpdate(hold_ref(issue.id, "start"), order.start))
     hit("base_held")
     slot = env.agent_slot(order.slot)
-    failure = prepare(scope, slot, order.start, order.token)
+    failure = Preparation(scope, slot, order.token).prepare(order.start)
     # Where the work so far breaks the setup, the worker has to mend it: the failure before says so.
     if failure is not None and (scope.cancel.cancelled or not setup_differs(env, order.start, order.main)):
         return failure

@@ -17,7 +17,7 @@ from noface.attempt.agent_logs import lost_usage
 from noface.attempt.agent_run import run_agent
 from noface.attempt.attempt import Attempt
 from noface.attempt.environment import AttemptEnvironment, AttemptProgress, Scope
-from noface.attempt.prepare import prepare
+from noface.attempt.prepare import Preparation
 from noface.attempt.sessions import settle, write_order
 from noface.diagnosis.known_causes import of_its_provider
 from noface.diagnosis.web_answers import page_instead
@@ -175,7 +175,7 @@ def _once(question: Question, scope: Scope) -> tuple[Answer, Invalid | None]:
     start = with_files_of(env.plumbing, question.main, question.start, question.protection)
     if start != question.start:
         env.plumbing.refs.apply(RefUpdate(hold_ref(issue.id, "asked"), start))
-    failure = prepare(scope, slot, start, order.token)
+    failure = Preparation(scope, slot, order.token).prepare(start)
     if failure is not None and scope.cancel.cancelled:
         return Answer(question, None), None
     if failure is not None:

@@ -19,7 +19,7 @@ from noface.attempt.environment import LANDING_SLOT, Scope, Setup
 from noface.attempt.gating import main_task, run_gates
 from noface.attempt.isolation import checkouts, environments, gate_variables, home_of
 from noface.attempt.out_of_reach import closed_places, unseen_places
-from noface.attempt.prepare import forget_setup, prepare
+from noface.attempt.prepare import Preparation, forget_setup
 from noface.engine.context import RunContext
 from noface.git.plumbing import store_text, tree_with
 from noface.git.refs import ZERO, RefUpdate
@@ -291,7 +291,7 @@ def _sets_up(context: RunContext, cancel: Canceller, setup: Setup) -> bool:
     slot, main = env.setup_slot(), env.plumbing.main()
     forget_setup(slot)
     try:
-        return prepare(Scope(env, cancel, lambda _: None), slot, main, "baseline") is None
+        return Preparation(Scope(env, cancel, lambda _: None), slot, "baseline").prepare(main) is None
     finally:
         forget_setup(slot)
 
