@@ -112,7 +112,7 @@ SELECT main FROM attempts UNION SELECT old FROM landings UNION SELECT new FROM l
 UNION SELECT base FROM pull_requests;
 
 -- name: open_attempts
-SELECT token, issue_id, number, slot, main, start, directory, record FROM attempts
+SELECT token, issue_id, number, slot, directory, record FROM attempts
 WHERE outcome IS NULL ORDER BY started_at, token;
 
 -- name: agreements

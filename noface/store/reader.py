@@ -39,8 +39,6 @@ class OpenAttempt:
     issue_id: str
     number: int
     slot: int
-    main: str
-    start: str
     directory: str
     record: str | None
 
