@@ -5,16 +5,17 @@ Everything that makes something looks first whether it is there, so that a call 
 
 import threading
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
 from noface.errors import ForgeError
 from noface.forge import parse
+from noface.forge.graphql import merge_when_ready, resolved_threads, viewer
 from noface.forge.job_log import failed_steps
 from noface.forge.parse import Object
 from noface.forge.people import People
-from noface.forge.pull_talk import PullTalk
 from noface.forge.rest import NOT_FOR_US, Client, RefusedError
 from noface.forge.rules import Refusal, Rule, may_bypass, refusals, rules_of, wants_linear
 from noface.model.pull_request import Check, PullDraft, PullRequest, PullState, Review
@@ -32,11 +33,6 @@ _OF_WORKFLOWS = "github-actions[bot]"
 _NO_PULLS = "not permitted to create"
 _OWN_MARK = "<!-- noface"
 
-_VIEWER = "query { viewer { login } }"
-_AUTO_MERGE = """
-mutation($id: ID!, $how: PullRequestMergeMethod!) {
-  enablePullRequestAutoMerge(input: {pullRequestId: $id, mergeMethod: $how}) { clientMutationId }
-}"""
 _MERGE_METHODS = (
     ("allow_merge_commit", "MERGE"),
     ("allow_squash_merge", "SQUASH"),
@@ -50,7 +46,6 @@ class GithubForge:
     def __init__(self, client: Client, people: People) -> None:
         self._client = client
         self._people = people
-        self._talk = PullTalk(client, self.whoami)
         self._lock = threading.Lock()
         self._login = ""
         self._home: Object = {}
@@ -66,8 +61,7 @@ class GithubForge:
         except RefusedError as error:
             if error.status != _FORBIDDEN:
                 raise
-            found = self._client.graphql(_VIEWER, {})  # the token of a workflow or an app has no user
-            login = parse.text(found, "viewer", "login")
+            login = viewer(self._client)  # the token of a workflow or an app has no user
         with self._lock:
             self._login = login
         return login
@@ -143,16 +137,16 @@ class GithubForge:
         client, path = self._client, self._client.repo("issues")  # to the API a pull request is an issue as well
         try:
             if since is None:
-                entries = _listed(client.get(path, {**wanted, "per_page": 1}).body)
+                entries = parse.objects(client.get(path, {**wanted, "per_page": 1}).body)
             else:
                 at = datetime.fromtimestamp(since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
                 pages = client.pages(path, {**wanted, "since": at}, keep=True, pages_max=_CHANGED_PAGES_MAX)
-                entries = [entry for page in pages for entry in _listed(page.body) if "pull_request" in entry]
+                entries = [entry for page in pages for entry in parse.objects(page.body) if "pull_request" in entry]
         except RefusedError as error:
             if error.status not in NOT_FOR_US:
                 raise
             pulls = client.get(client.repo("pulls"), {**wanted, "per_page": _CHANGED_PULLS_MAX}, keep=True).body
-            entries = _listed(pulls)  # issues are turned off here
+            entries = parse.objects(pulls)  # issues are turned off here
         times = {parse.number(entry, "number"): parse.time_of(entry, "updated_at") or 0.0 for entry in entries}
         return {**(times if since is not None else {}), 0: max(times.values(), default=since or 0.0)}
 
@@ -208,7 +202,7 @@ class GithubForge:
         given = client.items(client.repo("pulls", number, "reviews"), keep=True)
         on_lines = client.items(client.repo("pulls", number, "comments"), keep=True)
         plain = client.items(client.repo("issues", number, "comments"), keep=True)
-        resolved = self._talk.resolved(number) if on_lines else frozenset()
+        resolved = resolved_threads(client, number) if on_lines else frozenset()
         found = []
         for review, source in parse.reviews(given, on_lines, plain):
             if _OWN_MARK not in review.text:
@@ -231,16 +225,27 @@ class GithubForge:
         self._client.post(path, {"body": body})
 
     def see(self, review: Review) -> None:
-        """Show its author that what somebody wrote was heard."""
-        self._talk.see(review)
+        """Show its author that what somebody wrote was heard; a review's own text takes no 👀 by REST."""
+        for comment in review.comments:
+            show_eyes(self._client, "pulls", comment.id)
+        if not review.commit:
+            show_eyes(self._client, "issues", review.id)
 
     def ask_again(self, number: int, logins: Collection[str]) -> None:
-        """Request reviews of people who have given some."""
-        self._talk.ask_again(number, logins)
+        """Request reviews of people who have given some; each alone, since GitHub asks nobody if one cannot be."""
+        for login in logins:
+            with suppress(RefusedError):  # somebody has left
+                self._client.post(self._client.repo("pulls", number, "requested_reviewers"), {"reviewers": [login]})
 
     def reply(self, number: int, comment: int, marker: str, text: str) -> None:
-        """Answer in the thread of a comment on a line, once: where an answer of ours has `marker`, that stands."""
-        self._talk.reply(number, comment, marker, text)
+        """Answer in the thread of a comment on a line, once: if an answer of ours has `marker`, that stands."""
+        path, login = self._client.repo("pulls", number, "comments"), _plain_login(self.whoami())
+        for known in self._client.items(path, keep=True):
+            ours = _plain_login(parse.author_of(known)) == login
+            if ours and parse.number(known, "in_reply_to_id") == comment and marker in parse.text(known, "body"):
+                return
+        with suppress(RefusedError):  # the thread is gone
+            self._client.post(f"{path}/{comment}/replies", {"body": f"{text}\n\n{marker}"})
 
     # From here on: the parts of these.
 
@@ -349,10 +354,9 @@ class GithubForge:
         if not draft.auto_merge or source.get("auto_merge"):
             return []
         home = self._repository()
-        how = next((method for key, method in _MERGE_METHODS if home.get(key, True) is True), "MERGE")
-        wanted = {"id": parse.text(source, "node_id"), "how": how}
+        method = next((method for key, method in _MERGE_METHODS if home.get(key, True) is True), "MERGE")
         return _told(
-            lambda: self._client.graphql(_AUTO_MERGE, wanted),
+            lambda: merge_when_ready(self._client, parse.text(source, "node_id"), method),
             "auto_merge (it wants Allow auto-merge in the repository's settings, and a rule to wait for)",
         )
 
@@ -379,8 +383,10 @@ class GithubForge:
         return parse.annotations_text(run, self._client.items(f"{path}/annotations"))
 
 
-def _listed(body: object) -> list[Object]:
-    return [entry for entry in body if isinstance(entry, dict)] if isinstance(body, list) else []
+def show_eyes(client: Client, kind: str, comment: int) -> None:
+    """Show that a comment of "issues" or "pulls" was heard; GitHub leaves a reaction that is there as it is."""
+    with suppress(RefusedError):  # the token may not: what becomes of the comment shows as well
+        client.post(client.repo(kind, "comments", comment, "reactions"), {"content": "eyes"})
 
 
 def _words(draft: PullDraft) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""From the JSON of GitHub's answers to records: pull requests, checks and reviews. Pure.
+"""From the JSON of GitHub's answers to values, and to records of pull requests, checks and reviews. Pure.
 
 A field that is missing or of another type is taken for absent: GitHub leaves some out, and an Enterprise Server of some
 age has not heard of others.
@@ -35,21 +35,37 @@ _GHOST = "ghost"
 
 
 def text(source: object, *keys: str) -> str:
-    """Return the text at a path of keys, "" where there is none."""
-    found = _at(source, keys)
-    return found if isinstance(found, str) else ""
+    """Return the text at a path of keys, "" if there is none."""
+    value = _at(source, keys)
+    return value if isinstance(value, str) else ""
 
 
 def number(source: object, *keys: str) -> int:
-    """Return the whole number at a path of keys, 0 where there is none."""
-    found = _at(source, keys)
-    return found if isinstance(found, int) and not isinstance(found, bool) else 0
+    """Return the whole number at a path of keys, 0 if there is none."""
+    value = _at(source, keys)
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def listed(source: object, *keys: str) -> list[Any]:
-    """Return the list at a path of keys, empty where there is none."""
-    found = _at(source, keys)
-    return found if isinstance(found, list) else []
+    """Return the list at a path of keys, empty if there is none."""
+    value = _at(source, keys)
+    return value if isinstance(value, list) else []
+
+
+def table(source: object, *keys: str) -> Object:
+    """Return the object at a path of keys, an empty one if there is none."""
+    value = _at(source, keys)
+    return value if isinstance(value, Mapping) else {}
+
+
+def objects(source: object, *keys: str) -> list[Object]:
+    """Return the objects of the list at a path of keys."""
+    return [entry for entry in listed(source, *keys) if isinstance(entry, Mapping)]
+
+
+def flag(source: object, *keys: str) -> bool:
+    """True if there is a true at a path of keys."""
+    return _at(source, keys) is True
 
 
 def time_of(source: object, *keys: str) -> float | None:
@@ -67,7 +83,7 @@ def author_of(source: object) -> str:
 
 
 def is_bot(source: object) -> bool:
-    """Tell whether a program wrote something, or nobody who is still there."""
+    """True if a program wrote something, or an account that is gone."""
     return text(source, "user", "type") != "User"
 
 
@@ -81,7 +97,7 @@ def _at(source: object, keys: Sequence[str]) -> object:
 
 def pull_request(source: Object, closed_by: str = "") -> PullRequest:
     """Return a pull request, as a listing or its own page shows it. A page alone tells whether it can be merged."""
-    merged = source.get("merged") is True or bool(text(source, "merged_at"))
+    merged = flag(source, "merged") or bool(text(source, "merged_at"))
     closed = text(source, "state") == "closed"
     mergeable = source.get("mergeable")
     return PullRequest(
@@ -97,13 +113,13 @@ def pull_request(source: Object, closed_by: str = "") -> PullRequest:
         closed_by=text(source, "merged_by", "login") if merged else closed_by,
         closed_at=time_of(source, "merged_at") if merged else time_of(source, "closed_at"),
         mergeable=mergeable if isinstance(mergeable, bool) else None,
-        draft=source.get("draft") is True,
+        draft=flag(source, "draft"),
         updated_at=time_of(source, "updated_at"),
     )
 
 
 def is_own(source: Object) -> bool:
-    """Tell whether a pull request comes from a branch of the repository itself, and not from a fork."""
+    """True if a pull request comes from a branch of the repository itself, and not from a fork."""
     return number(source, "head", "repo", "id") == number(source, "base", "repo", "id") != 0
 
 

@@ -23,7 +23,7 @@ class People:
         self._lock = threading.Lock()
 
     def may_decide(self, login: str, *, bot: bool) -> bool:
-        """Tell whether a login's words count. A program's do only where [tracker] authors names it.
+        """True if a login's words count. A program's do only if [tracker] authors names it.
 
         Raises ForgeAwayError where GitHub cannot answer now.
         """
@@ -36,16 +36,19 @@ class People:
             at, writes = self._known.get(name, (float("-inf"), False))
         now = self._clock.monotonic()
         if not at <= now < at + _KNOWN_S:
-            writes = self._writes(login)
+            writes = may_write(self._client, login)
             with self._lock:
                 self._known[name] = (now, writes)
         return writes
 
-    def _writes(self, login: str) -> bool:
-        try:
-            found = self._client.get(self._client.repo("collaborators", login, "permission"), keep=True).body
-        except RefusedError as error:
-            if error.status == 404:  # noqa: PLR2004 - nobody whom the repository knows
-                return False
-            raise
-        return text(found, "permission") in _WRITERS or text(found, "role_name") in _WRITERS
+
+def may_write(client: Client, login: str) -> bool:
+    """True if a login has write access to the repository. Raises RefusedError if the token may not know that."""
+    try:
+        answer = client.get(client.repo("collaborators", login, "permission"), keep=True).body
+    except RefusedError as error:
+        if error.status == 404:  # noqa: PLR2004 - nobody whom the repository knows
+            return False
+        raise
+    # `permission` is "read" for a custom role that lets write; `role_name` is missing on older servers.
+    return text(answer, "permission") in _WRITERS or text(answer, "role_name") in _WRITERS

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from noface.forge.parse import number, text
+from noface.forge.parse import number, table, text
 
 _OUT = "Leave branches noface/* out of it, or let this account bypass it"
 _KINDS = {
@@ -55,20 +55,20 @@ class Refusal:
 def rules_of(listed: Iterable[Any]) -> tuple[Rule, ...]:
     """Read the rules of a branch. Total."""
     return tuple(
-        Rule(text(each, "type"), _table(each.get("parameters")), number(each, "ruleset_id"))
+        Rule(text(each, "type"), table(each, "parameters"), number(each, "ruleset_id"))
         for each in listed
-        if isinstance(each, dict) and text(each, "type")
+        if text(each, "type")
     )
 
 
 def may_bypass(ruleset: object) -> bool | None:
-    """Tell whether who asks may bypass a ruleset, None if GitHub does not say."""
+    """True if who asks may bypass a ruleset, None if GitHub does not say."""
     word = text(ruleset, "current_user_can_bypass")
     return word in ("always", "exempt") if word else None
 
 
 def wants_linear(rules: Iterable[Rule]) -> bool:
-    """Tell whether a branch may hold no merge commits, as far as is known."""
+    """True if a branch may hold no merge commits, as far as is known."""
     return any(rule.kind == "required_linear_history" and not rule.bypass for rule in rules)
 
 
@@ -98,7 +98,7 @@ def refusals(rules: Iterable[Rule], branch: str, email: str, messages: tuple[str
 
 
 def _fits(parameters: Mapping[str, Any], value: str) -> bool:
-    """Tell whether a value is as a rule wants it; a pattern that cannot be read refuses nothing here."""
+    """True if a value is as a rule wants it; a pattern that cannot be read refuses nothing here."""
     import regex
 
     pattern = text(parameters, "pattern")
@@ -117,7 +117,3 @@ def _fits(parameters: Mapping[str, Any], value: str) -> bool:
         case _:
             return True
     return found is not (parameters.get("negate") is True)
-
-
-def _table(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}

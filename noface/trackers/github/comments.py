@@ -7,10 +7,10 @@ asked. What another clone had said, and what was asked before, stands folded bel
 
 import hashlib
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
+from noface.forge import parse
 from noface.model.publication import COMMANDS, Heard
 from noface.trackers.issue_body import uncommented
 
@@ -58,16 +58,14 @@ class Own:
         return self.asks == MOVED
 
 
-def own_of(entry: Mapping[str, Any]) -> Own | None:
+def own_of(entry: object) -> Own | None:
     """Read a comment of noface's account; None for one that is not noface's."""
-    number, body = entry.get("id"), entry.get("body")
-    body = body.replace("\r\n", "\n") if isinstance(body, str) else ""
+    number, body = parse.number(entry, "id"), parse.text(entry, "body").replace("\r\n", "\n")
     head = _HEAD.match(body)
-    if head is None or type(number) is not int:
+    if head is None or not number:
         return None
     text, _, earlier = body[head.end() :].partition(_EARLIER)
     asks = head["asks"] or ""
-    url = entry.get("html_url")
     return Own(
         number,
         body,
@@ -75,7 +73,7 @@ def own_of(entry: Mapping[str, Any]) -> Own | None:
         "" if asks == _NOTHING else asks,
         text.strip(),
         earlier.removesuffix(_EARLIER_END).strip(),
-        url if isinstance(url, str) else "",
+        parse.text(entry, "html_url"),
     )
 
 

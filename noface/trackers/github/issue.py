@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from noface.forge import parse
 from noface.model.backlog import number_of
 from noface.model.issue import DEFAULT_PRIORITY, Issue, IssueFault
 from noface.model.quoting import literal, some
@@ -66,29 +67,32 @@ class RemoteIssue:
 
 def remote_issue(data: Any) -> RemoteIssue | None:
     """Read an issue of the REST API; None for what is none. Total: what is of a wrong type is taken for absent."""
-    if not isinstance(data, dict) or type(number := data.get("number")) is not int or number < 1:
+    if (number := parse.number(data, "number")) < 1:
         return None
-    labels = data.get("labels")
-    names = [_text(each.get("name")) if isinstance(each, dict) else _text(each) for each in _items(labels)]
-    assigned = tuple(_text(_table(each).get("login")) for each in _items(data.get("assignees")))
-    children, blockers = _table(data.get("sub_issues_summary")), _table(data.get("issue_dependencies_summary"))
+    names = [each if isinstance(each, str) else parse.text(each, "name") for each in parse.listed(data, "labels")]
+    children, done = (parse.number(data, "sub_issues_summary", key) for key in ("total", "completed"))
     return RemoteIssue(
         number,
-        _text(data.get("title")),
-        _text(data.get("body")),
-        open=data.get("state") != "closed",
-        labels=tuple(name for name in names if name),
-        milestone=_text(_table(data.get("milestone")).get("title")),
-        author=_text(_table(data.get("user")).get("login")),
-        association=_text(data.get("author_association")),
-        url=_text(data.get("html_url")),
-        updated=_text(data.get("updated_at")),
+        parse.text(data, "title"),
+        parse.text(data, "body"),
+        open=parse.text(data, "state") != "closed",
+        labels=tuple(filter(None, names)),
+        milestone=parse.text(data, "milestone", "title"),
+        author=parse.text(data, "user", "login"),
+        association=parse.text(data, "author_association"),
+        url=parse.text(data, "html_url"),
+        updated=parse.text(data, "updated_at"),
         pull=bool(data.get("pull_request")),
-        open_children=max(0, _count(children.get("total")) - _count(children.get("completed"))),
-        open_blockers=_count(blockers.get("blocked_by")),
-        locked=data.get("locked") is True,
-        assignees=tuple(filter(None, assigned)),
+        open_children=max(0, children - max(0, done)),
+        open_blockers=max(0, parse.number(data, "issue_dependencies_summary", "blocked_by")),
+        locked=parse.flag(data, "locked"),
+        assignees=tuple(filter(None, (parse.text(each, "login") for each in parse.listed(data, "assignees")))),
     )
+
+
+def remote_issues(page: object) -> list[RemoteIssue]:
+    """Read a page of a listing."""
+    return [issue for entry in parse.listed(page) if (issue := remote_issue(entry)) is not None]
 
 
 def priority_of(labels: Iterable[str]) -> int:
@@ -228,19 +232,3 @@ def _no_text(remote: RemoteIssue, at: int) -> IssueFault:
 def _fault(remote: RemoteIssue, problem: str) -> IssueFault:
     source = remote.url or f"#{remote.number}"
     return IssueFault(source, problem, f"Edit {source}.", str(remote.number))
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _items(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _table(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _count(value: object) -> int:
-    return value if type(value) is int and value > 0 else 0

@@ -13,19 +13,20 @@
 Whatever is not looked up when GitHub stops answering is looked up the next time: an issue waits until then.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from noface.data.trackers import TrackerSettings
 from noface.errors import ForgeError
+from noface.forge.parse import text
+from noface.forge.people import may_write
 from noface.forge.rest import MISSING, MOVED, Answer, Client, RefusedError
 from noface.model.backlog import number_of
 from noface.model.issue import Issue
 from noface.trackers.github.backlog import Readings, trusted, wanted, worked_on
 from noface.trackers.github.copy import Copy, Sync
-from noface.trackers.github.issue import OWN_LABELS, RUNNING, RemoteIssue, remote_issue
+from noface.trackers.github.issue import OWN_LABELS, RUNNING, RemoteIssue, remote_issue, remote_issues
 from noface.trackers.github.triggers import Triggers
 
 OVERLAP_S = 60
@@ -45,7 +46,6 @@ _UNTOLD = (403, 404)
 _BECAME = {MOVED: "was transferred to another repository", 410: "was deleted"}
 BECAME_DISCUSSION = "was converted to a discussion"
 _UNKNOWN = "is not to be found any more: it was deleted, or transferred to where the token may not read"
-_WRITERS = {"admin", "maintain", "write"}
 
 
 class Refresh:
@@ -103,7 +103,7 @@ class Refresh:
             listings.append({"state": "open", "sort": "created", "direction": "asc", "assignee": login})
         for page in (page for asked in listings for page in self._listing(asked)):
             pages += 1
-            for remote in _issues(page.body):
+            for remote in remote_issues(page.body):
                 seen.add(remote.number)
                 self._take(remote)
         for number, remote in list(self._copy.issues.items()):
@@ -125,7 +125,7 @@ class Refresh:
     def _newest_change(self) -> str:
         """Return the time of the newest change of any issue: what happens from now on is later."""
         params = {"state": "all", "sort": "updated", "direction": "desc", "per_page": 1}
-        newest = _issues(self._client.get(self._client.repo("issues"), params).body)
+        newest = remote_issues(self._client.get(self._client.repo("issues"), params).body)
         return max((remote.updated for remote in newest), default="") or _stamp(_FIRST)
 
     def _list_changes(self) -> None:
@@ -135,7 +135,7 @@ class Refresh:
         params = {"state": "all", "since": since, "sort": "updated", "direction": "desc"}
         newest = self._sync.cursor
         for page in self._client.pages(self._client.repo("issues"), params, keep=True):
-            listed = list(_issues(page.body))
+            listed = remote_issues(page.body)
             news = [remote for remote in listed if self._take(remote)]
             newer = any(remote.updated > self._sync.cursor for remote in listed)  # also of issues that are not kept
             newest = max([newest, *(remote.updated for remote in listed)])
@@ -214,7 +214,7 @@ class Refresh:
 
     def _listed(self, number: int, *what: str) -> list[RemoteIssue]:
         try:
-            return list(_issues(self._client.items(self._client.repo("issues", number, *what), keep=True)))
+            return remote_issues(self._client.items(self._client.repo("issues", number, *what), keep=True))
         except RefusedError as error:
             if error.status in MISSING:
                 return []  # a server of somebody's own that is older than these
@@ -280,7 +280,7 @@ class Refresh:
             if error.status not in _UNTOLD:
                 raise
             return False
-        became = any(isinstance(event, dict) and event.get("event") == "converted_to_discussion" for event in events)
+        became = any(text(event, "event") == "converted_to_discussion" for event in events)
         if became:
             self._copy.gone[number] = BECAME_DISCUSSION
         return became
@@ -322,27 +322,18 @@ class Refresh:
         if asked <= self._now < asked + every or not self._may_ask():
             return
         try:
-            found = self._client.get(self._client.repo("collaborators", login, "permission"), keep=True).body
+            self._copy.writers[name] = may_write(self._client, login)
         except RefusedError as error:
             if error.status not in _UNTOLD:
                 raise
-            self._copy.blind = error.status != 404  # noqa: PLR2004 - nobody whom the repository knows
-            if not self._copy.blind:
-                self._copy.writers[name] = False
+            self._copy.blind = True
         else:
             self._copy.blind = False
-            found = found if isinstance(found, dict) else {}
-            self._copy.writers[name] = bool(_WRITERS & {str(found.get("permission")), str(found.get("role_name"))})
         self._sync.asked[name] = self._now
 
     def _may_ask(self) -> bool:
         self._left -= 1
         return self._left >= 0
-
-
-def _issues(body: Any) -> Iterable[RemoteIssue]:
-    found = (remote_issue(each) for each in body) if isinstance(body, list) else ()
-    return (remote for remote in found if remote is not None)
 
 
 def _relations(remote: RemoteIssue) -> tuple[int, int, str]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from noface.data.trackers import ANY, TrackerSettings
 from noface.forge import parse
+from noface.forge.github import show_eyes
 from noface.forge.opened import OpenedForge
 from noface.forge.rest import MISSING, Client, RefusedError
 from noface.model.publication import ACCOUNT, APPROVED, Heard, Said
@@ -46,7 +47,6 @@ _APPROVAL = "approval"
 _APPROVES = ("0e8a16", "says yes to what noface asks")
 
 _INVALID = 422
-_EYES = {"content": "eyes"}
 
 
 def say(
@@ -173,8 +173,7 @@ class _Talk:
         return f"{people} {text}" if people else text
 
     def _posted(self, body: str) -> int | None:
-        made = self._client.post(f"{self._path}/comments", {"body": body})
-        return _number(made.get("id")) if isinstance(made, dict) else None
+        return parse.number(self._client.post(f"{self._path}/comments", {"body": body}), "id") or None
 
     def _read(self, comment: int) -> Own | None:
         """Return noface's comment as it stands there, None where it is there no more."""
@@ -184,7 +183,7 @@ class _Talk:
             if error.status not in MISSING:
                 raise
             return None
-        return own_of(entry) if isinstance(entry, dict) else None
+        return own_of(entry)
 
     def _own_comments(self) -> list[Own]:
         """Return noface's comments, also those of a run that could not record them or of another machine."""
@@ -227,19 +226,19 @@ def hear(
         strangers: dict[str, None] = {}
         answers = 0
         try:
-            entries = list(_comments(opened.client, opened.client.repo("issues", number)))
+            entries = _comments(opened.client, opened.client.repo("issues", number))
         except RefusedError as error:
             if error.status not in MISSING:
                 raise
             entries = []
         newest = after.get(issue_id, 0)
         login = opened.forge.whoami() if entries else ""
-        own = [_text(each.get("body")) for each in entries if _is_own(each, login)]
+        own = [parse.text(each, "body") for each in entries if _is_own(each, login)]
         for entry in entries:
-            own_id, author, body = _number(entry.get("id")), _author(entry), _text(entry.get("body"))
-            if own_id is None or own_id <= newest or _text(entry.get("body")).startswith(MARKER):
+            own_id, author, body = parse.number(entry, "id"), _author(entry), parse.text(entry, "body")
+            if own_id <= newest or body.startswith(MARKER):
                 continue
-            heard = heard_of(issue_id, own_id, author, body, _text(entry.get("html_url")), login=login, said=own)
+            heard = heard_of(issue_id, own_id, author, body, parse.text(entry, "html_url"), login=login, said=own)
             if heard is None or not (heard.addressed or settings.answers == ANY):
                 continue
             refresh.look_up_writer(author)
@@ -248,7 +247,7 @@ def hear(
                 continue
             answers += 1
             if heard.addressed:
-                see(opened.client, "issues", own_id)
+                show_eyes(opened.client, "issues", own_id)
             yield heard
         copy.unheard.pop(number, None)
         if strangers:
@@ -269,32 +268,13 @@ def _approved(client: Client, settings: TrackerSettings, copy: Copy, refresh: Re
             yield Heard(str(number), parse.number(found, "id"), login, "", "approve", label=True)
 
 
-def see(client: Client, kind: str, comment: int) -> None:
-    """Show that a comment of "issues" or "pulls" was heard; GitHub leaves a reaction that is there as it is."""
-    try:
-        client.post(client.repo(kind, "comments", comment, "reactions"), _EYES)
-    except RefusedError:
-        return  # a token that may not: what becomes of the comment shows as well
-
-
 def _is_own(entry: Mapping[str, Any], login: str) -> bool:
-    return _author(entry).lower() == login.lower() and _text(entry.get("body")).startswith(MARKER)
+    return _author(entry).lower() == login.lower() and parse.text(entry, "body").startswith(MARKER)
 
 
-def _comments(client: Client, path: str) -> Iterator[dict[str, Any]]:
-    for page in client.pages(f"{path}/comments", keep=True):
-        if isinstance(page.body, list):
-            yield from (entry for entry in page.body if isinstance(entry, dict))
+def _comments(client: Client, path: str) -> list[Mapping[str, Any]]:
+    return parse.objects(client.items(f"{path}/comments", keep=True))
 
 
 def _author(entry: Mapping[str, Any]) -> str:
-    user = entry.get("user")
-    return _text(user.get("login")) if isinstance(user, dict) else ""
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _number(value: object) -> int | None:
-    return value if type(value) is int else None
+    return parse.text(entry, "user", "login")

@@ -7,23 +7,17 @@ edited since, nothing is taken: it cannot be told what the maintainer had read. 
 comments of HTML.
 """
 
-from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from noface.data.trackers import TrackerSettings
 from noface.errors import ForgeAwayError, ForgeError
 from noface.forge import parse
+from noface.forge.graphql import edits_of
 from noface.forge.rest import Client
 from noface.trackers.github.backlog import trusted
 from noface.trackers.github.copy import Copy, Taken
 from noface.trackers.github.issue import RemoteIssue, remote_issue
 
-_EDITS = """
-query($owner: String!, $name: String!, $number: Int!) {
-  repository(owner: $owner, name: $name) {
-    issue(number: $number) { userContentEdits(first: 100) { nodes { editedAt editor { login } } } }
-  }
-}"""
 _SOMEBODY = "somebody"
 
 
@@ -104,21 +98,12 @@ class Triggers:
 
     def _edited(self, number: int, at: str, events: list[Any]) -> str:
         """Return who has edited title or text at that time or later and may not decide, "" for nobody."""
-        renamed = (_edit(event, "created_at", "actor") for event in events if parse.text(event, "event") == "renamed")
+        renamed = [event for event in events if parse.text(event, "event") == "renamed"]
+        edits = [(parse.text(event, "created_at"), parse.text(event, "actor", "login")) for event in renamed]
         try:
-            edits = [*renamed, *self._edits(number)]
+            edits += edits_of(self._client, number)
         except ForgeAwayError:
             raise
         except ForgeError:
             return _SOMEBODY
         return next((who or _SOMEBODY for when, who in edits if when >= at and not (who and self._counts(who))), "")
-
-    def _edits(self, number: int) -> Iterator[tuple[str, str]]:
-        owner, _, name = self._client.location.repository.partition("/")
-        found = self._client.graphql(_EDITS, {"owner": owner, "name": name, "number": number})
-        for edit in parse.listed(found, "repository", "issue", "userContentEdits", "nodes"):
-            yield _edit(edit, "editedAt", "editor")
-
-
-def _edit(source: Mapping[str, Any], when: str, who: str) -> tuple[str, str]:
-    return parse.text(source, when), parse.text(source, who, "login")
