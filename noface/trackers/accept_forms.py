@@ -14,6 +14,7 @@ from functools import cache
 
 from noface.data import table
 from noface.model.command_line import apart
+from noface.model.issue import IssueFault
 from noface.model.quoting import literal
 from noface.recovery.breakdown_rules import after_runner
 
@@ -69,6 +70,21 @@ def refused_accept(command: str, gates: Iterable[str]) -> tuple[str, str]:
     if _SHELL.search(command):
         why += ", and it holds characters that are the shell's"
     return f"accept {literal(command)} is left out: {why}", can or "Add a gate to noface.toml that begins like it."
+
+
+def part_accepted(
+    commands: Iterable[str], gates: tuple[str, ...], source: str, own_id: str
+) -> tuple[tuple[str, ...], list[IssueFault]]:
+    """Part the commands that are taken from warnings about those that are not."""
+    accepted: dict[str, None] = {}
+    warnings = []
+    for command in dict.fromkeys(commands):
+        allowed = taken_accept(command, gates)
+        if allowed is not None:
+            accepted[allowed] = None
+        else:
+            warnings.append(IssueFault(source, *refused_accept(command, gates), own_id))
+    return tuple(accepted), warnings
 
 
 @cache

@@ -1,5 +1,6 @@
 """What a tracker is: where the issues come from. Modules of this package implement it, data/trackers.py lists them."""
 
+import hashlib
 import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,18 @@ if TYPE_CHECKING:
 ISSUE_BYTES_MAX = 1_048_576 + 65_536
 """The largest body, and room for a title and settings around it: more of a new issue is not even read."""
 TITLE_CHARS_MAX = 500
+_HASH_CHARS = 16
+
+
+def content_hash(content: bytes | tuple[object, ...]) -> str:
+    """Hash what a person says of the work: the bytes of its file, or its parts."""
+    data = content if isinstance(content, bytes) else repr(content).encode("utf-8", "replace")
+    return hashlib.sha256(data).hexdigest()[:_HASH_CHARS]
+
+
+def unwritable(text: str) -> bool:
+    """True if a text holds what no text file can: NUL, or half of a surrogate pair."""
+    return any("\ud800" <= char <= "\udfff" or char == "\0" for char in text)
 
 
 def clean_title(text: str) -> str:

@@ -12,12 +12,10 @@ from noface.model.issue import Backlog, Issue, IssueFault
 from noface.trackers.base import IssueDraft
 from noface.trackers.beads_file import FILE_NAMES, find, fingerprint, stamp
 from noface.trackers.beads_issue import Beads, read_beads
-from noface.trackers.folder import odd_kind, read_regular
+from noface.trackers.folder import RACY_NS, odd_kind, read_regular
 from noface.trackers.waiting import checked, part_waiting
 
 FILE_BYTES_MAX = 256 * 1_048_576
-_RACY_NS = 50_000_000
-"""A file changed this shortly before it was read can change again unseen by size and time (racily clean)."""
 
 
 def open_beads(settings: TrackerSettings, root: Path, _state: Path) -> "BeadsTracker":
@@ -84,6 +82,6 @@ class BeadsTracker:
         if len(data) > FILE_BYTES_MAX:
             raise UsageError(f"{place} has more than {FILE_BYTES_MAX} bytes", "`bd compact` makes it smaller.")
         beads = read_beads(place, data, self._gates)
-        settled = mark is not None and looked_ns - mark[1] > _RACY_NS and mark == stamp(path)
+        settled = mark is not None and looked_ns - mark[1] > RACY_NS and mark == stamp(path)
         self._known = (mark, beads) if settled else None
         return beads

@@ -4,10 +4,10 @@
 """
 
 import os
-import zlib
 from pathlib import Path
 
 from noface.data.trackers import TrackerSettings
+from noface.trackers.folder import checksum
 
 FILE_NAMES = ("issues.jsonl", "beads.jsonl")
 
@@ -20,8 +20,7 @@ def beads_fingerprint(settings: TrackerSettings, root: Path, _state: Path) -> st
 def fingerprint(folder: Path, gates: tuple[str, ...]) -> str:
     """Hash name, time, size, inode and mode of the file, and the commands that its issues may name; never raises."""
     found = find(folder)
-    mark = repr((stamp(found) if found is not None else None, gates)).encode("utf-8", "replace")
-    return f"{zlib.crc32(mark):08x}-{len(mark)}"
+    return checksum((stamp(found) if found is not None else None, gates))
 
 
 def find(folder: Path) -> Path | None:

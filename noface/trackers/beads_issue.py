@@ -13,19 +13,15 @@ What noface makes of them:
    issue file, without title and `may_change`.
 """
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from noface.model.issue import Issue, IssueFault
 from noface.model.quoting import literal, some
-from noface.trackers.base import clean_title, title_problem
+from noface.trackers.base import clean_title, content_hash, title_problem, unwritable
 from noface.trackers.issue_file import BODY_BYTES_MAX, empty_body
-
-if TYPE_CHECKING:
-    from noface.trackers.front_matter import FrontMatter
 
 DONE = {"closed", "tombstone"}
 NO_WORK = {"message", "gate", "event", "molecule", "agent", "role", "rig", "slot", "convoy", "merge-request", "wisp"}
@@ -36,7 +32,6 @@ FAULTS_MAX = 20
 _WAITS = {"blocks", "waits-for"}
 _PARTS = (("design", "Design"), ("acceptance_criteria", "Acceptance criteria"), ("notes", "Notes"))
 _PRIORITY_MAX = 4
-_HASH_CHARS = 16
 _LISTED_MAX = 8
 
 
@@ -149,7 +144,7 @@ def _body(values: Mapping[str, Any]) -> str:
 
 
 def _body_problem(body: str) -> str | None:
-    if any("\ud800" <= char <= "\udfff" or char == "\0" for char in body):
+    if unwritable(body):
         return "the text holds characters that no text file can (NUL or half of a surrogate pair)"
     if (size := len(body.encode())) > BODY_BYTES_MAX:
         return f"the text has {size} bytes, at most {BODY_BYTES_MAX} (1 MiB) are allowed"
@@ -251,48 +246,28 @@ def _aside(bead: Bead) -> str:
 
 def _issue(bead: Bead, needs: tuple[str, ...], gates: tuple[str, ...]) -> tuple[Issue | IssueFault, list[IssueFault]]:
     """Make the issue of an open one, with what a person should know of it."""
+    from noface.trackers.accept_forms import part_accepted
     from noface.trackers.issue_body import read_body
 
     body = read_body(bead.body, "")
-    matter: FrontMatter | None = None
-    problems = [body.problem] if body.problem else []
-    if body.front is not None:
-        from noface.trackers.front_matter import read_front_matter
-
-        matter, wrong = read_front_matter(body.front, body.front_line)
-        problems += wrong
-    if body.paths:
-        from noface.trackers.front_matter import validate
-
-        problems += [f"below its heading {problem}" for _, problem in validate({"paths": list(body.paths)})[1]]
-    if problems:
-        return IssueFault(bead.place, "; ".join(problems), "Correct its description with bd.", bead.id), []
     issue = Issue(bead.id, bead.title, body.text, bead.priority, bead.labels, needs, source=bead.place)
     warnings = [] if body.text.strip() else [empty_body(issue.source, issue.id)]
-    accept = dict.fromkeys(matter.accept if matter is not None else ())
-    for command in body.accept:
-        from noface.trackers.accept_forms import refused_accept, taken_accept
+    accept, refused = part_accepted(body.accept, gates, bead.place, bead.id)
+    warnings += refused
+    if body.front is not None or body.paths or body.problem:
+        from noface.trackers.front_matter import read_settings, refused_keys  # a file of thousands seldom pays for it
 
-        taken = taken_accept(command, gates)
-        if taken is not None:
-            accept[taken] = None
-        else:
-            warnings.append(IssueFault(issue.source, *refused_accept(command, gates), issue.id))
-    if matter is not None:
-        if matter.may_change:
-            hint = "Unprotect the files in noface.toml ([protect]), or write this issue as a file."
-            warnings.append(
-                IssueFault(issue.source, "may_change is left out: only an issue file sets it", hint, bead.id)
-            )
+        matter, problems = read_settings(body)
+        if problems:
+            return IssueFault(bead.place, "; ".join(problems), "Correct its description with bd.", bead.id), []
+        warnings += refused_keys(matter, issue)
         issue = replace(
             matter.apply_to(issue),
-            title=bead.title,
             priority=matter.priority if "priority" in matter.model_fields_set else bead.priority,
             labels=tuple(dict.fromkeys([*bead.labels, *matter.labels])),
             depends_on=tuple(dict.fromkeys([*needs, *matter.depends_on])),
             may_change=(),
         )
-    said = (bead.title, bead.body, bead.priority, bead.labels, needs)
-    digest = hashlib.sha256(repr(said).encode("utf-8", "replace")).hexdigest()[:_HASH_CHARS]
-    paths = tuple(dict.fromkeys([*issue.paths, *body.paths]))
-    return replace(issue, paths=paths, accept=tuple(accept), content_hash=digest), warnings
+        accept = tuple(dict.fromkeys([*matter.accept, *accept]))  # that file is the repository's
+    content = (bead.title, bead.body, bead.priority, bead.labels, needs)
+    return replace(issue, accept=accept, content_hash=content_hash(content)), warnings

@@ -17,6 +17,7 @@ from noface.model.backlog import check
 from noface.model.issue import Backlog, Issue, IssueFault
 from noface.trackers.base import IssueDraft
 from noface.trackers.folder import (
+    RACY_NS,
     IssueFile,
     create_file,
     fingerprint,
@@ -39,9 +40,6 @@ from noface.trackers.issue_file import (
     too_large,
 )
 
-_RACY_NS = 50_000_000
-"""A file changed this shortly before it was listed can change again within one tick of the file system's clock,
-unseen by size and time; such a file, and one from the future, is read again (git calls this racily clean)."""
 _SET_ASIDE = re.compile(r"_([0-9]+)-")
 
 
@@ -120,7 +118,7 @@ class FilesTracker:
         remembered: dict[str, tuple[IssueFile, ParsedFile]] = {}
         for entry in entries:
             known = self._parsed.get(entry.name)
-            settled = listed_ns - entry.mtime_ns > _RACY_NS
+            settled = listed_ns - entry.mtime_ns > RACY_NS
             if known is not None and known[0] == entry:
                 file = known[1]
             else:

@@ -15,7 +15,10 @@ from typing import NamedTuple
 
 from noface.data.trackers import TrackerSettings
 from noface.errors import NofaceError, UsageError
-from noface.process.lock import FileLock
+
+RACY_NS = 50_000_000
+"""A file changed this shortly before it was looked at can change again within one tick of the file system's clock,
+unseen by size and time; such a file, and one from the future, is read again (git calls this racily clean)."""
 
 
 class IssueFile(NamedTuple):
@@ -79,8 +82,13 @@ def fingerprint(root: Path, folder: str) -> str:
         return f"unreadable: {error.errno}"
     if entries is None:
         return "missing"
-    listing = repr(entries).encode("utf-8", "surrogateescape")
-    return f"{zlib.crc32(listing):08x}-{len(listing)}"  # hashlib would load OpenSSL, which takes longer than the rest
+    return checksum(entries)
+
+
+def checksum(seen: object) -> str:
+    """Return a short mark of what was seen; hashlib would load OpenSSL, which takes longer than the rest."""
+    mark = repr(seen).encode("utf-8", "surrogateescape")
+    return f"{zlib.crc32(mark):08x}-{len(mark)}"
 
 
 def odd_kind(mode: int) -> str | None:
@@ -125,6 +133,8 @@ def create_file(folder: Path, choose_name: Callable[[list[str]], str], content: 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Hold the folder's lock, which ends with this process at the latest and leaves no file behind."""
+    from noface.process.lock import FileLock  # its imports are half of what a fingerprint costs
+
     lock = FileLock(folder, folder=True)
     try:
         lock.take(wait=True)

@@ -15,9 +15,10 @@ from pydantic_core import ErrorDetails
 
 from noface.config.values import Duration
 from noface.model.backlog import nearest
-from noface.model.issue import DEFAULT_PRIORITY, Issue
+from noface.model.issue import DEFAULT_PRIORITY, Issue, IssueFault
 from noface.model.quoting import literal
 from noface.trackers.base import clean_title, title_problem
+from noface.trackers.issue_body import Body
 
 FRONT_MATTER_BYTES_MAX = 16_384
 """tomllib takes quadratic time for a dotted key: a second for one this long, a quarter of a minute for 64 KiB."""
@@ -149,6 +150,33 @@ def validate(data: Mapping[str, object]) -> tuple[FrontMatter | None, list[tuple
         if len(details) > PROBLEMS_MAX:
             problems[("", f"and {len(details) - PROBLEMS_MAX} problems more")] = None
         return None, list(problems)
+
+
+def read_settings(body: Body) -> tuple[FrontMatter, list[str]]:
+    """Return what the front matter of a body sets, its `paths` with those below a heading, and every problem of both.
+
+    What has problems counts for nothing.
+    """
+    problems = [body.problem] if body.problem else []
+    matter, wrong = read_front_matter(body.front, body.front_line) if body.front is not None else (FrontMatter(), [])
+    sections, wrong_keys = validate({"paths": list(body.paths)}) if body.paths else (FrontMatter(), [])
+    problems += [*wrong, *(f"below its heading {problem}" for _, problem in wrong_keys)]
+    if matter is None or sections is None:
+        return FrontMatter(), problems
+    return matter.model_copy(update={"paths": tuple(dict.fromkeys([*matter.paths, *sections.paths]))}), problems
+
+
+def refused_keys(matter: FrontMatter, issue: Issue) -> list[IssueFault]:
+    """Return a warning for each key that an issue file may set, and an issue from elsewhere may not."""
+    warnings = []
+    if matter.may_change:
+        problem = f"may_change = {literal(list(matter.may_change))} is left out: only an issue file may set it"
+        hint = "Unprotect the files in noface.toml ([protect]), or write this issue as a file."
+        warnings.append(IssueFault(issue.source, problem, hint, issue.id))
+    if matter.title is not None and matter.title != issue.title:
+        hint = "Take the line out of the front matter."
+        warnings.append(IssueFault(issue.source, "title is left out: the issue has one", hint, issue.id))
+    return warnings
 
 
 def _problem_text(details: ErrorDetails, data: Mapping[str, object]) -> str:

@@ -15,7 +15,6 @@ the text begins with it the body is what follows. A byte order mark and any line
 Drafts of issues are written in the same form, and read back before they are.
 """
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
@@ -25,7 +24,7 @@ from typing import TYPE_CHECKING
 from noface.errors import UsageError
 from noface.model.backlog import id_problem, number_of, same_id, unknown_dependency
 from noface.model.issue import Issue, IssueFault
-from noface.trackers.base import ISSUE_BYTES_MAX, IssueDraft, clean_title, title_problem
+from noface.trackers.base import ISSUE_BYTES_MAX, IssueDraft, clean_title, content_hash, title_problem, unwritable
 
 if TYPE_CHECKING:
     from noface.trackers.front_matter import FrontMatter
@@ -49,7 +48,6 @@ _NUMBERED = re.compile(r"([0-9]+)-")
 _YAML_MARKER = "---"
 _YAML_KEY = re.compile(r"[A-Za-z_]+[ \t]*:")
 _CODE_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_HASH_CHARS = 16
 _HEADING_INDENT_MAX = 3
 
 
@@ -107,7 +105,7 @@ def read_issue(source: str, name: str, data: bytes) -> ParsedFile:
         return ParsedFile(fault(source, name, parts, "Front matter is TOML between two lines of +++."))
     if (size := len(parts.body.encode())) > BODY_BYTES_MAX:
         return ParsedFile(too_large(source, name, size))
-    return _build(source, name, parts, hashlib.sha256(data).hexdigest()[:_HASH_CHARS])
+    return _build(source, name, parts, content_hash(data))
 
 
 def _split(text: str) -> _Parts | str:
@@ -127,7 +125,7 @@ def _split(text: str) -> _Parts | str:
     return f"line {start + 1}: the front matter opened by +++ is never closed"
 
 
-def _build(source: str, name: str, parts: _Parts, content_hash: str) -> ParsedFile:
+def _build(source: str, name: str, parts: _Parts, digest: str) -> ParsedFile:
     matter: FrontMatter | None = None
     problems: list[str] = []
     if parts.front is not None:
@@ -143,7 +141,7 @@ def _build(source: str, name: str, parts: _Parts, content_hash: str) -> ParsedFi
         problems.append(problem)
     if problems or title is None or id_problem(issue_id(name)):
         return ParsedFile(fault(source, name, "; ".join(problems), f"Edit {source}."))
-    issue = Issue(issue_id(name), title, body, source=source, content_hash=content_hash)
+    issue = Issue(issue_id(name), title, body, source=source, content_hash=digest)
     if matter is not None:
         issue = matter.apply_to(issue)
     return ParsedFile(issue, () if body.strip() else (empty_body(source, issue.id),))
@@ -197,7 +195,7 @@ def checked_draft(draft: IssueDraft, known: Collection[str]) -> IssueDraft:
 
     matter, wrong_keys = validate(_values(draft))
     problems = [problem for _, problem in wrong_keys]
-    if any("\ud800" <= char <= "\udfff" or char == "\0" for char in draft.body):
+    if unwritable(draft.body):
         problems.append("the body holds characters that no text file can (NUL or half of a surrogate pair)")
     by_id = {same_id(name): name for name in known}
     for name in draft.depends_on:

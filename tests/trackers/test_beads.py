@@ -146,7 +146,9 @@ def test_front_matter_in_a_description_sets_what_an_issue_file_may_but_never_may
     assert (issue.body, issue.paths, issue.model, issue.priority) == ("Do it.", ("src/**",), "m", 0)
     assert issue.accept == ("make check && ./odd",)
     assert issue.may_change == ()
-    assert [each.problem for each in backlog.warnings] == ["may_change is left out: only an issue file sets it"]
+    assert [each.problem for each in backlog.warnings] == [
+        "may_change = ['noface.toml'] is left out: only an issue file may set it"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 """Where the copy of GitHub's issues lies in noface's state, and its fingerprint: many commands need no more of it."""
 
-import zlib
 from pathlib import Path
 
 from noface.data.trackers import TrackerSettings
+from noface.trackers.folder import checksum
 
 FOLDER = "github"
 ISSUES = "issues.jsonl"
@@ -23,5 +23,4 @@ def fingerprint(settings: TrackerSettings, folder: Path) -> str:
     except OSError:
         seen = None
     made_of = (settings.label, settings.milestone, settings.authors, settings.gates)
-    mark = repr((seen, made_of)).encode("utf-8", "replace")
-    return f"{zlib.crc32(mark):08x}-{len(mark)}"
+    return checksum((seen, made_of))

@@ -4,7 +4,6 @@
 may, but for `may_change` and the title; what it sets wins over labels, and lists are joined with what the text says.
 """
 
-import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -13,8 +12,8 @@ from typing import Any
 from noface.forge import parse
 from noface.model.backlog import number_of
 from noface.model.issue import DEFAULT_PRIORITY, Issue, IssueFault
-from noface.model.quoting import literal, some
-from noface.trackers.base import clean_title, title_problem
+from noface.model.quoting import some
+from noface.trackers.base import clean_title, content_hash, title_problem
 from noface.trackers.issue_file import BODY_BYTES_MAX, ParsedFile, empty_body
 
 OWN_LABELS = "noface:"
@@ -28,7 +27,6 @@ _PRIORITY_WORDS = {
 _PRIORITY = re.compile(
     r"p(?P<p>\d)|(?:priority|prio)[\s:/=_-]*(?:p?(?P<number>\d)|(?P<word>[a-z]+))|(?P<first>[a-z]+)[\s_-]priority"
 )
-_HASH_CHARS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,18 +125,14 @@ def read_remote(remote: RemoteIssue, gates: Iterable[str] = ()) -> ParsedFile:
 
 def _build(remote: RemoteIssue, title: str, gates: tuple[str, ...]) -> ParsedFile:
     # Only issues that are read again pay for these.
-    from noface.trackers.front_matter import FrontMatter, read_front_matter, validate
+    from noface.trackers.accept_forms import part_accepted
+    from noface.trackers.front_matter import read_settings, refused_keys
     from noface.trackers.issue_body import read_body
 
     body = read_body(remote.body, remote.home)
-    matter: FrontMatter | None = None
-    problems = [body.problem] if body.problem else []
-    if body.front is not None:
-        matter, wrong = read_front_matter(body.front, body.front_line)
-        problems += wrong
-    sections, wrong_keys = validate({"paths": list(body.paths)}) if body.paths else (FrontMatter(), [])
-    problems += [f"below its heading {problem}" for _, problem in wrong_keys]
-    named = [*(matter.depends_on if matter else ()), *_own_numbers(body.depends_on), *_api_numbers(remote)]
+    matter, problems = read_settings(body)
+    here = [reference.number for reference in body.depends_on if not reference.place]
+    named = [*matter.depends_on, *map(str, (*here, *remote.children, *remote.blockers))]
     bare = (name.removeprefix("#") for name in named)
     depends_on = tuple(dict.fromkeys(number_of(name) or name for name in bare))
     outside = [f"{reference.place}#{reference.number}" for reference in body.depends_on if reference.place]
@@ -147,81 +141,30 @@ def _build(remote: RemoteIssue, title: str, gates: tuple[str, ...]) -> ParsedFil
         problems.append(f"depends on {some(tuple(elsewhere), 5)} of another repository, which noface cannot follow")
     if len(depends_on) > DEPENDENCIES_MAX:
         problems.append(f"depends on {len(depends_on)} issues, at most {DEPENDENCIES_MAX} are allowed")
-    if problems or sections is None:
+    if problems:
         return ParsedFile(_fault(remote, "; ".join(problems)))
+    source = remote.url or f"#{remote.number}"
     labels = tuple(name for name in remote.labels if not name.startswith(OWN_LABELS) and name.isprintable())
-    issue = Issue(
-        str(remote.number),
-        title,
-        body.text,
-        priority=priority_of(labels),
-        labels=labels,
-        source=remote.url or f"#{remote.number}",
-    )
-    warnings = [] if body.text.strip() else [empty_body(issue.source, issue.id)]
-    if matter is not None:
-        warnings += _refused_keys(matter, issue)
-        chosen = {name for name in matter.model_fields_set if name not in _JOINED | _REFUSED}
-        issue = replace(issue, **{name: getattr(matter, name) for name in chosen})
-    accept, refused = _accepted([*(matter.accept if matter else ()), *body.accept], gates, issue)
+    accept, refused = part_accepted([*matter.accept, *body.accept], gates, source, str(remote.number))
+    plain = Issue(str(remote.number), title, body.text, priority=priority_of(labels), source=source)
+    chosen = {name: getattr(matter, name) for name in matter.model_fields_set - _NOT_CHOSEN}
     issue = replace(
-        issue,
-        labels=tuple(dict.fromkeys([*labels, *(matter.labels if matter else ())])),
+        replace(plain, **chosen),
+        labels=tuple(dict.fromkeys([*labels, *matter.labels])),
         depends_on=depends_on,
-        paths=tuple(dict.fromkeys([*(matter.paths if matter else ()), *sections.paths])),
+        paths=matter.paths,
         accept=accept,
     )
-    return ParsedFile(replace(issue, content_hash=_content_hash(remote, issue)), (*warnings, *refused))
+    warnings = [] if body.text.strip() else [empty_body(source, issue.id)]
+    # A label that says nothing of the work is no edit of the issue.
+    content = (remote.title, remote.body, remote.milestone, issue.priority, issue.depends_on)
+    return ParsedFile(
+        replace(issue, content_hash=content_hash(content)), (*warnings, *refused_keys(matter, issue), *refused)
+    )
 
 
-_JOINED = {"labels", "depends_on", "paths", "accept"}
-_REFUSED = {"title", "may_change"}
-
-
-def _own_numbers(references: Iterable[Any]) -> list[str]:
-    return [str(reference.number) for reference in references if not reference.place]
-
-
-def _api_numbers(remote: RemoteIssue) -> list[str]:
-    return [str(number) for number in (*remote.children, *remote.blockers)]
-
-
-def _refused_keys(matter: Any, issue: Issue) -> list[IssueFault]:
-    """Return a warning for each key that an issue file may set and an issue on a code host may not."""
-    warnings = []
-    if matter.may_change:
-        problem = (
-            f"may_change = {literal(list(matter.may_change))} is left out: only a file of the repository may set it"
-        )
-        hint = "Unprotect the files in noface.toml ([protect]), or write this issue as a file."
-        warnings.append(IssueFault(issue.source, problem, hint, issue.id))
-    if matter.title is not None and matter.title != issue.title:
-        hint = "Take the line out of the front matter."
-        warnings.append(IssueFault(issue.source, "title is left out: the issue has one", hint, issue.id))
-    return warnings
-
-
-def _accepted(
-    commands: Iterable[str], gates: tuple[str, ...], issue: Issue
-) -> tuple[tuple[str, ...], list[IssueFault]]:
-    """Part the commands that are taken from warnings about those that are not."""
-    from noface.trackers.accept_forms import refused_accept, taken_accept
-
-    taken: dict[str, None] = {}
-    warnings = []
-    for command in dict.fromkeys(commands):
-        allowed = taken_accept(command, gates)
-        if allowed is not None:
-            taken[allowed] = None
-        else:
-            warnings.append(IssueFault(issue.source, *refused_accept(command, gates), issue.id))
-    return tuple(taken), warnings
-
-
-def _content_hash(remote: RemoteIssue, issue: Issue) -> str:
-    """Hash what a person says of the work: a label that says nothing of it is no edit."""
-    said = (remote.title, remote.body, remote.milestone, issue.priority, issue.depends_on)
-    return hashlib.sha256(repr(said).encode("utf-8", "replace")).hexdigest()[:_HASH_CHARS]
+_NOT_CHOSEN = {"labels", "depends_on", "paths", "accept", "title", "may_change"}
+"""Keys that are joined with what the issue says elsewhere, and those that only a file may set."""
 
 
 def _no_text(remote: RemoteIssue, at: int) -> IssueFault:
