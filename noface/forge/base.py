@@ -14,27 +14,27 @@ from noface.model.pull_request import Check, PullDraft, PullRequest, Review
 class Forge(Protocol):
     """The pull requests of a repository.
 
-    Every method raises ForgeAwayError where the forge cannot answer now (outage, rate limit: with the time until which
-    that lasts), and ForgeError where it refuses: the message says what is missing, such as a permission of the token.
+    Every method raises ForgeAwayError if the forge cannot answer now (outage, rate limit: with the time until which
+    that lasts), and ForgeError if it refuses: the message says what is missing, such as a permission of the token.
     """
 
     def whoami(self) -> str:
         """Return the login that the token belongs to."""
 
     def check_access(self) -> None:
-        """Raise ForgeError, which tells why, where nothing can be pushed or proposed. It only reads."""
+        """Raise ForgeError, which tells why, if nothing can be pushed or proposed. It only reads."""
 
     def refusals(self, branch: str, email: str, messages: tuple[str, ...]) -> tuple[Refusal, ...]:
         """Return what rules would refuse of pushes to a branch by commits like these. It only reads."""
 
     def wants_linear(self, branch: str) -> bool:
-        """Tell whether rules of the repository let no merge commit onto a branch. It only reads."""
+        """True if rules of the repository let no merge commit onto a branch. It only reads."""
 
     def find(self, branch: str) -> PullRequest | None:
         """Return the newest pull request from a branch of this repository, open ones first; None without one."""
 
     def open(self, draft: PullDraft) -> PullRequest:
-        """Open a pull request; where one from that branch is open already, update and return that."""
+        """Open a pull request; if one from that branch is open already, update and return that."""
 
     def update(self, number: int, draft: PullDraft) -> PullRequest:
         """Give a pull request the draft's title and text."""
@@ -53,7 +53,7 @@ class Forge(Protocol):
         """Return the checks of a commit, each once as it stands now."""
 
     def log(self, check: Check) -> str:
-        """Return the log of a failed check: of a workflow's job the failed step's lines; "" where there is none."""
+        """Return the log of a failed check: of a workflow's job the failed step's lines; "" if there is none."""
 
     def reviews(self, number: int) -> tuple[Review, ...]:
         """Return the reviews of a pull request with their comments, oldest first; its plain comments count as some.
@@ -68,7 +68,7 @@ class Forge(Protocol):
         """Request reviews of people who have given some."""
 
     def reply(self, number: int, comment: int, marker: str, text: str) -> None:
-        """Answer in the thread of a comment on a line, once: where an answer of ours has `marker`, that stands."""
+        """Answer in the thread of a comment on a line, once: if an answer of ours has `marker`, that stands."""
 
     def comment(self, number: int, marker: str, text: str) -> None:
         """Say something on a pull request or an issue, once: a comment of ours with `marker` is edited instead."""

@@ -67,7 +67,7 @@ class GithubForge:
         return login
 
     def check_access(self) -> None:
-        """Raise ForgeError, which tells why, where nothing can be pushed or proposed. It only reads.
+        """Raise ForgeError, which tells why, if nothing can be pushed or proposed. It only reads.
 
         What GitHub says of the permissions of an app's token, such as a workflow's, tells nothing of pushing.
         """
@@ -89,7 +89,7 @@ class GithubForge:
         return tuple(refusals(self._rules(branch), branch, email, messages))
 
     def wants_linear(self, branch: str) -> bool:
-        """Tell whether rules of the repository let no merge commit onto a branch."""
+        """True if rules of the repository let no merge commit onto a branch."""
         return wants_linear(self._rules(branch))
 
     def find(self, branch: str) -> PullRequest | None:
@@ -98,7 +98,7 @@ class GithubForge:
         return parse.pull_request(found) if found is not None else None
 
     def open(self, draft: PullDraft) -> PullRequest:
-        """Open a pull request; where one from that branch is open already, update and return that.
+        """Open a pull request; if one from that branch is open already, update and return that.
 
         What of the draft could not be had, such as a reviewer who is nobody, stands in its notes.
         """
@@ -174,7 +174,7 @@ class GithubForge:
     def log(self, check: Check) -> str:
         """Return the log of a failed check: of a workflow's job the failed steps' lines, else what the check run says.
 
-        A commit status has no more to say than its summary. Raises ForgeError, which tells why, where GitHub has a log
+        A commit status has no more to say than its summary. Raises ForgeError, which tells why, if GitHub has a log
         and does not give it.
         """
         kind, _, number = check.id.partition(":")
@@ -327,7 +327,7 @@ class GithubForge:
         return _told(lambda: self._client.post(path, {"labels": missing}), f"the labels {', '.join(missing)}")
 
     def _reviewed(self, source: Object, draft: PullDraft) -> list[str]:
-        """Ask for reviews, each reviewer alone where one of them cannot be asked: GitHub then asks nobody."""
+        """Ask for reviews, each reviewer alone if one of them cannot be asked: GitHub then asks nobody."""
         asked = {parse.text(user, "login").lower() for user in parse.listed(source, "requested_reviewers")}
         teams = {parse.text(team, "slug").lower() for team in parse.listed(source, "requested_teams")}
         path = self._client.repo("pulls", parse.number(source, "number"))
@@ -361,7 +361,7 @@ class GithubForge:
         )
 
     def _jobs(self, commit: str, refused: RefusedError) -> list[Object]:
-        """Return the jobs of a commit's workflows. Raises `refused` where these cannot be had either."""
+        """Return the jobs of a commit's workflows. Raises `refused` if these cannot be had either."""
         client = self._client
         try:
             runs = client.items(client.repo("actions", "runs"), {"head_sha": commit}, key="workflow_runs", keep=True)
@@ -400,7 +400,7 @@ def _plain_login(login: str) -> str:
 
 
 def _told(ask: Callable[[], object], what: str) -> list[str]:
-    """Do what may be refused without harm; return a note where it was."""
+    """Do what may be refused without harm; return a note if it was."""
     try:
         ask()
     except ForgeError as error:

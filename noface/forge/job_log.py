@@ -14,7 +14,7 @@ _ERROR = "##[error]"
 
 
 def failed_steps(log: str) -> str:
-    """Return the lines of the steps that failed, without their times; the whole log where none can be told."""
+    """Return the lines of the steps that failed, without their times; the whole log if none can be told."""
     text = _TIME.sub("", log.replace("\r\n", "\n").removeprefix("\ufeff"))
     lines = text.split("\n")
     begins = [0, *(at for at, line in enumerate(lines) if at and _BEGINS.match(line)), len(lines)]

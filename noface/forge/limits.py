@@ -36,7 +36,7 @@ class Reply:
     url: str = ""
 
     def json(self) -> Any:
-        """Return what the body holds. Raises ValueError where it is no JSON."""
+        """Return what the body holds. Raises ValueError if it is no JSON."""
         return json.loads(self.body) if self.body else None
 
 
@@ -137,7 +137,7 @@ def budget_of(reply: Reply, now: float, before: Budget) -> Budget:
 
 
 def reads_wait(budget: Budget, now: float) -> str:
-    """Return why reading is to wait until the budget's reset, "" where it need not.
+    """Return why reading is to wait until the budget's reset, "" if it need not.
 
     A fiftieth of the limit is left to what has to be written, and to the people and programs that share the token.
     """

@@ -44,7 +44,7 @@ class Location:
 def located(remote_url: str, repository: str = "", url: str = "") -> Location:
     """Return where the repository of a git remote is; `repository` and `url` are the keys of [github].
 
-    `remote_url` may be "" or lead elsewhere where the keys say enough. Raises UsageError where the place cannot be told
+    `remote_url` may be "" or lead elsewhere if the keys say enough. Raises UsageError if the place cannot be told
     or is not GitHub.
     """
     found = _remote(remote_url)
@@ -78,17 +78,17 @@ def api_of(host: str) -> str:
 
 
 def is_hosted(host: str) -> bool:
-    """Tell whether GitHub itself runs a host, with its limits."""
+    """True if GitHub itself runs a host, with its limits."""
     return host == GITHUB or host.endswith(_RESIDENCY)
 
 
 def is_enterprise_server(host: str) -> bool:
-    """Tell whether a host is somebody's own GitHub, where the tokens of github.com mean nothing."""
+    """True if a host is somebody's own GitHub, where the tokens of github.com mean nothing."""
     return not is_hosted(host) and not is_loopback(host)
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether a host, with or without a port, is this machine."""
+    """True if a host, with or without a port, is this machine."""
     name = urlsplit(f"//{host}").hostname or ""
     try:
         return name == "localhost" or ipaddress.ip_address(name).is_loopback
@@ -97,7 +97,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _remote(url: str) -> tuple[str, str, str] | None:
-    """Return host, path, and the API's URL where the host alone does not tell it; None where it is no network URL."""
+    """Return host, path, and the API's URL if the host alone does not tell it; None if it is no network URL."""
     url = url.strip()
     if "://" not in url:
         match = _SCP_LIKE.fullmatch(url)

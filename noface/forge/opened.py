@@ -56,7 +56,7 @@ def opened(
 
 
 def check_installed() -> None:
-    """Raise UsageError, which says how to install it, where the library is missing."""
+    """Raise UsageError, which says how to install it, if the library is missing."""
     try:
         import noface.forge.transport  # noqa: F401
     except ModuleNotFoundError as error:

@@ -152,7 +152,7 @@ _TELLING = (
 
 
 def checks(runs: Iterable[Object], jobs: Iterable[Object], statuses: Iterable[Object]) -> tuple[Check, ...]:
-    """Return each check of a commit once: check runs, a workflow's jobs where those cannot be had, and statuses.
+    """Return each check of a commit once: check runs, a workflow's jobs if those cannot be had, and statuses.
 
     Of one suite and name the newest counts, since it was run again.
     """

@@ -25,7 +25,7 @@ class People:
     def may_decide(self, login: str, *, bot: bool) -> bool:
         """True if a login's words count. A program's do only if [tracker] authors names it.
 
-        Raises ForgeAwayError where GitHub cannot answer now.
+        Raises ForgeAwayError if GitHub cannot answer now.
         """
         name = login.lower()
         if self._authors & {name, ANYONE}:

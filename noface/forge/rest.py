@@ -8,7 +8,7 @@
     client.post(client.repo("issues", 7, "comments"), {"body": "…"}) # patch, delete
     client.graphql("mutation($id: ID!) {…}", {"id": "…"})
 
-Every method raises ForgeAwayError where GitHub cannot answer now, with the time until which that lasts; after a rate
+Every method raises ForgeAwayError if GitHub cannot answer now, with the time until which that lasts; after a rate
 limit each request before that time raises it without being sent. What GitHub refuses raises RefusedError, a ForgeError
 whose `status` tells a 404 from a 422. Requests that may be repeated are, twice, after short waits; a POST is not: its
 sender looks first whether it is there. A client may be used by several threads.
@@ -85,7 +85,7 @@ class RefusedError(ForgeError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A body, parsed. `changed` is False where GitHub said that it is as it was when it was last kept."""
+    """A body, parsed. `changed` is False if GitHub said that it is as it was when it was last kept."""
 
     body: Json
     changed: bool = True
@@ -140,7 +140,7 @@ class Client:
             raise ForgeError(f"Nothing can be asked of {self.location.host} with {error} for a name.") from None
 
     def get(self, path: str, params: Mapping[str, object] | None = None, *, keep: bool = False) -> Answer:
-        """Return what is at a path. With `keep` only where it has changed is it sent again: that costs no budget."""
+        """Return what is at a path. With `keep` only if it has changed is it sent again: that costs no budget."""
         url = _with_params(path, params)
         kept = self._cache.find(url) if keep else None
         reply = self._exchange("GET", url, None, {"If-None-Match": kept.etag} if kept is not None else {})
@@ -167,7 +167,7 @@ class Client:
     def items(
         self, path: str, params: Mapping[str, object] | None = None, *, key: str = "", keep: bool = False
     ) -> list[Json]:
-        """Return all entries of a listing. `key` names them where each page is an object and no list."""
+        """Return all entries of a listing. `key` names them if each page is an object and no list."""
         found: list[Json] = []
         for page in self.pages(path, params, keep=keep):
             listed = page.body.get(key) if key and isinstance(page.body, dict) else page.body
@@ -230,7 +230,7 @@ class Client:
         raise AssertionError  # the last try returns or raises
 
     def _wait_before_again(self, verb: str, resource: str, verdict: Away, tries: int) -> float | None:
-        """Return after how many seconds a request is sent again, None where not by this call."""
+        """Return after how many seconds a request is sent again, None if not by this call."""
         long = verdict.limit and verdict.wait_s > _AGAIN_WITHIN_S
         if not long and tries < _TRIES and verb in _REPEATABLE:
             return verdict.wait_s if verdict.limit else _AGAIN_BASE_S * 2**tries * self._dice()
@@ -291,7 +291,7 @@ class Client:
         return new + url.removeprefix(old) if new and within else url
 
     def _is_api(self, url: str) -> bool:
-        """Tell whether a whole URL is one of the API's; on a server of one's own other things lie at the same host."""
+        """True if a whole URL is one of the API's; on a server of one's own other things lie at the same host."""
         root = urlsplit(self.location.api).path
         return _origin(url) == _origin(self.location.api) and f"{urlsplit(url).path}/".startswith(f"{root}/")
 
@@ -312,7 +312,7 @@ class Client:
             raise ForgeError(f"noface works with {self.location.repository} only: {verb} {path} is not sent.")
 
     def _is_home_itself(self, verb: str, url: str) -> bool:
-        """Tell whether the repository is asked for by the name of the configuration: the answer tells its id."""
+        """True if the repository is asked for by the name of the configuration: the answer tells its id."""
         return verb == "GET" and self._path(url).lower() == self.repo().lower()
 
     def _home(self) -> tuple[str, ...]:
@@ -351,7 +351,7 @@ class Client:
         return urlsplit(url).path.removeprefix(urlsplit(self.location.api).path)
 
     def _named(self, url: str) -> str:
-        """Return by what name or id a URL of the API names a repository, "" where it names none."""
+        """Return by what name or id a URL of the API names a repository, "" if it names none."""
         match = REPOSITORY.match(self._path(url))
         return match[1].lower() if match is not None else ""
 

@@ -1,7 +1,7 @@
 """The requests that noface makes, as a list: nothing else is sent, whatever a path was made of. Pure.
 
 Names that others chose (labels, logins, branches) become parts of paths, and the library that sends a request resolves
-"..", also where it is quoted as %2E%2E. So each part is quoted whole, a part of dots alone is refused, and a path must
+"..", also if it is quoted as %2E%2E. So each part is quoted whole, a part of dots alone is refused, and a path must
 be one of these, with the verb that stands before it. `#` is a number, `*` one part of any other name.
 """
 
@@ -70,7 +70,7 @@ def quoted(parts: Iterable[object]) -> str:
 
 
 def allowed(verb: str, path: str) -> bool:
-    """Tell whether noface makes such a request; `path` is below the API's root, without its query."""
+    """True if noface makes such a request; `path` is below the API's root, without its query."""
     repository = REPOSITORY.match(path)
     rest = path[repository.end(1) :] if repository is not None else path
     parts = tuple(rest.removeprefix("/").split("/"))

@@ -35,7 +35,7 @@ class Token:
 def find_token(location: Location, environment: Mapping[str, str] | None = None) -> Token:
     """Return the token for a repository's host.
 
-    Raises UsageError, which tells how to make one, where there is none, and where what is set cannot be a token.
+    Raises UsageError, which tells how to make one, if there is none, and where what is set cannot be a token.
     """
     environment = os.environ if environment is None else environment
     names = variables(location, environment)

@@ -56,7 +56,7 @@ def _submodules(git: Git, root: str) -> list[str]:
 
 
 def _is_its_own(place: str) -> bool:
-    """Tell whether hiding a place hides nothing else: links lead to packages and caches, and only some to secrets."""
+    """True if hiding a place hides nothing else: links lead to packages and caches, and only some to secrets."""
     named = is_environment_file(os.path.basename(place))
     return not os.path.islink(place) or named or is_closed(os.path.realpath(place))
 

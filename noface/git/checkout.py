@@ -44,7 +44,7 @@ class PersonsCheckout:
 
     @cached_property
     def state(self) -> Checkout:
-        """How the checkout differs from main; as main itself where git does not tell."""
+        """How the checkout differs from main; as main itself if git does not tell."""
         repository, main = self._plumbing.repository, self._plumbing.main()
         git = Git.user(str(repository.root))
         differing = ("diff", "--name-only", "-z", "--no-renames", "--ignore-submodules", "--diff-filter=d")
@@ -83,6 +83,6 @@ class PersonsCheckout:
         return texts
 
     def _stands(self, name: str) -> bool:
-        """Tell whether a name stands on main, in a file that is no issue's and no prose, or in the path of one."""
+        """True if a name stands on main, in a file that is no issue's and no prose, or in the path of one."""
         at = (*self._plumbing.naming(self._plumbing.main(), (name,)), *(p for p in self.state.on_main if name in p))
         return any(not self._is_apart(path) and not is_prose(path) for path in at)

@@ -145,7 +145,7 @@ class Git:
     def argv(self, *args: str) -> list[str]:
         """Return the full command line of `git args`.
 
-        `-C` and not the process's folder: GitPython runs a command elsewhere where that folder is gone.
+        `-C` and not the process's folder: GitPython runs a command elsewhere if that folder is gone.
         """
         given = {name for name, _ in self.environment}
         prefix = list(self.prefix)
@@ -164,14 +164,14 @@ class Git:
             return self._execute(args, feed)
 
     def answer(self, *args: str, stdin: bytes | str | None = None, codes: tuple[int, ...] = (0,)) -> Output:
-        """Run `git args` and return what it answered; raise GitError where it ends with none of `codes`."""
+        """Run `git args` and return what it answered; raise GitError if it ends with none of `codes`."""
         output = self.run(*args, stdin=stdin)
         if output.code not in codes:
             raise failed(args, output)
         return output
 
     def ask(self, *args: str, stdin: bytes | str | None = None) -> str:
-        """Run `git args` and return its output as text; raise GitError where it fails."""
+        """Run `git args` and return its output as text; raise GitError if it fails."""
         return self.answer(*args, stdin=stdin).text
 
     def open(self, *args: str) -> Any:
@@ -225,7 +225,7 @@ def failed(args: tuple[str, ...], output: Output) -> GitError:
 
 
 class GitProcess:
-    """A git process that answers through pipes, started at the first question and anew where it has ended.
+    """A git process that answers through pipes, started at the first question and anew if it has ended.
 
     Threads may share it: whoever asks holds `_lock`.
     """

@@ -106,7 +106,7 @@ def cut_off(tree: Worktree) -> tuple[str, str] | None:
 
 
 def lock(move: Move) -> bool:
-    """Take the lock; False where another git command has it. It appears with its mark in it, never without."""
+    """Take the lock; False if another git command has it. It appears with its mark in it, never without."""
     own = move.index.with_suffix(".lock-to-be")
     own.write_text(f"{_MARK} {move.old} {move.new}\n")
     try:
@@ -132,7 +132,7 @@ def unlock(tree: Worktree) -> None:
 def carry_out(move: Move) -> str:
     """Move index and files; return git's message if it refuses, with everything as it was.
 
-    Raises GitError where it is not: the old files could not be put back.
+    Raises GitError if it is not: the old files could not be put back.
     """
     problem = _move_files(move, move.old, move.new, _appearing(move, "A", move.unlinked))
     if problem:
@@ -148,7 +148,7 @@ def take_back(move: Move) -> str:
 
 
 def index_is_new(move: Move) -> bool:
-    """Tell whether the index holds the new commit's entries: then every file had been written, too.
+    """True if the index holds the new commit's entries: then every file had been written, too.
 
     Raises GitError if git fails: a git that was killed has not answered no.
     """
@@ -156,7 +156,7 @@ def index_is_new(move: Move) -> bool:
 
 
 def index_is_at(move: Move, commit: str) -> bool:
-    """Tell whether the index holds a commit's entries at all paths that differ; raises GitError."""
+    """True if the index holds a commit's entries at all paths that differ; raises GitError."""
     staged = move.git().answer("diff-index", "--cached", "--name-only", "-z", "--no-renames", commit)
     return not set(staged.parts) & set(move.changes)
 
@@ -182,7 +182,7 @@ def put_back(move: Move, *, around_new: bool = False) -> tuple[str, ...]:
 
     Returns the paths that hold neither the old nor the new, nor a beginning of one: a person's. Nothing is touched
     where there is one; `around_new` leaves those alone that only the new commit has a file at, and puts the others
-    back. Raises GitError where git cannot write the old files.
+    back. Raises GitError if git cannot write the old files.
     """
     touched = local_changes(move.git(), move.changes)
     contents = Contents(move.git(), move.tree.path, (move.old, move.new), move.changes)
@@ -253,7 +253,7 @@ def _remove_empty_folders(top: Path) -> None:
 
 
 def _stands(top: Path, path: str) -> bool:
-    """Tell whether there is a file or link at a path, reached through no link."""
+    """True if there is a file or link at a path, reached through no link."""
     folders = all(is_folder(top / parent) for parent in Path(path).parents[:-1])
     return folders and kind_at(top / path) not in (0, stat.S_IFDIR)
 
@@ -276,7 +276,7 @@ class Contents:
         self._changes = changes
 
     def explain(self, path: str) -> bool:
-        """Tell whether the file is as one of the commits has it, a beginning of that, or absent."""
+        """True if the file is as one of the commits has it, a beginning of that, or absent."""
         for parent in reversed(PurePosixPath(path).parents[:-1]):
             kind = kind_at(self._top / parent)
             if not kind or (kind != stat.S_IFDIR and str(parent) in self._changes):

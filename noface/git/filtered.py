@@ -93,7 +93,7 @@ def raw(repository: Repository, main: str, changes: Iterable[FileChange]) -> tup
 
 @lru_cache(maxsize=64)
 def _changes_form(repository: Repository, main: str, by: str) -> bool:
-    """Tell whether a checkout holds something else than main keeps; some filters only take things out."""
+    """True if a checkout holds something else than main keeps; some filters only take things out."""
     samples = [one for one in filtered(repository, main) if one.by == by][:_SAMPLES]
     persons = Git.user(str(repository.root))
     for one in samples:
@@ -122,7 +122,7 @@ def _person(repository: Repository, inner: Submodule | None, extra: Mapping[str,
 
 
 def _mentioned(repository: Repository, commit: str, inner: Submodule | None = None) -> bool:
-    """Tell whether anything speaks of a filter: most projects have none, and are asked nothing more."""
+    """True if anything speaks of a filter: most projects have none, and are asked nothing more."""
     places = (":(top,glob)**/.gitattributes", ":(top).gitattributes")
     git_dir = _git_dir(repository, inner)
     own = Git.sealed(str(repository.common_dir), objects=str(git_dir / "objects"))
@@ -202,7 +202,7 @@ def write_filtered(
 def _copy_made(persons: Git, root: Path, workspace: Path, files: Iterable[Filtered]) -> None:
     """Copy contents that the filter has left out, and that the checkout has all the same, if git takes it for main's.
 
-    `git lfs pull` brings them where the filter is told to skip, and git-annex does so by itself.
+    `git lfs pull` brings them if the filter is told to skip, and git-annex does so by itself.
     """
     left = [one for one in files if "\n" not in one.path and _is_kept(workspace, one)]
     there = [one for one in left if (root / one.path).is_file() and not (root / one.path).is_symlink()]
@@ -214,7 +214,7 @@ def _copy_made(persons: Git, root: Path, workspace: Path, files: Iterable[Filter
 
 
 def _is_kept(root: Path, one: Filtered) -> bool:
-    """Tell whether a file holds what main keeps of it, of what may stand for contents that lie elsewhere."""
+    """True if a file holds what main keeps of it, of what may stand for contents that lie elsewhere."""
     try:
         if one.size > _KEPT_BYTES_MAX or (root / one.path).lstat().st_size != one.size:
             return False
@@ -299,7 +299,7 @@ def _stat(file: Path) -> str:
 
 
 def _digest(file: Path) -> str:
-    """Return a digest of a file's content; "" where it is no ordinary file that can be read."""
+    """Return a digest of a file's content; "" if it is no ordinary file that can be read."""
     try:
         if file.is_symlink() or not file.is_file():
             return ""

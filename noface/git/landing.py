@@ -202,7 +202,7 @@ def _fast_forward(plan: Advance, move: Move) -> MoveResult:
 
 
 def _agree(plumbing: Plumbing, move: Move) -> bool:
-    """Take files back that were carried out where the ref is not new; tell whether both are at one end now.
+    """Take files back that were carried out if the ref is not new; tell whether both are at one end now.
 
     The update-ref has ended: what the ref holds is what came of it. Where git does not tell, the lock stays.
     """
@@ -257,7 +257,7 @@ def _command(process: Any, word: str) -> None:
 def settle(plumbing: Plumbing, old: str, new: str, note: str) -> MoveResult:
     """Bring an intended move of main from `old` to `new` to an end; harmless to repeat.
 
-    Raises UsageError where main is gone, GitError where git cannot be used.
+    Raises UsageError if main is gone, GitError if git cannot be used.
     """
     with landing(plumbing) as descriptor:
         cut = [tree for tree in worktrees(plumbing.repository) if tree.reachable and cut_off(tree) is not None]
@@ -291,7 +291,7 @@ def settle_forgotten(plumbing: Plumbing) -> tuple[Blocked, ...]:
 
 
 def _files_are_new(plumbing: Plumbing, old: str, new: str, descriptor: int) -> bool:
-    """Tell whether index and files are the new ones already, and only our lock is gone: a person removed it."""
+    """True if index and files are the new ones already, and only our lock is gone: a person removed it."""
     trees = holding(plumbing.repository, plumbing.repository.main)
     if len(trees) != 1 or not trees[0].reachable or trees[0].under_way() is not None:
         return False
@@ -306,7 +306,7 @@ _EMPTY_LOCK_SECONDS_MIN = 60.0
 
 
 def remove_own_ref_locks(plumbing: Plumbing, new: str, *, ours: bool = False) -> None:
-    """Remove the locks of main and HEAD where they are those our killed update-ref left.
+    """Remove the locks of main and HEAD if they are those our killed update-ref left.
 
     Main's holds the new commit's id then, and HEAD's, which it takes for the reflog, is empty; `ours` says that the
     index's is there, which comes before them. After a power loss both may be empty; a lock that stays so is no

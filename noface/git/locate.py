@@ -18,7 +18,7 @@ class Location(NamedTuple):
         return self.common_dir / "noface"
 
     def has_branch(self, name: str) -> bool:
-        """Tell whether a local branch is there; True where git keeps its refs in a form that only git reads."""
+        """True if a local branch is there; True if git keeps its refs in a form that only git reads."""
         if (self.common_dir / "reftable").is_dir() or (self.common_dir / "refs" / "heads" / name).is_file():
             return True
         try:

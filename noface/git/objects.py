@@ -20,7 +20,7 @@ _FIELDS = 3  # id, type, size; anything else is "<name> missing" or "ambiguous"
 
 
 class ObjectReader(GitProcess):
-    """Asks one `git cat-file --batch-command`; raises GitError where that ends without an answer.
+    """Asks one `git cat-file --batch-command`; raises GitError if that ends without an answer.
 
     Threads may share `resolve`; contents are read by one thread alone. `with` ends the process.
     """
@@ -110,7 +110,7 @@ class TreeDiff:
 
     @property
     def hash(self) -> str:
-        """A short name for exactly this change; empty where nothing changed."""
+        """A short name for exactly this change; empty if nothing changed."""
         return hashlib.sha256(self.patch).hexdigest()[:16] if self.changes else ""
 
 
@@ -191,7 +191,7 @@ def refused(git: Git, files: Collection[tuple[str, str]]) -> dict[str, tuple[Fsc
     """Return by blob what git has against it; `files` are names that git reads (.gitmodules, …), and blobs.
 
     They are checked in a pack of their own, as a server checks what is pushed: nothing else is looked at. Raises
-    GitError where git fails otherwise.
+    GitError if git fails otherwise.
     """
     errors: dict[str, tuple[FsckError, ...]] = {}
     left = list(files)

@@ -66,7 +66,7 @@ class Plumbing:
         self.repository = replace(self.repository, base=base)
 
     def main(self) -> str:
-        """Return the commit that work starts from: main's, or that of the base. Raises UsageError where it is gone."""
+        """Return the commit that work starts from: main's, or that of the base. Raises UsageError if it is gone."""
         base = self.repository.base
         commit = self.resolve(base) if base else self.local_main()
         if commit is None:
@@ -74,7 +74,7 @@ class Plumbing:
         return commit
 
     def local_main(self) -> str:
-        """Return main's commit; raise UsageError where the branch is gone."""
+        """Return main's commit; raise UsageError if the branch is gone."""
         commit = self.resolve(self.repository.main)
         if commit is None:
             raise UsageError(
@@ -83,7 +83,7 @@ class Plumbing:
         return commit
 
     def main_anew(self) -> str:
-        """Return main's commit as a git process of its own reads it; raise GitError where that does not tell."""
+        """Return main's commit as a git process of its own reads it; raise GitError if that does not tell."""
         return self.git.ask("rev-parse", "--verify", "--quiet", self.repository.main)
 
     def apart(self, ours: str, theirs: str) -> tuple[int, int]:
@@ -99,9 +99,9 @@ class Plumbing:
         return tree
 
     def is_ancestor(self, old: str, new: str) -> bool:
-        """Tell whether `old` is `new` or one of its ancestors; an object that is gone is nobody's.
+        """True if `old` is `new` or one of its ancestors; an object that is gone is nobody's.
 
-        Raises GitError where git was cut off before it could tell.
+        Raises GitError if git was cut off before it could tell.
         """
         asked = ("merge-base", "--is-ancestor", old, new)
         output = self.git.run(*asked)
@@ -139,7 +139,7 @@ class Plumbing:
         return output.text
 
     def missing(self, name: str, base: str) -> str:
-        """Return what git says of objects that a commit or tree needs and that are gone; "" where all are there.
+        """Return what git says of objects that a commit or tree needs and that are gone; "" if all are there.
 
         What `base` reaches is not looked at.
         """
@@ -147,13 +147,13 @@ class Plumbing:
         return "" if output.code == 0 else output.stderr.strip() or "rev-list failed"
 
     def pruned_now(self) -> bool:
-        """Tell whether a `git gc` is under way in the repository, as far as its lock file tells."""
+        """True if a `git gc` is under way in the repository, as far as its lock file tells."""
         return (self.repository.common_dir / "gc.pid").exists()
 
     def pack(self, name: str, base: str) -> None:
         """Write what a commit or tree needs, and `base` does not reach, into a pack.
 
-        Pruning deletes no packed object, and repacking only packs that were there when it began. Raises GitError where
+        Pruning deletes no packed object, and repacking only packs that were there when it began. Raises GitError if
         an object is gone.
         """
         place = self.repository.objects / "pack" / "pack"
@@ -188,7 +188,7 @@ class Plumbing:
         return diff
 
     def patch_since(self, commit: str, main: str, paths: tuple[str, ...]) -> bytes:
-        """Return what `main` has changed in `paths` since `commit` left it; b"" where they have nothing in common."""
+        """Return what `main` has changed in `paths` since `commit` left it; b"" if they have nothing in common."""
         base = self.git.run("merge-base", commit, main)
         if base.code != 0 or not paths:
             return b""
@@ -291,7 +291,7 @@ class Plumbing:
         return tuple(name.removeprefix(f"{commit}:") for name in names)
 
     def containing(self, commit: str, word: str, seconds_max: float) -> frozenset[str]:
-        """Return the text files of a commit in which a word stands, in any case; none where that takes too long.
+        """Return the text files of a commit in which a word stands, in any case; none if that takes too long.
 
         It is git that searches: the commit need not be checked out anywhere, as other searching programs want it.
         """
@@ -354,7 +354,7 @@ class Plumbing:
         return tuple((landing.issue, landing.commit) for landing in self.landings())
 
     def has_landings(self) -> bool:
-        """Tell whether main's history holds work of an agent: a commit with noface's trailer, on whatever side."""
+        """True if main's history holds work of an agent: a commit with noface's trailer, on whatever side."""
         return bool(self.git.ask("log", "-1", "--format=%H", "--grep=^Noface-Issue: ", self.repository.main, "--"))
 
     def references(self, prefix: str) -> dict[str, str]:
@@ -378,7 +378,7 @@ Entry = tuple[str, str]
 def tree_with(plumbing: Plumbing, tree: str, entries: Mapping[str, Entry | None]) -> str:
     """Return a tree like `tree` (or a commit's) but for these files; None means that there is no such file.
 
-    A file takes the place of a folder, and the other way round. Raises GitError where git fails.
+    A file takes the place of a folder, and the other way round. Raises GitError if git fails.
     """
     repository = plumbing.repository
     git_dir = make_private_git_dir(repository, repository.private_git_dirs / "merge")
@@ -411,7 +411,7 @@ def entries_before(changes: Iterable[FileChange]) -> dict[str, Entry | None]:
 
 
 # Between an object's making and its ref a `git gc --prune=now` of the person's deletes it, with what it stands on
-# (law 2). What the ref holds is therefore checked once it is held, and made again where something has gone meanwhile.
+# (law 2). What the ref holds is therefore checked once it is held, and made again if something has gone meanwhile.
 #
 # A pruning that began before the ref was there may still delete what it did not know. While a `git gc` is seen at work
 # the objects are packed as well, which it leaves alone: one that ended before has deleted what it would, and one that
@@ -427,7 +427,7 @@ def make_and_hold(
 ) -> _Made:
     """Return what `make` makes, once `ref` holds the commit or tree that `commit_of` names of it, complete.
 
-    What `base` reaches is taken for complete. Nothing is held where there is nothing to hold. Raises GitError where
+    What `base` reaches is taken for complete. Nothing is held if there is nothing to hold. Raises GitError if
     it cannot be made, or is gone each time.
     """
     problem = GitError(f"{ref} was not tried")
@@ -463,7 +463,7 @@ def occurring(plumbing: Plumbing, commit: str, texts: Collection[str]) -> frozen
 
     Of many that are in no file's name only the first twenty are looked for in files; those of several lines, or with
     a NUL, are looked for in names only. The texts may be secrets: git is given them as its input, since every user of
-    the machine can read command lines. Raises GitError where the commit cannot be read.
+    the machine can read command lines. Raises GitError if the commit cannot be read.
     """
     if not texts:
         return frozenset()
@@ -476,7 +476,7 @@ def occurring(plumbing: Plumbing, commit: str, texts: Collection[str]) -> frozen
 
 
 def _in_a_file(plumbing: Plumbing, commit: str, texts: list[str]) -> bool:
-    """Tell whether one of the texts stands in a file; no, where git takes too long to say."""
+    """True if one of the texts stands in a file; no, if git takes too long to say."""
     git = replace(plumbing.git, seconds_max=_SECONDS_MAX)
     feed = "".join(f"{text}\n" for text in texts)
     return git.run("grep", "-q", "-a", "-F", "-f", "-", commit, "--", stdin=feed).code == 0

@@ -23,7 +23,7 @@ HEADS = "refs/heads/"
 FETCHED = "refs/noface/remote/"
 """Below it stands what was last fetched of the remote's main."""
 Vet = Callable[[str], str]
-"""Tells why a commit may stand on no branch and not leave this machine (I12), "" where it may."""
+"""Tells why a commit may stand on no branch and not leave this machine (I12), "" if it may."""
 
 
 def unseen(_: str) -> str:
@@ -45,7 +45,7 @@ class RefUpdate:
 
 
 def lock_in_the_way(message: str) -> Path | None:
-    """Return the lock file that git names in a message, None where it names none."""
+    """Return the lock file that git names in a message, None if it names none."""
     match = _LOCK.search(message)
     return Path(match["path"]) if match else None
 
@@ -72,7 +72,7 @@ class RefWriter(GitProcess):
     def apply(self, *updates: RefUpdate) -> None:
         """Apply all updates in one transaction, or none of them.
 
-        Raises GitError where a ref is not at its `old` value or cannot be locked, or a scratch branch would hold a
+        Raises GitError if a ref is not at its `old` value or cannot be locked, or a scratch branch would hold a
         secret.
         """
         if not updates:
@@ -98,7 +98,7 @@ class RefWriter(GitProcess):
                 raise
 
     def _apply(self, lines: list[str]) -> None:
-        """Do a transaction; where a ref of noface's own stays locked, once more without the lock.
+        """Do a transaction; if a ref of noface's own stays locked, once more without the lock.
 
         git itself has waited for the lock (core.filesRefLockTimeout). Below refs/noface/ and noface/ nobody else
         holds one for so long: a git that was killed has left it.
@@ -170,7 +170,7 @@ _LOOK_AGAIN_SECONDS = 0.01
 def exclusive_lock(path: Path, seconds_max: float = WAIT_SECONDS_MAX) -> Iterator[int]:
     """Hold the lock file at `path`; yields its descriptor, for git processes to inherit.
 
-    Raises GitError where another process still has it after `seconds_max` seconds.
+    Raises GitError if another process still has it after `seconds_max` seconds.
     """
     lock, deadline = FileLock(path), time.monotonic() + seconds_max
     try:

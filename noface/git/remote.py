@@ -8,7 +8,7 @@ runs in the person's repository, whose configuration no agent can write (law 4);
 * No hook runs, also no `pre-push`: what is pushed was proven by the gates.
 * A fetch writes below `refs/noface/` only: no branch of the person's, no remote-tracking ref, no tag, no FETCH_HEAD.
 * A push is a compare-and-swap: it names what the ref must hold now. One that was done already is no failure.
-* A token for GitHub, where one is at hand, is used after the person's own credentials were refused. It goes to git by
+* A token for GitHub, if one is at hand, is used after the person's own credentials were refused. It goes to git by
   the environment: never by arguments, which every user of the machine can read.
 """
 
@@ -37,7 +37,7 @@ TRANSFER_SECONDS_MAX = 900.0
 """How long a fetch or a push may take."""
 
 Token = Callable[[str], str | None]
-"""Returns the token for a host, None where there is none; asked only once the person's credentials were refused."""
+"""Returns the token for a host, None if there is none; asked only once the person's credentials were refused."""
 
 
 class Cancel(Protocol):
@@ -58,7 +58,7 @@ class Pushed:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The remote did not take a push of `ref`. `said` is what the server itself said, "" where it said nothing."""
+    """The remote did not take a push of `ref`. `said` is what the server itself said, "" if it said nothing."""
 
     ref: str
     reason: Reason
@@ -66,7 +66,7 @@ class Rejected:
 
     @property
     def moved(self) -> bool:
-        """True where the ref did not hold what was expected: somebody else has pushed."""
+        """True if the ref did not hold what was expected: somebody else has pushed."""
         return self.reason.cause is RemoteCause.MOVED
 
 
@@ -84,7 +84,7 @@ class Push:
 
 @dataclass(frozen=True, slots=True)
 class RemoteRefs:
-    """What a remote holds, as far as was asked. `head` is the branch that its HEAD names, "" where that is unknown."""
+    """What a remote holds, as far as was asked. `head` is the branch that its HEAD names, "" if that is unknown."""
 
     refs: Mapping[str, str]
     head: str = ""
@@ -96,7 +96,7 @@ class RemoteRefs:
 def choose_remote(wanted: str, remotes: Sequence[str], upstream: str) -> str | None:
     """Return the name of the remote to use: the one wanted, else main's, else origin, else the only one.
 
-    None where there is none. Raises UsageError where the one wanted is not there, or where it cannot be told.
+    None if there is none. Raises UsageError if the one wanted is not there, or if it cannot be told.
     """
     if wanted:
         if wanted in remotes:
@@ -114,7 +114,7 @@ def choose_remote(wanted: str, remotes: Sequence[str], upstream: str) -> str | N
 
 
 def find_remote(repository: Repository, wanted: str = "", token: Token | None = None) -> "Remote | None":
-    """Return the remote of a repository, None where it has none. Nothing is connected to. Raises as choose_remote."""
+    """Return the remote of a repository, None if it has none. Nothing is connected to. Raises as choose_remote."""
     git = Git.user(str(repository.root))
     config = _config(git)
     remotes = tuple(git.run("remote").text.split())
@@ -198,7 +198,7 @@ class Remote:
             self._reach((*follow, "fetch", *options, self.name, *refspecs), TRANSFER_SECONDS_MAX, cancel)
 
     def fetch_main(self, cancel: Cancel | None = None) -> RemoteRefs:
-        """Bring `fetched` up to the remote's main; where that has not moved, the remote is only asked.
+        """Bring `fetched` up to the remote's main; if that has not moved, the remote is only asked.
 
         Without such a branch there, `fetched` stays, and the answer's refs lack it. Raises RemoteError.
         """
@@ -263,7 +263,7 @@ class Remote:
         return RemoteError(message, reason.advice, passing=reason.cause.passing, cause=reason.cause.value)
 
     def _run(self, args: tuple[str, ...], seconds_max: float, cancel: Cancel | None) -> Output:
-        """Run git with the person's credentials; where those are refused, once more with the token at hand."""
+        """Run git with the person's credentials; if those are refused, once more with the token at hand."""
         output = self._execute(args, seconds_max, cancel)
         if output.code == 0 or self._header or self._token is None:
             return output
@@ -279,7 +279,7 @@ class Remote:
         return second
 
     def _authorization(self) -> tuple[tuple[str, str], ...]:
-        """Return the settings by which git uses the token; none without one, or where others could read it underway."""
+        """Return the settings by which git uses the token; none without one, or if others could read it underway."""
         parts = urlsplit(self.push_url)
         encrypted = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _HERE)
         if self._token is None or not encrypted or not parts.hostname:
@@ -319,7 +319,7 @@ _FSYNC = "core.fsync=committed,loose-object,reference"
 _KEPT = re.compile(
     r"GIT_(?:SSH|SSH_COMMAND|SSH_VARIANT|SSL_\w+|PROXY_\w+|HTTP_\w+|ALLOW_PROTOCOL|CONFIG_(?:COUNT|KEY_\d+|VALUE_\d+))"
 )
-"""How a person reaches the remote, where their environment says so."""
+"""How a person reaches the remote, if their environment says so."""
 
 
 def environment(
@@ -387,7 +387,7 @@ def _porcelain(text: str) -> Iterator[tuple[str, tuple[str, str]]]:
 def _result(push: Push, flag: str, summary: str, stderr: str) -> PushResult:
     if flag != "!":
         return Pushed(push.ref, push.commit)
-    # What git says of this ref comes first where it tells the cause: a hook's words may be about another.
+    # What git says of this ref comes first if it tells the cause: a hook's words may be about another.
     said, own = server_words(stderr), reason_of(summary)
     if own.cause in (RemoteCause.HOOK, RemoteCause.PROTECTED, RemoteCause.UNKNOWN) and said:
         server = reason_of(said)

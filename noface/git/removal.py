@@ -20,9 +20,9 @@ _NO_FOLDER = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
 def remove(path: Path) -> None:
-    """Remove a file, link, special file or folder; nothing happens where there is none. Links are not followed.
+    """Remove a file, link, special file or folder; nothing happens if there is none. Links are not followed.
 
-    The folder that holds it is trusted; for one that an agent can write, see `remove_below`. Raises GitError where it
+    The folder that holds it is trusted; for one that an agent can write, see `remove_below`. Raises GitError if it
     is still there afterwards, or a mount is in it.
     """
     try:
@@ -40,8 +40,8 @@ def remove(path: Path) -> None:
 def remove_below(root: Path, relative: str) -> None:
     """Remove what is at `relative` below the folder `root`, of which an agent may have made anything.
 
-    Nothing happens where a part of the way is a link or no folder: what lies behind it is not below `root`. Raises
-    GitError where it is still there afterwards, or a mount is on the way or in it.
+    Nothing happens if a part of the way is a link or no folder: what lies behind it is not below `root`. Raises
+    GitError if it is still there afterwards, or a mount is on the way or in it.
     """
     with _parent_of(root, relative) as (folder, name):
         if folder is not None:
@@ -64,7 +64,7 @@ def unlink_below(root: Path, relative: str) -> None:
 
 
 def mount_points(folder: Path) -> tuple[str, ...]:
-    """Return the mount points below a folder, relative to it; none where the system does not list them."""
+    """Return the mount points below a folder, relative to it; none if the system does not list them."""
     try:
         lines = Path("/proc/self/mountinfo").read_bytes().splitlines()
     except OSError:
@@ -139,7 +139,7 @@ def _unlink_files(folder: int, name: str) -> _Level:
 
 
 def _enter(parent: int, name: str, mount: object, path: Path) -> int:
-    """Open a folder to be emptied, with its permissions given back; raise GitError where it is another mount."""
+    """Open a folder to be emptied, with its permissions given back; raise GitError if it is another mount."""
     try:
         folder = os.open(name, _FOLDER, dir_fd=parent)
     except PermissionError:
@@ -157,7 +157,7 @@ def _enter(parent: int, name: str, mount: object, path: Path) -> int:
 
 
 def _permit(parent: int, name: str) -> None:
-    """Make a folder readable that cannot be opened to read; through a descriptor of it where there are such."""
+    """Make a folder readable that cannot be opened to read; through a descriptor of it if there are such."""
     if not hasattr(os, "O_PATH"):
         os.chmod(name, stat.S_IRWXU, dir_fd=parent)
         return
@@ -170,7 +170,7 @@ def _permit(parent: int, name: str) -> None:
 
 @contextmanager
 def _parent_of(root: Path, relative: str) -> Iterator[tuple[int | None, str]]:
-    """Yield a descriptor of the folder that holds `relative`, and the name in it; None where no folder does."""
+    """Yield a descriptor of the folder that holds `relative`, and the name in it; None if no folder does."""
     *parents, name = relative.strip("/").split("/")
     if {"", ".", ".."} & {*parents, name}:
         raise GitError(f"{relative!r} is no path below {root}.")
@@ -209,7 +209,7 @@ def _refuse_mount(folder: int, mount: object, path: Path) -> None:
 
 
 def _mount_of(folder: int) -> object:
-    """Return what tells the mounts of two folders apart: the device, and the mount's id where the system tells it."""
+    """Return what tells the mounts of two folders apart: the device, and the mount's id if the system tells it."""
     device = os.fstat(folder).st_dev
     try:
         with open(f"/proc/self/fdinfo/{folder}", "rb", buffering=0) as facts:  # noqa: PTH123 - for each folder

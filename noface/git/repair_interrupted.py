@@ -44,7 +44,7 @@ def make_move(plumbing: Plumbing, tree: Worktree, old: str, new: str, descriptor
 
 
 def repair_interrupted(plumbing: Plumbing, tree: Worktree, descriptor: int) -> Blocked | None:
-    """Bring a move that was cut off in `tree` to an end, forwards or backwards; None where all is well."""
+    """Bring a move that was cut off in `tree` to an end, forwards or backwards; None if all is well."""
     ends = cut_off(tree)
     if ends is None:
         return None
@@ -106,7 +106,7 @@ def remember(plumbing: Plumbing, old: str, new: str) -> None:
 
 
 def follow_switches(plumbing: Plumbing, descriptor: int) -> None:
-    """Move index and files to HEAD's end of a late landing where a switch has left them at the other.
+    """Move index and files to HEAD's end of a late landing if a switch has left them at the other.
 
     Whatever cannot be told or done is left as it is. The caller is in `landing`.
     """
@@ -173,7 +173,7 @@ def _bring(plumbing: Plumbing, tree: Worktree, late: _Late, descriptor: int) -> 
 
 
 def _apart(move: Move) -> bool:
-    """Tell whether HEAD has all of the one end's entries, and the index all of the other's."""
+    """True if HEAD has all of the one end's entries, and the index all of the other's."""
     if not move.changes or not index_is_at(move, move.old):
         return False
     differ = move.git().answer("diff-tree", "-r", "-z", "--name-only", "--no-renames", "HEAD", move.new)

@@ -15,7 +15,7 @@ from noface.git.locate import nothing_around
 class Repository:
     """A user's repository. Paths are absolute; `main` is a full ref name.
 
-    `hooks` is the folder of the person's git hooks where that lies in the working tree, relative to it; `any_case` says
+    `hooks` is the folder of the person's git hooks if that lies in the working tree, relative to it; `any_case` says
     that the file system takes names that differ in letter case alone for the same. `base` is the ref that work starts
     from and is proven on, "" for main itself: with pull requests it is what was fetched of the remote's main. `origin`
     is the address of the remote of that name, without credentials.
@@ -124,7 +124,7 @@ _INSTALL = "Install git 2.38 or newer and put it on PATH."
 
 
 def check_version(git: Git) -> None:
-    """Raise UsageError where git is missing or older than `merge-tree --write-tree`."""
+    """Raise UsageError if git is missing or older than `merge-tree --write-tree`."""
     try:
         version = git.run("version")
     except Exception as error:  # GitPython has no class for it: its import fails in several ways without a git
@@ -151,7 +151,7 @@ def no_repository(start: Path, stderr: str) -> UsageError:
 
 
 def check_refs(common: Path) -> None:
-    """Raise UsageError where something among the refs, or a link there, is no file: git would wait for it for ever."""
+    """Raise UsageError if something among the refs, or a link there, is no file: git would wait for it for ever."""
     folders = [str(common / "refs")]
     while folders:
         with suppress(OSError), os.scandir(folders.pop()) as entries:
@@ -166,7 +166,7 @@ def check_refs(common: Path) -> None:
 
 
 def check_complete(git: Git) -> None:
-    """Raise UsageError where objects are missing that git would fetch when needed."""
+    """Raise UsageError if objects are missing that git would fetch when needed."""
     promised = git.run("config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$")
     if promised.code == 0 and any(not line.endswith(" false") for line in promised.text.splitlines()):
         raise UsageError(
@@ -176,7 +176,7 @@ def check_complete(git: Git) -> None:
 
 
 def main_ref(git: Git, wanted: str) -> str:
-    """Return the full ref of main: the branch `wanted`, or the one checked out. Raises UsageError where it is none."""
+    """Return the full ref of main: the branch `wanted`, or the one checked out. Raises UsageError if it is none."""
     ref = f"refs/heads/{wanted}" if wanted else _checked_out(git)
     if ref.startswith(f"{_SCRATCH}/"):
         raise UsageError(
@@ -211,7 +211,7 @@ def _checked_out(git: Git) -> str:
 
 
 def identity(git: Git) -> Identity:
-    """Return who commits are by: the person, or noface where git would not accept what they are called."""
+    """Return who commits are by: the person, or noface if git would not accept what they are called."""
     name, email = git.run("config", "--get", "user.name").text, git.run("config", "--get", "user.email").text
     return Identity(name, email) if re.search(r"\w", name) and email else Identity()
 
@@ -233,7 +233,7 @@ def excludes(git: Git, root: Path, common: Path) -> str:
 
 
 def hooks_in_tree(git: Git, root: Path) -> str:
-    """Return the folder of the person's hooks, relative to `root`; "" where they lie outside the working tree."""
+    """Return the folder of the person's hooks, relative to `root`; "" if they lie outside the working tree."""
     paths = git.run("config", "--path", "-z", "--get-all", "core.hooksPath").parts
     values = [path for path in paths if path != os.devnull]  # that one is noface's own
     if not values:
@@ -243,7 +243,7 @@ def hooks_in_tree(git: Git, root: Path) -> str:
 
 
 def any_case(git_dir: Path) -> bool:
-    """Tell whether the file system of `git_dir` takes no notice of letter case."""
+    """True if the file system of `git_dir` takes no notice of letter case."""
     return (git_dir / "head").exists()
 
 
@@ -308,7 +308,7 @@ def _text(hook: Path) -> str:
 
 
 def _inner(root: Path, path: Path, *, resolved: bool) -> str:
-    """Return a path relative to the working tree; "" where it lies elsewhere, or in the git dir."""
+    """Return a path relative to the working tree; "" if it lies elsewhere, or in the git dir."""
     try:
         full = os.path.realpath(path) if resolved else os.path.normpath(path)
         name = os.path.relpath(full, os.path.realpath(root) if resolved else root)

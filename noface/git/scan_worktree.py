@@ -122,7 +122,7 @@ def scan_worktree(
 def clear_hazards(folder: Path, keep: tuple[str, ...]) -> None:
     """Remove from `folder` what git would hang on or never remove by itself: special files, nested repositories.
 
-    Raises OSError where it cannot be walked.
+    Raises OSError if it cannot be walked.
     """
     unread: list[str] = []
     for entry, relative in _walk(folder, keep, [], unread):
@@ -184,7 +184,7 @@ def _is_git(entry: os.DirEntry[str]) -> bool:
 
 
 def _defuse(folder: Path, relative: str) -> None:
-    """Remove the `.git` of a folder that git is not to enter where git would wait for ever on looking at it.
+    """Remove the `.git` of a folder that git is not to enter if git would wait for ever on looking at it.
 
     git asks of such a folder, too, whether it is a repository of its own.
     """

@@ -89,7 +89,7 @@ def take(
 
     `main` is what protected paths are restored from and the diff is taken against; what was undone comes back as a
     patch. `replaced`: the folder is not the one the worker began in. The caller has ended every process of the attempt.
-    Raises GitError where git itself fails.
+    Raises GitError if git itself fails.
     """
     branches = _other_branches(slot.path, start)  # before the scan removes what lies in their place
     with in_use(slot) as git:
@@ -230,7 +230,7 @@ class _Extent:
 
 
 def _is_lost(slot: Slot, plumbing: Plumbing, start: str, *, replaced: bool) -> bool:
-    """Tell whether the workspace went away under its worker: files that it began with are gone with the folder itself.
+    """True if the workspace went away under its worker: files that it began with are gone with the folder itself.
 
     Or most of them with the folder's git: who clears a cache folder takes both. A worker that deletes all files leaves
     the git, or is mistaken for nobody.
@@ -243,7 +243,7 @@ def _is_lost(slot: Slot, plumbing: Plumbing, start: str, *, replaced: bool) -> b
 
 
 def _add_safely(slot: Slot, git: Git, out: Paths, extent: _Extent, start: str) -> tuple[list[str], int]:
-    """Do what `_add` does, on a new index where the present one is missing or damaged: the work must not be lost."""
+    """Do what `_add` does, on a new index if the present one is missing or damaged: the work must not be lost."""
     if (slot.private_git_dir / "index").exists():
         try:
             release_changed(git, slot.private_git_dir, slot.path)
@@ -314,5 +314,5 @@ def _ignored(git: Git, paths: Iterable[str]) -> frozenset[str]:
 
 
 def _beyond_link(top: Path, path: str) -> bool:
-    """Tell whether a folder on the way to `path` is a link now: git refuses paths behind one."""
+    """True if a folder on the way to `path` is a link now: git refuses paths behind one."""
     return any((top / parent).is_symlink() for parent in list(PurePosixPath(path.strip("/")).parents)[:-1])

@@ -38,7 +38,7 @@ _PATH_KEY, _KEY_START = ".path", "submodule."
 class Submodule:
     """One submodule of a tree, at a path relative to the workspace, and the commit that the tree names.
 
-    `git_dir` is where its objects are on this machine, None where it was never fetched. `whole`: the commit is there.
+    `git_dir` is where its objects are on this machine, None if it was never fetched. `whole`: the commit is there.
     """
 
     path: str
@@ -48,7 +48,7 @@ class Submodule:
 
     @property
     def objects(self) -> Path:
-        """Its object store. Raises GitError where it has none on this machine."""
+        """Its object store. Raises GitError if it has none on this machine."""
         if self.git_dir is None:
             raise GitError(f"the submodule {self.path} is not on this machine")
         return self.git_dir / "objects"
@@ -117,7 +117,7 @@ def _reader(repository: Repository, git_dir: Path) -> Git:
 
 
 def holds(repository: Repository, one: Submodule, commit: str) -> bool:
-    """Tell whether a commit is among the objects of a submodule, with its files: a partial clone has not all."""
+    """True if a commit is among the objects of a submodule, with its files: a partial clone has not all."""
     return _holds(repository, one.objects.parent, commit)
 
 
@@ -171,7 +171,7 @@ def _give_git(repository: Repository, one: Submodule, folder: Path, index: Path)
 
 
 def stands_at(folder: Path) -> str:
-    """Return the commit that a worker's git has checked out in a submodule's folder; "" where it does not tell.
+    """Return the commit that a worker's git has checked out in a submodule's folder; "" if it does not tell.
 
     It is read as files: no git runs on what an agent has written (law 4).
     """

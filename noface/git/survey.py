@@ -137,7 +137,7 @@ class Outside:
 
 
 def outside_state(plumbing: Plumbing) -> Outside:
-    """Return the present state; one git process and a few stats. Raises GitError where git cannot list refs."""
+    """Return the present state; one git process and a few stats. Raises GitError if git cannot list refs."""
     refs = {
         name: oid
         for prefix in ("refs/heads", "refs/tags")
@@ -180,7 +180,7 @@ def differences(before: Outside, now: Outside, main: str) -> tuple[str, ...]:
 
 
 def main_moved(plumbing: Plumbing, old: str, new: str, landed: Iterable[str]) -> bool:
-    """Tell whether somebody else than noface moved main; `landed` are the commits that noface has put there."""
+    """True if somebody else than noface moved main; `landed` are the commits that noface has put there."""
     if old == new:
         return False
     if not plumbing.is_ancestor(old, new):

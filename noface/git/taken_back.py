@@ -62,7 +62,7 @@ def _returned(plumbing: Plumbing, lost: tuple[str, ...], main: str, tree: str) -
 
 
 def merge_onto(plumbing: Plumbing, main: str, work: str, began: str | None) -> Merge:
-    """Merge `work` with `main`; where it `began` on a main that was taken back, only what has changed since then."""
+    """Merge `work` with `main`; if it `began` on a main that was taken back, only what has changed since then."""
     if began is None:
         return plumbing.merge(main, work)
     # A merge base cannot be named to `git merge-tree` before 2.40: it is made, as the one commit that both sides have.
@@ -94,7 +94,7 @@ def bring(plumbing: Plumbing, ref: str, main: str, work: str, mains: Collection[
 
 
 def stood_at(plumbing: Plumbing, commit: str, main: str) -> bool:
-    """Tell whether main stood at `commit` and has been moved away since, as its reflog tells; it is at `main` now.
+    """True if main stood at `commit` and has been moved away since, as its reflog tells; it is at `main` now.
 
     Git writes the reflog before the ref: an update that was killed between the two has not moved it.
     """

@@ -110,7 +110,7 @@ def in_use(slot: Slot) -> Iterator[Git]:
     """Yield the slot's git, once no git of an earlier noface works there; mend what that one left.
 
     Only the holder of the repository's lock comes here, so a leftover lock of the index is nobody's. Raises
-    GitError where such a git does not end.
+    GitError if such a git does not end.
     """
     _renew_git_dir(slot)  # a worker may have written there since
     with exclusive_lock(slot.private_git_dir / "guard") as descriptor:
@@ -134,7 +134,7 @@ def checkout(slot: Slot, tree: str) -> None:
 
 
 def ensure_folder(slot: Slot) -> bool:
-    """Make the slot's folder an ordinary one where it is missing or something else; tell whether it was one."""
+    """Make the slot's folder an ordinary one if it is missing or something else; tell whether it was one."""
     if slot.path.is_dir() and not slot.path.is_symlink():
         return True
     remove(slot.path)
@@ -239,7 +239,7 @@ def protect_submodules(slot: Slot, tree: str, asked: Callable[[str], bool]) -> N
 
 
 def _refuse_mounts(slot: Slot) -> None:
-    """Raise GitError where something is mounted in the slot: git would clean it, too."""
+    """Raise GitError if something is mounted in the slot: git would clean it, too."""
     kept = tuple(f"{path.strip('/')}/" for path in slot.keep)
     mounted = [place for place in mount_points(slot.path) if not f"{place}/".startswith(kept)]
     if mounted:

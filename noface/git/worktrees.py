@@ -32,7 +32,7 @@ _WILL_COME_BACK = (
 class Worktree:
     """One working tree of the repository; `branch` is the full ref checked out there, or None, `head` its commit.
 
-    `reachable` is False where its files cannot be got at: git does not tell the place, or a person has locked it
+    `reachable` is False if its files cannot be got at: git does not tell the place, or a person has locked it
     while its disk is away.
     """
 
@@ -50,7 +50,7 @@ class Worktree:
         return None
 
     def rebasing(self, ref: str) -> bool:
-        """Tell whether a rebase or bisect here will come back to `ref`, or move it."""
+        """True if a rebase or bisect here will come back to `ref`, or move it."""
         for name in _WILL_COME_BACK:
             try:
                 lines = (self.git_dir / name).read_text("utf-8", "surrogateescape").split("\n")
@@ -85,15 +85,15 @@ def holding(repository: Repository, ref: str) -> tuple[Worktree, ...]:
 
 
 def user_git(tree: Worktree, *, index: Path | None = None, inherit: tuple[int, ...] = ()) -> Git:
-    """Return a git that acts as the person in their own working tree, on another index where one is named."""
+    """Return a git that acts as the person in their own working tree, on another index if one is named."""
     extra = {"GIT_INDEX_FILE": str(index)} if index is not None else None
     return Git.user(str(tree.path), extra=extra, inherit=inherit)
 
 
 def checked_out(tree: Worktree) -> str:
-    """Return the full ref of the branch that is checked out now; empty where HEAD is detached.
+    """Return the full ref of the branch that is checked out now; empty if HEAD is detached.
 
-    Raises GitError where git does not tell.
+    Raises GitError if git does not tell.
     """
     return user_git(tree).answer("symbolic-ref", "--quiet", "HEAD", codes=(0, 1)).text
 
@@ -113,7 +113,7 @@ def _main_worktree(repository: Repository, branch: str | None, head: str) -> Wor
 
 
 def git_dir_of(path: Path) -> Path | None:
-    """Return the git dir of a working tree, as its `.git` tells; None where there is none."""
+    """Return the git dir of a working tree, as its `.git` tells; None if there is none."""
     dot_git = path / ".git"
     if dot_git.is_dir():
         return dot_git
@@ -190,7 +190,7 @@ class Obstacles:
                     yield name
 
     def _is_moved(self, file: Path) -> bool:
-        """Tell whether a file is one that the move removes, under a name that the file system takes for the same."""
+        """True if a file is one that the move removes, under a name that the file system takes for the same."""
         if self._files is None:
             gone = (path for path, letter in self._changes.items() if letter in _LEAVES and path not in self._links)
             self._files = frozenset(each for path in gone if (each := _identity(self._top / path)) is not None)

@@ -3,7 +3,7 @@
 1. Failures whose cause lies in the worker's hands are grouped by signature; what a hint with a pattern speaks to
    already is left out.
 2. A group from `least` issues or more gets the most general pattern (`candidates`) that is found in failures of
-   `least` issues, and in others only where their message says the same and the kind is the same.
+   `least` issues, and in others only if their message says the same and the kind is the same.
 3. The language is one that all of the group's failures concern.
 4. The text says what mended it in two issues or more: lines that both added, else files that both changed. Where each
    issue was mended in a way of its own there is no proposal: what helped one is no advice for all. Where none has
@@ -78,7 +78,7 @@ MendOf = Callable[[PastFailure], Mend]
 class HintProposal:
     """A rule that a person may take over. `failures` led to it, `would_match` are all that it matches.
 
-    `draft` is True where nobody knows yet what its text should say.
+    `draft` is True if nobody knows yet what its text should say.
     """
 
     rule: HintRule
@@ -139,7 +139,7 @@ def would_match(rule: HintRule, failures: Iterable[PastFailure], search: Search)
 
 
 def _spoken_to(past: PastFailure, rules: tuple[HintRule, ...], search: Search) -> bool:
-    """Tell whether a hint speaks to this failure: one for a label or a language alone does not look at the error."""
+    """True if a hint speaks to this failure: one for a label or a language alone does not look at the error."""
     speaking = (rule for rule in rules if rule.error_pattern or rule.error_regex)
     return any(holds(rule, past.issue, past.failure, past.touched, search).matched for rule in speaking)
 
@@ -162,7 +162,7 @@ def _proposal(
 def _pattern(
     group: list[PastFailure], all_failures: tuple[PastFailure, ...], search: Search, least: int
 ) -> Needle | None:
-    """Return the most general pattern without strays; where all have some, the most exact."""
+    """Return the most general pattern without strays; if all have some, the most exact."""
     own, kind = {past.key for past in group}, group[0].failure.kind
     chosen = None
     for candidate in candidates(tuple(_message(past.failure) for past in group)):
@@ -188,7 +188,7 @@ def _rule(candidate: Needle, language: str, hint: str) -> HintRule:
 
 
 def _stray(past: PastFailure, kind: FailureKind, candidate: Needle, search: Search) -> bool:
-    """Tell whether a failure matches without being of the same sort: another kind, or a mere mention in its logs."""
+    """True if a failure matches without being of the same sort: another kind, or a mere mention in its logs."""
     return past.failure.kind is not kind or not _says(candidate, past.failure.message, search)
 
 
@@ -223,7 +223,7 @@ def _mends(group: list[PastFailure], mend_of: MendOf) -> dict[str, Mend]:
 
 
 def _shared(mends: dict[str, Mend]) -> str:
-    """Return what mended it in two issues or more, "" where no two were mended alike."""
+    """Return what mended it in two issues or more, "" if no two were mended alike."""
     lines = Counter(text for mend in mends.values() for text in dict.fromkeys(_added(mend)))
     common = tuple(text for text, times in lines.most_common() if times > 1)[:_SHARED_LINES_MAX]
     if common:
@@ -276,7 +276,7 @@ _CHANGING = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _C
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A stretch of a message; `kind` is "" where it stays, else why it changes."""
+    """A stretch of a message; `kind` is "" if it stays, else why it changes."""
 
     kind: str
     text: str
@@ -301,7 +301,7 @@ def candidates(messages: tuple[str, ...]) -> Iterator[Needle]:
 
 
 def is_common(word: str) -> bool:
-    """Tell whether a word says nothing by itself."""
+    """True if a word says nothing by itself."""
     return _COMMON.fullmatch(word) is not None
 
 

@@ -75,12 +75,12 @@ class MatchExplained:
 
     @property
     def matched(self) -> bool:
-        """True where all conditions held."""
+        """True if all conditions held."""
         return all(condition.held for condition in self.conditions)
 
     @property
     def too_slow(self) -> bool:
-        """True where an expression ran into the time limit, so that nobody knows whether it matches."""
+        """True if an expression ran into the time limit, so that nobody knows whether it matches."""
         return any(condition.too_slow for condition in self.conditions)
 
 

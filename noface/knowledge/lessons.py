@@ -1,7 +1,7 @@
 """Lessons: what mended a failure, kept for the next one like it (S7).
 
 Learnt when an issue passes after a failure whose cause lay in the worker's hands, and the change that mended it is
-small enough to say what did. Looked up before the next diagnosis and quoted in the next prompt, where the failure is
+small enough to say what did. Looked up before the next diagnosis and quoted in the next prompt, if the failure is
 like it and concerns the same part of the project. Counted by what became of the attempts that read it, against those
 after failures of the same kind that read none; dropped when it makes no difference. What a worker wrote is quoted as
 data and bounded.
@@ -79,7 +79,7 @@ class Untold:
 
 
 def mine(issue: Issue, attempts: tuple[PastAttempt, ...], mend: Mend, cause: str = "") -> Lesson | None:
-    """Return what an issue's last attempt, which passed, teaches; None where nothing can be learned from it.
+    """Return what an issue's last attempt, which passed, teaches; None if nothing can be learned from it.
 
     `attempts` are oldest first; only those since the issue was last unblocked count, since before that a person
     helped. `mend` is what the attempt that passed has and `failed_before` has not. `cause` is what a diagnosis found,
@@ -140,7 +140,7 @@ def cure_of(issue: Issue, attempts: tuple[PastAttempt, ...], advice: tuple[Advic
 
 
 def is_cure(strategy: str) -> bool:
-    """Tell whether a lesson's strategy is that of a diagnosis."""
+    """True if a lesson's strategy is that of a diagnosis."""
     return strategy in _CURES
 
 
@@ -153,7 +153,7 @@ def _mended(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
 
 
 def failed_before(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
-    """Return the failure that the last attempt, which passed, has mended; None where it teaches nothing.
+    """Return the failure that the last attempt, which passed, has mended; None if it teaches nothing.
 
     It is the last one charged to the worker, if its cause lay in the worker's hands and its message says something.
     """
@@ -176,12 +176,12 @@ def lift(hits: int, successes: int, untold: Untold) -> float:
 
 
 def cure_holds(learned: int, hits: int, successes: int) -> bool:
-    """Tell whether a cure still helps: nobody is asked in its place, so it has to work at least as often as not."""
+    """True if a cure still helps: nobody is asked in its place, so it has to work at least as often as not."""
     return confidence(learned, hits, successes) >= _CURE_CONFIDENCE_MIN
 
 
 def worth_keeping(hits: int, successes: int, untold: Untold) -> bool:
-    """Tell whether a lesson still helps: once four attempts have read it, more of them pass than without one."""
+    """True if a lesson still helps: once four attempts have read it, more of them pass than without one."""
     return hits < _TRIED_MIN or lift(hits, successes, untold) > 0
 
 
@@ -196,7 +196,7 @@ def terms(text: str) -> tuple[str, ...]:
 def query_terms(failure: Failure) -> str:
     """Return an FTS5 MATCH expression for lessons like a failure: its words in quotes, joined by OR, 20 at most.
 
-    Whatever the message holds, it is a valid expression; one that matches nothing where there are no words.
+    Whatever the message holds, it is a valid expression; one that matches nothing if there are no words.
     """
     return " OR ".join(f'"{word}"' for word in _words(failure)) or '""'
 
@@ -211,10 +211,10 @@ def alike(failure: Failure, lesson: Lesson) -> float:
 
 
 def fits(failure: Failure, lesson: Lesson, parts: tuple[str, ...]) -> bool:
-    """Tell whether a lesson is about a failure: a file of the project in common, and the same or a like failure.
+    """True if a lesson is about a failure: a file of the project in common, and the same or a like failure.
 
     `parts` are the files that the failure concerns (`mends.parts_of`). Failures of a kind are like each other by their
-    words, or where the same file of tests fails: most assertions say little. Measured by benchmarks/lessons.py; files
+    words, or if the same file of tests fails: most assertions say little. Measured by benchmarks/lessons.py; files
     in the same folder, or words alone, told no more than a lesson picked blindly. A lesson of an earlier version knows
     no file, and fits nothing.
     """

@@ -35,7 +35,7 @@ class MendLine:
 
 @dataclass(frozen=True, slots=True)
 class Mend:
-    """The lines of a mend, file by file. Empty where the two attempts differ in nothing that a patch shows."""
+    """The lines of a mend, file by file. Empty if the two attempts differ in nothing that a patch shows."""
 
     lines: tuple[MendLine, ...] = ()
 
@@ -46,7 +46,7 @@ class Mend:
 
     @property
     def telling(self) -> bool:
-        """Tell whether it is small enough to say what mended the failure, and says anything."""
+        """True if it is small enough to say what mended the failure, and says anything."""
         return 0 < len(self.lines) <= LINES_MAX and any(line.text.strip() for line in self.lines)
 
     def excerpt(self) -> str:
@@ -74,7 +74,7 @@ def mend_of(failed_patch: str, passed_patch: str) -> Mend:
 
 
 def in_workers_hands(failure: Failure) -> bool:
-    """Tell whether a change of the work can mend a failure, so that its mend teaches something.
+    """True if a change of the work can mend a failure, so that its mend teaches something.
 
     A gate found it in the work, it was charged, and no known cause of it passes by itself or waits for a person.
     """

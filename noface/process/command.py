@@ -98,7 +98,7 @@ class Exit:
     `error` says why the program could not be started, or (LOST) was not seen to end. With `output_limit` it wrote
     more than it may and was killed, unless it ended first. `survivors_killed` counts what it had left running.
     `out_of_memory`: the kernel killed it at the limit of its memory ("limit"), or as the machine ran out ("machine").
-    `at_work` is what of it ran when it was asked to end, None where it was not or nothing is known.
+    `at_work` is what of it ran when it was asked to end, None if it was not or nothing is known.
     """
 
     exit_code: int | None
@@ -113,7 +113,7 @@ class Exit:
 
     @property
     def code(self) -> int | None:
-        """The exit code, negative for a signal; None where it was not seen to end."""
+        """The exit code, negative for a signal; None if it was not seen to end."""
         return self.exit_code if self.signal is None else -self.signal
 
     @property
@@ -136,7 +136,7 @@ class Canceller:
         self._urgent = False
 
     def cancel(self, *, urgent: bool = False) -> None:
-        """End the runs by the kill ladder, or with SIGKILL at once where `urgent` (a second Ctrl-C). Repeatable."""
+        """End the runs by the kill ladder, or with SIGKILL at once if `urgent` (a second Ctrl-C). Repeatable."""
         # No lock: a signal handler may have interrupted another call, and a second byte does no harm.
         self._urgent = self._urgent or urgent
         if not self._cancelled:
@@ -215,7 +215,7 @@ class CommandWatch:
         return STUCK if self.stuck else SUPERVISOR_KILLED
 
     def wait(self) -> dict[str, Any] | None:
-        """Return the supervisor's last message ("exited" or "failed"), None where it was lost or is `stuck`.
+        """Return the supervisor's last message ("exited" or "failed"), None if it was lost or is `stuck`.
 
         If this raises, the command is killed first and its end awaited.
         """
@@ -293,7 +293,7 @@ class CommandWatch:
         return None
 
     def _look_for_work(self, now: float) -> EndedBy | None:
-        """Ask, where it is quiet, whether work goes on; return why to end, if so."""
+        """Ask, if it is quiet, whether work goes on; return why to end, if so."""
         idle_s = self.command.idle_timeout_s
         if self.on_quiet is None or idle_s is None or now - self._life < idle_s:
             self._worked = None

@@ -57,7 +57,7 @@ PUBLISHING_FAILPOINTS = (
     "pull_merged",  # that a pull request was merged elsewhere is committed to the database
     "pull_blocked",  # that a person must decide about a pull request is committed to the database
 )
-"""Those that a run comes to only where its work leaves it as pull requests."""
+"""Those that a run comes to only if its work leaves it as pull requests."""
 REMOTE_FAILPOINTS = (
     "ground_fetched",  # the remote's main is fetched, nothing is decided yet
     "follow_recorded",  # the intent to move main to what was fetched is committed to the database
@@ -72,7 +72,7 @@ TRACKER_FAILPOINTS = (
     "tracker_told_recorded",  # what it was told is committed to the database
     "answer_heard",  # what a person has written there is committed, with all that follows from it
 )
-"""Those that a run comes to only where its issues lie on another machine."""
+"""Those that a run comes to only if its issues lie on another machine."""
 _DECLARED = frozenset((*FAILPOINTS, *PUBLISHING_FAILPOINTS, *REMOTE_FAILPOINTS, *TRACKER_FAILPOINTS))
 
 
@@ -106,9 +106,9 @@ class _Armed:
 
 
 def hit(name: str) -> None:
-    """Trigger the failpoint of this name, where it is armed and its turn has come.
+    """Trigger the failpoint of this name, if it is armed and its turn has come.
 
-    Raises UsageError where NOFACE_FAILPOINT cannot be understood.
+    Raises UsageError if NOFACE_FAILPOINT cannot be understood.
     """
     assert name in _DECLARED, f"failpoint {name} is not declared in FAILPOINTS"  # noqa: S101  # a bug of the caller
     armed = _armed()

@@ -48,7 +48,7 @@ class Standing:
             self._descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
 
     def stands(self) -> bool:
-        """Tell whether nobody has removed or replaced the folder."""
+        """True if nobody has removed or replaced the folder."""
         try:
             return self._descriptor >= 0 and os.path.samestat(os.fstat(self._descriptor), self._path.lstat())
         except OSError:
@@ -106,7 +106,7 @@ def kind_at(path: str | Path) -> int:
 
 
 def is_folder(path: str | Path) -> bool:
-    """Tell whether a real folder is there, not a link to one."""
+    """True if a real folder is there, not a link to one."""
     return kind_at(path) == stat.S_IFDIR
 
 

@@ -45,17 +45,17 @@ class Needed:
 
 
 def below(path: str, folders: Iterable[str]) -> bool:
-    """Tell whether a path is one of the folders or lies in one."""
+    """True if a path is one of the folders or lies in one."""
     return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in folders)
 
 
 def is_environment_file(name: str) -> bool:
-    """Tell whether a file is called as those are that hold a project's secrets, and is no template of one."""
+    """True if a file is called as those are that hold a project's secrets, and is no template of one."""
     return name.startswith(".env") and not name.endswith(_TEMPLATES)
 
 
 def only_the_persons(status: os.stat_result) -> bool:
-    """Tell whether nobody but its owner may use a file or folder."""
+    """True if nobody but its owner may use a file or folder."""
     return not status.st_mode & _OTHERS
 
 
@@ -125,7 +125,7 @@ def _needed(
 
 
 def led_out(home: str) -> tuple[str, ...]:
-    """Return the places elsewhere to which links of a home lead that is not shown, where only the person may use them.
+    """Return the places elsewhere to which links of a home lead that is not shown, if only the person may use them.
 
     Whoever keeps `~/.aws` in a folder beside the home has it hidden there too.
     """
@@ -141,7 +141,7 @@ def led_out(home: str) -> tuple[str, ...]:
 
 
 def is_closed(place: str) -> bool:
-    """Tell whether something is only the person's: a file, a folder, or what lies directly in that."""
+    """True if something is only the person's: a file, a folder, or what lies directly in that."""
     try:
         status = os.lstat(place)
         if not (stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)):
@@ -213,11 +213,11 @@ class _Search:
             self.show(value)
 
     def _inside(self, path: str) -> bool:
-        """Tell whether a place lies in the home, and in nothing that is apart."""
+        """True if a place lies in the home, and in nothing that is apart."""
         return below(path, (self.home,)) and path != self.home and not below(path, self.apart)
 
     def _holds_more(self, folder: str) -> bool:
-        """Tell whether a folder may hold much besides an installation: it is the home of a tool, or of many."""
+        """True if a folder may hold much besides an installation: it is the home of a tool, or of many."""
         inner = os.path.relpath(folder, self.home)
         return inner in self.known["many"] or (inner.startswith(".") and "/" not in inner)
 
@@ -258,7 +258,7 @@ def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
 
 
 def _interpreter(script: str) -> str:
-    """Return the program that the first line of a script names, "" where there is none."""
+    """Return the program that the first line of a script names, "" if there is none."""
     try:
         with open(script, "rb") as file:
             line = file.read(_SHEBANG_BYTES).partition(b"\n")[0]
@@ -269,7 +269,7 @@ def _interpreter(script: str) -> str:
 
 
 def _is_open(path: str) -> bool:
-    """Tell whether a path is a regular file that others may read too."""
+    """True if a path is a regular file that others may read too."""
     try:
         status = Path(path).stat()
     except OSError:
@@ -314,6 +314,6 @@ def _kept_back(place: str, settings: Iterable[str], programs: Iterable[str]) -> 
 
 
 def _sets_secret(script: str, status: os.stat_result) -> bool:
-    """Tell whether a program is a short script that sets a variable which is called as secrets are."""
+    """True if a program is a short script that sets a variable which is called as secrets are."""
     short = status.st_size < _SCRIPT_BYTES_MAX
     return short and bool(_interpreter(script)) and holds_credentials(script, script=True)

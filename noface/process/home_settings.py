@@ -65,7 +65,7 @@ def rebuilt_paths() -> tuple[str, ...]:
 
 
 def rebuilt(source: str, path: str) -> bytes:
-    """Return what a box has of the file `source`, which in its home lies at `path`; nothing where it cannot be read."""
+    """Return what a box has of the file `source`, which in its home lies at `path`; nothing if it cannot be read."""
     form = _forms()[path]
     text = "\n".join(_kept(source, form, _INCLUDES_MAX))
     if form.toml:
@@ -77,7 +77,7 @@ def rebuilt(source: str, path: str) -> bytes:
 
 
 def holds_credentials(path: str, *, script: bool = False) -> bool:
-    """Tell whether a file, such as ~/.m2/settings.xml, holds what looks like a password or token; a `script` sets one.
+    """True if a file, such as ~/.m2/settings.xml, holds what looks like a password or token; a `script` sets one.
 
     Nobody knows what a file holds that cannot be read.
     """
@@ -129,7 +129,7 @@ def _included(line: str, source: str, form: _Form, includes: int) -> Iterator[st
 
 
 def _harmless(line: str) -> str:
-    """Return a line without the logins of its addresses, "" where it still holds what looks like a secret."""
+    """Return a line without the logins of its addresses, "" if it still holds what looks like a secret."""
     line = _LOGIN.sub(lambda match: match["scheme"], line)
     if _CREDENTIALS.search(line) or keys_in(line):
         return ""

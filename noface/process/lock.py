@@ -26,19 +26,19 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The process that holds the lock by its own account. `started` is its start in epoch seconds, 0 where unknown."""
+    """The process that holds the lock by its own account. `started` is its start in epoch seconds, 0 if unknown."""
 
     pid: int
     started: float
     host: str
 
     def is_here(self) -> bool:
-        """Tell whether a process with this pid runs on this machine (a reused pid cannot be told apart)."""
+        """True if a process with this pid runs on this machine (a reused pid cannot be told apart)."""
         return self.host == socket.gethostname() and runs(self.pid)
 
 
 class FileLock:
-    """A lock on the file at `path`, which is made with `mode` where it is missing, or on the folder there.
+    """A lock on the file at `path`, which is made with `mode` if it is missing, or on the folder there.
 
     Its descriptor is close-on-exec, so no child keeps the lock alive unless it is given that.
     """
@@ -51,7 +51,7 @@ class FileLock:
         self.descriptor = -1
 
     def take(self, *, wait: bool = False) -> bool:
-        """Take the lock; False where another has it, for whom it may `wait`. Raises OSError where there can be none."""
+        """Take the lock; False if another has it, for whom it may `wait`. Raises OSError if there can be none."""
         while True:
             descriptor = os.open(self._path, self._flags, self._mode)
             try:
@@ -68,7 +68,7 @@ class FileLock:
             self.release()  # it was removed between the two: what is there now is another's to take as well
 
     def is_held(self) -> bool:
-        """Tell whether the path leads to what was locked."""
+        """True if the path leads to what was locked."""
         try:
             return self.descriptor >= 0 and os.path.samestat(os.fstat(self.descriptor), self._path.stat())
         except OSError:
@@ -103,7 +103,7 @@ class RepositoryLock:
     def acquire(self) -> None:
         """Take the lock without waiting.
 
-        Raises LockedError where another noface has it, UsageError where the file cannot be made or locked.
+        Raises LockedError if another noface has it, UsageError if the file cannot be made or locked.
         """
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -129,7 +129,7 @@ class RepositoryLock:
             os.pwrite(self._file.descriptor, json.dumps(holder).encode(), 0)
 
     def check(self) -> None:
-        """Raise LockLostError where this is no longer what keeps others out."""
+        """Raise LockLostError if this is no longer what keeps others out."""
         if not self._file.is_held() or (self._refs.descriptor >= 0 and not self._refs.is_held()):
             raise LockLostError(
                 f"the lock {self._path} was removed or replaced while noface was at work: another noface could work on"
@@ -147,7 +147,7 @@ class RepositoryLock:
 
 
 def holder_of(path: Path) -> str:
-    """Name the process that holds the lock at `path`, "" where none does. It never keeps another from taking it.
+    """Name the process that holds the lock at `path`, "" if none does. It never keeps another from taking it.
 
     A process that has the pid of a dead holder is told from it by the lock itself, which is tried only then.
     """
@@ -212,7 +212,7 @@ def _parse_holder(path: Path) -> Holder | None:
 
 
 def runs(pid: int) -> bool:
-    """Tell whether a process with this pid runs here (a reused pid cannot be told apart)."""
+    """True if a process with this pid runs here (a reused pid cannot be told apart)."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -223,7 +223,7 @@ def runs(pid: int) -> bool:
 
 
 def boot_id() -> str:
-    """Return what names this start of the machine, "" where the system does not tell."""
+    """Return what names this start of the machine, "" if the system does not tell."""
     try:
         if sys.platform == "darwin":
             argv = ["/usr/sbin/sysctl", "-n", "kern.boottime"]

@@ -47,7 +47,7 @@ class Masking:
     def covering(self, *paths: str | Path) -> Iterator[None]:
         """Take the secrets out of these files once what writes them has ended.
 
-        Of a folder, out of its new files, and of those in its new folders. Raises OSError where a file cannot be
+        Of a folder, out of its new files, and of those in its new folders. Raises OSError if a file cannot be
         looked through, or holds a secret and cannot be overwritten.
         """
         if not self.masker:
@@ -67,7 +67,7 @@ class Masking:
         """Take keys of a known shape out of all files of what has ended, and close them to other users.
 
         Files below a folder called `session`, where an agent wrote what it liked, lose the known values as well. They
-        stay readable for it, since what stands for a key has its length. Raises OSError where a file cannot be looked
+        stay readable for it, since what stands for a key has its length. Raises OSError if a file cannot be looked
         through, or holds a key and cannot be overwritten.
         """
         nothing = Masker()
@@ -121,7 +121,7 @@ class Masking:
 
 
 def _inside(state_dir: Path, name: str) -> Path | None:
-    """Return the file a note means, None where a `..` or a link would lead out of the state folder."""
+    """Return the file a note means, None if a `..` or a link would lead out of the state folder."""
     root = state_dir.resolve()
     path = root / name
     try:
@@ -141,13 +141,13 @@ def _is_path(value: str) -> bool:
     if not value.startswith(("/", "~", "./", "../")):
         return False
     try:
-        return os.path.lexists(os.path.expanduser(value))  # noqa: PTH111 - Path raises where there is no such user
+        return os.path.lexists(os.path.expanduser(value))  # noqa: PTH111 - Path raises if there is no such user
     except (OSError, ValueError):
         return False
 
 
 def _files_below(path: Path, there_before: frozenset[str]) -> Iterator[Path]:
-    """Yield the path itself where it is no folder, else what is new in it, at any depth; no link is followed."""
+    """Yield the path itself if it is no folder, else what is new in it, at any depth; no link is followed."""
     if not is_folder(path):
         yield path
         return
@@ -179,7 +179,7 @@ def _closed(folder: Path) -> Iterator[Path]:
 
 
 def _names_in(path: Path) -> frozenset[str]:
-    """Return the names in a folder; none where it is none."""
+    """Return the names in a folder; none if it is none."""
     try:
         with os.scandir(path) as entries:
             return frozenset(entry.name for _, entry in zip(range(_FILES_MAX), entries, strict=False))
@@ -259,7 +259,7 @@ class _Name:
         return behind
 
     def _find(self) -> None:
-        """Open what stands under the name now, where it has not been seen before."""
+        """Open what stands under the name now, if it has not been seen before."""
         seen = os.stat(self._name, dir_fd=self._folder, follow_symlinks=False)
         if (seen.st_dev, seen.st_ino) in self._files:
             return
@@ -299,7 +299,7 @@ class _Grown:
         return self._behind
 
     def _may_be_other(self, status: os.stat_result) -> bool:
-        """Tell whether what has been looked through may be other bytes by now."""
+        """True if what has been looked through may be other bytes by now."""
         if self._whole:
             # Its own writes count as well: one more look follows then, and finds nothing.
             before, self._changed_ns = self._changed_ns, status.st_mtime_ns

@@ -25,7 +25,7 @@ def mask_file(path: Path, masker: Masker, *, keys: bool = False) -> bool:
     """Take the values that `masker` knows out of a file, and `keys` of a known shape; tell whether there were any.
 
     The latter only once nothing writes to it any more: then the file is closed to other users, too.
-    What is no regular file is left alone, and no link is followed. Raises OSError where it cannot be read or written.
+    What is no regular file is left alone, and no link is followed. Raises OSError if it cannot be read or written.
     """
     descriptor = _open(path)
     if descriptor is None:

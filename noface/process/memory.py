@@ -136,7 +136,7 @@ class MemoryGroup:
 
 
 def memory_problem(limit: int) -> str:
-    """Say what a limit for a command and all that it starts does here in place of what it should; "" where it holds."""
+    """Say what a limit for a command and all that it starts does here in place of what it should; "" if it holds."""
     if sys.platform != "linux":
         return "does nothing on this system"
     group = MemoryGroup.make(f"try-{os.getpid()}", max(limit, _TRY_BYTES))

@@ -5,7 +5,7 @@ lines of scripts, in links, in compiled files. Where both places have paths of o
 in any file: nothing moves in it, no size changes, and times are copied, so that no tool takes a file for stale. Whether
 the copy works all the same is for its user to try: a name made of a digest of the path is not found here.
 
-Blocks are shared where the file system can. Nothing is linked: what is written to a copy is in no other
+Blocks are shared if the file system can. Nothing is linked: what is written to a copy is in no other
 (docs/facts.md, "Copies of environments").
 """
 
@@ -37,12 +37,12 @@ class Move:
 
     @classmethod
     def between(cls, old: Path, new: Path, stopped: Callable[[], bool] = lambda: False) -> Self:
-        """Return the move of a folder, as it is named and, where links lead to it, as it is reached."""
+        """Return the move of a folder, as it is named and, if links lead to it, as it is reached."""
         pairs = ((old, new), (Path(os.path.realpath(old)), Path(os.path.realpath(new))))
         return cls(tuple(dict.fromkeys((os.fsencode(a), os.fsencode(b)) for a, b in pairs)), stopped)
 
     def apply(self, data: bytes, path: str) -> bytes:
-        """Return a file's content as it is at the new place; the same object where nothing is exchanged."""
+        """Return a file's content as it is at the new place; the same object if nothing is exchanged."""
         moved = data
         for old, new in self.names:
             if old in moved:

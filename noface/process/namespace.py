@@ -56,7 +56,7 @@ def become_init(*inherited: int) -> None:
     """Go on as process 1 of a new PID namespace; returns there, and there only.
 
     The calling process stays outside, without the descriptors `inherited`, until the namespace has ended, and ends
-    then; if it is killed, the namespace ends with it. Raises OSError where `available` would have been False.
+    then; if it is killed, the namespace ends with it. Raises OSError if `available` would have been False.
     """
     _enter()
     pid = os.fork()

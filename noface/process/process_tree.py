@@ -1,6 +1,6 @@
 """Who descends from a process, who carries a marker in its environment, and ending all of them.
 
-Linux's /proc and prctl; harmless where they are missing. Used by supervisors: standard library only (psutil is imported
+Linux's /proc and prctl; harmless if they are missing. Used by supervisors: standard library only (psutil is imported
 where `sweep` and `carriers` need it, which supervisors never call), and nothing that is slow to import.
 """
 
@@ -28,7 +28,7 @@ BOXING = "bwrap"
 
 
 def prctl(option: int, value: int) -> bool:
-    """Linux's prctl; False where it failed or there is none."""
+    """Linux's prctl; False if it failed or there is none."""
     if sys.platform != "linux":
         return False
     import ctypes
@@ -49,7 +49,7 @@ def children(pid: int) -> list[int]:
 
 
 def children_by_scan(pid: int) -> list[int]:
-    """Find the same on kernels that keep no lists of children. Empty where there is no /proc."""
+    """Find the same on kernels that keep no lists of children. Empty if there is no /proc."""
     pids = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -73,7 +73,7 @@ def at_work(pids: Sequence[int]) -> dict[str, Any] | None:
     """Return command line and processor seconds of the process that used most, and whether it runs or waits.
 
     Where none used any it is the youngest.
-    None where nothing can be read of any: all have ended, or there is no /proc.
+    None if nothing can be read of any: all have ended, or there is no /proc.
     """
     facts = [fact for pid in pids if (fact := _use_of(pid)) is not None]
     busiest = max(facts, key=lambda fact: fact["cpu_s"], default=None)
@@ -83,7 +83,7 @@ def at_work(pids: Sequence[int]) -> dict[str, Any] | None:
 def started_by(supervisor: int, boxing: str = BOXING) -> list[dict[str, Any]] | None:
     """Return what the program that a supervisor watches over has started: `command`, `seconds` since, `apart`.
 
-    `apart`: in another session than the program's own, as agents start their tools. None where the program itself is
+    `apart`: in another session than the program's own, as agents start their tools. None if the program itself is
     not seen, since it is about to start or end, or there is no /proc. `boxing` is the program that makes the sandbox.
     """
     facts = [fact for pid in below([supervisor]) if (fact := _facts_of(pid)) is not None]
@@ -99,7 +99,7 @@ def started_by(supervisor: int, boxing: str = BOXING) -> list[dict[str, Any]] | 
 
 
 def _facts_of(pid: int) -> dict[str, Any] | None:
-    """Return what /proc tells of a process; None where it has ended."""
+    """Return what /proc tells of a process; None if it has ended."""
     try:
         head, _, tail = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")
         words = Path(f"/proc/{pid}/cmdline").read_bytes()[:COMMAND_BYTES_MAX].split(b"\0")
@@ -164,7 +164,7 @@ def sweep(marker_name: str, marker_value: str, patience_s: float = PATIENCE_S) -
     """Kill every process of this user with NAME=VALUE in its environment until none is left; return how many it were.
 
     Spares this process and those it descends from. A process started meanwhile is found by the next look, so one
-    look is never enough. Raises NofaceError where some are still there after `patience_s` seconds, LockedError where
+    look is never enough. Raises NofaceError if some are still there after `patience_s` seconds, LockedError if
     their STARTED_BY names another that lives: then nothing is ended.
     """
     killed: set[tuple[int, float]] = set()
@@ -212,7 +212,7 @@ def _carries(process: Any, name: str, value: str) -> bool:
 
 
 def mark_of(pid: int) -> str:
-    """Return what names a process as long as this machine runs, also where its pid is used again; "" without /proc."""
+    """Return what names a process as long as this machine runs, also if its pid is used again; "" without /proc."""
     try:
         return f"{pid}:{int(Path(f'/proc/{pid}/stat').read_bytes().rpartition(b')')[2].split()[19])}"
     except (OSError, ValueError, IndexError):
@@ -220,7 +220,7 @@ def mark_of(pid: int) -> str:
 
 
 def _starter(process: Any) -> int:
-    """Return the pid of the noface that had a process started, 0 where that is this one, is gone or is not known."""
+    """Return the pid of the noface that had a process started, 0 if that is this one, is gone or is not known."""
     import psutil
 
     try:

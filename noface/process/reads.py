@@ -17,7 +17,7 @@ _PROBE = ".noface-reads"
 class Reads:
     """The files that one run of a program has read, and those that it has left unread, by path.
 
-    A path in neither is unknown; all are, where the file system notes no reads. `tree` is what lay in the folder.
+    A path in neither is unknown; all are, if the file system notes no reads. `tree` is what lay in the folder.
     """
 
     read: frozenset[str] = frozenset()
@@ -26,7 +26,7 @@ class Reads:
 
     @property
     def noted(self) -> bool:
-        """Tell whether the file system noted any."""
+        """True if the file system noted any."""
         return bool(self.read or self.unread)
 
     def on(self, tree: str) -> "Reads":
@@ -59,7 +59,7 @@ def reads_since(folder: Path, paths: Iterable[str]) -> Reads:
 
 
 def notes_reads(folder: Path) -> bool:
-    """Tell whether the file system of a folder notes when a file is read; a file is made there for a moment."""
+    """True if the file system of a folder notes when a file is read; a file is made there for a moment."""
     probe = folder / _PROBE
     try:
         probe.write_bytes(b"read")

@@ -59,7 +59,7 @@ class Box:
     def command_line(self, argv: tuple[str, ...], cwd: str) -> tuple[str, ...]:
         """Return the command line that runs `argv` in the box. Looks at the file system for what is there to be shown.
 
-        BOX_STATUS stands in it for a descriptor. Raises OSError where noface's own folders cannot be made.
+        BOX_STATUS stands in it for a descriptor. Raises OSError if noface's own folders cannot be made.
         """
         options = [self.program, *_FLAGS, *(() if self.network else ("--unshare-net",))]
         options += ["--json-status-fd", BOX_STATUS, *_MACHINE]
@@ -91,7 +91,7 @@ class Box:
         yield from (("--bind", path, path) for path in self.writable if os.path.exists(path))
 
     def _away(self, path: str) -> bool:
-        """Tell whether a path of the machine is not there in the box anyway, so that nothing can be put over it."""
+        """True if a path of the machine is not there in the box anyway, so that nothing can be put over it."""
         if below(path, known_places().private_folders) and not below(path, self.visible):
             return True
         there = [place for home in self.homes for place in home.shown()]
@@ -149,7 +149,7 @@ class Bubblewrap:
 
     @property
     def works(self) -> bool:
-        """True where a box could be made."""
+        """True if a box could be made."""
         return not self.problem
 
 

@@ -80,11 +80,11 @@ class HomeRule(StrEnum):
     SESSION = "session"
     """a folder of the attempt's, kept with it"""
     READ = "read"
-    """read-only, also where it lies in a private or hidden place"""
+    """read-only, also if it lies in a private or hidden place"""
     REBUILT = "rebuilt"
     """settings, of which the harmless keys are there"""
     HIDDEN = "hidden"
-    """not there, also where it lies in a place that can be read, and not even as setup has left it"""
+    """not there, also if it lies in a place that can be read, and not even as setup has left it"""
 
 
 _TAKEN_AWAY = (HomeRule.HIDDEN, HomeRule.PRIVATE)
@@ -95,8 +95,8 @@ _PERSONS = (HomeRule.READ, HomeRule.SHARED)
 class AgentHome:
     """What an agent needs of a folder in the person's home; of the rest of it nothing is there.
 
-    `variable`, where the agent's environment sets it, names the folder itself. `shared` are logins, which the agent
-    renews. `personal` is read as well where the person's own settings are to act.
+    `variable`, if the agent's environment sets it, names the folder itself. `shared` are logins, which the agent
+    renews. `personal` is read as well if the person's own settings are to act.
     """
 
     path: str
@@ -137,7 +137,7 @@ class Home:
     """The home of a box: the person's at `path`, its rules by relative path.
 
     `fresh` is the empty folder that lies below everything, `caches` what holds the private places, `session` what holds
-    the attempt's own. `made` is a home that `[project] setup` has left: its entries are there where no rule speaks.
+    the attempt's own. `made` is a home that `[project] setup` has left: its entries are there if no rule speaks.
     """
 
     path: str
@@ -309,7 +309,7 @@ def _left(home: Home, path: str) -> Iterator[Mount]:
 
 
 def _reached(top: str, path: str) -> bool:
-    """Tell whether `path` is a folder below `top`, reached through no link."""
+    """True if `path` is a folder below `top`, reached through no link."""
     parts = [part for part in path.split("/") if part]
     return all(is_folder("/".join((top, *parts[: count + 1]))) for count in range(len(parts))) and is_folder(top)
 
@@ -326,7 +326,7 @@ def _cache(home: Home, path: str) -> str:
 
 
 def _made(folder: str) -> str:
-    """Make a folder of noface's own where it is missing or something else; no agent writes the folders above it."""
+    """Make a folder of noface's own if it is missing or something else; no agent writes the folders above it."""
     if not is_folder(folder):
         if os.path.lexists(folder):
             os.unlink(folder)

@@ -3,9 +3,9 @@
 Keeps what lies in the project out of noface's own imports: a worker may have written it.
 
 `python -m` puts the current folder in front of sys.path, and an empty entry of PYTHONPATH, which
-`PYTHONPATH=$PYTHONPATH:/x` makes where it was unset, means that folder too. A `typer.py` there would run as noface.
+`PYTHONPATH=$PYTHONPATH:/x` makes if it was unset, means that folder too. A `typer.py` there would run as noface.
 
-What `python -m noface` imports before this runs, `noface` itself above all, no module can prevent: where a project has
+What `python -m noface` imports before this runs, `noface` itself above all, no module can prevent: if a project has
 a folder of that name, the command `noface` or `python -P -m noface` is the way.
 
 Makes the three standard streams fit to be written to, whatever the process was started with.
@@ -103,5 +103,5 @@ def prepare_streams() -> None:
 
 
 def reader_is_gone() -> bool:
-    """Tell whether whoever read standard output has stopped: what only prints may end."""
+    """True if whoever read standard output has stopped: what only prints may end."""
     return _Output.reader_is_gone

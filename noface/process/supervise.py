@@ -45,7 +45,7 @@ _BOX_WORDS_BYTES = 4000
 class Launcher:
     """Runs commands, from any thread. Close it, or use it as a context manager, to end all that still run.
 
-    Each command gets a PID namespace where the system has them, unless `namespaces` is False, and may use
+    Each command gets a PID namespace if the system has them, unless `namespaces` is False, and may use
     `memory_max_bytes` (None: as much as there is).
 
     Whatever secret `masking` knows is out of a command's logs a moment after it was written, and for certain once
@@ -110,10 +110,10 @@ class Launcher:
         `on_output` is called every tick (0.2 s at most) and returns the monotonic time of the last sign of life,
         None before the first; without it, any growth of the logs is one. If it returns an EndedBy, the command is
         ended for that reason; if it raises, the command is killed.
-        `on_quiet` says whether it works all the same where there was no sign of life for `idle_timeout_s`.
+        `on_quiet` says whether it works all the same if there was no sign of life for `idle_timeout_s`.
         `on_end` is called when all has ended, before the logs are masked once more as a whole. `rewritten` are files
         of the program's own that are kept free of secrets like its logs.
-        A command that cannot be started gives an Exit with `error`, not an exception. Raises OSError where a log
+        A command that cannot be started gives an Exit with `error`, not an exception. Raises OSError if a log
         with a secret in it cannot be overwritten.
         """
         with self._idle:
@@ -216,7 +216,7 @@ def _missing(command: Command) -> dict[str, Any] | None:
     program = (*command.wrap, *command.argv)[0]
     path = dict(command.env).get("PATH", os.defpath)
     place = Path(command.cwd, program) if "/" in program else None
-    if not os.path.isdir(command.cwd):  # unlike Path's it raises nothing where a folder on the way is closed
+    if not os.path.isdir(command.cwd):  # unlike Path's it raises nothing if a folder on the way is closed
         return {"step": "cwd", "name": command.cwd, "errno": errno.ENOENT, "text": ""}
     if place is None and shutil.which(program, path=path) is None:
         return {"step": "exec", "name": program, "errno": errno.ENOENT, "text": ""}

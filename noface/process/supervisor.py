@@ -45,7 +45,7 @@ BOX_RAN = b'"exit-code"'
 BOX_INIT = re.compile(rb'"child-pid": *(\d+)')
 """Bubblewrap's own process 1 in the box, which may outlive bubblewrap for a moment: no process of the program's."""
 BOX_FAILED = 1
-"""Bubblewrap's exit code where it could not make the box, or not run the command in it."""
+"""Bubblewrap's exit code if it could not make the box, or not run the command in it."""
 BOX_STATUS_BYTES_MAX = 4096
 SURVIVED_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE)
 _SHELL_SIGNAL_BASE = 128
@@ -60,7 +60,7 @@ _SIGNALS_AS_EXIT_CODE = frozenset((
 class StartError(Exception):
     """The program could not be started; `what` has the step, the name it failed on, and the system's reason.
 
-    The steps are stdin, stdout, stderr, cwd and exec. `errno` is None where Python refused before the system did.
+    The steps are stdin, stdout, stderr, cwd and exec. `errno` is None if Python refused before the system did.
     """
 
     def __init__(self, step: str, name: str, problem: Exception) -> None:
@@ -190,7 +190,7 @@ class LogMeter:
         return max(0.0, self._due - now)
 
     def look(self, now: float) -> bool:
-        """Say whether the limit is exceeded, where a look is due."""
+        """Say whether the limit is exceeded, if a look is due."""
         if now < self._due:
             return False
         written = self._size() - self._before
@@ -225,7 +225,7 @@ class Supervisor:
         self._abandoned = False
 
     def watch(self) -> dict[str, Any] | None:
-        """Stay until nothing of the program is left; return the report, None where nobody is there to receive it."""
+        """Stay until nothing of the program is left; return the report, None if nobody is there to receive it."""
         while self._reap():
             now = time.monotonic()
             if self._status is None and self._meter.look(now):
@@ -265,7 +265,7 @@ class Supervisor:
         return os.pread(self._box, BOX_STATUS_BYTES_MAX, 0) if self._box is not None else b""
 
     def _kill(self) -> None:
-        """Kill all that is left. What the program had started is left behind only where it ended by itself."""
+        """Kill all that is left. What the program had started is left behind only if it ended by itself."""
         killed = process_tree.kill_all(lambda: process_tree.below([os.getpid()]))
         self._killed |= killed
         if self._status is not None and self._ladder is None and not self._over_limit:

@@ -41,7 +41,7 @@ class Fault:
 
 
 def faults(templates: Mapping[str, str]) -> tuple[Fault, ...]:
-    """Return what is wrong: first syntax, then names; where these are sound, what fails when they are filled in."""
+    """Return what is wrong: first syntax, then names; if these are sound, what fails when they are filled in."""
     made = environment(templates)
     trees: dict[str, nodes.Template] = {}
     found: list[Fault] = []
@@ -69,7 +69,7 @@ def variables(template: str) -> Mapping[str, str]:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return the end of a sentence on an unknown name: which known one is like it; empty where none is."""
+    """Return the end of a sentence on an unknown name: which known one is like it; empty if none is."""
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f'; did you mean "{near[0]}"?' if near else ""
 

@@ -1,8 +1,8 @@
 """Chooses the files of the project that may help a worker who was unsure (K3, P7: associative matching).
 
-First the files that are named as they are: by whoever was asked, in the failure, in the issue; where there are none,
+First the files that are named as they are: by whoever was asked, in the failure, in the issue; if there are none,
 those with such a name. Else files are searched for what the issue speaks of: first by the words of its title and of
-what the worker asked, and, where that finds too little, once more by all its words. A file's score is the share of
+what the worker asked, and, if that finds too little, once more by all its words. A file's score is the share of
 the words that stand in its path or its text, each word weighing the more the fewer files have it.
 """
 
@@ -33,7 +33,7 @@ _COMMON = 0.5
 
 @dataclass(frozen=True, slots=True)
 class ContextFile:
-    """A file that may help; `score` is 1 where it was named, `words` are those that it was found by."""
+    """A file that may help; `score` is 1 if it was named, `words` are those that it was found by."""
 
     path: str
     score: float = 1.0
@@ -66,7 +66,7 @@ def context_files(
 
 
 def named_exactly(texts: Iterable[str], tracked: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the `tracked` paths that texts name: in full, or by a file's name where no other file has it."""
+    """Return the `tracked` paths that texts name: in full, or by a file's name if no other file has it."""
     words, known, by_name = _words_in(texts), set(tracked), _by_name(tracked)
     found: list[str] = []
     for word in words:

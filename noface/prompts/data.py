@@ -45,9 +45,9 @@ class EarlierForm(StrEnum):
 class PromptData:
     """What a worker's prompt is made of.
 
-    `earlier` are the failed attempts, oldest first. `cut_off` tells of the attempt before, where something other than
+    `earlier` are the failed attempts, oldest first. `cut_off` tells of the attempt before, if something other than
     its worker ended it. `start` says where the workspace starts, `patch` is the diff of the attempt it names, or the
-    newest attempt's where it names none; `previous_patch` is the newest attempt's where that is another one.
+    newest attempt's if it names none; `previous_patch` is the newest attempt's if that is another one.
     `main_patch` is what main has changed where an attempt conflicts with it. `hints` are the user's own, `instruction`
     and `strategy` noface's; `another_way`: not what was done so far. `diagnosis` (of the last failure), `advice` and
     `lessons` are quoted as data. `on_main` is how the issue's own commands fail on main. `points` are what reviews
@@ -158,7 +158,7 @@ class Situation(StrEnum):
 
     @property
     def asks(self) -> bool:
-        """True where a question is asked, False where an issue is worked on."""
+        """True if a question is asked, False if an issue is worked on."""
         return self in QUESTIONS
 
 

@@ -1,6 +1,6 @@
 """Finds the JSON objects in a model's text: linear time, no recursion, whatever the text is.
 
-An object begins at a `{` that a key in double quotes or a `}` follows, and it counts where its grammar holds up to
+An object begins at a `{` that a key in double quotes or a `}` follows, and it counts if its grammar holds up to
 its own `}`; objects inside others are no objects of their own. Where the grammar breaks, the search goes on behind
 the break, so that no part of the text is read more than a few times. Braces inside JSON strings are text.
 """
@@ -27,7 +27,7 @@ _FENCE = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[ \t]*+(\w*+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class JsonObject:
-    """A complete object: `text[start:end]`. `fenced` where it stands in a fence that is marked as json."""
+    """A complete object: `text[start:end]`. `fenced` if it stands in a fence that is marked as json."""
 
     start: int
     end: int
@@ -38,7 +38,7 @@ class JsonObject:
 class Broken:
     """An object that was begun and is not JSON: `problem` says what was found at `at` instead of what.
 
-    `truncated` where the text ended first. `keys` are its own keys as far as it was read.
+    `truncated` if the text ended first. `keys` are its own keys as far as it was read.
     """
 
     start: int

@@ -1,6 +1,6 @@
-"""What each step of an attempt left, kept where it failed: failed step, partial results, within a limit (P4, P5, P10).
+"""What each step of an attempt left, kept if it failed: failed step, partial results, within a limit (P4, P5, P10).
 
-The steps are the worker's run, the snapshot of its work, each gate; and the judgement, where something else failed.
+The steps are the worker's run, the snapshot of its work, each gate; and the judgement, if something else failed.
 """
 
 from collections.abc import Mapping
@@ -59,10 +59,10 @@ def accumulate(
     chars_max: int = CHARS_MAX,
     planned: int = 0,
 ) -> dict[str, Any]:
-    """Return what is kept of the steps, as JSON; `planned` is how many there are where all goes well.
+    """Return what is kept of the steps, as JSON; `planned` is how many there are if all goes well.
 
     `chars_max` bounds the output that is kept over all steps, without the marks; the oldest output is cut first,
-    from its start. Steps count from 0; `failed_step` is the first that failed, None where none did. `partial_output`
+    from its start. Steps count from 0; `failed_step` is the first that failed, None if none did. `partial_output`
     is the end of what the worker put out (K3): no output but its own tells the next one how far it came.
     """
     outputs, cut = _within([step.output for step in steps], chars_max)
@@ -138,7 +138,7 @@ def _gate(result: GateResult) -> Step:
 
 
 def _judgement(failure: Failure, *, started: bool) -> Step:
-    """Return the step that failed where none of the recorded ones did: before the worker ran, or after it."""
+    """Return the step that failed if none of the recorded ones did: before the worker ran, or after it."""
     notes = _known(kind=failure.kind.value, rule=failure.rule, message=failure.message, location=failure.location)
     return Step("judgement" if started else "workspace", ok=False, notes=notes, output=failure.excerpt)
 

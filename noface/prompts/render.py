@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 BUILT_IN = "noface/"
-"""What stands before the name of noface's own template where a user's has the same name, to extend it."""
+"""What stands before the name of noface's own template if a user's has the same name, to extend it."""
 
 
 def render(
     situation: Situation, templates: Mapping[str, str], data: PromptData | QuestionData, tokens_max: int
 ) -> Prompt:
-    """Return the prompt for a situation, of at most `tokens_max` tokens where its fixed parts leave room for that.
+    """Return the prompt for a situation, of at most `tokens_max` tokens if its fixed parts leave room for that.
 
     `templates` are the texts by file name ("retry.md.j2"). A token is taken for four bytes of UTF-8. What is cut
-    first, and how it is marked: see `prompt_values` and `prompt_cut`. Raises jinja2.TemplateError where a template
-    is faulty, TypeError where the data is not of the situation's sort.
+    first, and how it is marked: see `prompt_values` and `prompt_cut`. Raises jinja2.TemplateError if a template
+    is faulty, TypeError if the data is not of the situation's sort.
     """
     if isinstance(data, QuestionData) is not situation.asks:
         raise TypeError(f"{situation.value} takes {'QuestionData' if situation.asks else 'PromptData'}")

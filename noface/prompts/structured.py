@@ -1,6 +1,6 @@
 """One validator for all that models return (L4, L11, L12, P6): found in the text, bounded, checked by its schema.
 
-What counts is the last complete JSON object in a ```json fence, where a fence holds one, else the last one anywhere.
+What counts is the last complete JSON object in a ```json fence, if a fence holds one, else the last one anywhere.
 An answer that was begun and is cut off, or is no JSON, is reported as that, and nothing older is taken in its place.
 How a value breaks its schema is one sentence: where, what was expected, what is there (P6, P10).
 """
@@ -35,7 +35,7 @@ class Violation:
 
 
 def violation(value: object, schema: Mapping[str, Any]) -> Violation | None:
-    """Return what breaks `schema` in a JSON value, or None where nothing does.
+    """Return what breaks `schema` in a JSON value, or None if nothing does.
 
     The schemas are noface's own: objects with `properties`; formats `repository-path` and `issue-id` are known.
     """
@@ -106,13 +106,13 @@ _COUNTED = {
     "minProperties": "at least {} key(s)",
     "maxProperties": "at most {} keys",
 }
-"""What a keyword expects, where the message says how many there are."""
+"""What a keyword expects, if the message says how many there are."""
 _QUOTED = {
     "minLength": "at least {} character(s)",
     "minimum": "a number of at least {}",
     "maximum": "a number of at most {}",
 }
-"""What a keyword expects, where the message quotes the value."""
+"""What a keyword expects, if the message quotes the value."""
 
 
 def _words(error: Any) -> str:
@@ -300,7 +300,7 @@ def _no_object(read: str, broken: list[Broken]) -> Invalid:
 
 
 def _is_array(read: str) -> bool:
-    """Tell whether the whole text, fences stripped, is a JSON array."""
+    """True if the whole text, fences stripped, is a JSON array."""
     bare = read.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
     if not (bare.startswith("[") and bare.endswith("]")):
         return False

@@ -50,7 +50,7 @@ def clean(text: str) -> str:
 
 
 def line(text: object, chars_max: int = LINE_CHARS_MAX) -> str:
-    """Return text on one line of about `chars_max` characters at most, marked where it was cut.
+    """Return text on one line of about `chars_max` characters at most, marked if it was cut.
 
     Where its start would open a heading, list or fence, a backslash before it keeps it from that.
     """
@@ -143,7 +143,7 @@ class Long:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What a text became: `text` holds the mark where `left_out` characters are gone."""
+    """What a text became: `text` holds the mark if `left_out` characters are gone."""
 
     text: str
     left_out: int = 0
@@ -158,13 +158,13 @@ def long_text(text: str, chars_max: int) -> Long:
 
 
 def stub(text: Long) -> Cut:
-    """Return as little of a text as there can be: the mark alone, or the text itself where it is no longer."""
+    """Return as little of a text as there can be: the mark alone, or the text itself if it is no longer."""
     least = Cut(_MARK.format(left_out=text.chars).strip("\n"), text.chars)
     return Cut(text.head) if not text.gone and size(text.head) <= size(least.text) else least
 
 
 def shorten(text: Long, bytes_max: int) -> Cut:
-    """Return a text in at most `bytes_max` bytes, or its stub where that is longer."""
+    """Return a text in at most `bytes_max` bytes, or its stub if that is longer."""
     if not text.gone and size(text.head) <= bytes_max:
         return Cut(text.head)
     room = bytes_max - size(_MARK.format(left_out=text.chars))
@@ -221,7 +221,7 @@ class Part:
     """Texts of one sort. `share` is what it keeps, in hundredths of the room.
 
     `rows`: its items are short; each stays or goes as it is, the first ones stay longest. `bytes_max`
-    holds even where there is room for more.
+    holds even if there is room for more.
     """
 
     key: str
@@ -286,7 +286,7 @@ def fit(parts: Sequence[Part], draw: Callable[[Shown], str], bytes_max: int) -> 
 def _filled(
     parts: Sequence[Part], draw: Callable[[Shown], str], least: Shown, bytes_max: int, room: int
 ) -> tuple[str, Shown] | None:
-    """Return the longest text found that fits, with what it shows; None where nothing more than `least` does.
+    """Return the longest text found that fits, with what it shows; None if nothing more than `least` does.
 
     What a part takes in the prompt is the template's business: it may show a text twice, or not at all. So the room
     is corrected by what came of it, a bounded number of times.

@@ -125,7 +125,7 @@ def _worker_values(data: PromptData, shown: Shown) -> dict[str, Any]:
 def _base_failure(
     data: PromptData, failure: PriorFailure | None, older: tuple[PriorFailure, ...]
 ) -> PriorFailure | None:
-    """Return how the work failed that the workspace holds, where the newest attempt itself has no output of a gate."""
+    """Return how the work failed that the workspace holds, if the newest attempt itself has no output of a gate."""
     if failure is None or failure.command:
         return None
     return next((one for one in older if one.number == data.start.holds and one.command), None)
@@ -134,7 +134,7 @@ def _base_failure(
 def _on_main(
     data: PromptData, failure: PriorFailure | None, older: tuple[PriorFailure, ...], excerpt: str
 ) -> Failure | None:
-    """Return how the issue's own commands fail on main, where no attempt's output is newer."""
+    """Return how the issue's own commands fail on main, if no attempt's output is newer."""
     own = failure is not None and (failure.command or _base_failure(data, failure, older) is not None)
     return None if data.on_main is None or own else replace(data.on_main, excerpt=excerpt)
 
@@ -224,6 +224,6 @@ def _text(shown: Shown, key: str) -> str:
 
 
 def _as_cut(records: Sequence[Quote | FileExcerpt], shown: Shown, key: str) -> list[Quote | FileExcerpt]:
-    """Return records with what is left of their texts; none where the whole part is left out."""
+    """Return records with what is left of their texts; none if the whole part is left out."""
     texts = shown.get(key, _NOTHING).texts
     return [replace(record, text=text) for record, text in zip(records, texts, strict=True)] if texts else []

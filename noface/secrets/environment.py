@@ -6,7 +6,7 @@ Agents run unwatched and talk to the network, so they get what is named here and
 2. how to reach the network: proxies, certificates;
 3. where compilers and package managers are and keep things, but none of their passwords;
 4. the variables of their own program (its adapter's `environment`), but no keys of providers other than that of
-   their model, where its name tells which that is;
+   their model, if its name tells which that is;
 5. what `[models.X] env_pass` names.
 
 So no agent sees another provider's key, and none sees SSH_AUTH_SOCK: it has no business with remotes. What would
@@ -56,7 +56,7 @@ def for_agents(given: Mapping[str, str], own: Iterable[str], model: ModelSpec) -
     """Return what an agent gets of noface's environment `given`, before `[models.X] env` is added.
 
     `own` are its adapter's patterns: names in which `*` stands for anything, as in `env_pass`. What only a
-    toolchain's pattern names is left out where it is named like a secret.
+    toolchain's pattern names is left out if it is named like a secret.
     """
     own = tuple(own)
     providers = providers_of(model.agent, model.model, {**given, **dict(model.env)})
@@ -118,7 +118,7 @@ def _for_gate(name: str, env_pass: tuple[str, ...]) -> bool:
 
 
 def fits(name: str, patterns: tuple[str, ...]) -> bool:
-    """Tell whether a name fits one of the patterns; as in every shell, case matters."""
+    """True if a name fits one of the patterns; as in every shell, case matters."""
     plain, globs = _sorted(patterns)
     return name in plain or any(_fits(name, parts) for parts in globs)
 
@@ -144,7 +144,7 @@ def _fits(name: str, parts: tuple[str, ...]) -> bool:
 
 
 def providers_of(agent: str, model: str, given: Mapping[str, str]) -> frozenset[str] | None:
-    """Return the providers that an agent reaches with a model; None where that cannot be told: it may be any.
+    """Return the providers that an agent reaches with a model; None if that cannot be told: it may be any.
 
     `given` is its environment: Claude Code is told by a variable to reach its models through a cloud.
     """
@@ -169,7 +169,7 @@ def providers_of(agent: str, model: str, given: Mapping[str, str]) -> frozenset[
 
 
 def is_anothers(variable: str, providers: frozenset[str] | None) -> bool:
-    """Tell whether a variable belongs to a provider that is none of these.
+    """True if a variable belongs to a provider that is none of these.
 
     GitHub's are pushed with, too: they are another's unless the model is known to be there.
     """

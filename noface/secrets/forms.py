@@ -70,7 +70,7 @@ class WordFilter:
         }
 
     def may_hold(self, data: bytes) -> bool:
-        """Tell whether one of the texts may stand in `data`; False is certain."""
+        """True if one of the texts may stand in `data`; False is certain."""
         if not self._words or len(data) < _FORM_BYTES_MIN:
             return False
         words = memoryview(data)[: len(data) // _WORD * _WORD].cast("Q")

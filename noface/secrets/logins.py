@@ -18,7 +18,7 @@ _DIGEST_CHARS = 16
 def login_id(spec: ModelSpec) -> str:
     """Return what two entries have in common that use the same login: the agent, and all that leads it to a login.
 
-    That is the provider where the agent knows several, and of the entry's own variables its keys, the folders that hold
+    That is the provider if the agent knows several, and of the entry's own variables its keys, the folders that hold
     a login, and where it is to ask; of its arguments the one that chooses a provider. A command's login is its own
     matter: only the same command has the same.
     """
@@ -60,7 +60,7 @@ def login_fix(spec: ModelSpec) -> str:
 
 
 def keys_of(model: str) -> tuple[str, ...]:
-    """Return the variables of which one is the key of a model's provider, by its name; none where that is not known."""
+    """Return the variables of which one is the key of a model's provider, by its name; none if that is not known."""
     providers = table("providers")
     provider, slash, _ = model.partition("/")
     if not slash:
@@ -70,20 +70,20 @@ def keys_of(model: str) -> tuple[str, ...]:
 
 
 def key_fix(model: str, command: str) -> str:
-    """Return what gives a model the key of its provider; `command` logs in, where the agent has one."""
+    """Return what gives a model the key of its provider; `command` logs in, if the agent has one."""
     names = keys_of(model)
     ways = ([f"run `{command}`"] if command else []) + ([f"set {names[0]}"] if names else [])
     return ", or ".join(ways) or f"set the key of the provider of {model or 'its model'}"
 
 
 def _provider(spec: ModelSpec) -> str:
-    """Return the provider of an entry's model; where none is known, what its name begins with."""
+    """Return the provider of an entry's model; if none is known, what its name begins with."""
     providers = providers_of(spec.agent, spec.model, dict(spec.env))
     return ",".join(sorted(providers)) if providers else spec.model.partition("/")[0]
 
 
 def _of_login(name: str, agent: str, known: dict[str, object]) -> bool:
-    """Tell whether a variable of an entry leads to a login."""
+    """True if a variable of an entry leads to a login."""
     homes = table("agents")[agent].get("homes", ()) if known else ()
     folders = [known.get("folder_variable"), *(home.get("variable") for home in homes)]
     keys = known.get("keys", ())
@@ -93,5 +93,5 @@ def _of_login(name: str, agent: str, known: dict[str, object]) -> bool:
 
 
 def _is_amount(name: str, value: str) -> bool:
-    """Tell whether a variable is a number, as MAX_THINKING_TOKENS, and turns nothing on."""
+    """True if a variable is a number, as MAX_THINKING_TOKENS, and turns nothing on."""
     return value.isdigit() and not _LEADS_ELSEWHERE.search(name)

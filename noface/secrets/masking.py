@@ -52,7 +52,7 @@ class Masker:
         self.longest_bytes = max(map(len, in_bytes), default=0)
 
     def __bool__(self) -> bool:
-        """Tell whether any value is known."""
+        """True if any value is known."""
         return bool(self._marks)
 
     def text(self, text: str, keep: Iterable[str] = ()) -> str:
@@ -81,7 +81,7 @@ class Masker:
         return self._telling_pattern.sub(lambda match: match[0] if match[0] in own else self._marks[match[0]], path)
 
     def holds(self, data: bytes) -> bool:
-        """Tell whether a known value stands in `data`."""
+        """True if a known value stands in `data`."""
         if not any(core in data for core in self._cores) and not self._encoded.may_hold(data):
             return False
         return any(form in data for form in self._byte_names)
@@ -231,7 +231,7 @@ def _forms(secrets: tuple[Secret, ...]) -> dict[str, str]:
 
 
 def _is_telling(value: str) -> bool:
-    """Tell whether a value is none that a text may hold by chance."""
+    """True if a value is none that a text may hold by chance."""
     return len(value) >= _TELLING_CHARS_MIN and any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
 
 
@@ -275,7 +275,7 @@ def _of_length(name: str, length: int) -> str:
 
 
 def _restored(encoded: Mapping[bytes, str]) -> dict[str, str]:
-    """Return the whole marks for those that stand in files, where these tell the variable."""
+    """Return the whole marks for those that stand in files, if these tell the variable."""
     told: dict[str, set[str]] = {}
     for form, name in encoded.items():
         told.setdefault(_of_length(name, len(form)), set()).add(f"***{name}***")

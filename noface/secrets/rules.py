@@ -49,7 +49,7 @@ def _names() -> _Names:
 
 
 def is_secret_name(name: str) -> bool:
-    """Tell whether a variable of this name holds a secret, as far as names tell."""
+    """True if a variable of this name holds a secret, as far as names tell."""
     return _names().secret.search(name) is not None and _names().place.search(name) is None
 
 

@@ -115,7 +115,7 @@ def _private_keys(text: str) -> Iterator[Key]:
 
 
 def _told_by(body: str) -> str:
-    """Return the longest line of a private key, "" where what stands between first and last line is none."""
+    """Return the longest line of a private key, "" if what stands between first and last line is none."""
     lines = [line for line in _LINE.findall(body) if line.lower() != line != line.upper() and not line.isalpha()]
     return max(lines, key=len) if sum(map(len, lines)) >= _BODY_CHARS_MIN else ""
 

@@ -2,7 +2,7 @@
 
 noface runs `accept` by a shell. Whoever may write a file of the repository may choose commands; an issue's body is
 written by more people, copied from elsewhere, and read by nobody before noface runs it. So its commands are taken only
-as words: a gate's own program, and sub-command where it has one (`npm test`, `make check`, `python -m pytest`), with
+as words: a gate's own program, and sub-command if it has one (`npm test`, `make check`, `python -m pytest`), with
 further arguments. Where the gate starts the same program in its own way, from an environment or by a runner, that way
 is taken. They are quoted anew, so that no shell takes anything in them for more.
 """
@@ -25,7 +25,7 @@ _FORMS_LISTED_MAX = 6
 
 
 def taken_accept(command: str, gates: Iterable[str]) -> str | None:
-    """Return the command as it may be run, None where it has the form of no gate's command."""
+    """Return the command as it may be run, None if it has the form of no gate's command."""
     known = tuple(gates)
     if command in known:
         return command

@@ -81,15 +81,15 @@ class Tracker(Protocol):
     def backlog(self, merged: Collection[str] = ()) -> Backlog:
         """Return all issues as they are now, checked by `model.backlog.check`.
 
-        `merged` are the ids that have landed: dependencies on them are met even where the issue is gone. One
-        broken issue never hides the others. Raises UsageError where the source as a whole cannot be read.
+        `merged` are the ids that have landed: dependencies on them are met even if the issue is gone. One
+        broken issue never hides the others. Raises UsageError if the source as a whole cannot be read.
         """
 
     def add(self, draft: IssueDraft, merged: Collection[str] = ()) -> Issue:
         """Make a new issue and return it as `backlog` will show it.
 
         Its number is above every number in use and every one in `merged`, since a reused id would count as
-        merged. Raises UsageError for a draft that would be faulty, NofaceError where it cannot be written.
+        merged. Raises UsageError for a draft that would be faulty, NofaceError if it cannot be written.
         """
 
 
@@ -98,7 +98,7 @@ class RemoteTracker(Tracker, Protocol):
     """A tracker whose issues lie on another machine. `backlog` answers from a copy in noface's state.
 
     These methods wait for the network and are called by one thread at a time, never by the loop's. Each can be
-    repeated after a kill. They raise ForgeAwayError where the other side cannot answer now, ForgeError where it
+    repeated after a kill. They raise ForgeAwayError if the other side cannot answer now, ForgeError if it
     refuses.
     """
 
@@ -117,7 +117,7 @@ class RemoteTracker(Tracker, Protocol):
     def hear(self, issue_ids: Collection[str], after: Mapping[str, int]) -> tuple[Heard, ...]:
         """Return what allowed authors have written about issues, later than the id in `after`, oldest first.
 
-        noface's own comments are none of it, also where its token belongs to an allowed author.
+        noface's own comments are none of it, also if its token belongs to an allowed author.
         """
 
 

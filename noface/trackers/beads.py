@@ -47,7 +47,7 @@ class BeadsTracker:
     def backlog(self, merged: Collection[str] = ()) -> Backlog:
         """Read the issues of the file; a missing one is an empty backlog with a warning.
 
-        Raises UsageError where the file cannot be read.
+        Raises UsageError if the file cannot be read.
         """
         path = find(self._path)
         if path is None:

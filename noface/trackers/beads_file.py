@@ -24,12 +24,12 @@ def fingerprint(folder: Path, gates: tuple[str, ...]) -> str:
 
 
 def find(folder: Path) -> Path | None:
-    """Return the file that holds the issues, None where there is none."""
+    """Return the file that holds the issues, None if there is none."""
     return next((folder / name for name in FILE_NAMES if os.path.lexists(folder / name)), None)
 
 
 def stamp(path: Path) -> tuple[str, int, int, int, int] | None:
-    """Return what is the same while the file has not changed; None where it cannot be looked at."""
+    """Return what is the same while the file has not changed; None if it cannot be looked at."""
     try:
         status = path.lstat()
     except OSError:

@@ -167,7 +167,7 @@ class _Tree:
                 self.children.setdefault(parent, []).append(bead.id)
 
     def container(self, bead: Bead) -> bool:
-        """Tell whether an issue only holds others."""
+        """True if an issue only holds others."""
         return bead.kind == "epic" and bead.id in self.children
 
     def needs(self, bead: Bead) -> tuple[str, ...]:

@@ -73,7 +73,7 @@ class FilesTracker:
     def backlog(self, merged: Collection[str] = ()) -> Backlog:
         """Read the issues of the folder; a missing folder is an empty backlog with a warning.
 
-        Raises UsageError where the folder cannot be listed.
+        Raises UsageError if the folder cannot be listed.
         """
         listed_ns = time.time_ns()
         try:

@@ -52,7 +52,7 @@ def printable(name: str) -> str:
 def scan(folder: Path) -> tuple[IssueFile, ...] | None:
     """List the issue files in the order of their names; None if there is no folder.
 
-    Raises OSError where the folder cannot be listed.
+    Raises OSError if the folder cannot be listed.
     """
     entries: list[IssueFile] = []
     try:
@@ -92,14 +92,14 @@ def checksum(seen: object) -> str:
 
 
 def odd_kind(mode: int) -> str | None:
-    """Say what a directory entry is, where it is no regular file."""
+    """Say what a directory entry is, if it is no regular file."""
     if stat.S_ISREG(mode):
         return None
     return next((kind for is_kind, kind in _KINDS if is_kind(mode)), "a device")
 
 
 def read_regular(path: Path, bytes_max: int) -> bytes:
-    """Read at most `bytes_max` bytes of a regular file. Raises OSError, also where it is anything else by now.
+    """Read at most `bytes_max` bytes of a regular file. Raises OSError, also if it is anything else by now.
 
     O_NONBLOCK keeps a named pipe that was swapped in after the listing from blocking noface for ever.
     """
@@ -114,7 +114,7 @@ def create_file(folder: Path, choose_name: Callable[[list[str]], str], content: 
     """Put a new file into the folder, which is made if missing; returns the name.
 
     `choose_name` gets all names in the folder. Two calls at once, in whatever processes, choose one after the
-    other. Raises UsageError where the folder's place is taken by something else, NofaceError where it or the
+    other. Raises UsageError if the folder's place is taken by something else, NofaceError if it or the
     file cannot be written.
     """
     try:

@@ -74,7 +74,7 @@ class Body:
 
 
 class _Line(NamedTuple):
-    """A line that counts. `fence` is the info string where it stands in a fenced block, None elsewhere."""
+    """A line that counts. `fence` is the info string if it stands in a fenced block, None elsewhere."""
 
     text: str
     fence: str | None = None
@@ -94,7 +94,7 @@ def read_body(body: str, home: str) -> Body:
 
 
 def _read_lines(lines: list[str], home: str, found: Body, *, says: bool) -> None:
-    """Read sections and, where the body `says` something in its prose, that."""
+    """Read sections and, if the body `says` something in its prose, that."""
     section, list_only = "", False
     for line in _spoken(lines):
         if line.fence is None and "#" in line.text and (heading := _HEADING.match(line.text)):
@@ -113,7 +113,7 @@ def _read_lines(lines: list[str], home: str, found: Body, *, says: bool) -> None
 
 
 def _may_say(text: str) -> bool:
-    """Tell whether a text may name dependencies; much faster than a search that leaves case aside."""
+    """True if a text may name dependencies; much faster than a search that leaves case aside."""
     low = text.lower()
     return "blocked" in low or "depend" in low
 

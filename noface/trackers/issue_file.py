@@ -76,7 +76,7 @@ def issue_id(name: str) -> str:
 
 
 def fault(source: str, name: str, problem: str, hint: str) -> IssueFault:
-    """Make a fault of the file `name`, with its id where that is usable and with a complaint where it is not."""
+    """Make a fault of the file `name`, with its id if that is usable and with a complaint if it is not."""
     own_id = issue_id(name)
     if wrong := id_problem(own_id):
         return IssueFault(source, "; ".join(part for part in (problem, f"{wrong}; rename the file") if part), hint)
@@ -154,7 +154,7 @@ def empty_body(source: str, own_id: str) -> IssueFault:
 
 
 def _heading(body: str) -> tuple[str | None, str]:
-    """Return the title in the first `# heading`, and the body, without that heading where it comes first."""
+    """Return the title in the first `# heading`, and the body, without that heading if it comes first."""
     lines = body.split("\n")
     fence = ""
     for at, line in enumerate(lines):
@@ -232,7 +232,7 @@ def rendered(draft: IssueDraft) -> bytes:
 def next_id(used: Iterable[str]) -> str:
     """Return the number above all numeric ids of `used`, padded with zeros as they are.
 
-    Raises UsageError where that number is too long for an id.
+    Raises UsageError if that number is too long for an id.
     """
     numbers = [name for name in used if number_of(name) is not None and id_problem(name) is None]
     padded = [len(name) for name in numbers if name.startswith("0") and len(name) > 1]

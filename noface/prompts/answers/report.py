@@ -4,7 +4,7 @@ Agents may give none: text without such an object is no failure. A word of prose
 object that only happens to have a `status`, such as a web service's answer that the worker quotes.
 
 Of a report that breaks its form json_repair reads what it can, for those who have to answer its questions. That never
-makes a report of it: the worker is reminded of the form, and a status counts only where the text spells it out.
+makes a report of it: the worker is reminded of the form, and a status counts only if the text spells it out.
 """
 
 import re
@@ -33,7 +33,7 @@ _STATUS, _REASON = "status", "blocked_reason"
 
 
 def find_report(answer: str) -> tuple[WorkerReport | None, Invalid | None]:
-    """Return the report in a worker's last message; or what is wrong with it; or neither, where it gave none."""
+    """Return the report in a worker's last message; or what is wrong with it; or neither, if it gave none."""
     text_read = answer.rstrip()[-READ_CHARS_MAX:]
     found = scan(text_read)
     reports = tuple(item for item in found.objects if _is_report(text_read, item))
@@ -81,7 +81,7 @@ _QUOTES = "keys and strings must stand in double quotes"
 
 
 def _other_notation(text_read: str) -> Invalid | None:
-    """Return what is wrong with a report in the notation of Python, JavaScript or YAML, None where there is none."""
+    """Return what is wrong with a report in the notation of Python, JavaScript or YAML, None if there is none."""
     keys = "|".join(sorted(_other_keys()))
     meant = (
         found for found in _OTHER_NOTATION.finditer(text_read) if re.search(rf"\b(?:{keys})['\"]?\s*[:=]", found[0])
@@ -160,7 +160,7 @@ def _report(value: Mapping[str, Any]) -> WorkerReport:
 
 
 def _is_report(text_read: str, found: JsonObject) -> bool:
-    """Tell whether an object was meant as a report: one of our words for `status`, or another of our keys beside it."""
+    """True if an object was meant as a report: one of our words for `status`, or another of our keys beside it."""
     if '"status"' not in text_read[found.start : found.end]:
         return False
     value = load(text_read, found)

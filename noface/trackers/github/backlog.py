@@ -41,7 +41,7 @@ class Readings:
 
 
 def wanted(remote: RemoteIssue, settings: TrackerSettings, login: str = "") -> bool:
-    """Tell whether an issue is one to work on, whoever wrote it: by its label, or since it is assigned to `login`."""
+    """True if an issue is one to work on, whoever wrote it: by its label, or since it is assigned to `login`."""
     labels = {label.lower() for label in remote.labels}
     assigned = bool(login) and login.lower() in {name.lower() for name in remote.assignees}
     return (
@@ -53,13 +53,13 @@ def wanted(remote: RemoteIssue, settings: TrackerSettings, login: str = "") -> b
 
 
 def trusted(login: str, copy: Copy, settings: TrackerSettings) -> bool:
-    """Tell whether what somebody writes counts."""
+    """True if what somebody writes counts."""
     named = {name.lower().removeprefix("@") for name in settings.authors}
     return bool(login) and (ANYONE in named or login.lower() in named or copy.writers.get(login.lower(), False))
 
 
 def worked_on(remote: RemoteIssue, copy: Copy, settings: TrackerSettings) -> RemoteIssue | None:
-    """Return an issue as it is worked on: a stranger's as it was when it was given to noface, None where it was not."""
+    """Return an issue as it is worked on: a stranger's as it was when it was given to noface, None if it was not."""
     if trusted(remote.author, copy, settings):
         return remote
     taken = copy.taken.get(remote.number)
@@ -139,7 +139,7 @@ def _stranger_warnings(
 
 
 def _frozen(remote: RemoteIssue, copy: Copy, settings: TrackerSettings) -> Iterable[IssueFault]:
-    """Yield a warning where a stranger has edited an issue since it was given to noface."""
+    """Yield a warning if a stranger has edited an issue since it was given to noface."""
     taken = None if trusted(remote.author, copy, settings) else copy.taken.get(remote.number)
     if taken is not None and (remote.title, remote.body) != (taken.title, taken.body):
         who = f"#{remote.number} by {_login(remote)}"

@@ -20,7 +20,7 @@ EARLIER_CHARS_MAX = 6_000
 COMMENT_CHARS_MAX = 65_000
 """GitHub takes 65,536."""
 MOVED = "moved"
-"""What the hidden line says instead of a question where a later comment says more."""
+"""What the hidden line says instead of a question if a later comment says more."""
 
 _NOTHING = "-"
 _HEAD = re.compile(r"<!-- noface:issue(?: (?P<clone>[0-9a-f]{1,32}) (?P<asks>[0-9a-z-]{1,32}))? -->\n?")
@@ -54,7 +54,7 @@ class Own:
 
     @property
     def moved(self) -> bool:
-        """True where a later comment says more."""
+        """True if a later comment says more."""
         return self.asks == MOVED
 
 
@@ -122,7 +122,7 @@ def mention(login: str) -> str:
 def heard_of(
     issue_id: str, own_id: int, author: str, body: str, url: str = "", *, login: str = "", said: Collection[str] = ()
 ) -> Heard | None:
-    """Read a comment: quotations and hidden parts are left out; None where nothing is left of it.
+    """Read a comment: quotations and hidden parts are left out; None if nothing is left of it.
 
     `login` is noface's own, `said` the texts of its comments: who quotes one of their lines answers them, unless they
     speak to somebody else. What begins with another program's command is for that program.
@@ -148,7 +148,7 @@ def heard_of(
 
 
 def _mentions(text: str, login: str) -> bool:
-    """Tell whether a text mentions an account, outside of code."""
+    """True if a text mentions an account, outside of code."""
     name = login.removesuffix("[bot]").lower()
     if not name:
         return False
@@ -163,7 +163,7 @@ def _mentions(text: str, login: str) -> bool:
 
 
 def _quotes(quoted: Collection[str], said: Collection[str]) -> bool:
-    """Tell whether a quotation holds a line of noface's comments."""
+    """True if a quotation holds a line of noface's comments."""
     wanted = {_bare(line) for text in said for line in text.split("\n")}
     return any(len(line) >= _QUOTED_CHARS_MIN and line in wanted for line in map(_bare, quoted))
 

@@ -41,7 +41,7 @@ class Copy:
     text, those on which one depends; noface's own labels are left out. `missing` are numbers that name no issue.
     `writers` says of logins, in lower case, whether they may write to the repository; `blind`: GitHub does not tell
     that to the token. `unheard` are people whose comments on an issue do not count. `gone` says what became of issues
-    that were there. `login` is noface's own, where issues may be assigned to it. `taken` are strangers' issues that are
+    that were there. `login` is noface's own, if issues may be assigned to it. `taken` are strangers' issues that are
     worked on all the same, `refused` says why others are not that somebody meant to give to noface.
     """
 
@@ -85,7 +85,7 @@ class Sync:
 
 
 def load_copy(folder: Path) -> Copy | None:
-    """Return the stored copy; None where there is none that can be read."""
+    """Return the stored copy; None if there is none that can be read."""
     try:
         lines = (read_regular(folder / ISSUES, _BYTES_MAX) or b"").split(b"\n")
         head = json.loads(lines[0])
@@ -109,7 +109,7 @@ def load_copy(folder: Path) -> Copy | None:
 
 
 def load_sync(folder: Path) -> Sync:
-    """Return how far the copy was read; nothing where that cannot be told."""
+    """Return how far the copy was read; nothing if that cannot be told."""
     try:
         stored = json.loads(read_regular(folder / SYNC, _BYTES_MAX) or b"")
         if stored.pop("version") != _VERSION:
@@ -155,7 +155,7 @@ def save_sync(folder: Path, text: str) -> None:
 
 
 def same(first: Copy, second: Copy) -> bool:
-    """Tell whether two copies make the same backlog, whenever their issues were changed."""
+    """True if two copies make the same backlog, whenever their issues were changed."""
     if replace(first, issues={}) != replace(second, issues={}) or first.issues.keys() != second.issues.keys():
         return False
     return all(_row(first.issues[number]) == _row(second.issues[number]) for number in first.issues)

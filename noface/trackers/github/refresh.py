@@ -7,7 +7,7 @@
 3. Issues that noface is at work on are looked at each time, which costs nothing of the limit while they are as before:
    no listing of changes tells that one was deleted or moved. Of one that was closed and locked its events tell whether
    it became a discussion.
-4. Then what these lead to is looked up: sub-issues and blockers where an issue's own summary says that some are open,
+4. Then what these lead to is looked up: sub-issues and blockers if an issue's own summary says that some are open,
    issues that others depend on, and whether authors may write.
 
 Whatever is not looked up when GitHub stops answering is looked up the next time: an issue waits until then.
@@ -141,11 +141,11 @@ class Refresh:
             newest = max([newest, *(remote.updated for remote in listed)])
             if complete and not news and not newer:
                 break
-            self._sync.complete = ""  # until the last page: where GitHub stops answering before, all are listed again
+            self._sync.complete = ""  # until the last page: if GitHub stops answering before, all are listed again
         self._sync.complete, self._sync.cursor = since, newest
 
     def _take(self, remote: RemoteIssue) -> bool:
-        """Put an issue as it is now into the copy, where it belongs there; tell whether that is news."""
+        """Put an issue as it is now into the copy, if it belongs there; tell whether that is news."""
         known = self._copy.issues.get(remote.number)
         if known is not None and remote.updated < known.updated:
             return False  # a page that was listed before the change
@@ -160,7 +160,7 @@ class Refresh:
         return known is None or known.updated != remote.updated
 
     def put(self, remote: RemoteIssue) -> None:
-        """Put an issue as it is now into the copy, with its text only where it is one to work on."""
+        """Put an issue as it is now into the copy, with its text only if it is one to work on."""
         number = remote.number
         known = self._copy.issues.get(number)
         own = tuple(label for label in remote.labels if label.startswith(OWN_LABELS))
@@ -286,7 +286,7 @@ class Refresh:
         return became
 
     def settled(self, updated: str) -> bool:
-        """Tell whether a change is so old that another would have another time: GitHub's times are whole seconds."""
+        """True if a change is so old that another would have another time: GitHub's times are whole seconds."""
         at = _time(updated)
         return at is not None and self._now - at.timestamp() > OVERLAP_S
 
@@ -315,7 +315,7 @@ class Refresh:
         named = trusted(login, replace(self._copy, writers={}), self._settings)
         if named or name.endswith("[bot]"):
             if not named:
-                self._copy.writers[name] = False  # a program counts only where it is named
+                self._copy.writers[name] = False  # a program counts only if it is named
             return
         every = WRITER_EVERY_S if self._copy.writers.get(name) else STRANGER_EVERY_S
         asked = self._sync.asked.get(name, float("-inf"))
@@ -342,7 +342,7 @@ def _relations(remote: RemoteIssue) -> tuple[int, int, str]:
 
 
 def _together(one: RemoteIssue, other: RemoteIssue) -> bool:
-    """Tell whether two issues are of the same repository."""
+    """True if two issues are of the same repository."""
     return one.home.lower() == other.home.lower()
 
 

@@ -163,7 +163,7 @@ class _Talk:
         return found
 
     def _addressed(self, said: Said, told: tuple[str, ...]) -> str:
-        """Return the text with the name of noface's account, and, where it asks, who is to read it."""
+        """Return the text with the name of noface's account, and, if it asks, who is to read it."""
         text, login = said.text, ""
         if ACCOUNT in text or said.asks:
             login = self._opened.forge.whoami()
@@ -176,7 +176,7 @@ class _Talk:
         return parse.number(self._client.post(f"{self._path}/comments", {"body": body}), "id") or None
 
     def _read(self, comment: int) -> Own | None:
-        """Return noface's comment as it stands there, None where it is there no more."""
+        """Return noface's comment as it stands there, None if it is there no more."""
         try:
             entry = self._client.get(self._client.repo("issues", "comments", comment), keep=True).body
         except RefusedError as error:

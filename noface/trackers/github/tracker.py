@@ -83,7 +83,7 @@ class GithubTracker:
         return fingerprint(self._settings, self._folder)
 
     def backlog(self, merged: Collection[str] = ()) -> Backlog:
-        """Make the backlog of the copy. Raises UsageError where there is none of these settings yet."""
+        """Make the backlog of the copy. Raises UsageError if there is none of these settings yet."""
         mark = self.fingerprint()
         if self._seen is None or self._seen[0] != mark:
             copy = load_copy(self._folder)
@@ -152,7 +152,7 @@ class GithubTracker:
             self._save(before)
 
     def add(self, draft: IssueDraft, merged: Collection[str] = ()) -> Issue:
-        """Make the issue on GitHub, with the label; see Tracker.add. Raises ForgeError where that is refused."""
+        """Make the issue on GitHub, with the label; see Tracker.add. Raises ForgeError if that is refused."""
         self.refresh()
         copy, sync = self._loaded()
         sound = checked_draft(draft, [*map(str, copy.issues), *merged])

@@ -71,7 +71,7 @@ class Triggers:
         return remote_issue(self._client.get(self._client.repo("issues", number), keep=True).body)
 
     def _given(self, events: list[Any]) -> tuple[str, str] | None:
-        """Return who gave the issue last, by its label or by an assignment, and when; None where nobody who may."""
+        """Return who gave the issue last, by its label or by an assignment, and when; None if nobody who may."""
         found: dict[str, tuple[str, str]] = {}
         for event in events:
             kind, what = parse.text(event, "event"), ""
