@@ -263,7 +263,7 @@ def _name(number: int) -> str:
 def _at_work(failure: Failure, ended: Exit) -> Failure:
     """Return the failure of a worker that was ended, with what of it ran then: the agent, or what it had started."""
     ran = ended.at_work
-    return replace(failure, evidence=(*failure.evidence, ran.shown(ended.seconds))) if ran is not None else failure
+    return replace(failure, evidence=(*failure.evidence, ran.described(ended.seconds))) if ran is not None else failure
 
 
 def _failure(kind: FailureKind, message: str, rule: str, last_words: str = "") -> Failure:

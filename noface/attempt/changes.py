@@ -121,7 +121,7 @@ def _keys(data: bytes, *, more: bool) -> dict[str, str]:
     Where there is `more`, one at the end may be cut off, and is found in the next bytes.
     """
     texts = (data.decode("latin-1"), *((data.replace(b"\0", b"").decode("latin-1"),) if b"\0" in data else ()))
-    return {key.told_by: key.name for text in texts for key in keys_of(text) if not (more and key.end == len(text))}
+    return {key.telltale: key.name for text in texts for key in keys_of(text) if not (more and key.end == len(text))}
 
 
 def _unread(paths: tuple[str, ...]) -> Failure:

@@ -51,8 +51,8 @@ def _look_through(env: AttemptEnvironment, commit: str, mains: frozenset[str]) -
     found = secrets_in_bytes(plumbing, masker, main, changes, whole=False, test_keys=allowed, bases=others)
     if isinstance(found, Failure):
         return found
-    said = {key.told_by: key.name for key in keys_of(new.said.decode("utf-8", "surrogateescape"))}
-    said |= {form: name for form in masker.telling(new.said) for name in masker.names_of((form,))}
+    said = {key.telltale: key.name for key in keys_of(new.messages.decode("utf-8", "surrogateescape"))}
+    said |= {form: name for form in masker.telling(new.messages) for name in masker.names_of((form,))}
     known = frozenset[str]().union(*(occurring(plumbing, base, said) for base in (main, *bases)))
     found += tuple(AddedSecret(_MESSAGE, name, "") for told_by, name in said.items() if told_by not in known)
     if not found:

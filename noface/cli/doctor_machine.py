@@ -120,7 +120,7 @@ def _sandbox(config: Config | None) -> Check:
                 return Check("sandbox", State.BAD, error.message, error.hint, error.exit_code)
         return Check("sandbox", State.NOTE, f"none: {bubblewrap.problem}; {_RIGHTS}", bubblewrap.remedy)
     program = f"bubblewrap {bubblewrap.version} ({bubblewrap.program})"
-    shown = needed(home := home_of(dict(os.environ)), dict(gate_environment())).shown
+    shown = needed(home := home_of(dict(os.environ)), dict(gate_environment())).readable
     text = f"{program}: writes only to the workspace; of your home it shows {_listed(shown, home)}"
     more = "outside your home what you can read, and an allowed network, are not stopped"
     return Check("sandbox", State.OK, f"{text}; {more}")

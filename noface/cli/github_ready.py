@@ -263,7 +263,7 @@ def _stand(repository: "Repository", remote: "Remote", there: str) -> Check:
     git, name = repository.git(), remote.main_name
     main = git.run("rev-parse", "--verify", "--quiet", repository.main).text
     if main == there:
-        return Check("remote", State.OK, f"main is {name} ({remote.shown})")
+        return Check("remote", State.OK, f"main is {name} ({remote.address})")
     if git.run("cat-file", "-e", f"{there}^{{commit}}").code != 0:
         return Check("remote", State.OK, f"{name} has commits that are not here yet; the next run fetches them")
     ahead, behind = (_count(git, each) for each in (f"{there}..{main}", f"{main}..{there}"))

@@ -94,25 +94,25 @@ class GithubForge:
 
     def find(self, branch: str) -> PullRequest | None:
         """Return the newest pull request from a branch of this repository, open ones first; None without one."""
-        found = self._found(branch)
-        return parse.pull_request(found) if found is not None else None
+        newest = self._newest_pull(branch)
+        return parse.pull_request(newest) if newest is not None else None
 
     def open(self, draft: PullDraft) -> PullRequest:
         """Open a pull request; if one from that branch is open already, update and return that.
 
         What of the draft could not be had, such as a reviewer who is nobody, stands in its notes.
         """
-        found = self._found(draft.branch)
-        if found is None or parse.text(found, "state") != "open":
+        known = self._newest_pull(draft.branch)
+        if known is None or parse.text(known, "state") != "open":
             try:
                 source, notes = self._created(draft)
             except RefusedError as error:
-                found = self._found(draft.branch) if error.status == _INVALID else None
-                if found is None or parse.text(found, "state") != "open":
+                known = self._newest_pull(draft.branch) if error.status == _INVALID else None
+                if known is None or parse.text(known, "state") != "open":
                     raise
-                source, notes = self._updated(parse.number(found, "number"), draft), []  # somebody was faster
+                source, notes = self._updated(parse.number(known, "number"), draft), []  # somebody was faster
         else:
-            source, notes = self._updated(parse.number(found, "number"), draft), []
+            source, notes = self._updated(parse.number(known, "number"), draft), []
         notes += self._labelled(source, draft)
         notes += self._reviewed(source, draft)
         notes += self._merged_by_github(source, draft)
@@ -181,17 +181,17 @@ class GithubForge:
         if not number:
             return ""
         if kind != parse.JOB:
-            return self._said_by(number)
+            return self._check_run_text(number)
         try:
             return failed_steps(self._client.text(self._client.repo("actions", "jobs", number, "logs")))
         except RefusedError as error:
             try:
-                said = self._said_by(number)
+                summary = self._check_run_text(number)
             except RefusedError:
-                said = ""
-            if not said:
+                summary = ""
+            if not summary:
                 raise error  # noqa: TRY201 - why there is no log, not why there is nothing instead of it
-            return said
+            return summary
 
     def reviews(self, number: int) -> tuple[Review, ...]:
         """Return the reviews of a pull request with their comments, oldest first; its plain comments count as some.
@@ -203,13 +203,13 @@ class GithubForge:
         on_lines = client.items(client.repo("pulls", number, "comments"), keep=True)
         plain = client.items(client.repo("issues", number, "comments"), keep=True)
         resolved = resolved_threads(client, number) if on_lines else frozenset()
-        found = []
+        listed = []
         for review, source in parse.reviews(given, on_lines, plain):
             if _OWN_MARK not in review.text:
                 trusted = self._people.may_decide(review.author, bot=parse.is_bot(source))
                 comments = tuple(replace(each, resolved=each.thread in resolved) for each in review.comments)
-                found.append(replace(review, trusted=trusted, comments=comments))
-        return tuple(sorted(found, key=lambda review: review.at))
+                listed.append(replace(review, trusted=trusted, comments=comments))
+        return tuple(sorted(listed, key=lambda review: review.at))
 
     def comment(self, number: int, marker: str, text: str) -> None:
         """Say something on a pull request or an issue, once: a comment of ours with `marker` is edited instead."""
@@ -297,7 +297,7 @@ class GithubForge:
                     " Workflow permissions; or use another token.",
                 ) from None
 
-    def _found(self, branch: str) -> Object | None:
+    def _newest_pull(self, branch: str) -> Object | None:
         owner = parse.text(self._repository(), "owner", "login") or self._client.location.owner
         wanted = {"head": f"{owner}:{branch}", "state": "all", "sort": "created", "direction": "desc"}
         listed = self._client.items(self._client.repo("pulls"), wanted)
@@ -324,7 +324,9 @@ class GithubForge:
         if not missing:
             return []
         path = self._client.repo("issues", parse.number(source, "number"), "labels")
-        return _told(lambda: self._client.post(path, {"labels": missing}), f"the labels {', '.join(missing)}")
+        return _note_if_refused(
+            lambda: self._client.post(path, {"labels": missing}), f"the labels {', '.join(missing)}"
+        )
 
     def _reviewed(self, source: Object, draft: PullDraft) -> list[str]:
         """Ask for reviews, each reviewer alone if one of them cannot be asked: GitHub then asks nobody."""
@@ -337,11 +339,11 @@ class GithubForge:
             return []
         gave = {parse.author_of(review).lower() for review in self._client.items(f"{path}/reviews")}
         missing = [name for name in missing if name.lower() not in gave]
-        if not missing or not _told(lambda: self._ask(path, missing), ""):
+        if not missing or not _note_if_refused(lambda: self._ask(path, missing), ""):
             return []
         notes = []
         for name in missing:
-            notes += _told(partial(self._ask, path, [name]), f"a review by {name}")
+            notes += _note_if_refused(partial(self._ask, path, [name]), f"a review by {name}")
         return notes
 
     def _ask(self, path: str, names: Iterable[str]) -> None:
@@ -355,7 +357,7 @@ class GithubForge:
             return []
         home = self._repository()
         method = next((method for key, method in _MERGE_METHODS if home.get(key, True) is True), "MERGE")
-        return _told(
+        return _note_if_refused(
             lambda: merge_when_ready(self._client, parse.text(source, "node_id"), method),
             "auto_merge (it wants Allow auto-merge in the repository's settings, and a rule to wait for)",
         )
@@ -377,7 +379,7 @@ class GithubForge:
                 raise refused from None
             raise
 
-    def _said_by(self, number: str) -> str:
+    def _check_run_text(self, number: str) -> str:
         path = self._client.repo("check-runs", number)
         run = self._client.get(path).body
         return parse.annotations_text(run, self._client.items(f"{path}/annotations"))
@@ -399,7 +401,7 @@ def _plain_login(login: str) -> str:
     return login.removesuffix("[bot]")
 
 
-def _told(ask: Callable[[], object], what: str) -> list[str]:
+def _note_if_refused(ask: Callable[[], object], what: str) -> list[str]:
     """Do what may be refused without harm; return a note if it was."""
     try:
         ask()

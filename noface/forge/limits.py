@@ -86,7 +86,7 @@ def judged(reply: Reply, asked: Asked, now: float, failures: int = 0, dice: floa
             return limit
     if reply.status >= 500 or reply.status in (408, 429):  # noqa: PLR2004 - the server's own failures
         wait_s = _retry_after(reply, now)
-        why = f"{asked.host} answered {reply.status} to {asked.what}{_said(reply)}"
+        why = f"{asked.host} answered {reply.status} to {asked.what}{_server_message(reply)}"
         return Away(why, wait_s if wait_s is not None else outage_wait(failures, dice))
     return _refused(reply, asked)
 
@@ -101,16 +101,18 @@ def judged_graphql(reply: Reply, asked: Asked, now: float, failures: int = 0, di
     errors = [error for error in listed if isinstance(error, dict)] if isinstance(listed, list) else []
     if not errors:
         return verdict
-    said = "; ".join(str(error.get("message", "")) for error in errors)[:_SHOWN_MAX]
+    messages = "; ".join(str(error.get("message", "")) for error in errors)[:_SHOWN_MAX]
     if any(error.get("type") == "RATE_LIMITED" for error in errors):
         return Away(f"The rate limit of {asked.host}'s GraphQL API is used up", _reset_wait(reply, now), limit=True)
-    if _SECONDARY.search(said):
+    if _SECONDARY.search(messages):
         return Away(
-            f"{asked.host} asks for a pause: {said}", _doubled(_SECONDARY_S, failures), limit=True, everywhere=True
+            f"{asked.host} asks for a pause: {messages}", _doubled(_SECONDARY_S, failures), limit=True, everywhere=True
         )
-    if all("type" not in error for error in errors) and "went wrong" in said:
-        return Away(f"{asked.host} failed at {asked.what}: {said}", outage_wait(failures, dice))
-    return Refused(f"{asked.host} refused {asked.what} for {asked.repository}: {said}", _permission_hint(reply, asked))
+    if all("type" not in error for error in errors) and "went wrong" in messages:
+        return Away(f"{asked.host} failed at {asked.what}: {messages}", outage_wait(failures, dice))
+    return Refused(
+        f"{asked.host} refused {asked.what} for {asked.repository}: {messages}", _permission_hint(reply, asked)
+    )
 
 
 def outage_wait(failures: int, dice: float) -> float:
@@ -166,10 +168,13 @@ def _limit(reply: Reply, now: float, failures: int) -> Away | None:
         wait_s = _reset_wait(reply, now)
         return Away(why, max(wait_s, after_s or 0.0), limit=True)
     if after_s is not None:
-        return Away(f"GitHub asks for a pause{_said(reply)}", after_s, limit=True, everywhere=True)
+        return Away(f"GitHub asks for a pause{_server_message(reply)}", after_s, limit=True, everywhere=True)
     if reply.status == 429:  # noqa: PLR2004 - too many requests, without a time
         return Away(
-            f"GitHub asks for a pause{_said(reply)}", _doubled(_SECONDARY_S, failures), limit=True, everywhere=True
+            f"GitHub asks for a pause{_server_message(reply)}",
+            _doubled(_SECONDARY_S, failures),
+            limit=True,
+            everywhere=True,
         )
     return None
 
@@ -210,18 +215,18 @@ def _date(text: str) -> float | None:
 
 def _number(text: str | None) -> float | None:
     try:
-        found = float(text or "")
+        value = float(text or "")
     except ValueError:
         return None
-    return found if -1e12 < found < 1e12 else None  # noqa: PLR2004 - no infinity, no NaN
+    return value if -1e12 < value < 1e12 else None  # noqa: PLR2004 - no infinity, no NaN
 
 
 def _refused(reply: Reply, asked: Asked) -> Refused:
-    said = _said(reply)
+    words = _server_message(reply)
     match reply.status:
         case 401:
             return Refused(
-                f"{asked.host} does not accept the token from {asked.token_from}{said}",
+                f"{asked.host} does not accept the token from {asked.token_from}{words}",
                 "It has ended, was revoked, or belongs to another host: make a new one (`gh auth login`).",
             )
         case 404:
@@ -232,16 +237,16 @@ def _refused(reply: Reply, asked: Asked) -> Refused:
             )
         case 410:
             return Refused(
-                f"{asked.what} is gone, or turned off in {asked.repository}{said}",
+                f"{asked.what} is gone, or turned off in {asked.repository}{words}",
                 "Issues and pull requests are turned on in the repository's settings, under Features.",
             )
         case 403 | 451:
             return Refused(
-                f"{asked.host} does not allow {asked.what} with the token from {asked.token_from}{said}",
+                f"{asked.host} does not allow {asked.what} with the token from {asked.token_from}{words}",
                 _permission_hint(reply, asked),
             )
         case _:
-            return Refused(f"{asked.host} refused {asked.what} with {reply.status}{said}")
+            return Refused(f"{asked.host} refused {asked.what} with {reply.status}{words}")
 
 
 def _permission_hint(reply: Reply, asked: Asked) -> str:
@@ -264,7 +269,7 @@ def _permission(text: str) -> str:
     return f"{name.replace('_', ' ')}: {level}" if level else name.replace("_", " ")
 
 
-def _said(reply: Reply) -> str:
+def _server_message(reply: Reply) -> str:
     """Return what the server itself says, to be put behind a message."""
     body = _object(reply)
     message = str(body.get("message", "")).strip().rstrip(".")

@@ -47,20 +47,23 @@ def located(remote_url: str, repository: str = "", url: str = "") -> Location:
     `remote_url` may be "" or lead elsewhere if the keys say enough. Raises UsageError if the place cannot be told
     or is not GitHub.
     """
-    found = _remote(remote_url)
-    host, path, web = found or ("", "", "")
+    remote = _remote(remote_url)
+    host, path, web = remote or ("", "", "")
     if url:
         host, api = _api_given(url)
     elif repository and (not host or "." not in host) and not is_loopback(host):
         host, api = GITHUB, api_of(GITHUB)  # without a remote, or with a name of ~/.ssh/config for its host
     elif not host:
-        what = f"the git remote {_shown(remote_url)} is not on GitHub" if remote_url else "there is no git remote"
+        what = (
+            f"the git remote {_without_login(remote_url)} is not on GitHub" if remote_url else "there is no git remote"
+        )
         raise UsageError(f"It is not known which repository on GitHub is meant: {what}.", _SET_IT)
     elif _OTHERS.fullmatch(host):
-        raise UsageError(f"The git remote {_shown(remote_url)} is not on GitHub, but on {host}.", _SET_IT)
+        raise UsageError(f"The git remote {_without_login(remote_url)} is not on GitHub, but on {host}.", _SET_IT)
     elif "." not in host and not web:
         raise UsageError(
-            f"The git remote {_shown(remote_url)} does not tell its host: {host!r} is a name of ~/.ssh/config.", _SET_IT
+            f"The git remote {_without_login(remote_url)} does not tell its host: {host!r} is a name of ~/.ssh/config.",
+            _SET_IT,
         )
     else:
         api = web or api_of(host)
@@ -125,7 +128,7 @@ def _host(name: str) -> str:
 
 def _api_given(url: str) -> tuple[str, str]:
     """Return the host that `[github] url` means, and the API's URL."""
-    wrong = f'[github] url = "{_shown(url)}"'
+    wrong = f'[github] url = "{_without_login(url)}"'
     try:
         parts = urlsplit(url.strip())
         name, port = (parts.hostname or "").rstrip("."), parts.port
@@ -154,6 +157,6 @@ def _owner_and_name(path: str, key: str) -> tuple[str, str]:
     raise UsageError(f"{key or f'The path {path!r} of the git remote'} is not owner/name.", _SET_IT)
 
 
-def _shown(url: str) -> str:
+def _without_login(url: str) -> str:
     """Return a URL without the login that may stand in it."""
     return re.sub(r"(?<=://)[^/@\s]*@", "", url)

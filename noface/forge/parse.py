@@ -162,16 +162,16 @@ def checks(runs: Iterable[Object], jobs: Iterable[Object], statuses: Iterable[Ob
         newest[app, text(run, "name"), suite] = run
     for job in sorted(jobs, key=lambda job: number(job, "id")):
         newest[_ACTIONS, text(job, "name"), str(number(job, "run_id"))] = {**job, "app": {"slug": _ACTIONS}}
-    found: dict[tuple[str, str], Check] = {}
+    newest_checks: dict[tuple[str, str], Check] = {}
     for (app, name, _), run in newest.items():
         check = _check_run(run)
-        known = found.get((app, name))
+        known = newest_checks.get((app, name))
         if known is None or _TELLING.index(check.state) < _TELLING.index(known.state):
-            found[app, name] = check
+            newest_checks[app, name] = check
     seen: dict[str, Check] = {}
     for status in statuses:  # GitHub lists the newest first
         seen.setdefault(text(status, "context"), _status(status))
-    return tuple(sorted((*found.values(), *seen.values()), key=lambda check: check.name))
+    return tuple(sorted((*newest_checks.values(), *seen.values()), key=lambda check: check.name))
 
 
 def _check_run(run: Object) -> Check:

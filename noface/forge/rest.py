@@ -168,13 +168,13 @@ class Client:
         self, path: str, params: Mapping[str, object] | None = None, *, key: str = "", keep: bool = False
     ) -> list[Json]:
         """Return all entries of a listing. `key` names them if each page is an object and no list."""
-        found: list[Json] = []
+        entries: list[Json] = []
         for page in self.pages(path, params, keep=keep):
             listed = page.body.get(key) if key and isinstance(page.body, dict) else page.body
             if not isinstance(listed, list):
                 raise ForgeError(f"{self.location.host} answered GET {path} with no list.", _URL_HINT)
-            found += listed
-        return found
+            entries += listed
+        return entries
 
     def post(self, path: str, body: Json = None) -> Json:
         """Make something. It is sent once."""

@@ -81,8 +81,8 @@ def refusals(rules: Iterable[Rule], branch: str, email: str, messages: tuple[str
         if rule.kind in _KINDS:
             name, means = _KINDS[rule.kind]
             or_sign = ", or sign with [landing] sign = true" if rule.kind == "required_signatures" else ""
-            said = f"the rule `{name}` holds for {branch}: {means}"
-            yield Refusal(rule.kind, said, f"{_OUT}{or_sign} (Settings, Rules).", certain)
+            sentence = f"the rule `{name}` holds for {branch}: {means}"
+            yield Refusal(rule.kind, sentence, f"{_OUT}{or_sign} (Settings, Rules).", certain)
         elif rule.kind in _PATTERNS:
             name, what = _PATTERNS[rule.kind]
             values = {"branch": (branch,), "email": (email,), "message": messages}[what]
@@ -104,16 +104,16 @@ def _fits(parameters: Mapping[str, Any], value: str) -> bool:
     pattern = text(parameters, "pattern")
     match text(parameters, "operator"):
         case "starts_with":
-            found = value.startswith(pattern)
+            fits = value.startswith(pattern)
         case "ends_with":
-            found = value.endswith(pattern)
+            fits = value.endswith(pattern)
         case "contains":
-            found = pattern in value
+            fits = pattern in value
         case "regex":
             try:
-                found = regex.search(pattern, value, timeout=_REGEX_S_MAX) is not None
+                fits = regex.search(pattern, value, timeout=_REGEX_S_MAX) is not None
             except (regex.error, TimeoutError):
                 return True
         case _:
             return True
-    return found is not (parameters.get("negate") is True)
+    return fits is not (parameters.get("negate") is True)

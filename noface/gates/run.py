@@ -164,7 +164,7 @@ def _failure(gate: GateSpec, ended: Exit, verdict: GateVerdict, report_note: str
     ran = ended.at_work if ended.ended_by is EndedBy.TIMEOUT else None
     return Failure(
         kind=verdict.kind,
-        message=f"{verdict.message}: {ran.shown(ended.seconds)}" if ran is not None else verdict.message,
+        message=f"{verdict.message}: {ran.described(ended.seconds)}" if ran is not None else verdict.message,
         rule=verdict.rule,
         location=verdict.location,
         signature=verdict.signature,

@@ -94,13 +94,13 @@ def scan(patch: str, own: Collection[str] = (), allowed: tuple[str, ...] = ()) -
     Keys told by what is in `own` are on main already; `allowed` are globs of files in which none is looked for.
     """
     rows = patch.split("\n")
-    gone = {*own, *(key.told_by for side in _sides(patch, "-") for key in keys_in(side.text))}
+    gone = {*own, *(key.telltale for side in _sides(patch, "-") for key in keys_in(side.text))}
     told_by: set[str] = set()
     for side in _sides(patch, "+"):
         for key in () if matches_any(side.path, allowed) else _real_keys(side):
-            if key.told_by not in gone and side.adds(rows, key):
+            if key.telltale not in gone and side.adds(rows, key):
                 _mask(rows, side, key)
-                told_by.add(key.told_by)
+                told_by.add(key.telltale)
     told_by |= _mask_names(rows, gone, allowed)
     return PatchScan("\n".join(rows) if told_by else patch, frozenset(told_by))
 
@@ -115,10 +115,10 @@ def _mask_names(rows: list[str], gone: Collection[str], allowed: tuple[str, ...]
         if matches_any(rows[start].rpartition(" b/")[2].rstrip('"'), allowed):
             continue
         for key in _real_keys(_Side("", [], [rows[start]])):
-            if key.told_by not in gone:
-                told_by.add(key.told_by)
+            if key.telltale not in gone:
+                told_by.add(key.telltale)
                 mark = MARK.format(type=key.name)
-                rows[start:end] = [row.replace(key.told_by, mark) for row in rows[start:end]]
+                rows[start:end] = [row.replace(key.telltale, mark) for row in rows[start:end]]
     return told_by
 
 
@@ -182,8 +182,8 @@ def _real_keys(side: _Side) -> list[Key]:
 def _is_real(key: Key) -> bool:
     """True if it may be anybody's key: none that is only shown, cut short, or spelt out as an example."""
     if key.name == PRIVATE_KEY:
-        return key.told_by != ""
-    return len(set(key.told_by)) >= _DIFFERENT_CHARS_MIN and _EXAMPLE.search(key.told_by) is None
+        return key.telltale != ""
+    return len(set(key.telltale)) >= _DIFFERENT_CHARS_MIN and _EXAMPLE.search(key.telltale) is None
 
 
 def _is_allowed(side: _Side, key: Key) -> bool:

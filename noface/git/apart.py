@@ -35,12 +35,12 @@ def _apart(root: str, depth: int) -> Iterator[str]:
         return
     inner = [f"{root}/{path.rstrip('/')}" for path in (*new, *_submodules(git, root))]
     repositories = [path for path in inner if os.path.lexists(f"{path}/.git")]
-    found = [place for path in ignored if _is_its_own(place := f"{root}/{path.rstrip('/')}")]
-    found += [f"{root}/{path}" for path in new if not path.endswith("/") and _is_the_persons(root, path)]
-    if len(found) > _PLACES_MAX or (repositories and not depth):
+    places = [place for path in ignored if _is_its_own(place := f"{root}/{path.rstrip('/')}")]
+    places += [f"{root}/{path}" for path in new if not path.endswith("/") and _is_the_persons(root, path)]
+    if len(places) > _PLACES_MAX or (repositories and not depth):
         yield root
         return
-    yield from found
+    yield from places
     for path in repositories:
         if Path(path, ".git").is_dir():
             yield f"{path}/.git"
@@ -51,8 +51,8 @@ def _submodules(git: Git, root: str) -> list[str]:
     """Return where submodules may lie, as the checkout says."""
     if not Path(root, ".gitmodules").is_file():
         return []
-    told = git.run("config", "-z", "--file", ".gitmodules", "--get-regexp", r"^submodule\..*\.path$").parts
-    return [entry.partition("\n")[2] for entry in told]
+    entries = git.run("config", "-z", "--file", ".gitmodules", "--get-regexp", r"^submodule\..*\.path$").parts
+    return [entry.partition("\n")[2] for entry in entries]
 
 
 def _is_its_own(place: str) -> bool:

@@ -39,8 +39,8 @@ class PersonsCheckout:
         ignored = {path for path in there if (root / path).is_file()}
         state = replace(state, new=state.new | ignored) if ignored else state
         works = {each for command in known for each in lacking(command, state)}
-        found = dict.fromkeys(each for command in commands for each in lacking(command, state))
-        return tuple(each for each in found if each not in works and not (each.anywhere and self._stands(each.name)))
+        missing = dict.fromkeys(each for command in commands for each in lacking(command, state))
+        return tuple(each for each in missing if each not in works and not (each.anywhere and self._stands(each.name)))
 
     @cached_property
     def state(self) -> Checkout:

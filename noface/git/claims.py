@@ -40,14 +40,14 @@ class ClaimRefs:
         if there != self.plumbing.references(CLAIMS):
             self.remote.fetch(f"+{CLAIMS}*:{CLAIMS}*", prune=True, cancel=cancel)
         form = "--format=%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents)%01"
-        found = {}
+        claims = {}
         for entry in self.plumbing.git.ask("for-each-ref", form, CLAIMS).split("\x01"):
             ref, _, rest = entry.lstrip("\n").partition("\0")
             parts = rest.split("\0", 2)
             if len(parts) == 3:  # noqa: PLR2004 - a message may hold what stands between entries
                 commit, at, message = parts
-                found[ref] = ClaimCommit(commit, message, float(at) if at.isdecimal() and at.isascii() else 0.0)
-        return found
+                claims[ref] = ClaimCommit(commit, message, float(at) if at.isdecimal() and at.isascii() else 0.0)
+        return claims
 
     def make(self, message: str) -> str:
         """Make the commit of a claim; return its id. Nothing holds it before it is pushed."""

@@ -66,10 +66,10 @@ def filtered(repository: Repository, commit: str, inner: Submodule | None = None
     with _index_of(repository, commit, inner) as (own, persons):
         entries = (entry.partition("\t") for entry in own.answer("ls-files", "--stage", "-z").parts)
         oids = {path: meta.split(" ")[1] for meta, _, path in entries if meta.startswith("100")}
-        found = tuple(_kept_otherwise(persons, oids))
-        feed = "".join(f"{one.oid}\n" for one in found)
-        sizes = own.answer("cat-file", "--batch-check=%(objectsize)", stdin=feed).text.split() if found else []
-    return tuple(replace(one, size=int(size)) for one, size in zip(found, sizes, strict=True))
+        files = tuple(_kept_otherwise(persons, oids))
+        feed = "".join(f"{one.oid}\n" for one in files)
+        sizes = own.answer("cat-file", "--batch-check=%(objectsize)", stdin=feed).text.split() if files else []
+    return tuple(replace(one, size=int(size)) for one, size in zip(files, sizes, strict=True))
 
 
 def unmade(repository: Repository, commit: str, inner: Submodule | None = None) -> tuple[Filtered, ...]:
@@ -87,8 +87,8 @@ def raw(repository: Repository, main: str, changes: Iterable[FileChange]) -> tup
     known = {one.oid for one in filtered(repository, main)}
     with _index_of(repository, main) as (own, persons):
         write_entries(own, files, repository.null_id)
-        found = tuple(_kept_otherwise(persons, {path: oid for path, (_, oid) in files.items() if oid not in known}))
-    return tuple(one for one in found if one.configured and _changes_form(repository, main, one.by))
+        otherwise = tuple(_kept_otherwise(persons, {path: oid for path, (_, oid) in files.items() if oid not in known}))
+    return tuple(one for one in otherwise if one.configured and _changes_form(repository, main, one.by))
 
 
 @lru_cache(maxsize=64)
@@ -97,8 +97,8 @@ def _changes_form(repository: Repository, main: str, by: str) -> bool:
     samples = [one for one in filtered(repository, main) if one.by == by][:_SAMPLES]
     persons = Git.user(str(repository.root))
     for one in samples:
-        shown = persons.run("cat-file", "--filters", f"--path={one.path}", one.oid)
-        if shown.code != 0 or shown.stdout != repository.git().run("cat-file", "blob", one.oid).stdout:
+        smudged = persons.run("cat-file", "--filters", f"--path={one.path}", one.oid)
+        if smudged.code != 0 or smudged.stdout != repository.git().run("cat-file", "blob", one.oid).stdout:
             return True
     return not samples
 

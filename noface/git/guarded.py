@@ -20,7 +20,7 @@ def guarded(
     """Return the changes that are undone, each with the reason."""
     covered = tuple(change for change in changes if protection.covers(change.path, change.new_mode))
     why = {change: _why(plumbing, main, change, protection) for change in covered}
-    return {change: said for change, said in why.items() if said}
+    return {change: reason for change, reason in why.items() if reason}
 
 
 def with_files_of(plumbing: Plumbing, main: str, commit: str, protection: Protection) -> str:

@@ -146,16 +146,16 @@ def parse_history(output: bytes) -> tuple[FileChange, ...]:
     Of a merge the first parent's side counts as the old one; each change is told once.
     """
     parts = output.split(b"\0")
-    found = {}
+    changes = {}
     for meta, path in pairwise(parts):
         if meta.startswith(b":"):
             sides = len(meta) - len(meta.lstrip(b":"))
             fields = meta[sides:].decode().split(" ")
             modes, oids, letters = fields[: sides + 1], fields[sides + 1 : -1], fields[-1]
-            found[path, oids[0], oids[-1]] = FileChange(
+            changes[path, oids[0], oids[-1]] = FileChange(
                 _path(path), letters[0], modes[0], modes[-1], oids[0], oids[-1], None, None
             )
-    return tuple(found.values())
+    return tuple(changes.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class NewHistory:
 
     changes: tuple[FileChange, ...]
     bases: tuple[str, ...]
-    said: bytes
+    messages: bytes
 
 
 def _count(text: bytes) -> int | None:
@@ -195,9 +195,9 @@ def refused(git: Git, files: Collection[tuple[str, str]]) -> dict[str, tuple[Fsc
     """
     errors: dict[str, tuple[FsckError, ...]] = {}
     left = list(files)
-    while left and (found := _first_refused(git, left)):  # git stops at the first blob
-        errors |= found
-        left = [(name, blob) for name, blob in left if blob not in found]
+    while left and (more := _first_refused(git, left)):  # git stops at the first blob
+        errors |= more
+        left = [(name, blob) for name, blob in left if blob not in more]
     return errors
 
 

@@ -130,9 +130,9 @@ class Plumbing:
         args = [part for parent in parents for part in ("-p", parent)]
         output = git.run("commit-tree", "-S", *args, "-F", "-", tree, stdin=message.encode("utf-8", "replace"))
         if output.code != 0:
-            said = " ".join(output.stderr.split())[:_SAID_CHARS_MAX] or "git said nothing"
+            problem = " ".join(output.stderr.split())[:_SAID_CHARS_MAX] or "git said nothing"
             raise SigningError(
-                f"a commit cannot be signed: {said}",
+                f"a commit cannot be signed: {problem}",
                 "Try it by hand: git commit-tree -S HEAD^{tree} -m x. The key is `git config user.signingkey`, and its"
                 " agent (gpg-agent, ssh-agent) has to hold it without asking.",
             )
@@ -225,8 +225,8 @@ class Plumbing:
         feed = "".join(f"{name}\n" for name in new)
         args = ("--stdin", "--root", "-r", "-c", "--raw", "-z", "--no-renames", "--no-ext-diff")
         changes = parse_history(self.git.answer("diff-tree", *args, stdin=feed).stdout)
-        said = self.git.answer("log", "--no-walk=unsorted", "--format=%B", "--stdin", stdin=feed).stdout
-        return NewHistory(changes, tuple(bases), said if new else b"")
+        messages = self.git.answer("log", "--no-walk=unsorted", "--format=%B", "--stdin", stdin=feed).stdout
+        return NewHistory(changes, tuple(bases), messages if new else b"")
 
     def mains(self) -> frozenset[str]:
         """Return the commits that main stands at: here, where work starts from, and on remotes, as far as fetched."""
@@ -320,8 +320,8 @@ class Plumbing:
         if any(len(each.parents) == 1 and not each.base for each in claims):
             own = ("-g", "--format=%H", "--grep-reflog=^noface: land")
             moved = self.git.run("log", *own, self.repository.main, "--").text
-        found = (landing_in(each, attempts, moved.split(), on_main=first_parent) for each in claims)
-        return tuple(each for each in found if each is not None)
+        landed = (landing_in(each, attempts, moved.split(), on_main=first_parent) for each in claims)
+        return tuple(each for each in landed if each is not None)
 
     def _attempts(self, commits: set[str]) -> dict[str, str]:
         """Return the issue of each commit that is an attempt."""
@@ -337,12 +337,12 @@ class Plumbing:
         trailers = (f"%(trailers:key=Noface-{key},valueonly,separator=%x1f)" for key in ("Issue", "Attempt"))
         form = "%x00".join(("%H", "%ct", *trailers))
         text = self.git.ask("log", "--no-show-signature", "--first-parent", f"--format={form}", f"{old}..{new}", "--")
-        found = []
+        works = []
         for line in text.split("\n") if text else ():
             commit, at, named, attempt = line.split("\0")
             if named == issue_id and attempt.isascii() and attempt.isdecimal() and len(attempt) < _DIGITS_MAX:
-                found.append(PushedWork(commit, int(attempt), float(at)))
-        return tuple(found)
+                works.append(PushedWork(commit, int(attempt), float(at)))
+        return tuple(works)
 
     def merge_base(self, one: str, other: str) -> str:
         """Return the newest commit that two have in common, "" if there is none."""

@@ -158,7 +158,7 @@ class Remote:
         self.vet: Vet = unseen
 
     @property
-    def shown(self) -> str:
+    def address(self) -> str:
         """The remote's address without a password."""
         return without_credentials(self.url)
 
@@ -243,11 +243,11 @@ class Remote:
         specs = tuple(f"{each.commit}:{each.ref}" for each in pushes)
         dry = ("--dry-run",) if dry_run else ()
         output = self._run(("push", *dry, *options, *leases, self.name, *specs), seconds_max, cancel)
-        told = dict(_porcelain(output.text))
-        missing = [each.ref for each in pushes if each.ref not in told]
+        summaries = dict(_porcelain(output.text))
+        missing = [each.ref for each in pushes if each.ref not in summaries]
         if missing:
             raise self._failed("pushed to", output)
-        return tuple(_result(each, *told[each.ref], output.stderr) for each in pushes)
+        return tuple(_result(each, *summaries[each.ref], output.stderr) for each in pushes)
 
     # How git is run
 
@@ -259,7 +259,7 @@ class Remote:
 
     def _failed(self, what: str, output: Output) -> RemoteError:
         reason = reason_of(output.stderr or output.text)
-        message = f"{self.name} ({self.shown}) cannot be {what}: {reason.line}"
+        message = f"{self.name} ({self.address}) cannot be {what}: {reason.line}"
         return RemoteError(message, reason.advice, passing=reason.cause.passing, cause=reason.cause.value)
 
     def _run(self, args: tuple[str, ...], seconds_max: float, cancel: Cancel | None) -> Output:
@@ -388,8 +388,8 @@ def _result(push: Push, flag: str, summary: str, stderr: str) -> PushResult:
     if flag != "!":
         return Pushed(push.ref, push.commit)
     # What git says of this ref comes first if it tells the cause: a hook's words may be about another.
-    said, own = server_words(stderr), reason_of(summary)
-    if own.cause in (RemoteCause.HOOK, RemoteCause.PROTECTED, RemoteCause.UNKNOWN) and said:
-        server = reason_of(said)
-        return Rejected(push.ref, server if server.cause is not RemoteCause.UNKNOWN else own, said)
-    return Rejected(push.ref, own, said)
+    words, own = server_words(stderr), reason_of(summary)
+    if own.cause in (RemoteCause.HOOK, RemoteCause.PROTECTED, RemoteCause.UNKNOWN) and words:
+        server = reason_of(words)
+        return Rejected(push.ref, server if server.cause is not RemoteCause.UNKNOWN else own, words)
+    return Rejected(push.ref, own, words)

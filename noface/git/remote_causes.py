@@ -97,15 +97,15 @@ def reason_of(message: str) -> Reason:
         line = next((line for line in lines if pattern.search(line)), None)
         if line is not None:
             return replace(reason, line=_plain(line))
-    told = [line for line in lines if not line.startswith(_NOISE)]
-    line = _plain(told[-1]) if told else "git said nothing"
+    telling = [line for line in lines if not line.startswith(_NOISE)]
+    line = _plain(telling[-1]) if telling else "git said nothing"
     return Reason(RemoteCause.UNKNOWN, line, "Try by hand what it says: `git fetch`, `git push --dry-run`.")
 
 
 def server_words(message: str) -> str:
     """Return what the server itself said: the lines that git marks as the remote's."""
-    said = (line.removeprefix("remote:").strip() for line in _lines(message) if line.startswith("remote:"))
-    return "\n".join(line for line in said if line)
+    words = (line.removeprefix("remote:").strip() for line in _lines(message) if line.startswith("remote:"))
+    return "\n".join(line for line in words if line)
 
 
 def _lines(message: str) -> list[str]:

@@ -88,10 +88,10 @@ def _rubbish(
         new.difference_update(plumbing.paths(start))
     statuses = {change.path: change.status for change in diff.changes}
     patch, on_main = diff.patch.decode("utf-8", "replace"), plumbing.whole(main).paths if new else ()
-    found = {path: one for path, one in rubbish_in(new, on_main, wanted, statuses, patch).items() if not one.told}
-    rules = _rules(git, [path for path, one in found.items() if not one.worthless])
+    rubbish = {path: one for path, one in rubbish_in(new, on_main, wanted, statuses, patch).items() if not one.told}
+    rules = _rules(git, [path for path, one in rubbish.items() if not one.worthless])
     unignored = {path for _, _, rule, path in rules if rule.startswith("!") and rule.strip("!*/")}
-    return {path: found[path] for path in sorted(found) if path not in unignored}
+    return {path: rubbish[path] for path in sorted(rubbish) if path not in unignored}
 
 
 def _rules(git: Git, paths: Iterable[str]) -> list[tuple[str, ...]]:
@@ -107,8 +107,8 @@ def _ignored(git: Git, slot: Slot, since: float) -> Iterator[NotTaken]:
     kept = tuple(f"{path.strip('/')}/" for path in slot.keep) or ("\0",)
     entries = [entry for entry in entries if not f"{entry.rstrip('/')}/".startswith(kept)]
     files = dict.fromkeys(file for entry in entries for file in islice(_below(slot.path, entry), _LOOKED_AT_MAX))
-    found = [path for path in files if is_source(path) and _newer(slot.path / path, since)][:_FILES_MAX]
-    for source, line, rule, path in _rules(git, found):
+    sources = [path for path in files if is_source(path) and _newer(slot.path / path, since)][:_FILES_MAX]
+    for source, line, rule, path in _rules(git, sources):
         inside = bool(source) and not PurePosixPath(source).is_absolute()
         where = f"{source}:{line} ({rule})" if inside else f"the excludes of git on this machine ({rule})"
         yield NotTaken(path, display_path(f"ignored by {where}"), source if inside else "", ignored=True)

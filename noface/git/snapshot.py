@@ -207,13 +207,13 @@ def _other_branches(workspace: Path, start: str) -> tuple[str, ...]:
     except OSError:  # its permissions were taken away
         return ()
     files = (Path(folder, name) for folder, _, names in os.walk(heads) for name in sorted(names))
-    found = []
+    branches = []
     for path in islice(files, _BRANCHES_SEEN_MAX):
         commit = (read_regular(path, _COMMIT_BYTES_MAX) or b"").decode("ascii", "replace").strip()
         name = path.relative_to(heads)
         if _COMMIT.fullmatch(commit) and commit != start and here != f"ref: refs/heads/{name}":
-            found.append(display_path(str(name)))
-    return tuple(found[:_PLACES_MAX])
+            branches.append(display_path(str(name)))
+    return tuple(branches[:_PLACES_MAX])
 
 
 def forget_index(slot: Slot) -> None:

@@ -71,10 +71,10 @@ def links_in(git: Git, index: Path) -> dict[str, str]:
 
 def submodules(repository: Repository, tree: str) -> tuple[Submodule, ...]:
     """Return the submodules of a tree, and those within them as far as they are here; an outer one comes first."""
-    found = _known(repository, tree)
-    if not all(one.whole for one in found):
+    known = _known(repository, tree)
+    if not all(one.whole for one in known):
         _known.cache_clear()  # a person may fetch what is missing
-    return found
+    return known
 
 
 @lru_cache(maxsize=16)

@@ -166,9 +166,9 @@ def _pattern(
     own, kind = {past.key for past in group}, group[0].failure.kind
     chosen = None
     for candidate in candidates(tuple(_message(past.failure) for past in group)):
-        found = would_match(_rule(candidate, "", ""), all_failures, search)
-        others = [past for past in found if past.key not in own]
-        if _issues(past for past in found if past.key in own) < least:
+        matches = would_match(_rule(candidate, "", ""), all_failures, search)
+        others = [past for past in matches if past.key not in own]
+        if _issues(past for past in matches if past.key in own) < least:
             continue
         chosen = candidate
         if not any(_stray(past, kind, candidate, search) for past in others):
@@ -228,8 +228,8 @@ def _shared(mends: dict[str, Mend]) -> str:
     common = tuple(text for text, times in lines.most_common() if times > 1)[:_SHARED_LINES_MAX]
     if common:
         issues = tuple(issue_id for issue_id, mend in mends.items() if not set(common).isdisjoint(_added(mend)))
-        said = "; ".join(f'"{one_line(text, _LINE_MAX)}"' for text in common)
-        return f"Issues {some(issues, _PATHS_MAX)} passed once they had this as well: {said}"
+        quoted = "; ".join(f'"{one_line(text, _LINE_MAX)}"' for text in common)
+        return f"Issues {some(issues, _PATHS_MAX)} passed once they had this as well: {quoted}"
     files = Counter(path for mend in mends.values() if mend.telling for path in mend.files)
     both = tuple(path for path, times in files.most_common() if times > 1)
     if not both:
@@ -313,11 +313,11 @@ def first_line(message: str) -> str:
 
 def _parts(line: str) -> list[_Part]:
     parts, at = [], 0
-    for found in _CHANGING.finditer(line):
-        if found.start() > at:
-            parts.append(_Part("", line[at : found.start()]))
-        parts.append(_Part(str(found.lastgroup), found[0]))
-        at = found.end()
+    for match in _CHANGING.finditer(line):
+        if match.start() > at:
+            parts.append(_Part("", line[at : match.start()]))
+        parts.append(_Part(str(match.lastgroup), match[0]))
+        at = match.end()
     return parts + ([_Part("", line[at:])] if at < len(line) else [])
 
 

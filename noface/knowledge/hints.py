@@ -138,8 +138,8 @@ def searched_text(failure: Failure | None) -> str:
     if failure is None:
         return ""
     names = f"{failure.kind} (SyntaxError)" if failure.kind is FailureKind.SYNTAX_ERROR else failure.kind.value
-    told = (failure.message, names, *failure.evidence, *failure.failing_tests, failure.excerpt)
-    return "\n".join(told)[:SEARCHED_CHARS_MAX]
+    texts = (failure.message, names, *failure.evidence, *failure.failing_tests, failure.excerpt)
+    return "\n".join(texts)[:SEARCHED_CHARS_MAX]
 
 
 def _looked_at(
@@ -194,8 +194,8 @@ def _pattern(wanted: str, failure: Failure | None) -> ConditionExplained:
 
 
 def _regex(wanted: str, failure: Failure | None, search: Search) -> ConditionExplained:
-    found = search(wanted, searched_text(failure)) if failure is not None else Found.NO
-    match found:
+    answer = search(wanted, searched_text(failure)) if failure is not None else Found.NO
+    match answer:
         case Found.YES:
             return ConditionExplained("error_regex", wanted, held=True, why="the error matches it")
         case Found.NO:

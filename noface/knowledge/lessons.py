@@ -122,17 +122,17 @@ def cure_of(issue: Issue, attempts: tuple[PastAttempt, ...], advice: tuple[Advic
     if failed is None or failure is None or not failure.signature or not (failure.excerpt or failure.evidence):
         return None
     given = (a for a in reversed(advice) if a.topic is Topic.DIAGNOSIS and a.after == failed.number and a.model)
-    found = next((a for a in given if a.outcome is AdviceOutcome.ADVISED and a.strategy in _CURES), None)
-    if found is None:
+    advised = next((a for a in given if a.outcome is AdviceOutcome.ADVISED and a.strategy in _CURES), None)
+    if advised is None:
         return None
     return Lesson(
         signature=failure.signature,
         kind=failure.kind,
         rule=failure.rule,
         message=one_line(failure.message, _MESSAGE_MAX),
-        cause=found.cause,
-        strategy=found.strategy,
-        advice=found.text,
+        cause=advised.cause,
+        strategy=advised.strategy,
+        advice=advised.text,
         tags=_tags(issue, failure, ()),
         issue_id=issue.id,
         number=attempts[-1].number,
@@ -171,8 +171,8 @@ def confidence(learned: int, hits: int, successes: int) -> float:
 
 def lift(hits: int, successes: int, untold: Untold) -> float:
     """Return by how much a lesson raises the share of attempts that pass, -1 to 1; a little is assumed at first."""
-    told = (successes + _PRIOR_TOLD[0]) / (hits + _PRIOR_TOLD[1])
-    return told - (untold.passed + _PRIOR_UNTOLD[0]) / (untold.passed + untold.again + _PRIOR_UNTOLD[1])
+    with_lesson = (successes + _PRIOR_TOLD[0]) / (hits + _PRIOR_TOLD[1])
+    return with_lesson - (untold.passed + _PRIOR_UNTOLD[0]) / (untold.passed + untold.again + _PRIOR_UNTOLD[1])
 
 
 def cure_holds(learned: int, hits: int, successes: int) -> bool:
@@ -243,12 +243,12 @@ def _deciding_line(failure: Failure) -> str:
 def _advice(issue: Issue, failure: Failure, mend: Mend, summary: str) -> str:
     message = one_line(_GATE.sub("", failure.message), _MESSAGE_MAX)
     place = f" ({one_line(failure.location, _MESSAGE_MAX)})" if failure.location else ""
-    said = one_line(summary, _SUMMARY_MAX)
-    quoted = f' Its worker wrote: "{said}"' if said else ""
+    words = one_line(summary, _SUMMARY_MAX)
+    quoted = f' Its worker wrote: "{words}"' if words else ""
     return f'In issue {issue.id}, "{message}"{place} was mended by this change.{quoted}\n{mend.excerpt()}'
 
 
 def _tags(issue: Issue, failure: Failure, changed: tuple[str, ...]) -> tuple[str, ...]:
     languages = sorted({language_of(path) for path in (file_of(failure.location), *changed)} - {""})
-    found = (failure.kind.value, failure.category.value, failure.gate or "", *languages, *issue.labels)
-    return tuple(dict.fromkeys(one_line(tag, _TAG_CHARS_MAX) for tag in found if tag))[:_TAGS_MAX]
+    tags = (failure.kind.value, failure.category.value, failure.gate or "", *languages, *issue.labels)
+    return tuple(dict.fromkeys(one_line(tag, _TAG_CHARS_MAX) for tag in tags if tag))[:_TAGS_MAX]

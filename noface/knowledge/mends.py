@@ -52,12 +52,12 @@ class Mend:
     def excerpt(self) -> str:
         """Return its first lines as a diff shows them, each file's name before its lines."""
         rows: list[str] = []
-        shown = [line for line in self.lines if line.text.strip()]
-        for path in dict.fromkeys(line.path for line in shown[:_SHOWN_LINES_MAX]):
+        lines = [line for line in self.lines if line.text.strip()]
+        for path in dict.fromkeys(line.path for line in lines[:_SHOWN_LINES_MAX]):
             rows.append(one_line(path, _PATH_CHARS_MAX))
-            rows += [_row(line) for line in shown[:_SHOWN_LINES_MAX] if line.path == path]
-        if len(shown) > _SHOWN_LINES_MAX:
-            rows.append(f"… and {len(shown) - _SHOWN_LINES_MAX} more lines")
+            rows += [_row(line) for line in lines[:_SHOWN_LINES_MAX] if line.path == path]
+        if len(lines) > _SHOWN_LINES_MAX:
+            rows.append(f"… and {len(lines) - _SHOWN_LINES_MAX} more lines")
         return "\n".join(rows)
 
 

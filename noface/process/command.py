@@ -73,7 +73,7 @@ class AtWork:
     cpu_s: float
     running: bool = False
 
-    def shown(self, seconds: float) -> str:
+    def described(self, seconds: float) -> str:
         """Say what it did in its `seconds`: computing, as in a loop that does not end, or waiting."""
         did = "computing" if self.running or self.cpu_s >= BUSY * seconds else "waiting"
         return f"`{one_line(self.command, SHOWN_MAX)}` was {did} ({self.cpu_s:.1f} s of processor time)"
@@ -308,8 +308,8 @@ class CommandWatch:
 
     def _running(self) -> tuple[Running, ...] | None:
         """Return what the program has running; of what runs elsewhere, such as in a container, nobody can tell."""
-        found = started_by(self.pid) if self.pid and not self.command.wrap else None
-        return tuple(Running(**each) for each in found) if found is not None else None
+        processes = started_by(self.pid) if self.pid and not self.command.wrap else None
+        return tuple(Running(**each) for each in processes) if processes is not None else None
 
     def _reason_to_end(self, now: float) -> EndedBy | None:
         if any(canceller.cancelled for canceller in self.cancellers):

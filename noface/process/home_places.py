@@ -38,9 +38,9 @@ _NO_TOOLCHAINS = ("HOME", "PWD", "OLDPWD", "PATH", "SHELL", "TMPDIR", "TMP", "TE
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """Places of a home, as relative paths: what is `shown` of it, and in that what is `hidden` all the same."""
+    """Places of a home, as relative paths: what can be read of it, and in that what is `hidden` all the same."""
 
-    shown: tuple[str, ...]
+    readable: tuple[str, ...]
     hidden: tuple[str, ...]
 
 
@@ -118,9 +118,9 @@ def _needed(
     for value in (*named, *(place for text in texts for place in _paths_in(text, home))):
         search.named(value)
     whole = [f"{home}/{name}" for name in known["whole"]]
-    shown = [*_outermost(search.found), *(file for file in whole if _is_open(file) and not holds_credentials(file))]
-    hidden = [file for place in search.found for file in _kept_back(place, known["settings"], known["programs"])]
-    inner = (tuple(dict.fromkeys(os.path.relpath(place, home) for place in each)) for each in (shown, hidden))
+    readable = [*_outermost(search.places), *(file for file in whole if _is_open(file) and not holds_credentials(file))]
+    hidden = [file for place in search.places for file in _kept_back(place, known["settings"], known["programs"])]
+    inner = (tuple(dict.fromkeys(os.path.relpath(place, home) for place in each)) for each in (readable, hidden))
     return Needed(*inner)
 
 
@@ -130,14 +130,14 @@ def led_out(home: str) -> tuple[str, ...]:
     Whoever keeps `~/.aws` in a folder beside the home has it hidden there too.
     """
     known: dict[str, Any] = table("sandbox_places")["home"]
-    found = []
+    targets = []
     for folder in ("", *known["many"]):
         for entry in _entries(os.path.join(home, folder)):
             if entry.is_symlink() and not below(os.path.relpath(entry.path, home), known["toolchains"]):
                 place = os.path.realpath(entry.path)
                 if not below(place, (home,)) and not below(home, (place,)) and is_closed(place):
-                    found.append(place)
-    return tuple(dict.fromkeys(found))
+                    targets.append(place)
+    return tuple(dict.fromkeys(targets))
 
 
 def is_closed(place: str) -> bool:
@@ -159,14 +159,14 @@ class _Search:
     home: str
     known: Mapping[str, Any]
     apart: tuple[str, ...]
-    found: dict[str, None] = field(default_factory=dict)
+    places: dict[str, None] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
 
     def show(self, place: str) -> None:
         """Take a place, and what stands behind it, as far as it lies in the home."""
         for path in dict.fromkeys((place, os.path.realpath(place))):
             if self._inside(path) and os.path.exists(path):
-                self.found.setdefault(path)
+                self.places.setdefault(path)
 
     def folder(self, folder: str) -> None:
         """Take a folder of programs, and what its entries lead to."""
@@ -190,7 +190,7 @@ class _Search:
         if not os.path.isfile(real):
             return
         for each in dict.fromkeys((path, real) if named else (real,) if real != path else ()):
-            if self._inside(each) and each not in self.seen and not below(each, self.found):
+            if self._inside(each) and each not in self.seen and not below(each, self.places):
                 self._installation(os.path.dirname(each), each)
             self.seen.add(each)
         if below(path, (self.home,)) or below(real, (self.home,)):
@@ -287,7 +287,7 @@ def _outermost(paths: Iterable[str]) -> list[str]:
 
 def _kept_back(place: str, settings: Iterable[str], programs: Iterable[str]) -> list[str]:
     """Return the files near the top of a place that is shown which are not to be seen all the same."""
-    told = frozenset(settings)
+    patterns = frozenset(settings)
     closed: list[str] = []
     hidden: list[str] = []
     files = 0
@@ -306,7 +306,7 @@ def _kept_back(place: str, settings: Iterable[str], programs: Iterable[str]) -> 
                     closed.append(entry.path)
                 if (
                     is_environment_file(entry.name)
-                    or (entry.name in told and holds_credentials(entry.path))
+                    or (entry.name in patterns and holds_credentials(entry.path))
                     or (scripts and _sets_secret(entry.path, status))
                 ):
                     hidden.append(entry.path)

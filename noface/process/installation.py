@@ -92,16 +92,16 @@ def installation() -> Installation:
         return Installation(_installer(prefix, has_pip=has_pip), NAME, sys.executable, source, True, (), {})
 
 
-def described(prefix: Path, found: Distribution, *, has_pip: bool) -> Installation:
-    """Return how what was `found` in the environment at `prefix` was installed."""
+def described(prefix: Path, package: Distribution, *, has_pip: bool) -> Installation:
+    """Return how what was `package` in the environment at `prefix` was installed."""
     needs: dict[str, tuple[str, ...]] = {}
-    for line in found.requires or ():
+    for line in package.requires or ():
         if (extra := _EXTRA.search(line)) is not None and (name := _REQUIRED.match(line)) is not None:
             needs[extra[1]] = (*needs.get(extra[1], ()), name[0])
     there = tuple(extra for extra, names in needs.items() if all(map(_is_there, names)) and extra != "dev")
     installer = _installer(prefix, has_pip=has_pip)
     called = prefix.name if installer in (Installer.PIPX, Installer.UV_TOOL) else NAME
-    source, editable = _source(found.read_text("direct_url.json") or "")
+    source, editable = _source(package.read_text("direct_url.json") or "")
     return Installation(installer, called, str(prefix / "bin" / "python"), source, editable, there, needs)
 
 

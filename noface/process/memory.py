@@ -75,8 +75,8 @@ def _own_groups(membership: Path = _MEMBERSHIP, root: Path = _GROUPS) -> list[Pa
         lines = [line.split(":", 2) for line in membership.read_text().splitlines()]
         places = [(root, path) for number, _, path in lines if number == "0"]
         places += [(root / "memory", path) for _, names, path in lines if "memory" in names.split(",")]
-        found = [folder for top, path in places for folder in (top / path.strip("/"), top)]
-        return [folder for folder in found if any((folder / name).exists() for name in _EVENTS)]
+        folders = [folder for top, path in places for folder in (top / path.strip("/"), top)]
+        return [folder for folder in folders if any((folder / name).exists() for name in _EVENTS)]
     return []
 
 

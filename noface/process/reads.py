@@ -39,9 +39,9 @@ def forget_reads(folder: Path, paths: Iterable[str]) -> None:
     for path in paths:
         place = f"{folder}/{path}"
         with suppress(OSError):
-            found = os.lstat(place)
-            if found.st_atime_ns > found.st_mtime_ns:
-                os.utime(place, ns=(found.st_mtime_ns, found.st_mtime_ns), follow_symlinks=False)
+            status = os.lstat(place)
+            if status.st_atime_ns > status.st_mtime_ns:
+                os.utime(place, ns=(status.st_mtime_ns, status.st_mtime_ns), follow_symlinks=False)
 
 
 def reads_since(folder: Path, paths: Iterable[str]) -> Reads:
@@ -50,11 +50,11 @@ def reads_since(folder: Path, paths: Iterable[str]) -> Reads:
     unread: list[str] = []
     for path in paths:
         try:
-            found = os.lstat(f"{folder}/{path}")
+            status = os.lstat(f"{folder}/{path}")
         except OSError:
             read.append(path)
             continue
-        (read if found.st_atime_ns > found.st_mtime_ns else unread).append(path)
+        (read if status.st_atime_ns > status.st_mtime_ns else unread).append(path)
     return Reads(frozenset(read), frozenset(unread))
 
 

@@ -94,7 +94,7 @@ class Box:
         """True if a path of the machine is not there in the box anyway, so that nothing can be put over it."""
         if below(path, known_places().private_folders) and not below(path, self.visible):
             return True
-        there = [place for home in self.homes for place in home.shown()]
+        there = [place for home in self.homes for place in home.visible()]
         if below(path, (home.path for home in self.homes)):
             return not below(path, (*there, *self.visible))
         return False

@@ -147,7 +147,7 @@ class Home:
     made: str = ""
     session: str = ""
 
-    def shown(self) -> list[str]:
+    def visible(self) -> list[str]:
         """Return the person's places that are there, as absolute paths."""
         return [f"{self.path}/{path}" for path, rule in self.rules.items() if rule in _PERSONS]
 
@@ -156,10 +156,10 @@ def home_rules(
     home: str, variables: Mapping[str, str], programs: Iterable[str] = (), apart: tuple[str, ...] = ()
 ) -> dict[str, HomeRule]:
     """Return the rules that hold in the home at `home` for whom has these variables; see home_places.needed."""
-    places, found = known_places(), needed(home, variables, programs, apart)
-    rules = dict.fromkeys(places.agents, HomeRule.HIDDEN) | dict.fromkeys(found.hidden, HomeRule.HIDDEN)
+    places, needs = known_places(), needed(home, variables, programs, apart)
+    rules = dict.fromkeys(places.agents, HomeRule.HIDDEN) | dict.fromkeys(needs.hidden, HomeRule.HIDDEN)
     rules |= {path: HomeRule.REBUILT for path in rebuilt_paths() if os.path.isfile(f"{home}/{path}")}
-    rules |= dict.fromkeys(found.shown, HomeRule.READ)
+    rules |= dict.fromkeys(needs.readable, HomeRule.READ)
     rules |= dict.fromkeys(places.caches_private, HomeRule.PRIVATE)
     rules |= dict.fromkeys(places.caches_copied, HomeRule.COPIED)
     return rules | dict.fromkeys(places.caches_read, HomeRule.READ)

@@ -259,7 +259,7 @@ class Supervisor:
         return BOX_RAN in self._box_status()
 
     def _box_init(self) -> set[int]:
-        return {int(found[1]) for found in BOX_INIT.finditer(self._box_status())}
+        return {int(match[1]) for match in BOX_INIT.finditer(self._box_status())}
 
     def _box_status(self) -> bytes:
         return os.pread(self._box, BOX_STATUS_BYTES_MAX, 0) if self._box is not None else b""

@@ -44,18 +44,18 @@ def faults(templates: Mapping[str, str]) -> tuple[Fault, ...]:
     """Return what is wrong: first syntax, then names; if these are sound, what fails when they are filled in."""
     made = environment(templates)
     trees: dict[str, nodes.Template] = {}
-    found: list[Fault] = []
+    problems: list[Fault] = []
     for name, text in templates.items():
         read = _read(made, name, text)
         if isinstance(read, Fault):
-            found.append(read)
+            problems.append(read)
         else:
             trees[name] = read
     # A block sees what its template, or one that this extends, imports or sets outside the blocks.
     bound = set(made.globals).union(*(_bound(tree) for tree in trees.values()))
-    found += [fault for name, tree in trees.items() for fault in _unknown(name, tree, set(templates), bound)]
-    found = found or list(dict.fromkeys(fault for situation in Situation for fault in _tried(made, situation)))
-    return tuple(sorted(found, key=lambda fault: (fault.template, fault.line or 0)))
+    problems += [fault for name, tree in trees.items() for fault in _unknown(name, tree, set(templates), bound)]
+    problems = problems or list(dict.fromkeys(fault for situation in Situation for fault in _tried(made, situation)))
+    return tuple(sorted(problems, key=lambda fault: (fault.template, fault.line or 0)))
 
 
 def variables(template: str) -> Mapping[str, str]:
@@ -107,18 +107,18 @@ def _unknown(name: str, tree: "nodes.Template", templates: set[str], bound: set[
 def _bound(tree: "nodes.Template") -> set[str]:
     from jinja2 import nodes
 
-    found = {node.target for node in tree.find_all(nodes.Import)}
+    names = {node.target for node in tree.find_all(nodes.Import)}
     for node in tree.find_all(nodes.FromImport):
-        found |= {name if isinstance(name, str) else name[1] for name in node.names}
-    return found | {name.name for assign in tree.find_all(nodes.Assign) for name in assign.find_all(nodes.Name)}
+        names |= {name if isinstance(name, str) else name[1] for name in node.names}
+    return names | {name.name for assign in tree.find_all(nodes.Assign) for name in assign.find_all(nodes.Name)}
 
 
 def _tried(made: "Environment", situation: Situation) -> Iterator[Fault]:
     """Fill a situation's template in with every sample."""
     for data in samples(situation):
         try:
-            shown = whole(parts_of(data, _READ_CHARS_MAX))
-            made.get_template(situation.template).render(values_of(situation, data, shown))
+            pieces = whole(parts_of(data, _READ_CHARS_MAX))
+            made.get_template(situation.template).render(values_of(situation, data, pieces))
         except RecursionError:
             hint = f'"{BUILT_IN}{situation.template}" is noface\'s own'
             yield Fault(situation.template, None, f"it extends or includes itself without end; {hint}")
@@ -139,11 +139,11 @@ def _place(error: BaseException, template: str) -> tuple[str, int | None]:
 
 
 def _sentence(error: Exception, template: str) -> str:
-    found = _ATTRIBUTE.search(str(error))
-    if found and found[1]:
-        return f'there is no "{found[1]}" there'
-    if found:
-        return f'there is no variable "{found[2]}"{suggestion(found[2], variables(template))}'
+    match = _ATTRIBUTE.search(str(error))
+    if match and match[1]:
+        return f'there is no "{match[1]}" there'
+    if match:
+        return f'there is no variable "{match[2]}"{suggestion(match[2], variables(template))}'
     return f"{type(error).__name__}: {str(error).rstrip('.')}"
 
 

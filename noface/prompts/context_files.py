@@ -68,13 +68,13 @@ def context_files(
 def named_exactly(texts: Iterable[str], tracked: tuple[str, ...]) -> tuple[str, ...]:
     """Return the `tracked` paths that texts name: in full, or by a file's name if no other file has it."""
     words, known, by_name = _words_in(texts), set(tracked), _by_name(tracked)
-    found: list[str] = []
+    named: list[str] = []
     for word in words:
         if word in known:
-            found.append(word)
+            named.append(word)
         elif "." in word and len(alike := by_name.get(word.rpartition("/")[2], [])) == 1:
-            found.append(alike[0])
-    return tuple(dict.fromkeys(found))
+            named.append(alike[0])
+    return tuple(dict.fromkeys(named))
 
 
 def _words_in(texts: Iterable[str]) -> list[str]:
@@ -112,8 +112,8 @@ def _by_words(
     words: tuple[str, ...], tracked: tuple[str, ...], search: Search, least: float
 ) -> tuple[ContextFile, ...]:
     known = frozenset(tracked)
-    found = {word: search(word) & known | {path for path in tracked if word in path.lower()} for word in words}
-    telling = {word: paths for word, paths in found.items() if len(paths) <= max(2, _COMMON * len(tracked))}
+    by_word = {word: search(word) & known | {path for path in tracked if word in path.lower()} for word in words}
+    telling = {word: paths for word, paths in by_word.items() if len(paths) <= max(2, _COMMON * len(tracked))}
     weights = {word: math.log(1 + len(tracked) / max(1, len(paths))) for word, paths in telling.items()}
     total = sum(weights.values())
     if not total:

@@ -205,7 +205,7 @@ _GLOB = frozenset("*?[")
 
 
 @dataclass(frozen=True, slots=True)
-class ProtectedShown:
+class ProtectedExcerpt:
     """`usual`, `agents`: the built-in patterns all hold, so that words can stand for them; `more` are not named."""
 
     usual: bool = False
@@ -214,7 +214,7 @@ class ProtectedShown:
     more: int = 0
 
 
-def protected_shown(protected: tuple[str, ...], accept: tuple[str, ...]) -> ProtectedShown:
+def protected_excerpt(protected: tuple[str, ...], accept: tuple[str, ...]) -> ProtectedExcerpt:
     """Return what to say: first the files that the issue's `accept` commands name, then other files, then patterns."""
     usual = set(default_protected()) <= set(protected)
     agents = set(always_protected()) <= set(protected)
@@ -222,7 +222,7 @@ def protected_shown(protected: tuple[str, ...], accept: tuple[str, ...]) -> Prot
     rest = [path for path in dict.fromkeys(protected) if path not in in_words]
     named = named_paths(accept)
     ranked = sorted(rest, key=lambda path: _rank(path, named))
-    return ProtectedShown(usual, agents, tuple(ranked[:NAMED_MAX]), max(0, len(ranked) - NAMED_MAX))
+    return ProtectedExcerpt(usual, agents, tuple(ranked[:NAMED_MAX]), max(0, len(ranked) - NAMED_MAX))
 
 
 def _rank(path: str, named: tuple[str, ...]) -> int:

@@ -78,7 +78,7 @@ class _End(Enum):
 def scan(text: str) -> Scan:
     """Return the objects of a text; total."""
     fences = deque(_json_fences(text))
-    found: list[JsonObject] = []
+    objects: list[JsonObject] = []
     broken: list[Broken] = []
     at = 0
     while (opening := _OPENING.search(text, at)) is not None:
@@ -87,7 +87,7 @@ def scan(text: str) -> Scan:
         if end is _End.COMPLETE:
             while fences and fences[0][1] <= opening.start():
                 fences.popleft()
-            found.append(JsonObject(opening.start(), reader.at, bool(fences) and fences[0][0] <= opening.start()))
+            objects.append(JsonObject(opening.start(), reader.at, bool(fences) and fences[0][0] <= opening.start()))
             at = reader.at
             continue
         if reader.begun or end is _End.TRUNCATED:
@@ -96,7 +96,7 @@ def scan(text: str) -> Scan:
             break
         # No colon yet: it may be prose, and what looked like its first key may hold an object of its own.
         at = max(reader.at if reader.begun else reader.string_at + 1, opening.start() + 1)
-    return Scan(tuple(found), tuple(broken) or _unquoted(text))
+    return Scan(tuple(objects), tuple(broken) or _unquoted(text))
 
 
 def place(text: str, at: int) -> str:
@@ -139,10 +139,10 @@ class _Reader:
         elif self.too_deep:
             problem = f"brackets are nested more than {DEPTH_MAX} deep"
         else:
-            shown = repr(self.text[self.at : self.at + _SHOWN_MAX])
-            problem = f"expected {self._want.value}, found {shown}"
+            here = repr(self.text[self.at : self.at + _SHOWN_MAX])
+            problem = f"expected {self._want.value}, found {here}"
             if self.in_string:
-                problem = f"a string must not hold a line break or an unknown escape, found {shown} (write \\n, \\\\)"
+                problem = f"a string must not hold a line break or an unknown escape, found {here} (write \\n, \\\\)"
         return Broken(self.start, self.at, problem, truncated=end is _End.TRUNCATED, keys=tuple(self.keys))
 
     def _why(self) -> _End:

@@ -161,9 +161,9 @@ def _notes(notes: Mapping[str, Note]) -> tuple[dict[str, Note], bool]:
     kept: dict[str, Note] = {}
     shortened = len(notes) > _NOTES_MAX
     for name, note in list(notes.items())[:_NOTES_MAX]:
-        shown = one_line(note, _NOTE_CHARS_MAX) if isinstance(note, str) else note
+        short = one_line(note, _NOTE_CHARS_MAX) if isinstance(note, str) else note
         shortened = shortened or (isinstance(note, str) and len(note) > _NOTE_CHARS_MAX)
-        kept[one_line(name, _NOTE_CHARS_MAX)] = shown
+        kept[one_line(name, _NOTE_CHARS_MAX)] = short
     return kept, shortened
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from noface.prompts.data import Prompt, PromptData, QuestionData, Situation
-from noface.prompts.text import BYTES_A_TOKEN, Shown, code, fenced, fit, line, sentence, tidy
+from noface.prompts.text import BYTES_A_TOKEN, Pieces, code, fenced, fit, line, sentence, tidy
 from noface.prompts.values import parts_of, values_of
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def render(
         raise TypeError(f"{situation.value} takes {'QuestionData' if situation.asks else 'PromptData'}")
     template = environment(templates).get_template(situation.template)
 
-    def draw(shown: Shown) -> str:
-        return tidy(str(template.render(values_of(situation, data, shown))))
+    def draw(pieces: Pieces) -> str:
+        return tidy(str(template.render(values_of(situation, data, pieces))))
 
     bytes_max = tokens_max * BYTES_A_TOKEN
     fitted = fit(parts_of(data, 2 * bytes_max), draw, bytes_max)

@@ -42,7 +42,9 @@ def violation(value: object, schema: Mapping[str, Any]) -> Violation | None:
     errors = list(islice(_validator(json.dumps(schema, sort_keys=True)).iter_errors(value), _ERRORS_READ_MAX))
     if not errors:
         return None
-    error = min(errors, key=lambda found: (found.validator == "additionalProperties", _order(found.absolute_path)))
+    error = min(
+        errors, key=lambda candidate: (candidate.validator == "additionalProperties", _order(candidate.absolute_path))
+    )
     path = _path(error.absolute_path)
     return Violation(
         f"at {path or 'the top level'}: {_words(error)}",
@@ -192,17 +194,17 @@ class Invalid:
 def validate(text: str, schema: Mapping[str, Any], name: str) -> Valid | Invalid:
     """Return the answer called `name` that a text holds. Total: whatever the text is, and in linear time."""
     read = text[-READ_CHARS_MAX:]
-    found = scan(read)
-    picked = last_object(found.objects)
-    result = _judged(read, found, picked, schema)
+    scanned = scan(read)
+    picked = last_object(scanned.objects)
+    result = _judged(read, scanned, picked, schema)
     return finished(result, text, name) if isinstance(result, Invalid) else result
 
 
-def check(read: str, found: JsonObject, schema: Mapping[str, Any]) -> Valid | Invalid:
+def check(read: str, candidate: JsonObject, schema: Mapping[str, Any]) -> Valid | Invalid:
     """Return the object that was found in `read`, checked by its schema."""
-    value = load(read, found)
+    value = load(read, candidate)
     if isinstance(value, str):
-        return Invalid(f"malformed JSON at {place(read, found.start)}: {value}", actual_type="malformed")
+        return Invalid(f"malformed JSON at {place(read, candidate.start)}: {value}", actual_type="malformed")
     return check_value(value, schema)
 
 
@@ -216,11 +218,11 @@ def check_value(value: dict[str, Any], schema: Mapping[str, Any]) -> Valid | Inv
 
 def last_object(objects: tuple[JsonObject, ...]) -> JsonObject | None:
     """Return the object that counts: the last in a fence, else the last."""
-    in_fences = tuple(found for found in objects if found.fenced)
+    in_fences = tuple(each for each in objects if each.fenced)
     return next(reversed(in_fences or objects), None)
 
 
-def load(read: str, found: JsonObject) -> dict[str, Any] | str:
+def load(read: str, candidate: JsonObject) -> dict[str, Any] | str:
     """Return the object's value, or what is wrong with it beyond its grammar."""
     twice: list[str] = []
 
@@ -233,7 +235,7 @@ def load(read: str, found: JsonObject) -> dict[str, Any] | str:
         return made
 
     try:
-        value = json.loads(read[found.start : found.end], object_pairs_hook=once)
+        value = json.loads(read[candidate.start : candidate.end], object_pairs_hook=once)
     except ValueError:  # the grammar holds; Python reads no integer of thousands of digits
         return "a number has too many digits"
     if twice:
@@ -269,11 +271,11 @@ Required keys: {required or "none"}. An example of the form, with other content:
 """
 
 
-def _judged(read: str, found: Scan, picked: JsonObject | None, schema: Mapping[str, Any]) -> Valid | Invalid:
+def _judged(read: str, scanned: Scan, picked: JsonObject | None, schema: Mapping[str, Any]) -> Valid | Invalid:
     known = set(schema.get("properties", ()))
-    begun = [broken for broken in found.broken if known.intersection(broken.keys)]
+    begun = [broken for broken in scanned.broken if known.intersection(broken.keys)]
     if picked is None:
-        return _no_object(read, begun[-1:] or list(found.broken[-1:]))
+        return _no_object(read, begun[-1:] or list(scanned.broken[-1:]))
     if begun and begun[-1].truncated and begun[-1].start >= picked.end:
         return broken_answer(read, begun[-1])
     checked = check(read, picked, schema)

@@ -45,7 +45,7 @@ def clean(text: str) -> str:
     """
     text = _NO_TEXT.sub("", strip_codes(_BREAK.sub("\n", text)))
     text = _HALF.sub("\ufffd", text)
-    text = _UNSEEN.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
+    text = _UNSEEN.sub(lambda match: f"<U+{ord(match[0]):04X}>", text)
     return _LONG_RUN.sub("`" * _RUN_MAX, text)
 
 
@@ -90,10 +90,10 @@ def tidy(text: str) -> str:
             bare = row.strip()
             fence = "" if bare.startswith(fence) and not bare.strip(fence[0]) else fence
             continue
-        shown = row.rstrip()
-        if shown or (rows and rows[-1]):
-            rows.append(shown)
-        opened = _FENCE.match(shown)
+        trimmed = row.rstrip()
+        if trimmed or (rows and rows[-1]):
+            rows.append(trimmed)
+        opened = _FENCE.match(trimmed)
         fence = (opened[1] or opened[2]) if opened else ""
     return "\n".join(rows).strip("\n") + "\n"
 
@@ -246,7 +246,7 @@ class Kept:
     cuts: tuple[str, ...] = ()
 
 
-Shown = Mapping[str, Kept]
+Pieces = Mapping[str, Kept]
 """What is shown of each part, by its key."""
 
 
@@ -258,15 +258,15 @@ class Fitted:
     cuts: tuple[str, ...]
 
 
-def fit(parts: Sequence[Part], draw: Callable[[Shown], str], bytes_max: int) -> Fitted:
+def fit(parts: Sequence[Part], draw: Callable[[Pieces], str], bytes_max: int) -> Fitted:
     """Return the prompt that `draw` makes, in at most `bytes_max` bytes if its fixed parts leave room for that.
 
     `parts` stand in the order in which they are cut. `draw` is called a bounded number of times.
     """
-    shown: dict[str, Kept] = _cut_all(parts, _UNLIMITED)
-    text = draw(shown)
+    pieces: dict[str, Kept] = _cut_all(parts, _UNLIMITED)
+    text = draw(pieces)
     if size(text) <= bytes_max:
-        return Fitted(text, _cuts(parts, shown))
+        return Fitted(text, _cuts(parts, pieces))
     kept, least = list(parts), _cut_all(parts, 0)
     bare = draw(least)
     for part in parts:
@@ -284,33 +284,33 @@ def fit(parts: Sequence[Part], draw: Callable[[Shown], str], bytes_max: int) -> 
 
 
 def _filled(
-    parts: Sequence[Part], draw: Callable[[Shown], str], least: Shown, bytes_max: int, room: int
-) -> tuple[str, Shown] | None:
+    parts: Sequence[Part], draw: Callable[[Pieces], str], least: Pieces, bytes_max: int, room: int
+) -> tuple[str, Pieces] | None:
     """Return the longest text found that fits, with what it shows; None if nothing more than `least` does.
 
     What a part takes in the prompt is the template's business: it may show a text twice, or not at all. So the room
     is corrected by what came of it, a bounded number of times.
     """
-    best: tuple[str, Shown] | None = None
+    best: tuple[str, Pieces] | None = None
     fits, too_much = 0, _UNLIMITED
     for _ in range(_ROUNDS_MAX):
         if not fits < room < too_much:
             break
-        shown = {**least, **_cut_all(parts, room)}
-        text = draw(shown)
+        pieces = {**least, **_cut_all(parts, room)}
+        text = draw(pieces)
         over = size(text) - bytes_max
         if over > 0:
             too_much = room
             room = max(room * room // (room + over) - _SLACK, (fits + room) // 2)
         else:
-            best, fits = (text, shown), room
+            best, fits = (text, pieces), room
             if -over <= bytes_max // _UNUSED:
                 break
             room = min(room - over, (room + too_much) // 2)
     return best
 
 
-def whole(parts: Sequence[Part]) -> Shown:
+def whole(parts: Sequence[Part]) -> Pieces:
     """Return the parts with nothing cut that need not be."""
     return _cut_all(parts, _UNLIMITED)
 
@@ -375,5 +375,5 @@ def _sentence(item: Item, cut: Cut) -> str:
     return f"{item.name}: {cut.left_out} of {item.text.chars} characters left out"
 
 
-def _cuts(parts: Sequence[Part], shown: Shown) -> tuple[str, ...]:
-    return tuple(cut for part in parts for cut in shown[part.key].cuts)
+def _cuts(parts: Sequence[Part], pieces: Pieces) -> tuple[str, ...]:
+    return tuple(cut for part in parts for cut in pieces[part.key].cuts)

@@ -10,8 +10,8 @@ from typing import Any
 
 from noface.model.failure import Failure, PriorFailure
 from noface.model.taxonomy import reaches_workers
-from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation, protected_shown
-from noface.prompts.text import Item, Kept, Long, Part, Shown, clean, line, long_text
+from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation, protected_excerpt
+from noface.prompts.text import Item, Kept, Long, Part, Pieces, clean, line, long_text
 
 _OLDER_EXCERPT_CHARS_MAX = 2_000
 _OLDER_MESSAGE_CHARS_MAX = 200
@@ -34,7 +34,7 @@ def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[Part, ...
     quotes = (*_diagnosis(data), *data.advice)
     files = [(f"the file {line(file.path, _NAME_CHARS_MAX)}", file.text) for file in data.files]
     advice = [(f"the advice “{line(quote.title, _NAME_CHARS_MAX)}”", quote.text) for quote in quotes]
-    found = [
+    parts = [
         _older_part(data, older),
         _whole("files", "the related files", 5, files, chars_max),
         Part("lessons", "lessons", 5, tuple(Item("lessons", _lesson(text)) for text in data.lessons), rows=True),
@@ -42,54 +42,54 @@ def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[Part, ...
     if isinstance(data, PromptData):
         newest = failure.number if failure is not None else number
         previous = _one("previous_patch", f"the diff of attempt {newest}", 6, data.previous_patch, chars_max)
-        found.append(replace(previous, bytes_max=_PATCH_BYTES_MAX) if _held(data) else previous)
+        parts.append(replace(previous, bytes_max=_PATCH_BYTES_MAX) if _held(data) else previous)
     else:
-        found.append(_rows("others", "other issues", 6, data.others))
+        parts.append(_rows("others", "other issues", 6, data.others))
     patch = _one("patch", f"the diff of attempt {number}", 9, data.patch, chars_max)
-    found.append(replace(patch, bytes_max=_PATCH_BYTES_MAX) if _held(data) else patch)
+    parts.append(replace(patch, bytes_max=_PATCH_BYTES_MAX) if _held(data) else patch)
     if failure is not None:
-        found.append(_one("excerpt", f"what attempt {failure.number} printed", 11, failure.excerpt, chars_max))
-    found.append(_whole("advice", "the advice", 11, advice, chars_max))
+        parts.append(_one("excerpt", f"what attempt {failure.number} printed", 11, failure.excerpt, chars_max))
+    parts.append(_whole("advice", "the advice", 11, advice, chars_max))
     points = [(f"point {number} of the reviews", point) for number, point in enumerate(data.points, 1)]
-    found.append(_whole("points", "the points of reviews", 6, points, chars_max))
+    parts.append(_whole("points", "the points of reviews", 6, points, chars_max))
     if isinstance(data, PromptData):
-        found.append(_one("main_patch", "what main has changed", 4, data.main_patch, chars_max))
+        parts.append(_one("main_patch", "what main has changed", 4, data.main_patch, chars_max))
         failing = data.on_main.excerpt if data.on_main is not None else ""
-        found.append(_one("on_main", "what the issue's own commands print on main", 4, failing, chars_max))
-        found.append(_one("rejected_note", "the note on the rejected work", 6, data.rejected_note, chars_max))
-    found.append(_one("note", "the note", 13, data.note, chars_max))
-    found.append(_one("body", "the issue's text", 16, data.issue.body, chars_max))
-    return tuple(part for part in found if part.items)
+        parts.append(_one("on_main", "what the issue's own commands print on main", 4, failing, chars_max))
+        parts.append(_one("rejected_note", "the note on the rejected work", 6, data.rejected_note, chars_max))
+    parts.append(_one("note", "the note", 13, data.note, chars_max))
+    parts.append(_one("body", "the issue's text", 16, data.issue.body, chars_max))
+    return tuple(part for part in parts if part.items)
 
 
-def values_of(situation: Situation, data: PromptData | QuestionData, shown: Shown) -> dict[str, Any]:
+def values_of(situation: Situation, data: PromptData | QuestionData, pieces: Pieces) -> dict[str, Any]:
     """Return the variables of a template, with the cut texts in place of the whole ones."""
     failure, older = _newest(data.earlier)
-    kept = shown.get("older", _NOTHING)
+    kept = pieces.get("older", _NOTHING)
     before = [_condensed(one, data.earlier_form) for one in older[len(older) - len(kept.texts) :]]
-    quotes = _as_cut((*_diagnosis(data), *data.advice), shown, "advice")
+    quotes = _as_cut((*_diagnosis(data), *data.advice), pieces, "advice")
     explained = len(_diagnosis(data)) if quotes else 0
     common: dict[str, Any] = {
         "situation": situation.value,
-        "issue": replace(data.issue, body=_text(shown, "body")),
-        "body_left_out": "body" in shown and not _text(shown, "body"),
+        "issue": replace(data.issue, body=_text(pieces, "body")),
+        "body_left_out": "body" in pieces and not _text(pieces, "body"),
         "gates": data.gates,
-        "failure": replace(failure, excerpt=_text(shown, "excerpt")) if failure is not None else None,
+        "failure": replace(failure, excerpt=_text(pieces, "excerpt")) if failure is not None else None,
         "older": before,
         "tried": _grouped((*before, *([_condensed(failure, EarlierForm.NOTES_ONLY)] if failure is not None else []))),
         "older_left_out": kept.left_out,
-        "patch": _text(shown, "patch"),
+        "patch": _text(pieces, "patch"),
         "patch_number": _patch_number(data),
-        "lessons": shown.get("lessons", _NOTHING).texts,
-        "lessons_left_out": shown.get("lessons", _NOTHING).left_out,
+        "lessons": pieces.get("lessons", _NOTHING).texts,
+        "lessons_left_out": pieces.get("lessons", _NOTHING).left_out,
         "advice": quotes[explained:],
-        "files": _as_cut(data.files, shown, "files"),
-        "note": _text(shown, "note"),
-        "points": shown.get("points", _NOTHING).texts,
+        "files": _as_cut(data.files, pieces, "files"),
+        "note": _text(pieces, "note"),
+        "points": pieces.get("points", _NOTHING).texts,
     }
     if isinstance(data, PromptData):
-        return common | {"diagnosis": quotes[:explained]} | _worker_values(data, shown)
-    return common | _question_values(data, shown)
+        return common | {"diagnosis": quotes[:explained]} | _worker_values(data, pieces)
+    return common | _question_values(data, pieces)
 
 
 def _held(data: PromptData | QuestionData) -> bool:
@@ -100,24 +100,24 @@ def _diagnosis(data: PromptData | QuestionData) -> tuple[Quote, ...]:
     return data.diagnosis if isinstance(data, PromptData) else ()
 
 
-def _worker_values(data: PromptData, shown: Shown) -> dict[str, Any]:
+def _worker_values(data: PromptData, pieces: Pieces) -> dict[str, Any]:
     failure, older = _newest(data.earlier)
     return {
-        "protected": protected_shown(data.protected, data.issue.accept),
+        "protected": protected_excerpt(data.protected, data.issue.accept),
         "start": data.start,
         "cut_off": data.cut_off,
         "best": next((one for one in data.earlier if data.start.holds and one.number == data.start.holds), None),
-        "previous_patch": _text(shown, "previous_patch"),
-        "main_patch": _text(shown, "main_patch"),
+        "previous_patch": _text(pieces, "previous_patch"),
+        "main_patch": _text(pieces, "main_patch"),
         "base_failure": _base_failure(data, failure, older),
-        "on_main": _on_main(data, failure, older, _text(shown, "on_main")),
+        "on_main": _on_main(data, failure, older, _text(pieces, "on_main")),
         "read_first": data.read_first,
         "instruction": data.instruction,
         "strategy": data.strategy,
         "another_way": data.another_way,
         "think": data.think,
         "hints": data.hints,
-        "rejected_note": _text(shown, "rejected_note"),
+        "rejected_note": _text(pieces, "rejected_note"),
         "report_example": data.report_example,
     }
 
@@ -139,12 +139,12 @@ def _on_main(
     return None if data.on_main is None or own else replace(data.on_main, excerpt=excerpt)
 
 
-def _question_values(data: QuestionData, shown: Shown) -> dict[str, Any]:
+def _question_values(data: QuestionData, pieces: Pieces) -> dict[str, Any]:
     return {
         "questions": data.questions,
         "paths": data.paths,
-        "others": shown.get("others", _NOTHING).texts,
-        "others_left_out": shown.get("others", _NOTHING).left_out,
+        "others": pieces.get("others", _NOTHING).texts,
+        "others_left_out": pieces.get("others", _NOTHING).left_out,
         "results": data.results,
         "limits": data.limits,
         "answer_example": data.answer_example,
@@ -173,8 +173,8 @@ def _patch_number(data: PromptData | QuestionData) -> int:
     if isinstance(data, PromptData) and data.start.number:
         return data.start.number
     failure, _ = _newest(data.earlier)
-    shown = failure or (data.earlier[-1] if data.earlier else None)
-    return shown.number if shown is not None else 0
+    newest = failure or (data.earlier[-1] if data.earlier else None)
+    return newest.number if newest is not None else 0
 
 
 def _condensed(failure: PriorFailure, form: EarlierForm) -> PriorFailure:
@@ -218,12 +218,12 @@ def _rows(key: str, name: str, share: int, rows: tuple[str, ...]) -> Part:
     return Part(key, name, share, tuple(Item(name, Long(line(row))) for row in rows if row.strip()), rows=True)
 
 
-def _text(shown: Shown, key: str) -> str:
-    texts = shown.get(key, _NOTHING).texts
+def _text(pieces: Pieces, key: str) -> str:
+    texts = pieces.get(key, _NOTHING).texts
     return texts[0] if texts else ""
 
 
-def _as_cut(records: Sequence[Quote | FileExcerpt], shown: Shown, key: str) -> list[Quote | FileExcerpt]:
+def _as_cut(records: Sequence[Quote | FileExcerpt], pieces: Pieces, key: str) -> list[Quote | FileExcerpt]:
     """Return records with what is left of their texts; none if the whole part is left out."""
-    texts = shown.get(key, _NOTHING).texts
+    texts = pieces.get(key, _NOTHING).texts
     return [replace(record, text=text) for record, text in zip(records, texts, strict=True)] if texts else []

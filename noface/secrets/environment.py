@@ -87,16 +87,16 @@ def without_places(
     Of a list of paths the other parts stay, any other value goes as a whole. What `env_pass` names a person wants as
     it is.
     """
-    found = {}
+    left = {}
     for name, value in given.items():
         if not any(folder in value for folder in folders) or fits(name, env_pass):
-            found[name] = value
+            left[name] = value
             continue
         parts = value.split(":")
         stay = [part for part in parts if not _leads_into(part, folders) or _leads_into(part, kept)]
         if len(stay) == len(parts) or (len(parts) > 1 and any(stay)):
-            found[name] = ":".join(stay)
-    return found
+            left[name] = ":".join(stay)
+    return left
 
 
 def _leads_into(text: str, folders: tuple[str, ...]) -> bool:
@@ -157,15 +157,15 @@ def providers_of(agent: str, model: str, given: Mapping[str, str]) -> frozenset[
     providers = table("providers")
     name = model.lower()
     head, slash, _ = name.partition("/")
-    found: str | None
+    one: str | None
     if slash:
         aliases = (
             provider for pattern, provider in providers["before_the_slash"].items() if re.fullmatch(pattern, head)
         )
-        found = head if head in providers["variables"] else next(aliases, None)
+        one = head if head in providers["variables"] else next(aliases, None)
     else:
-        found = next((p for pattern, p in providers["families"].items() if re.match(pattern, name)), None)
-    return frozenset({found}) if found is not None else None
+        one = next((p for pattern, p in providers["families"].items() if re.match(pattern, name)), None)
+    return frozenset({one}) if one is not None else None
 
 
 def is_anothers(variable: str, providers: frozenset[str] | None) -> bool:

@@ -27,30 +27,30 @@ def encoded(value: str) -> tuple[str, ...]:
     """Return the encodings of a value as they stand in a text, whatever is encoded with it before or after."""
     value = value[:_CHARS_MAX]
     data = value.encode("utf-8", "surrogateescape")
-    found = [value[::-1], data.hex(), data.hex().upper()]
+    forms = [value[::-1], data.hex(), data.hex().upper()]
     for sign in ("%", "\\x"):
-        found += ["".join(f"{sign}{byte:02x}" for byte in data), "".join(f"{sign}{byte:02X}" for byte in data)]
-    found += ["".join(f"\\\\x{byte:02x}" for byte in data), data.hex(" "), data.hex(":")]
-    found += [", ".join(f"0x{byte:02x}" for byte in data), ", ".join(f"0x{byte:02X}" for byte in data)]
-    found += [found[-2].replace(" ", ""), found[-1].replace(" ", "")]
+        forms += ["".join(f"{sign}{byte:02x}" for byte in data), "".join(f"{sign}{byte:02X}" for byte in data)]
+    forms += ["".join(f"\\\\x{byte:02x}" for byte in data), data.hex(" "), data.hex(":")]
+    forms += [", ".join(f"0x{byte:02x}" for byte in data), ", ".join(f"0x{byte:02X}" for byte in data)]
+    forms += [forms[-2].replace(" ", ""), forms[-1].replace(" ", "")]
     units = data.decode("utf-8", "replace")
     for sign in ("\\u", "\\\\u"):
-        found += [
+        forms += [
             "".join(f"{sign}{ord(char):04x}" for char in units),
             "".join(f"{sign}{ord(char):04X}" for char in units),
         ]
     for order in ("utf-16-le", "utf-16-be"):
-        found.append(units.encode(order).decode("utf-8", "surrogateescape"))
+        forms.append(units.encode(order).decode("utf-8", "surrogateescape"))
     for before in range(5):
         text = base64.b32encode(b"\0" * before + data).decode()
-        found.append(text[-(-8 * before // 5) : 8 * (before + len(data)) // 5])
+        forms.append(text[-(-8 * before // 5) : 8 * (before + len(data)) // 5])
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         whole = encode(data).decode()
-        found += [whole, whole.rstrip("=")]
+        forms += [whole, whole.rstrip("=")]
         for before in range(3):
             text = encode(b"\0" * before + data).decode()
-            found.append(text[-(-8 * before // 6) : 8 * (before + len(data)) // 6])  # what no neighbour changes
-    return tuple(dict.fromkeys(form for form in found if len(form) >= _FORM_BYTES_MIN and form != value))
+            forms.append(text[-(-8 * before // 6) : 8 * (before + len(data)) // 6])  # what no neighbour changes
+    return tuple(dict.fromkeys(form for form in forms if len(form) >= _FORM_BYTES_MIN and form != value))
 
 
 class WordFilter:

@@ -88,26 +88,26 @@ class Masker:
 
     def pieces_in_place(self, data: bytes) -> list[tuple[int, bytes]]:
         """Return what to write over `data` to take out values in several pieces, as `in_place` does for whole ones."""
-        found = []
+        pieces = []
         for name, match in self._wrapped.find(data):
             spans = self._wrapped.pieces(match)
             mark = _of_length(name, sum(end - start for start, end in spans)).encode()
-            found += [(start, mark[at : at + 1]) for at, (start, _) in enumerate(spans)]
-        return found
+            pieces += [(start, mark[at : at + 1]) for at, (start, _) in enumerate(spans)]
+        return pieces
 
     def in_place(self, data: bytes) -> list[tuple[int, bytes]]:
         """Return what to write over `data` to take the known values out: offsets, and texts as long as the values."""
         if not self.holds(data):
             return []
-        found = []
+        places = []
         left = bytearray(data)
         for form, mark in self._in_place.items():  # the longest first: another value may be a part of it
             start = left.find(form)
             while start >= 0:
                 left[start : start + len(form)] = mark
-                found.append((start, mark))
+                places.append((start, mark))
                 start = left.find(form, start + len(form))
-        return found
+        return places
 
     def added(self, patch: bytes, paths: Iterable[str] = ()) -> frozenset[str]:
         """Return the values that a patch adds, as they are written in its lines, its new files' names, and `paths`.
@@ -173,8 +173,8 @@ class Masker:
 
     def _without_pieces(self, patch: bytes, mark: str) -> bytes:
         """Take the values out of a patch that are broken into pieces; those that it only moves are not marked."""
-        found = list(self._wrapped.find(patch))
-        if not found:
+        pieces = list(self._wrapped.find(patch))
+        if not pieces:
             return patch
         lines = patch.split(b"\n")
         added, removed = (
@@ -183,7 +183,7 @@ class Masker:
         )
         new = {name: mark.format(type=name[:_MARKED_CHARS_MAX]).encode() for name in added - removed}
         left = bytearray(patch)
-        for name, match in sorted(found, key=lambda each: -each[1].start()):
+        for name, match in sorted(pieces, key=lambda each: -each[1].start()):
             spans = self._wrapped.pieces(match)
             for start, end in reversed(spans[1:]):
                 del left[start:end]
@@ -219,15 +219,15 @@ def _text(form: bytes) -> str:
 
 def _forms(secrets: tuple[Secret, ...]) -> dict[str, str]:
     """Return the ways in which the values may be written, and the names they stand for; the longest come first."""
-    found: dict[str, str] = {}
+    forms: dict[str, str] = {}
     for secret in secrets:
         lines = [line.strip() for line in secret.value.splitlines()]
         long = [line for line in lines if len(line) >= _LINE_CHARS_MIN and " " not in line] if len(lines) > 1 else []
         for value in (secret.value, *long):
             for form in _written(value):
                 if len(form) >= VALUE_CHARS_MIN:
-                    found.setdefault(form, secret.name)
-    return dict(sorted(found.items(), key=lambda item: (-len(item[0]), item[0])))
+                    forms.setdefault(form, secret.name)
+    return dict(sorted(forms.items(), key=lambda item: (-len(item[0]), item[0])))
 
 
 def _is_telling(value: str) -> bool:
@@ -261,11 +261,11 @@ def _cores(forms: Iterable[str]) -> tuple[bytes, ...]:
 
     Whatever is written otherwise in JSON, XML or URLs, letters and digits are not, so most forms of a value share one.
     """
-    found = set()
+    cores = set()
     for form in forms:
         longest = max(_AS_IT_IS.findall(form), key=len, default="")
-        found.add((longest if len(longest) >= _CORE_CHARS_MIN else form).encode("utf-8", "surrogateescape"))
-    return tuple(core for core in found if not any(other in core for other in found if other != core))
+        cores.add((longest if len(longest) >= _CORE_CHARS_MIN else form).encode("utf-8", "surrogateescape"))
+    return tuple(core for core in cores if not any(other in core for other in cores if other != core))
 
 
 def _of_length(name: str, length: int) -> str:
@@ -276,8 +276,8 @@ def _of_length(name: str, length: int) -> str:
 
 def _restored(encoded: Mapping[bytes, str]) -> dict[str, str]:
     """Return the whole marks for those that stand in files, if these tell the variable."""
-    told: dict[str, set[str]] = {}
+    variables: dict[str, set[str]] = {}
     for form, name in encoded.items():
-        told.setdefault(_of_length(name, len(form)), set()).add(f"***{name}***")
+        variables.setdefault(_of_length(name, len(form)), set()).add(f"***{name}***")
     whole = {f"***{name}***" for name in encoded.values()}
-    return {mark: next(iter(marks)) for mark, marks in told.items() if len(marks) == 1 and mark not in whole}
+    return {mark: next(iter(marks)) for mark, marks in variables.items() if len(marks) == 1 and mark not in whole}

@@ -62,26 +62,26 @@ def secrets_of(
     unless name or value say that it is a setting. Passwords in URLs count wherever they stand. `is_path` tells values
     that are paths of existing files.
     """
-    found: dict[str, Secret] = {}
+    secrets: dict[str, Secret] = {}
     for name, value in environment.items():
         named = is_secret_name(name) and not _is_plain_number(name, value)
-        _add(found, name, value, is_path, whole=named)
+        _add(secrets, name, value, is_path, whole=named)
     for name, value in given:
         setting = _names().setting.search(name) or _NUMBER.fullmatch(value) or _WORDS.fullmatch(value)
-        _add(found, name, value, is_path, whole=is_secret_name(name) or not setting)
-    return tuple(found.values())
+        _add(secrets, name, value, is_path, whole=is_secret_name(name) or not setting)
+    return tuple(secrets.values())
 
 
-def _add(found: dict[str, Secret], name: str, value: str, is_path: Callable[[str], bool], *, whole: bool) -> None:
+def _add(secrets: dict[str, Secret], name: str, value: str, is_path: Callable[[str], bool], *, whole: bool) -> None:
     if whole and not is_path(value):
-        _keep(found, name, value.strip())
+        _keep(secrets, name, value.strip())
     for login in _LOGIN.finditer(value):
-        _keep(found, name, login["password"])
+        _keep(secrets, name, login["password"])
 
 
-def _keep(found: dict[str, Secret], name: str, value: str) -> None:
+def _keep(secrets: dict[str, Secret], name: str, value: str) -> None:
     if len(value) >= VALUE_CHARS_MIN and value.lower() not in _names().everybodys and len(set(value)) > 1:
-        found.setdefault(value, Secret(name, value))
+        secrets.setdefault(value, Secret(name, value))
 
 
 def _is_plain_number(name: str, value: str) -> bool:

@@ -30,7 +30,7 @@ class Key:
     name: str
     start: int
     end: int
-    told_by: str
+    telltale: str
 
 
 @cache
@@ -42,13 +42,13 @@ def _shapes() -> tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]:
 
 def keys_in(text: str) -> list[Key]:
     """Return the keys in a text, in their order; none lies in another."""
-    found = list(_private_keys(text)) if "PRIVATE KEY" in text else []
+    private = list(_private_keys(text)) if "PRIVATE KEY" in text else []
     for name, hints, pattern in _shapes():
         if any(hint in text for hint in hints):
             group = "key" if "key" in pattern.groupindex else 0
-            found += [Key(name, *match.span(group), match[group]) for match in pattern.finditer(text)]
+            private += [Key(name, *match.span(group), match[group]) for match in pattern.finditer(text)]
     keys: list[Key] = []
-    for key in sorted(found, key=lambda key: key.start):  # of two that begin together the one of the earlier shape
+    for key in sorted(private, key=lambda key: key.start):  # of two that begin together the one of the earlier shape
         if not keys or key.start >= keys[-1].end:
             keys.append(key)
     return keys
@@ -70,20 +70,20 @@ def keys_in_place(data: bytes, *, more: bool = False) -> list[tuple[int, bytes]]
     a key at its end may be cut off, and is left to the piece that holds it whole.
     """
     keys = keys_in(data.decode("latin-1")) if any(hint in data for hint in _byte_hints()) else []
-    found: list[tuple[int, bytes]] = []
+    places: list[tuple[int, bytes]] = []
     for key in keys:
         if more and key.end == len(data):
             continue
         end = key.end
         if key.name == PRIVATE_KEY:
             end = data.index(b"PRIVATE KEY", key.start) + len(b"PRIVATE KEY")
-            found += [
+            places += [
                 (end + run.start(), b"*" * len(run[0]))
                 for run in _LETTERS.finditer(data[end : key.end])
                 if not run[0].startswith(b"\\")
             ]
-        found.append((key.start, _of_length(key.name, end - key.start)))
-    return found
+        places.append((key.start, _of_length(key.name, end - key.start)))
+    return places
 
 
 @cache
@@ -111,10 +111,10 @@ def _private_keys(text: str) -> Iterator[Key]:
             ends.pop()
         whole = bool(ends) and ends[-1] - begin.start() <= _KEY_CHARS_MAX
         done = ends[-1] if whole else _after_body(text, begin.end())
-        yield Key(PRIVATE_KEY, begin.start(), done, _told_by(text[begin.end() : done]))
+        yield Key(PRIVATE_KEY, begin.start(), done, _longest_line(text[begin.end() : done]))
 
 
-def _told_by(body: str) -> str:
+def _longest_line(body: str) -> str:
     """Return the longest line of a private key, "" if what stands between first and last line is none."""
     lines = [line for line in _LINE.findall(body) if line.lower() != line != line.upper() and not line.isalpha()]
     return max(lines, key=len) if sum(map(len, lines)) >= _BODY_CHARS_MIN else ""

@@ -19,8 +19,8 @@ def beads_fingerprint(settings: TrackerSettings, root: Path, _state: Path) -> st
 
 def fingerprint(folder: Path, gates: tuple[str, ...]) -> str:
     """Hash name, time, size, inode and mode of the file, and the commands that its issues may name; never raises."""
-    found = find(folder)
-    return checksum((stamp(found) if found is not None else None, gates))
+    path = find(folder)
+    return checksum((stamp(path) if path is not None else None, gates))
 
 
 def find(folder: Path) -> Path | None:

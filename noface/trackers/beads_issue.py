@@ -128,13 +128,13 @@ def _read_line(place: str, line: bytes) -> Bead | IssueFault | None:
 
 def _links(entries: object, own_id: str) -> list[tuple[str, str]]:
     """Return the ids that an issue points to, each with the kind of the link; what has no form is no link."""
-    found = []
+    links = []
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and entry.get("issue_id", own_id) == own_id:
             other, kind = entry.get("depends_on_id"), entry.get("type", "blocks")
             if isinstance(other, str) and other and isinstance(kind, str):
-                found.append((other, kind))
-    return found
+                links.append((other, kind))
+    return links
 
 
 def _body(values: Mapping[str, Any]) -> str:
@@ -180,36 +180,36 @@ class _Tree:
 
     def _opened(self, named: Iterable[str]) -> dict[str, None]:
         """Put what an epic holds in the place of the epic."""
-        found: dict[str, None] = {}
+        opened: dict[str, None] = {}
         left, seen = list(named)[::-1], set()
         while left:
             name = left.pop()
             bead = self.by_id.get(name)
             if bead is None or bead.status in DONE or not self.container(bead):
-                found[name] = None
+                opened[name] = None
             elif name not in seen:
                 seen.add(name)
                 left.extend(reversed(self.children[name]))
-        return found
+        return opened
 
     def _above(self, own_id: str) -> dict[str, None]:
-        found: dict[str, None] = {}
+        above: dict[str, None] = {}
         left = [*self.by_id[own_id].parents]
         while left:
             name = left.pop()
-            if name in self.by_id and name not in found and name != own_id:
-                found[name] = None
+            if name in self.by_id and name not in above and name != own_id:
+                above[name] = None
                 left.extend(self.by_id[name].parents)
-        return found
+        return above
 
     def _below(self, own_id: str) -> set[str]:
-        found = {own_id}
+        below = {own_id}
         left = [own_id]
         while left:
-            fresh = [child for child in self.children.get(left.pop(), ()) if child not in found]
-            found.update(fresh)
+            fresh = [child for child in self.children.get(left.pop(), ()) if child not in below]
+            below.update(fresh)
             left.extend(fresh)
-        return found
+        return below
 
 
 def _placed(place: str, beads: Sequence[Bead], faults: list[IssueFault], gates: tuple[str, ...]) -> Beads:
@@ -226,8 +226,8 @@ def _placed(place: str, beads: Sequence[Bead], faults: list[IssueFault], gates: 
             faults.append(IssueFault(bead.place, problem, "Take the dependency out with bd, or close it.", bead.id))
             continue
         needs = tuple(name for name in tree.needs(bead) if not name.startswith("external:"))
-        made, told = _issue(bead, needs, gates)
-        warnings += told
+        made, about = _issue(bead, needs, gates)
+        warnings += about
         if isinstance(made, IssueFault):
             faults.append(made)
         else:

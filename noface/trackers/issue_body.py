@@ -82,18 +82,18 @@ class _Line(NamedTuple):
 
 def read_body(body: str, home: str) -> Body:
     """Read a body; `home` is the repository's address in a browser, such as https://github.com/acme/shop."""
-    found = Body()
+    result = Body()
     lines = body.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if "noface" in body.lower() or body.lstrip().startswith("+++"):
-        lines = _without_front(lines, found)
-    found.text = "\n".join(lines).strip("\n")
-    says = _may_say(found.text)
-    if says or _TITLED.search(found.text):
-        _read_lines(lines, home, found, says=says)
-    return found
+        lines = _without_front(lines, result)
+    result.text = "\n".join(lines).strip("\n")
+    says = _may_say(result.text)
+    if says or _TITLED.search(result.text):
+        _read_lines(lines, home, result, says=says)
+    return result
 
 
-def _read_lines(lines: list[str], home: str, found: Body, *, says: bool) -> None:
+def _read_lines(lines: list[str], home: str, result: Body, *, says: bool) -> None:
     """Read sections and, if the body `says` something in its prose, that."""
     section, list_only = "", False
     for line in _spoken(lines):
@@ -105,11 +105,11 @@ def _read_lines(lines: list[str], home: str, found: Body, *, says: bool) -> None
             if list_only and item is None and line.text.strip():
                 section, list_only = "", False
             else:
-                _read_item(section, item[1] if item else line.text, line.fence, home, found)
+                _read_item(section, item[1] if item else line.text, line.fence, home, result)
         if says and line.fence is None and _may_say(line.text):
             if not section and _LEADS.fullmatch(line.text):
                 section, list_only = "depends_on", True  # "Blocked by:" above a list
-            _read_prose(line.text, home, found)
+            _read_prose(line.text, home, result)
 
 
 def _may_say(text: str) -> bool:
@@ -118,15 +118,15 @@ def _may_say(text: str) -> bool:
     return "blocked" in low or "depend" in low
 
 
-def _without_front(lines: list[str], found: Body) -> list[str]:
-    """Take the front matter out of the lines, into `found`."""
+def _without_front(lines: list[str], result: Body) -> list[str]:
+    """Take the front matter out of the lines, into `result`."""
     start = next((at for at, line in enumerate(lines) if line.strip()), 0)
     if lines[start].rstrip() == "+++":
         end = next((at for at in range(start + 1, len(lines)) if lines[at].rstrip() == "+++"), None)
         if end is None:
-            found.problem = f"line {start + 1}: the front matter opened by +++ is never closed"
+            result.problem = f"line {start + 1}: the front matter opened by +++ is never closed"
             return lines
-        return _cut(lines, start, end, found)
+        return _cut(lines, start, end, result)
     fence = ""
     for at, line in enumerate(lines):
         if opened := _FENCE.match(line):
@@ -135,10 +135,10 @@ def _without_front(lines: list[str], found: Body) -> list[str]:
             elif not fence:
                 fence = opened[1]
                 if "noface" in re.split(r"[^\w-]+", opened[2].lower()):
-                    return _cut(lines, at, _closing(lines, at, fence), found)
+                    return _cut(lines, at, _closing(lines, at, fence), result)
         elif not fence and re.match(r" {0,3}<!--[ \t]*noface[ \t]*$", line):
             end = next((after for after in range(at + 1, len(lines)) if lines[after].strip() == "-->"), None)
-            return _cut(lines, at, end if end is not None else len(lines), found)
+            return _cut(lines, at, end if end is not None else len(lines), result)
     return lines
 
 
@@ -150,12 +150,12 @@ def _closing(lines: list[str], start: int, fence: str) -> int:
     return len(lines)
 
 
-def _cut(lines: list[str], start: int, end: int, found: Body) -> list[str]:
+def _cut(lines: list[str], start: int, end: int, result: Body) -> list[str]:
     inner = lines[start + 1 : end]
     marks = [at for at, line in enumerate(inner) if line.rstrip() == "+++"]
     if marks and lines[start].rstrip() != "+++":  # people write the lines of +++ inside a comment or block too
         inner = ["" if at in (marks[0], marks[-1]) else line for at, line in enumerate(inner)]
-    found.front, found.front_line = "\n".join(inner), start + 2
+    result.front, result.front_line = "\n".join(inner), start + 2
     return [*lines[:start], *lines[end + 1 :]]
 
 
@@ -185,7 +185,7 @@ def _spoken(lines: list[str]) -> Iterator[_Line]:
                 yield _Line(_STRUCK.sub(" ", text) if struck else text)
 
 
-def shown(text: str) -> str:
+def visible_text(text: str) -> str:
     """Return a text without its HTML comments, as a page shows it; what is left is in the same order."""
     lines, commented = [], False
     for line in text.split("\n"):
@@ -215,39 +215,39 @@ def _plain(heading: str) -> str:
     return " ".join(re.findall(r"[a-z0-9]+", heading.lower())) if len(heading) <= 80 else ""  # noqa: PLR2004 - no title is longer
 
 
-def _read_item(section: str, text: str, fence: str | None, home: str, found: Body) -> None:
+def _read_item(section: str, text: str, fence: str | None, home: str, result: Body) -> None:
     """Read a line below one of the headings."""
     text = text.strip()
     if section == "depends_on" and fence is None:
-        _references(text, 0, home, found)
+        _references(text, 0, home, result)
     elif section == "paths":
         spans = _CODE.findall(text) if fence is None else []
         path = _PATH_CHARS.fullmatch(text) and _PATH_MARKS & set(text) and text.lower() not in {"n/a", "..."}
         bare = text if path else ""
-        found.paths.update(dict.fromkeys(span.strip() for span in (spans or [bare]) if span.strip()))
+        result.paths.update(dict.fromkeys(span.strip() for span in (spans or [bare]) if span.strip()))
     elif section == "accept":
         span = _VERDICT.fullmatch(text) if fence is None else None
         if span:
-            found.accept[span[1].strip()] = None
+            result.accept[span[1].strip()] = None
         elif fence in _SHELLS and text and not text.startswith("#"):
-            found.accept[text.removeprefix("$ ").strip()] = None
+            result.accept[text.removeprefix("$ ").strip()] = None
 
 
-def _read_prose(text: str, home: str, found: Body) -> None:
+def _read_prose(text: str, home: str, result: Body) -> None:
     """Read "blocked by #7" wherever it stands in a line."""
     bare = _CODE.sub(" ", text) if "`" in text else text
-    for said in _SAYS.finditer(bare):
-        if not _DENIED.search(bare[max(0, said.start() - _DENIED_CHARS) : said.start()]):
-            _references(bare, said.end(), home, found)
+    for phrase in _SAYS.finditer(bare):
+        if not _DENIED.search(bare[max(0, phrase.start() - _DENIED_CHARS) : phrase.start()]):
+            _references(bare, phrase.end(), home, result)
 
 
-def _references(text: str, at: int, home: str, found: Body) -> None:
+def _references(text: str, at: int, home: str, result: Body) -> None:
     """Read the issues that are named one after the other from a place on, such as "#7, #8 and #9"."""
     while match := _REFERENCE.match(text, at):
         number = match["number"] or match["plain"] or match["gh"]
         place = match["other"] or (f"https://{match['host']}/{match['place']}" if match["place"] else "")
         same = place.lower() in {"", home.lower(), home.lower().replace("http://", "https://"), _name(home)}
-        found.depends_on[Reference(int(number), "" if same else place.removeprefix("https://github.com/"))] = None
+        result.depends_on[Reference(int(number), "" if same else place.removeprefix("https://github.com/"))] = None
         between = _BETWEEN.match(text, match.end())
         if between is None:
             return

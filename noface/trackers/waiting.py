@@ -22,7 +22,7 @@ def part_waiting(
     for issue in issues:
         waits = [name for name in issue.depends_on if name in aside and same_id(name) not in done]
         if waits:
-            named = [f"{_shown(name)}, which is {aside[name]}" for name in waits[:_NAMED_MAX]]
+            named = [f"{_named(name)}, which is {aside[name]}" for name in waits[:_NAMED_MAX]]
             named += [f"{len(waits) - _NAMED_MAX} more"] if len(waits) > _NAMED_MAX else []
             faults.append(IssueFault(issue.source, f"waits for {'; '.join(named)}", hint, issue.id))
         else:
@@ -46,5 +46,5 @@ def checked(
     return replace(backlog, issues=tuple(met))
 
 
-def _shown(name: str) -> str:
+def _named(name: str) -> str:
     return f"#{name}" if name.isdigit() else name

@@ -154,13 +154,13 @@ def test_what_leads_to_a_place_decides_whether_it_is_shown(home, path, shown):
     programs = started_by("python ~/agents/run.py {prompt}", str(home))
     found = needed(str(home), variables, programs, (f"{home}/repo",))
     above = {path, *map(str, Path(path).parents)}
-    assert (bool(above & set(found.shown)) and path not in found.hidden) is shown
+    assert (bool(above & set(found.readable)) and path not in found.hidden) is shown
 
 
 def test_a_home_that_is_named_by_a_link_is_searched_all_the_same(home, tmp_path):
     (tmp_path / "named").symlink_to(home)
     found = needed(str(home), {"PATH": f"{tmp_path}/named/opt/tool/bin", "JAVA_HOME": f"{tmp_path}/named/apps"})
-    assert {"opt/tool", "apps"} <= set(found.shown)
+    assert {"opt/tool", "apps"} <= set(found.readable)
 
 
 def test_where_most_is_only_the_persons_the_mode_tells_nothing(home):

@@ -166,10 +166,10 @@ def _changed_tests(value: Value) -> Advice:
 
 def _missing(value: Value) -> Advice:
     """Read what an issue names that its parts have not done; `points` are the sentences of it that say so."""
-    found = value["missing"]
-    points = tuple(each["sentence"].strip() for each in found)
-    text = _listed(tuple(f'"{each["sentence"].strip()}": {each["what"].strip()}' for each in found)).strip()
-    strategy = MISSING if found else NOTHING_MISSING
+    kinds = value["missing"]
+    points = tuple(each["sentence"].strip() for each in kinds)
+    text = _listed(tuple(f'"{each["sentence"].strip()}": {each["what"].strip()}' for each in kinds)).strip()
+    strategy = MISSING if kinds else NOTHING_MISSING
     return Advice(Topic.MISSING, 0, strategy=strategy, cause=value["reason"].strip(), text=text, points=points)
 
 

@@ -29,10 +29,10 @@ def provider_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _or_null(part: Mapping[str, Any]) -> dict[str, Any]:
     kinds = part["type"] if isinstance(part["type"], list) else [part["type"]]
-    found = {**part, "type": list(dict.fromkeys((*kinds, "null")))}
+    nullable = {**part, "type": list(dict.fromkeys((*kinds, "null")))}
     if "enum" in part and None not in part["enum"]:
-        found["enum"] = [*part["enum"], None]
-    return found
+        nullable["enum"] = [*part["enum"], None]
+    return nullable
 
 
 def without_nulls(text: str, schema: Mapping[str, Any]) -> str:

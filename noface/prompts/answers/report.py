@@ -35,9 +35,9 @@ _STATUS, _REASON = "status", "blocked_reason"
 def find_report(answer: str) -> tuple[WorkerReport | None, Invalid | None]:
     """Return the report in a worker's last message; or what is wrong with it; or neither, if it gave none."""
     text_read = answer.rstrip()[-READ_CHARS_MAX:]
-    found = scan(text_read)
-    reports = tuple(item for item in found.objects if _is_report(text_read, item))
-    begun = [broken for broken in found.broken if _means_report(text_read, broken)]
+    scanned = scan(text_read)
+    reports = tuple(item for item in scanned.objects if _is_report(text_read, item))
+    begun = [broken for broken in scanned.broken if _means_report(text_read, broken)]
     picked = last_object(reports)
     if picked is None or (begun and begun[-1].truncated and begun[-1].start >= picked.end):
         wrong = broken_answer(text_read, begun[-1]) if begun else _other_notation(text_read)
@@ -84,7 +84,7 @@ def _other_notation(text_read: str) -> Invalid | None:
     """Return what is wrong with a report in the notation of Python, JavaScript or YAML, None if there is none."""
     keys = "|".join(sorted(_other_keys()))
     meant = (
-        found for found in _OTHER_NOTATION.finditer(text_read) if re.search(rf"\b(?:{keys})['\"]?\s*[:=]", found[0])
+        match for match in _OTHER_NOTATION.finditer(text_read) if re.search(rf"\b(?:{keys})['\"]?\s*[:=]", match[0])
     )
     return Invalid(_QUOTES, actual_type="malformed") if next(meant, None) is not None else None
 
@@ -104,7 +104,7 @@ def unreadable(answer: str, wrong: Invalid) -> UnreadableReport:
     expected, actual = wrong.expected_type, wrong.actual_type
     report = UnreadableReport(wrong.violation, wrong.original, expected_type=expected, actual_type=actual)
     text_read = answer.rstrip()[-READ_CHARS_MAX:]
-    begun = [found.start() for found in _OBJECT.finditer(text_read)]
+    begun = [match.start() for match in _OBJECT.finditer(text_read)]
     if not begun:
         return report
     text = text_read[begun[-1] :][:_READ_MAX]
@@ -159,11 +159,11 @@ def _report(value: Mapping[str, Any]) -> WorkerReport:
     )
 
 
-def _is_report(text_read: str, found: JsonObject) -> bool:
+def _is_report(text_read: str, candidate: JsonObject) -> bool:
     """True if an object was meant as a report: one of our words for `status`, or another of our keys beside it."""
-    if '"status"' not in text_read[found.start : found.end]:
+    if '"status"' not in text_read[candidate.start : candidate.end]:
         return False
-    value = load(text_read, found)
+    value = load(text_read, candidate)
     if isinstance(value, str):
         return True  # it cannot be read, which is worth saying
     status = value.get(_STATUS)

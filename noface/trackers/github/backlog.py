@@ -15,7 +15,7 @@ from noface.model.issue import Backlog, Issue, IssueFault
 from noface.model.quoting import some
 from noface.trackers.github.copy import Copy
 from noface.trackers.github.issue import RemoteIssue, read_remote
-from noface.trackers.issue_body import shown
+from noface.trackers.issue_body import visible_text
 from noface.trackers.issue_file import ParsedFile
 from noface.trackers.waiting import checked, part_waiting
 
@@ -63,7 +63,7 @@ def worked_on(remote: RemoteIssue, copy: Copy, settings: TrackerSettings) -> Rem
     if trusted(remote.author, copy, settings):
         return remote
     taken = copy.taken.get(remote.number)
-    return replace(remote, title=taken.title, body=shown(taken.body)) if taken is not None else None
+    return replace(remote, title=taken.title, body=visible_text(taken.body)) if taken is not None else None
 
 
 def backlog_of(copy: Copy, settings: TrackerSettings, readings: Readings, merged: Collection[str] = ()) -> Backlog:

@@ -131,8 +131,8 @@ def heard_of(
     quoted: list[str] = []
     commented = False
     for line in body[: 4 * HEARD_CHARS_MAX].replace("\r\n", "\n").replace("\0", "").split("\n"):
-        shown, commented = uncommented(line, commented)
-        (quoted if shown.lstrip().startswith(">") else lines).append(shown)
+        visible, commented = uncommented(line, commented)
+        (quoted if visible.lstrip().startswith(">") else lines).append(visible)
     kept = "\n".join(lines).strip()
     if not kept:
         return None
@@ -162,9 +162,9 @@ def _mentions(text: str, login: str) -> bool:
     return False
 
 
-def _quotes(quoted: Collection[str], said: Collection[str]) -> bool:
+def _quotes(quoted: Collection[str], comments: Collection[str]) -> bool:
     """True if a quotation holds a line of noface's comments."""
-    wanted = {_bare(line) for text in said for line in text.split("\n")}
+    wanted = {_bare(line) for text in comments for line in text.split("\n")}
     return any(len(line) >= _QUOTED_CHARS_MIN and line in wanted for line in map(_bare, quoted))
 
 

@@ -95,16 +95,16 @@ def remote_issues(page: object) -> list[RemoteIssue]:
 
 def priority_of(labels: Iterable[str]) -> int:
     """Return the most urgent priority that labels name ("P1", "priority: high", "high priority"), else the default."""
-    found = []
+    priorities = []
     for label in labels:
         match = _PRIORITY.fullmatch(label.strip().lower())
         if match is None:
             continue
         if digit := match["p"] or match["number"]:
-            found.append(int(digit))
+            priorities.append(int(digit))
         elif (word := match["word"] or match["first"]) in _PRIORITY_WORDS:
-            found.append(_PRIORITY_WORDS[word])
-    return min(found, default=DEFAULT_PRIORITY)
+            priorities.append(_PRIORITY_WORDS[word])
+    return min(priorities, default=DEFAULT_PRIORITY)
 
 
 def read_remote(remote: RemoteIssue, gates: Iterable[str] = ()) -> ParsedFile:

@@ -199,15 +199,15 @@ class Refresh:
             mark = " ".join(map(str, _relations(remote)))
             related = remote.open_children or remote.open_blockers
             if related and self._sync.related.get(number) != mark and self._may_ask():
-                found = [
+                relatives = [
                     *(self._listed(number, "sub_issues") if remote.open_children else ()),
                     *(self._listed(number, "dependencies", "blocked_by") if remote.open_blockers else ()),
                 ]
-                here = tuple(dict.fromkeys(each.number for each in found if _together(each, remote)))
-                for each in found:
+                here = tuple(dict.fromkeys(each.number for each in relatives if _together(each, remote)))
+                for each in relatives:
                     if each.number in here and each.number not in self._copy.issues:
                         self.put(each)
-                away = (each for each in found if each.open and not _together(each, remote))
+                away = (each for each in relatives if each.open and not _together(each, remote))
                 elsewhere = tuple(f"{'/'.join(each.home.split('/')[-2:])}#{each.number}" for each in away)
                 self._copy.issues[number] = replace(remote, children=here, blockers=(), elsewhere=elsewhere)
                 self._sync.related[number] = mark

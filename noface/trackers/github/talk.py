@@ -63,7 +63,7 @@ def say(
         return comment
     talk.label(said.state)
     if said.text:
-        comment = talk.comment(said, _told(said, settings, copy, number), comment)
+        comment = talk.comment(said, _mentioned(said, settings, copy, number), comment)
     known = copy.issues.get(number)
     if said.closes and settings.close and (known is None or known.open):
         talk.close()
@@ -72,7 +72,7 @@ def say(
     return comment
 
 
-def _told(said: Said, settings: TrackerSettings, copy: Copy, number: int) -> tuple[str, ...]:
+def _mentioned(said: Said, settings: TrackerSettings, copy: Copy, number: int) -> tuple[str, ...]:
     """Return who is mentioned: those whom it is for, those who are to be told, or whoever the issue is from."""
     issue, taken = copy.issues.get(number), copy.taken.get(number)
     author = taken.by if taken is not None else issue.author if issue is not None else ""
@@ -130,12 +130,12 @@ class _Talk:
                 raise
         self._sync.labels = (*self._sync.labels, name)
 
-    def comment(self, said: Said, told: tuple[str, ...], known: int | None) -> int | None:
+    def comment(self, said: Said, mentioned: tuple[str, ...], known: int | None) -> int | None:
         """Have noface's comment say it; return its id. One that a person deleted is written anew.
 
         Where it asks what was not asked before, a new comment says it, and the earlier ones lead there.
         """
-        text, asks = self._addressed(said, told), asks_key(said.asks)
+        text, asks = self._addressed(said, mentioned), asks_key(said.asks)
         digest = hashlib.sha256(f"{asks}\n{text}".encode("utf-8", "replace")).hexdigest()[:16]
         if known is not None and self._sync.said.get(self._number) == f"{known} {digest}":
             return known
@@ -149,26 +149,30 @@ class _Talk:
         earlier = earlier_of(own, self._sync.clone, asks) if own is not None else ""
         body = body_of(text, self._sync.clone, asks or (own.asks if own is not None else ""), earlier)
         if own is None or (asks and own.asks != asks):
-            found = self._posted(body)
+            written = self._posted(body)
         else:
-            found = own.id
+            written = own.id
             if own.body != body:
                 self._client.patch(self._client.repo("issues", "comments", own.id), {"body": body})
         for each in others:
-            if found is not None and each.id != found and not each.moved:
-                shorter = moved_body(self._url(found, each), self._sync.clone)
+            if written is not None and each.id != written and not each.moved:
+                shorter = moved_body(self._url(written, each), self._sync.clone)
                 self._client.patch(self._client.repo("issues", "comments", each.id), {"body": shorter})
-        if found is not None:
-            self._sync.said[self._number] = f"{found} {digest}"
-        return found
+        if written is not None:
+            self._sync.said[self._number] = f"{written} {digest}"
+        return written
 
-    def _addressed(self, said: Said, told: tuple[str, ...]) -> str:
+    def _addressed(self, said: Said, mentioned: tuple[str, ...]) -> str:
         """Return the text with the name of noface's account, and, if it asks, who is to read it."""
         text, login = said.text, ""
         if ACCOUNT in text or said.asks:
             login = self._opened.forge.whoami()
             text = text.replace(ACCOUNT, f"`{mention(login.removesuffix('[bot]'))}`")
-        names = [mention(each) for each in told if each.lower().removeprefix("@") != login.lower()] if said.asks else []
+        names = (
+            [mention(each) for each in mentioned if each.lower().removeprefix("@") != login.lower()]
+            if said.asks
+            else []
+        )
         people = " ".join(dict.fromkeys(filter(None, names)))
         return f"{people} {text}" if people else text
 
@@ -258,14 +262,14 @@ def hear(
 
 def _approved(client: Client, settings: TrackerSettings, copy: Copy, refresh: Refresh, number: int) -> Iterator[Heard]:
     """Yield the yes of whoever may decide and has set the label since noface last asked for something."""
-    asks, found = OWN_LABELS + STATES[_APPROVAL][0], None
+    asks, yes = OWN_LABELS + STATES[_APPROVAL][0], None
     for event in client.items(client.repo("issues", number, "events"), keep=True):
         name = parse.text(event, "label", "name").lower() if parse.text(event, "event") == "labeled" else ""
-        found = event if name == APPROVED else None if name == asks else found
-    if login := parse.text(found, "actor", "login"):
+        yes = event if name == APPROVED else None if name == asks else yes
+    if login := parse.text(yes, "actor", "login"):
         refresh.look_up_writer(login)
         if trusted(login, copy, settings):
-            yield Heard(str(number), parse.number(found, "id"), login, "", "approve", label=True)
+            yield Heard(str(number), parse.number(yes, "id"), login, "", "approve", label=True)
 
 
 def _is_own(entry: Mapping[str, Any], login: str) -> bool:

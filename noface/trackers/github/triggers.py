@@ -72,7 +72,7 @@ class Triggers:
 
     def _given(self, events: list[Any]) -> tuple[str, str] | None:
         """Return who gave the issue last, by its label or by an assignment, and when; None if nobody who may."""
-        found: dict[str, tuple[str, str]] = {}
+        given: dict[str, tuple[str, str]] = {}
         for event in events:
             kind, what = parse.text(event, "event"), ""
             if kind in ("labeled", "unlabeled") and self._is_label(parse.text(event, "label", "name")):
@@ -80,11 +80,11 @@ class Triggers:
             if kind in ("assigned", "unassigned") and self._is_own(parse.text(event, "assignee", "login")):
                 what = "assignee"
             if what and kind.startswith("un"):
-                found.pop(what, None)
+                given.pop(what, None)
             elif what:
                 who = parse.text(event, "assigner", "login") or parse.text(event, "actor", "login")
-                found[what] = (who, parse.text(event, "created_at"))
-        return max((each for each in found.values() if self._counts(each[0])), key=lambda each: each[1], default=None)
+                given[what] = (who, parse.text(event, "created_at"))
+        return max((each for each in given.values() if self._counts(each[0])), key=lambda each: each[1], default=None)
 
     def _is_label(self, name: str) -> bool:
         return bool(self._settings.label) and name.lower() == self._settings.label.lower()
