@@ -398,6 +398,7 @@ class Client:
             return
         with self._lock:
             now = self._clock.monotonic()
+            # Taken below the lock, waited for outside: threads line up a second apart, and reads go on meanwhile.
             at = self._state.last_write = max(now, self._state.last_write + WRITE_PAUSE_S)
         self._pause(at - now)
 

@@ -42,6 +42,7 @@ def _apart(root: str, depth: int) -> Iterator[str]:
         return
     yield from places
     for path in repositories:
+        # Its configuration may hold a login, and its history whatever was taken out of its files.
         if Path(path, ".git").is_dir():
             yield f"{path}/.git"
         yield from _apart(path, depth - 1)

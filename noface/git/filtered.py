@@ -195,6 +195,7 @@ def write_filtered(
     written = {path: _facts(workspace / path, wanted[path]) for path in due}
     kept = {path: facts for path, facts in record.items() if path in here}
     write_atomic(file, json.dumps({**kept, **written}).encode(), durable=False)
+    # noface's git runs no filter, and would take each of these files for changed.
     git.ask("update-index", "--skip-worktree", "-z", "--stdin", stdin=feed)
     return ""
 
@@ -209,6 +210,7 @@ def _copy_made(persons: Git, root: Path, workspace: Path, files: Iterable[Filter
     feed = "".join(f"{one.path}\n" for one in there)
     oids = persons.run("hash-object", "--stdin-paths", stdin=feed).text.split() if there else []
     for one, oid in zip(there, oids, strict=False):
+        # The checkout may be changed, or of another branch: its file counts only if git would keep it as main's.
         if oid == one.oid:
             shutil.copyfile(root / one.path, workspace / one.path)
 
@@ -221,6 +223,7 @@ def _is_kept(root: Path, one: Filtered) -> bool:
     except OSError:
         return False
     data = read_regular(root / one.path, one.size + 1) or b""
+    # How git names a blob (git hash-object), without a process for each file.
     kind = hashlib.sha1 if len(one.oid) == _SHA1_CHARS else hashlib.sha256
     return kind(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest() == one.oid
 

@@ -174,6 +174,7 @@ def _fast_forward(plan: Advance, move: Move) -> MoveResult:
     try:
         with _prepared(plan) as transaction:
             hit("landing_ref_locked")
+            # Asked again under both locks: a switch of branches that began before them may have ended since.
             if checked_out(move.tree) != plumbing.repository.main:
                 return Blocked(f"{move.tree.path} is switching branches", passing=_SWITCH)
             whole = False
@@ -231,6 +232,7 @@ def _prepared(plan: Advance) -> Iterator[Any]:
     # The loop waits meanwhile, and tries again soon.
     short = ("-c", "core.filesRefLockTimeout=1000", "-c", "core.packedRefsTimeout=1000")
     process = git.open(*short, "update-ref", "-m", plan.note, "--stdin")
+    # With the old value: git refuses it if main has moved since it was looked at (law 1).
     update = f"update {plan.plumbing.repository.main} {plan.new} {plan.old}\n"
     try:
         _command(process, "start")

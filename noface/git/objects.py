@@ -38,6 +38,7 @@ class ObjectReader(GitProcess):
 
     def resolve(self, name: str) -> str | None:
         """Return the object id that `name` (a ref, an id, with or without a `^{…}`) stands for now, or None."""
+        # A line end in the name would be a second question, whose answer nobody takes.
         fields = self._info(name) if name and "\n" not in name else ()
         return fields[0] if fields else None
 
@@ -72,6 +73,7 @@ class ObjectReader(GitProcess):
                     raise GitError("git cat-file ended in the middle of a blob")
                 left -= len(data)
                 yield data
+            # The line end that git writes behind the contents: left there, it would begin the next answer.
             self._process.stdout.read(1)
             whole = True
         finally:
@@ -202,6 +204,7 @@ def refused(git: Git, files: Collection[tuple[str, str]]) -> dict[str, tuple[Fsc
 
 
 def _first_refused(git: Git, files: Collection[tuple[str, str]]) -> dict[str, tuple[FsckError, ...]]:
+    # An empty line ends a tree and begins the next: two files may have the same name, and a tree cannot.
     trees = "\n\n".join(f"{_REGULAR} blob {blob}\t{name}" for name, blob in files)
     made = git.ask("mktree", "--batch", stdin=f"{trees}\n".encode())
     packed = git.answer("pack-objects", "--stdout", "-q", stdin="\n".join([made, *(blob for _, blob in files), ""]))

@@ -143,6 +143,7 @@ class Plumbing:
 
         What `base` reaches is not looked at.
         """
+        # Quiet, it still walks to every object, and fails at the first that is gone.
         output = self.git.run("rev-list", "--objects", "--quiet", name, "--not", base)
         return "" if output.code == 0 else output.stderr.strip() or "rev-list failed"
 
@@ -210,6 +211,7 @@ class Plumbing:
 
         Places that the tree does not have hold none.
         """
+        # Nothing stands before the first --or.
         wanted = [part for pattern in patterns for part in ("--or", "-e", pattern)][1:]
         names = (f":(top,literal){place}" for place in places)
         asked = ("grep", "-z", "-l", "-I", "-E", "--all-match", *wanted, tree, "--", *names)
@@ -221,6 +223,7 @@ class Plumbing:
         A merge brings what it has from none of its parents.
         """
         names = self.git.ask("rev-list", "--boundary", commit, *(f"^{main}" for main in sorted(self.mains()))).split()
+        # --boundary lists as well, marked by "-", the commits of the mains that the new ones began on.
         new, bases = [name for name in names if name[0] != "-"], [name[1:] for name in names if name[0] == "-"]
         feed = "".join(f"{name}\n" for name in new)
         args = ("--stdin", "--root", "-r", "-c", "--raw", "-z", "--no-renames", "--no-ext-diff")
@@ -269,6 +272,7 @@ class Plumbing:
         """Return mode and object id of the files in `tree` that are among `paths` or in a folder that is."""
         if not paths:
             return {}
+        # More than that no system takes as arguments: then the whole tree is listed, and sifted here.
         few = sum(len(path) + 8 for path in paths) <= _ARGUMENT_BYTES_MAX
         git = Git.sealed(str(self.repository.common_dir), extra={"GIT_LITERAL_PATHSPECS": "1"})
         wanted = frozenset(paths)
@@ -340,6 +344,7 @@ class Plumbing:
         works = []
         for line in text.split("\n") if text else ():
             commit, at, named, attempt = line.split("\0")
+            # Trailers are text that people edit, and int() takes other digits than these, and refuses very long ones.
             if named == issue_id and attempt.isascii() and attempt.isdecimal() and len(attempt) < _DIGITS_MAX:
                 works.append(PushedWork(commit, int(attempt), float(at)))
         return tuple(works)

@@ -40,6 +40,7 @@ def make_private_git_dir(repository: Repository, git_dir: Path, ignored: str = "
     """Make the git dir at `git_dir`, or bring it up to date; `ignored` are its ignore rules. Returns `git_dir`."""
     for folder in (repository.state_dir, git_dir.parent, git_dir, *(git_dir / name for name in _OWN_FOLDERS)):
         _ordinary_folder(folder)
+    # A `commondir` of an agent's, say, would have git read another configuration.
     _remove_others(git_dir)
     write_if_new(git_dir / "HEAD", "ref: refs/heads/none\n")
     write_if_new(git_dir / "config", config_text(repository))
@@ -92,6 +93,7 @@ def unshared_content(path: Path) -> bytes | None:
     if descriptor is None:
         return None
     with os.fdopen(descriptor, "rb") as file:
+        # A second name would let an agent change the file through that, after it was looked at.
         return file.read() if os.fstat(descriptor).st_nlink == 1 else None
 
 

@@ -82,6 +82,7 @@ class RefWriter(GitProcess):
                 raise GitError(f"{update.ref.removeprefix(HEADS)} is not moved: {why}")
         lines = ["start"]
         for update in updates:
+            # As long as the ids of the repository: those of SHA-256 have 64 digits.
             zeros = "0" * len(update.new)
             if update.new == ZERO:
                 lines.append(f"delete {update.ref}" + (f" {update.old}" if update.old else ""))

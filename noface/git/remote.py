@@ -185,14 +185,17 @@ class Remote:
         options = (
             "--quiet",
             "--no-tags",
+            # FETCH_HEAD is the person's, who may be about to merge it.
             "--no-write-fetch-head",
             "--no-recurse-submodules",
             "--no-auto-maintenance",
             "--no-write-commit-graph",
+            # Else git moves the person's own refs/remotes as well (law 3).
             "--refmap=",
             "--prune" if prune else "--no-prune",
             "--no-prune-tags",
         )
+        # From git 2.48 on a fetch sets refs/remotes/NAME/HEAD, which is the person's (law 3).
         follow = ("-c", f"remote.{self.name}.followRemoteHEAD=never")
         with self._fetching:  # of two at once that update a ref the second would fail, since it is not as it was
             self._reach((*follow, "fetch", *options, self.name, *refspecs), TRANSFER_SECONDS_MAX, cancel)
@@ -239,6 +242,7 @@ class Remote:
             if each.commit and each.ref.startswith(HEADS) and (why := self.vet(each.commit)):
                 raise RemoteError(f"{each.ref.removeprefix(HEADS)} is not pushed: {why}")
         options = ("--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--no-signed")
+        # A compare-and-swap at the remote; nothing behind the colon: there must be no such ref.
         leases = tuple(f"--force-with-lease={each.ref}:{each.expected}" for each in pushes)
         specs = tuple(f"{each.commit}:{each.ref}" for each in pushes)
         dry = ("--dry-run",) if dry_run else ()
@@ -290,6 +294,7 @@ class Remote:
         port = f":{parts.port}" if parts.port is not None else ""
         basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
         key = f"http.{parts.scheme}://{parts.hostname}{port}/.extraHeader"
+        # An empty value takes back what the configuration says of the key before.
         return (("credential.helper", ""), (key, ""), (key, f"Authorization: Basic {basic}"))
 
     def _execute(self, args: tuple[str, ...], seconds_max: float, cancel: Cancel | None) -> Output:
@@ -332,6 +337,7 @@ def environment(
     kept = {name: value for name, value in present.items() if _KEPT.fullmatch(name)}
     command = kept.get("GIT_SSH_COMMAND") or ssh_command or ("" if kept.get("GIT_SSH") else "ssh")
     if command and command.split()[0].rpartition("/")[2] == "ssh":
+        # Else ssh asks the terminal for a passphrase, or whether it knows the host, and a run waits for nobody.
         kept["GIT_SSH_COMMAND"] = f"{command} -oBatchMode=yes"
     given = kept.get("GIT_CONFIG_COUNT", "")
     count = int(given) if given.isdecimal() else 0

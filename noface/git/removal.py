@@ -116,6 +116,7 @@ def _empty(parent: int, name: str, path: Path) -> None:
                 return
             else:
                 way.pop()
+                # A descriptor for each level would run out; so it is checked that ".." leads to where we came from.
                 above = os.open("..", _FOLDER, dir_fd=folder)
                 os.close(folder)
                 folder = above
@@ -130,6 +131,7 @@ def _unlink_files(folder: int, name: str) -> _Level:
     """Remove all that is in a folder but folders."""
     folders = []
     with os.scandir(folder) as entries:
+        # Read to the end first: a folder that loses entries while it is read may leave some out.
         for entry in list(entries):
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.name)
@@ -161,6 +163,7 @@ def _permit(parent: int, name: str) -> None:
     if not hasattr(os, "O_PATH"):
         os.chmod(name, stat.S_IRWXU, dir_fd=parent)
         return
+    # O_PATH opens what may not be read, and chmod through it cannot be led elsewhere by a link put in its place.
     handle = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
     try:
         Path(f"/proc/self/fd/{handle}").chmod(stat.S_IRWXU)

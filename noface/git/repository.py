@@ -244,6 +244,7 @@ def hooks_in_tree(git: Git, root: Path) -> str:
 
 def any_case(git_dir: Path) -> bool:
     """True if the file system of `git_dir` takes no notice of letter case."""
+    # Git always has a HEAD: found as "head", letter case does not count here.
     return (git_dir / "head").exists()
 
 

@@ -180,6 +180,7 @@ def _entries(path: str, prefix: str, unread: list[str]) -> list[os.DirEntry[str]
 
 
 def _is_git(entry: os.DirEntry[str]) -> bool:
+    # In any case: on some file systems git opens .GIT as well (CVE-2014-9390).
     return entry.name.lower() == ".git"
 
 

@@ -73,6 +73,7 @@ def _with_files(git: Git, slot: Slot, within: tuple[NotTaken, ...], null_id: str
     paths = [one.path for one in within[:_FILES_MAX] if "\n" not in one.path and _newer(slot.path / one.path, 0.0)]
     oids = git.ask("hash-object", "-w", "--no-filters", "--stdin-paths", stdin="".join(f"{path}\n" for path in paths))
     files = {path: ("100644", oid) for path, oid in zip(paths, oids.split(), strict=True)}
+    # A tree holds either a submodule or files at a place: it goes for this tree, and comes back into the index.
     outer = {link for link in links if any(path.startswith(f"{link}/") for path in files)}
     tree = write_entries(git, {**dict.fromkeys(outer), **files}, null_id)
     write_entries(git, {**dict.fromkeys(files), **{link: (LINK_MODE, links[link]) for link in outer}}, null_id)
@@ -133,4 +134,5 @@ def _newer(path: Path, since: float) -> bool:
         status = path.lstat()
     except OSError:
         return False
+    # The change of the inode: a tool may set the other time to whatever it likes, as tar and cp -p do.
     return status.st_ctime >= since and stat.S_ISREG(status.st_mode) and status.st_size <= _BYTES_MAX

@@ -98,6 +98,7 @@ def take(
         inner = submodules_in(slot, git, start)
         stand = {one.path: stands_at(slot.path / one.path) for one in inner}
         for one in inner:
+            # It was read as files above; git would go in, and read settings that an agent wrote (law 4).
             remove_below(slot.path, f"{one.path}/.git")
         scan = scan_worktree(
             slot.path,
@@ -266,6 +267,7 @@ def _add(git: Git, slot: Slot, out: Paths, extent: _Extent) -> tuple[list[str], 
     notes = []
     everything, too_many, new_max = "-A" if extent.gone else "--ignore-removal", 0, extent.new_max
     if new_max is not None:
+        # Counted as bytes: there may be millions, and no name is wanted.
         new = git.run("ls-files", *_NEW, "-z").stdout.count(b"\0")
         if new > new_max:
             everything, too_many = "-u", new

@@ -61,6 +61,7 @@ class Submodule:
 def links_in(git: Git, index: Path) -> dict[str, str]:
     """Return the submodules that an index holds, by path, with their commits. Most have none, and git is not asked."""
     try:
+        # These bytes may stand there by chance: then git is asked in vain, and nothing worse.
         if _MODE_IN_INDEX not in index.read_bytes():
             return {}
     except OSError:
@@ -177,6 +178,7 @@ def stands_at(folder: Path) -> str:
     """
     text = _line_of(folder / ".git" / "HEAD")
     branch = _REF.fullmatch(text)
+    # A HEAD of an agent's may name any path: one with ".." would have a file outside read.
     commit = _line_of(folder / ".git" / branch[1]) if branch and ".." not in branch[1] else text
     return commit if _COMMIT.fullmatch(commit) else ""
 

@@ -55,6 +55,7 @@ def main_moves(plumbing: Plumbing) -> tuple[MainMove, ...]:
     for line in text.decode("utf-8", "surrogateescape").split("\n"):
         head, _, message = line.partition("\t")
         words = head.split(" ")
+        # From the end: the name of who moved it may hold any number of blanks.
         if len(words) >= _REFLOG_WORDS_MIN and words[-2].isdigit():
             moves.append(MainMove(words[0], words[1], float(words[-2]), message))
     return tuple(moves)

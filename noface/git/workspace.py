@@ -159,6 +159,7 @@ def give_git(slot: Slot, issue_id: str, commit: str) -> None:
     write_if_new(git_dir / "config", config + _origin(slot.repository))
     write_if_new(git_dir / "packed-refs", _packed_refs(slot.repository))
     write_if_new(git_dir / "objects" / "info" / "alternates", f"{slot.repository.objects}\n")
+    # With noface's index and excludes an agent's `git status` says what a snapshot would take.
     shutil.copytree(slot.private_git_dir / "info", git_dir / "info")
     shutil.copyfile(slot.private_git_dir / "index", git_dir / "index")
     copy_shallow(slot.repository.common_dir, git_dir)
@@ -196,6 +197,7 @@ def _clean_and_read(slot: Slot, git: Git, tree: str) -> None:
     for path in gone:
         remove_below(slot.path, path)  # git takes what is in it for the submodule's, so `clean` would leave it
     kept = [part for line in _kept(slot.keep) for part in ("-e", line)]
+    # Twice -f: once, and git leaves folders alone that hold a repository.
     git.ask("clean", "-ffdxq", *kept)
     git.ask("read-tree", "-u", "--reset", tree)
     for one in submodules_in(slot, git, tree):

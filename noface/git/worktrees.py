@@ -81,6 +81,7 @@ def worktrees(repository: Repository) -> tuple[Worktree, ...]:
 
 def holding(repository: Repository, ref: str) -> tuple[Worktree, ...]:
     """Return the working trees where `ref` is checked out, or about to be checked out again."""
+    # During a rebase HEAD is detached, and its end moves the branch: it is as good as checked out.
     return tuple(tree for tree in worktrees(repository) if tree.branch == ref or tree.rebasing(ref))
 
 

@@ -119,6 +119,7 @@ def propose(
     proposals: list[HintProposal] = []
     covered: set[tuple[str, int]] = set()
     for group in wanted:
+        # A proposal made before may match these as well: two hints for one failure would say the same twice.
         rest = [past for past in group if past.key not in covered]
         proposal = _proposal(rest, looked_at, search, mend_of, least) if _issues(rest) >= least else None
         if proposal is not None:

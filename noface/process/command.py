@@ -234,6 +234,7 @@ class CommandWatch:
         for canceller in self.cancellers:
             poll.register(canceller, select.POLLIN)
         while True:
+            # Rounded up: rounded down, the last millisecond before a limit would be a busy loop.
             for descriptor, _ in poll.poll(math.ceil(self._patience_s() * 1000)):
                 if descriptor == self.control.fileno():
                     message = self._receive()
@@ -337,6 +338,7 @@ class CommandWatch:
         """Make the supervisor kill everything, and wait until it has."""
         with contextlib.suppress(OSError):
             self.control.settimeout(self.ladder.kill_s)
+            # The end of what it hears has the supervisor kill; the end of what it says tells that nothing is left.
             self.control.shutdown(socket.SHUT_WR)
             while self.control.recv(65536):
                 pass

@@ -67,6 +67,7 @@ def programs_digest(names: Iterable[str]) -> str:
     """
     digest = hashlib.sha256()
     for name in sorted(set(names)):
+        # What changes with the tree is in the key of a gate's result by the tree itself.
         if "/" in name and not name.startswith("/"):
             continue
         digest.update(repr((name, *_facts(shutil.which(name)))).encode("utf-8", "surrogateescape"))
@@ -108,6 +109,7 @@ def package_folders(prefix: Path) -> list[Path]:
 def _packages(program: str) -> list[tuple[str, int]]:
     """Return when packages were last added to a Python installation or removed from it; [] for other programs."""
     place = Path(program)
+    # A package changes what Python runs without changing its program; adding one changes its folder's time.
     if not place.name.startswith(("python", "pypy")):
         return []
     return sorted((str(folder), folder.stat().st_mtime_ns) for folder in package_folders(place.parent.parent))

@@ -20,6 +20,7 @@ def write_atomic(path: Path, data: str | bytes, *, durable: bool = True) -> None
     Raises OSError; the old file is untouched then.
     """
     content = data.encode() if isinstance(data, str) else data
+    # In the same folder, since a rename is atomic within a file system only; cut, since a name has at most 255 bytes.
     temporary = path.with_name(f".{path.name[:NAME_PART_MAX]}.{os.urandom(8).hex()}.tmp")
     try:
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PUBLIC_MODE), "wb") as file:
@@ -35,6 +36,7 @@ def write_atomic(path: Path, data: str | bytes, *, durable: bool = True) -> None
         temporary.unlink(missing_ok=True)
         raise
     if durable:
+        # The rename stands in the folder: without this a power loss may bring the old file back.
         _sync_directory(path.parent)
 
 
@@ -92,6 +94,7 @@ def read_bounded(path: Path, head_bytes: int, tail_bytes: int) -> str:
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     first = decoder.decode(head)
     cut_character, _ = decoder.getstate()
+    # A character of UTF-8 has at most three bytes after its first: so many may be the rest of one that was cut.
     rest_of_one = len(tail[:3]) - len(tail[:3].lstrip(UTF8_CONTINUATION))
     left_out = status.st_size - len(head) - len(tail) + len(cut_character) + rest_of_one
     return f"{first}\n[… {left_out} bytes left out …]\n{tail[rest_of_one:].decode(errors='replace')}"

@@ -29,6 +29,7 @@ def serve(descriptor: int) -> None:
     wake, alarm = wake_on_child()
     supervisors: set[int] = set()
     gc.disable()
+    # Objects that no collection touches stay in memory that all supervisors share with this process.
     gc.freeze()
     while True:
         ready, _, _ = select.select([channel.fileno(), wake], [], [])
@@ -71,6 +72,7 @@ def _reap(supervisors: set[int]) -> None:
             return
         if pid == 0:
             break
+        # A supervisor that was killed leaves its program to this process, the next subreaper above it.
         strays = strays or status != 0 or pid not in supervisors
         supervisors.discard(pid)
     if strays:

@@ -46,6 +46,7 @@ class FileLock:
     def __init__(self, path: Path, mode: int = 0o600, *, folder: bool = False) -> None:
         self._path = path
         self._flags = os.O_CLOEXEC | (os.O_RDONLY | os.O_DIRECTORY if folder else os.O_RDWR | os.O_CREAT)
+        # A link in the file's place would have noface make, and lock, a file of somebody else's choosing.
         self._flags |= 0 if folder else os.O_NOFOLLOW
         self._mode = mode
         self.descriptor = -1
@@ -140,6 +141,7 @@ class RepositoryLock:
 
     def release(self) -> None:
         """Give the lock back. Repeatable."""
+        # Emptied, so that nobody is told of a holder that has let go; not removed: another may be about to lock it.
         if self._file.descriptor >= 0:
             os.ftruncate(self._file.descriptor, 0)
         self._refs.release()
@@ -163,6 +165,7 @@ def _is_locked(path: Path) -> bool:
     except OSError:
         return False
     try:
+        # Shared, so that of two that look at once neither takes the other for the holder.
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
         return True

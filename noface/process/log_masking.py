@@ -268,6 +268,7 @@ class _Name:
             return
         status = os.fstat(descriptor)
         if len(self._files) == _REPLACED_MAX:
+            # Not the first: the program may still write to it, whatever has its name by now.
             self._files.pop(list(self._files)[1]).close()
         fresh = _Grown(descriptor, whole=self._whole)
         if self._files.setdefault((status.st_dev, status.st_ino), fresh) is not fresh:
@@ -294,6 +295,7 @@ class _Grown:
         status = os.fstat(self._descriptor)
         if status.st_size < self._seen or (not self._behind and self._may_be_other(status)):
             self._seen = 0
+        # What has a second name elsewhere may be a file of the person's, which is not to be written to.
         new = status.st_nlink == 1 and status.st_size > self._seen
         self._behind = new and self._read(masker, status.st_size)
         return self._behind
@@ -308,6 +310,7 @@ class _Grown:
 
     def _read(self, masker: Masker, size: int) -> bool:
         left = LOOK_BYTES_MAX
+        # From before the end of the last look: a value may have been written in two parts.
         start = max(0, self._seen - masker.longest_bytes + 1)
         for position, data in windows(self._descriptor, start, masker.longest_bytes):
             overwrite(self._descriptor, position, data, masker)

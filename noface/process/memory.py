@@ -90,6 +90,7 @@ class MemoryGroup:
     def make(cls, name: str, limit: int) -> Self | None:
         """Make one with a limit in bytes; None if that cannot be had here."""
         for own in _own_groups():
+            # In version 2 of cgroups a group with processes in it has no groups that bound memory: then beside it.
             for parent in (own, own.parent):
                 if (group := cls._make(parent / f"{_PREFIX}{name}", own, limit)) is not None:
                     return group
@@ -99,6 +100,7 @@ class MemoryGroup:
     def _make(cls, folder: Path, home: Path, limit: int) -> Self | None:
         second = (home / _EVENTS[0]).exists()
         with suppress(OSError):
+            # A group has memory.max only if the one above it passes the controller on.
             if second and "memory" not in (folder.parent / "cgroup.subtree_control").read_text().split():
                 return None
             for left in folder.parent.glob(f"{_PREFIX}*"):  # of supervisors that were killed; those in use stay
@@ -108,6 +110,7 @@ class MemoryGroup:
             folder.mkdir()
             group = cls(folder, home)
             try:
+                # Entered at once: who may make a group and bound it may still not be allowed to move into it.
                 (folder / ("memory.max" if second else "memory.limit_in_bytes")).write_text(str(limit))
                 group.enter()
                 group.leave()
@@ -168,6 +171,7 @@ class MemoryWatch:
                 self._group.enter()
             elif self._limit is not None and sys.platform == "linux":
                 most = self._limit if hard == resource.RLIM_INFINITY else min(self._limit, hard)
+                # The soft limit alone: a hard one that was lowered could not be given back to the supervisor.
                 resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
             yield
         finally:

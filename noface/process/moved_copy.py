@@ -77,6 +77,7 @@ def _copy(source: str, target: str, status: os.stat_result, move: Move) -> None:
     if stat.S_ISDIR(mode):
         if move.stopped():
             raise InterruptedError
+        # Its own mode comes at the end: a folder that nobody may write to could not be filled.
         os.mkdir(target, 0o700)  # noqa: PTH102
         with os.scandir(source) as entries:
             for entry in entries:

@@ -64,6 +64,7 @@ def become_init(*inherited: int) -> None:
         prctl(SET_PDEATHSIG, signal.SIGKILL)
         _mount_proc()
         return
+    # Held open here, too, they would keep noface from seeing the supervisor's end.
     for descriptor in inherited:
         os.close(descriptor)
     while True:
@@ -81,10 +82,12 @@ def _enter() -> None:
     else:
         prctl(SET_DUMPABLE, 1)  # else these files belong to root
         _check(libc.unshare(_CLONE_NEWUSER | _CLONE_NEWPID | _CLONE_NEWNS))
+        # Who has no privileges may map a group only once setgroups(2) is given up (user_namespaces(7)).
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
         hide_memory()
+    # Slave: what is mounted inside stays inside, and the machine's own mounts still come in.
     _check(libc.mount(b"none", b"/", None, _MS_REC | _MS_SLAVE, None))
 
 

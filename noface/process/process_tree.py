@@ -53,6 +53,7 @@ def children_by_scan(pid: int) -> list[int]:
     pids = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
+            # Split behind the last parenthesis: a program may have blanks and parentheses in its name (proc(5)).
             parent = int((entry / "stat").read_bytes().rpartition(b")")[2].split()[1])
         except (OSError, IndexError):
             continue

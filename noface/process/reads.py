@@ -64,6 +64,7 @@ def notes_reads(folder: Path) -> bool:
     try:
         probe.write_bytes(b"read")
         written = probe.stat().st_mtime_ns
+        # With relatime a read is noted only if the one before is older than the last write.
         os.utime(probe, ns=(written - 1, written))
         probe.read_bytes()
         return probe.stat().st_atime_ns > written - 1

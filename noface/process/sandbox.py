@@ -84,6 +84,7 @@ class Box:
             yield from home_mounts(home, (*self.visible, *self.writable))
         inside = [path for path in self.visible if below(path, at_home) and path not in at_home]
         yield from (_read(path) for path in _outermost(inside) if os.path.exists(path))
+        # After the home: what a rule of the home shows would lie over it else. bwrap does as it is told, in this order.
         hidden = [place for path in self.hidden if (place := _real(path))]
         yield from (hide(path) for path in _outermost(hidden) if not self._away(path))
         yield from (hide(path) for path in _listening() if not self._away(path) and not below(path, hidden))

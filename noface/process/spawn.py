@@ -100,6 +100,7 @@ class ForkServer:
                 ours.close()
                 self._forget(channel)
                 continue
+            # Ctrl-C, say. The supervisor has no order yet, and ends with the socket.
             except BaseException:
                 ours.close()
                 raise
@@ -139,6 +140,7 @@ class ForkServer:
             root = str(Path(noface.__file__).parent.parent)
             with theirs:
                 self._process = subprocess.Popen(
+                    # -I, -S: no variable, no module in the folder and no site-packages may run here.
                     [sys.executable, "-I", "-S", "-X", "utf8", "-c", _START_FORK_SERVER, root, str(theirs.fileno())],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
@@ -179,6 +181,7 @@ def explain(what: dict[str, Any], argv: Sequence[str], env: dict[str, str]) -> s
 def too_long(argv: Sequence[str], env: dict[str, str]) -> str:
     """Why E2BIG: how long arguments and environment are, and what the system takes."""
     arguments = [os.fsencode(argument) for argument in argv]
+    # Each variable takes "=" and a NUL beside its name and value.
     variables = {key: len(os.fsencode(key)) + len(os.fsencode(value)) + 2 for key, value in env.items()}
     total = sum(len(argument) + 1 for argument in arguments) + sum(variables.values())
     problem = f"arguments and environment of {argv[0][:200]} are too long (E2BIG): {total} bytes together"
@@ -188,6 +191,7 @@ def too_long(argv: Sequence[str], env: dict[str, str]) -> str:
     for key, size in variables.items():
         if size > ONE_ARGUMENT_BYTES_MAX:
             problem += f", {size} of them in the variable {key[:200]}"
+    # Linux gives arguments and environment together a quarter of the limit for the stack (execve(2)).
     soft, _ = resource.getrlimit(resource.RLIMIT_STACK)
     allowed = "" if soft == resource.RLIM_INFINITY else f" and {soft // 4} together"
     return f"{problem}; the system takes {ONE_ARGUMENT_BYTES_MAX} for one{allowed}. Pass long texts by file or stdin"

@@ -79,6 +79,7 @@ class _Output(io.BufferedWriter):
 
     def _forget(self) -> None:
         _Output.reader_is_gone = True
+        # The descriptor is led elsewhere, not the object: what is still in a buffer goes there without an error.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self.fileno())
         os.close(nowhere)

@@ -173,6 +173,7 @@ class Launcher:
         exited = report["exited"]
         if not exited["boxed"] and watch.ended_by is EndedBy.ITSELF:
             return unrun(_no_box(command))
+        # If anything better holds descendants none can be left, and a sweep reads every process of the user.
         swept, error = (0, "") if supervisor.containment is not Containment.GROUP else _sweep(mark)
         return Exit(
             exit_code=exited["code"],

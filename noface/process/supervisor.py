@@ -116,6 +116,7 @@ def start(order: dict[str, Any], streams: list[int], passed: tuple[int, ...] = (
     except (OSError, ValueError) as problem:
         raise StartError("exec", order["argv"][0], problem) from None
     finally:
+        # A supervisor that stayed in the workspace would keep a file system there from being unmounted.
         os.chdir("/")
 
 
@@ -262,6 +263,7 @@ class Supervisor:
         return {int(match[1]) for match in BOX_INIT.finditer(self._box_status())}
 
     def _box_status(self) -> bytes:
+        # pread: bubblewrap has the same open file, and a read would move the place at which it goes on writing.
         return os.pread(self._box, BOX_STATUS_BYTES_MAX, 0) if self._box is not None else b""
 
     def _kill(self) -> None:
@@ -314,6 +316,8 @@ class Supervisor:
                 group = os.getpgid(pid)
             except OSError:
                 continue
+            # Its own group has had the signal above, and would take a second one for a second Ctrl-C; in a box that
+            # group is bubblewrap's.
             if group != self._pid:
                 process_tree.send_signal(pid, number)
 
@@ -322,6 +326,7 @@ class Supervisor:
             data = self._control.recv(65536)
         except OSError:
             data = b""
+        # Its end, too: noface is dead, or has let go. Nobody will read a report, so all that is left to do is to kill.
         self._abandoned = not data
         *lines, self._inbox = (self._inbox + data).split(b"\n")
         for line in lines:
@@ -363,6 +368,7 @@ def _receive_order(control: socket.socket) -> dict[str, Any]:
 
 def run_supervisor(control: socket.socket, *, namespaces: bool) -> NoReturn:
     """Run a supervisor from start to end in the process forked for it. `namespaces`: PID namespaces can be made."""
+    # By its session `process_tree.started_by` tells the supervisor from its program.
     os.setsid()
     contained = process_tree.prctl(process_tree.SET_CHILD_SUBREAPER, 1)
     best = Containment.NAMESPACE if namespaces else Containment.SUBREAPER if contained else Containment.GROUP

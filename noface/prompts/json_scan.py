@@ -148,6 +148,7 @@ class _Reader:
     def _why(self) -> _End:
         """Tell a text that ends too early from one that is wrong."""
         rest = self.text[self.at :] if len(self.text) - self.at <= _ENDING_MAX else None
+        # A number or word that the text cuts short ("tru", "-") is no wrong one.
         if rest is not None and rest[0] not in '"{}[]:,' and _CUT_OFF.fullmatch(rest):
             return _End.TRUNCATED
         if self.text[self.at] != '"' or self._want in (_Want.COLON, _Want.MORE):

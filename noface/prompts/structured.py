@@ -39,9 +39,11 @@ def violation(value: object, schema: Mapping[str, Any]) -> Violation | None:
 
     The schemas are noface's own: objects with `properties`; formats `repository-path` and `issue-id` are known.
     """
+    # A hostile value may break a schema in millions of places, and one sentence is told.
     errors = list(islice(_validator(json.dumps(schema, sort_keys=True)).iter_errors(value), _ERRORS_READ_MAX))
     if not errors:
         return None
+    # An unknown key is told last: most often it is the misspelling of one that is missing.
     error = min(
         errors, key=lambda candidate: (candidate.validator == "additionalProperties", _order(candidate.absolute_path))
     )

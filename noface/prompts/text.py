@@ -184,6 +184,7 @@ def _joined(text: Long, left_out: int) -> str:
 
 def _start(text: str, bytes_max: int) -> str:
     """Return the first bytes of a text, up to the end of a line where that costs less than a quarter of them."""
+    # Cut as text first: of a log of many megabytes only this much is encoded.
     kept = text[:bytes_max].encode("utf-8", "replace")[:bytes_max].decode("utf-8", "ignore")
     if len(kept) == len(text):
         return kept
@@ -301,6 +302,7 @@ def _filled(
         over = size(text) - bytes_max
         if over > 0:
             too_much = room
+            # As much less as it was too much, in proportion, but never below half of the way to what has fitted.
             room = max(room * room // (room + over) - _SLACK, (fits + room) // 2)
         else:
             best, fits = (text, pieces), room

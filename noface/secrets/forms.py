@@ -41,6 +41,7 @@ def encoded(value: str) -> tuple[str, ...]:
         ]
     for order in ("utf-16-le", "utf-16-be"):
         forms.append(units.encode(order).decode("utf-8", "surrogateescape"))
+    # What is encoded before it in the same text shifts it: base32 has five such shifts, base64 three.
     for before in range(5):
         text = base64.b32encode(b"\0" * before + data).decode()
         forms.append(text[-(-8 * before // 5) : 8 * (before + len(data)) // 5])
@@ -62,6 +63,7 @@ class WordFilter:
     def __init__(self, forms: Iterable[bytes]) -> None:
         known = [form for form in forms if len(form) >= _FORM_BYTES_MIN]
         shortest = min(map(len, known), default=_FORM_BYTES_MIN)
+        # Every so many words of the data are looked at: any text that long has one of its words among them.
         self._step = (shortest - _WORD + 1) // _WORD
         self._words = {
             int.from_bytes(form[at : at + _WORD], sys.byteorder)

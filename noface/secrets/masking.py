@@ -118,6 +118,7 @@ class Masker:
         if not self.holds(b"\n".join([patch, *more])):
             return frozenset()
         lines = patch.split(b"\n")
+        # An empty or binary new file has no line with "+": its name stands only in the head of its part.
         made = [line for line, after in pairwise(lines) if after.startswith(b"new file ") and line[:5] == b"diff "]
         return self._telling_in(b"\n".join([*more, *made, *(line for line in lines if line[:1] == b"+")]))
 
@@ -183,6 +184,7 @@ class Masker:
         )
         new = {name: mark.format(type=name[:_MARKED_CHARS_MAX]).encode() for name in added - removed}
         left = bytearray(patch)
+        # From the end: what is taken out moves all that stands behind it.
         for name, match in sorted(pieces, key=lambda each: -each[1].start()):
             spans = self._wrapped.pieces(match)
             for start, end in reversed(spans[1:]):

@@ -80,6 +80,7 @@ def _add(secrets: dict[str, Secret], name: str, value: str, is_path: Callable[[s
 
 
 def _keep(secrets: dict[str, Secret], name: str, value: str) -> None:
+    # One character many times over is a placeholder, such as "xxxxxxxx".
     if len(value) >= VALUE_CHARS_MIN and value.lower() not in _names().everybodys and len(set(value)) > 1:
         secrets.setdefault(value, Secret(name, value))
 

@@ -151,6 +151,7 @@ def sync_text(sync: Sync) -> str:
 def save_sync(folder: Path, text: str) -> None:
     """Replace how far the copy was read. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
+    # Losing it costs requests, and no issue: the last refresh is done again.
     write_atomic(folder / SYNC, text, durable=False)
 
 
