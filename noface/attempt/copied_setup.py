@@ -18,7 +18,7 @@ from noface.attempt.environment import AttemptEnvironment, Scope
 from noface.git.removal import remove, remove_below
 from noface.git.workspace import Slot
 from noface.process.files import is_folder, read_regular, write_atomic
-from noface.process.moved_copy import BoundToPlaceError, Move, copy_moved
+from noface.process.moved_copy import BoundToPlaceError, Relocation, copy_moved
 
 MADE = "made"
 """What setup left in the home lies in this folder beside its slot."""
@@ -114,12 +114,12 @@ def beside(workspace: Path, kind: str) -> Path:
     return workspace.with_name(f"{workspace.name}.{kind}")
 
 
-def _move(source: Path, target: Path, scope: Scope | None = None) -> Move:
+def _move(source: Path, target: Path, scope: Scope | None = None) -> Relocation:
     stopped = (lambda: scope.cancel.cancelled) if scope is not None else (lambda: False)
-    return Move.between(source, target, stopped)
+    return Relocation.between(source, target, stopped)
 
 
-def _copy_kept(source: Path, target: Path, path: str, move: Move) -> None:
+def _copy_kept(source: Path, target: Path, path: str, move: Relocation) -> None:
     """Copy a kept path; a link on the way there leads elsewhere, so that setup has to make it."""
     if any((top / parent).is_symlink() for top in (source, target) for parent in list(Path(path).parents)[:-1]):
         raise BoundToPlaceError(path)
@@ -129,7 +129,7 @@ def _copy_kept(source: Path, target: Path, path: str, move: Move) -> None:
         copy_moved(source / path, target / path, move)
 
 
-def _renewed(source: Path, target: Path, move: Move) -> None:
+def _renewed(source: Path, target: Path, move: Relocation) -> None:
     remove(target)
     if is_folder(str(source)):
         copy_moved(source, target, move)

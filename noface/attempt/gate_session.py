@@ -34,7 +34,7 @@ from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
 from noface.process.command import OnOutput
 from noface.process.failpoints import hit
-from noface.process.files import Standing, read_bounded, real_folder
+from noface.process.files import HeldFolder, read_bounded, real_folder
 from noface.process.reads import Reads, forget_reads, notes_reads, reads_since
 from noface.secrets.masked_records import masked_gate
 
@@ -177,7 +177,7 @@ class GateSession:
     beside: tuple[str, ...] = ()
     met: int = 0
     lost: bool = False
-    _folder: Standing | None = None
+    _folder: HeldFolder | None = None
     _keeps: tuple[str, ...] = ()
 
     @property
@@ -435,7 +435,7 @@ class GateSession:
 
     def _remember(self) -> None:
         give_git(self.slot, self.task.issue_id or "main", self.task.commit)
-        self._folder = Standing(self.slot.path)
+        self._folder = HeldFolder(self.slot.path)
         self.files = self.left = files_in(self.slot)
         self.kept = self._kept_now()
         self._keeps = tuple(path for path in self.slot.keep if os.path.lexists(self.slot.path / path))

@@ -24,7 +24,7 @@ from noface.integrity.tools import OtherTool, Package, Packages, entry_points, o
 from noface.model.failure import Failure
 from noface.model.issue import Issue
 from noface.process.files import read_regular, write_atomic
-from noface.process.moved_copy import Move, copy_moved
+from noface.process.moved_copy import Relocation, copy_moved
 
 _REGULAR = frozenset({"100644", "100755"})
 _FILES_MAX = 5_000
@@ -134,7 +134,7 @@ def _add_links(change: Path, slot: Path, place: str) -> None:
             entry = change / path
             leads_out = entry.is_symlink() and "node_modules" not in str(entry.readlink())
             if missing and (folder != place or leads_out):
-                copy_moved(entry, slot / path, Move(()))
+                copy_moved(entry, slot / path, Relocation(()))
 
 
 def _exchange(
@@ -152,7 +152,7 @@ def _exchange(
             continue
         remove_below(slot, file)
         (slot / file).parent.mkdir(parents=True, exist_ok=True)
-        copy_moved(change / file, slot / file, Move(()))
+        copy_moved(change / file, slot / file, Relocation(()))
         if file.endswith(".dist-info/entry_points.txt"):
             write_atomic(slot / file, entry_points(_text(slot / file), had, tools))
 

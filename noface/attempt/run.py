@@ -39,7 +39,7 @@ from noface.model.patterns import matches_any
 from noface.model.protection import asked_paths
 from noface.model.worker_run import AgentRun, EndedBy, UnreadableReport, Usage, WorkerReport
 from noface.process.failpoints import hit
-from noface.process.files import Standing, read_regular, real_folder
+from noface.process.files import HeldFolder, read_regular, real_folder
 from noface.prompts.answers.report import find_report, unreadable
 from noface.secrets.masked_records import masked_failure, masked_report, masked_snapshot
 
@@ -149,7 +149,7 @@ def _do_work(attempt: Attempt) -> Judging | Failure:
     hit("workspace_built")
     attempt.progress("agent", f"{order.model.name} is working")
     hit("agent_started")
-    folder = Standing(slot.path)
+    folder = HeldFolder(slot.path)
     agent = run_worker(attempt, slot, place)
     _restore_folder(attempt.folder)
     hit("agent_exited")

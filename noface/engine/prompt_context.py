@@ -24,7 +24,7 @@ from noface.model.patterns import matches_any
 from noface.model.quoting import one_line
 from noface.model.taxonomy import FailureKind
 from noface.process.files import read_regular
-from noface.prompts.check import Fault, faults, suggestion, variables
+from noface.prompts.check import TemplateFault, faults, suggestion, variables
 from noface.prompts.context_files import ContextFile, context_files
 from noface.prompts.data import SUFFIX, FileExcerpt, Quote
 from noface.prompts.render import BUILT_IN
@@ -357,7 +357,7 @@ def _read_template(path: Path) -> str:
     raise ConfigError(f"{path} is longer than {TEMPLATE_BYTES_MAX} bytes", "templates are short texts")
 
 
-def _placed(fault: Fault, folder: str) -> str:
+def _placed(fault: TemplateFault, folder: str) -> str:
     own = fault.template.startswith(BUILT_IN)
     name = f"{folder}/{fault.template}" if folder and not own else fault.template
     return name if fault.line is None else f"{name}:{fault.line}"

@@ -17,7 +17,7 @@ from noface.forge.job_log import failed_steps
 from noface.forge.parse import Object
 from noface.forge.people import People
 from noface.forge.rest import NOT_FOR_US, Client, RefusedError
-from noface.forge.rules import Refusal, Rule, may_bypass, refusals, rules_of, wants_linear
+from noface.forge.rules import BranchRule, Refusal, may_bypass, refusals, rules_of, wants_linear
 from noface.model.pull_request import Check, PullDraft, PullRequest, PullState, Review
 from noface.model.quoting import short
 
@@ -259,7 +259,7 @@ class GithubForge:
                 self._home = home
         return home
 
-    def _rules(self, branch: str) -> tuple[Rule, ...]:
+    def _rules(self, branch: str) -> tuple[BranchRule, ...]:
         """Return the rules for a branch, with whether the token's owner may bypass them; none if they are not shown."""
         client = self._client
         try:

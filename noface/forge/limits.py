@@ -27,7 +27,7 @@ _SHOWN_MAX = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class HttpReply:
     """An answer as it came: names of headers in lower case, the body as text. `url` is what answered."""
 
     status: int
@@ -41,7 +41,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Fine:
+class Answered:
     """The answer is what was asked for, "as before" (304), or a redirect."""
 
 
@@ -63,11 +63,11 @@ class Refused:
     hint: str = ""
 
 
-Verdict = Fine | Away | Refused
+Verdict = Answered | Away | Refused
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Request:
     """What was asked, for messages: `what` in a person's words, such as "GET /repos/acme/shop/issues"."""
 
     what: str
@@ -76,10 +76,10 @@ class Asked:
     token_from: str
 
 
-def judged(reply: Reply, asked: Asked, now: float, failures: int = 0, dice: float = 0.5) -> Verdict:
+def judged(reply: HttpReply, asked: Request, now: float, failures: int = 0, dice: float = 0.5) -> Verdict:
     """Return what an answer means. `failures` counts those in a row before it, `dice` is from 0 to below 1."""
     if reply.status < 400:  # noqa: PLR2004 - below are success and redirects
-        return Fine()
+        return Answered()
     if reply.status in (403, 429):
         limit = _limit(reply, now, failures)
         if limit is not None:
@@ -91,10 +91,10 @@ def judged(reply: Reply, asked: Asked, now: float, failures: int = 0, dice: floa
     return _refused(reply, asked)
 
 
-def judged_graphql(reply: Reply, asked: Asked, now: float, failures: int = 0, dice: float = 0.5) -> Verdict:
+def judged_graphql(reply: HttpReply, asked: Request, now: float, failures: int = 0, dice: float = 0.5) -> Verdict:
     """Return what an answer of the GraphQL API means: its errors come with status 200."""
     verdict = judged(reply, asked, now, failures, dice)
-    if not isinstance(verdict, Fine):
+    if not isinstance(verdict, Answered):
         return verdict
     body = _object(reply)
     listed = body.get("errors")
@@ -121,7 +121,7 @@ def outage_wait(failures: int, dice: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class RequestBudget:
     """What is left of the limit that all who use the token share; -1 is unknown. `reset` is in epoch seconds."""
 
     remaining: int = -1
@@ -129,16 +129,16 @@ class Budget:
     reset: float = 0.0
 
 
-def budget_of(reply: Reply, now: float, before: Budget) -> Budget:
+def budget_of(reply: HttpReply, now: float, before: RequestBudget) -> RequestBudget:
     """Return the budget that an answer tells of, or the one before it."""
     remaining = _number(reply.headers.get("x-ratelimit-remaining"))
     limit = _number(reply.headers.get("x-ratelimit-limit"))
     if remaining is None or limit is None or reply.headers.get("x-ratelimit-resource", "core") != "core":
         return before
-    return Budget(int(remaining), int(limit), now + _reset_wait(reply, now))
+    return RequestBudget(int(remaining), int(limit), now + _reset_wait(reply, now))
 
 
-def reads_wait(budget: Budget, now: float) -> str:
+def reads_wait(budget: RequestBudget, now: float) -> str:
     """Return why reading is to wait until the budget's reset, "" if it need not.
 
     A fiftieth of the limit is left to what has to be written, and to the people and programs that share the token.
@@ -151,7 +151,7 @@ def reads_wait(budget: Budget, now: float) -> str:
     )
 
 
-def _limit(reply: Reply, now: float, failures: int) -> Away | None:
+def _limit(reply: HttpReply, now: float, failures: int) -> Away | None:
     message = str(_object(reply).get("message", "")) or reply.body[:_SHOWN_MAX]
     after_s = _retry_after(reply, now)
     if _SECONDARY.search(message):
@@ -183,7 +183,7 @@ def _doubled(seconds: float, failures: int) -> float:
     return min(_LIMIT_S_MAX, seconds * 2.0 ** min(failures, _EXPONENT_MAX))
 
 
-def _reset_wait(reply: Reply, now: float) -> float:
+def _reset_wait(reply: HttpReply, now: float) -> float:
     """Return the seconds until the limit's end by the server's own clock."""
     reset = _number(reply.headers.get("x-ratelimit-reset"))
     if reset is None:
@@ -191,7 +191,7 @@ def _reset_wait(reply: Reply, now: float) -> float:
     return min(_LIMIT_S_MAX, max(1.0, reset - _server_now(reply, now)))
 
 
-def _retry_after(reply: Reply, now: float) -> float | None:
+def _retry_after(reply: HttpReply, now: float) -> float | None:
     """Return the seconds that the server asks to wait: a number, or a date."""
     given = reply.headers.get("retry-after", "").strip()
     seconds = _number(given)
@@ -201,7 +201,7 @@ def _retry_after(reply: Reply, now: float) -> float | None:
     return None if seconds is None else min(_LIMIT_S_MAX, max(1.0, seconds))
 
 
-def _server_now(reply: Reply, now: float) -> float:
+def _server_now(reply: HttpReply, now: float) -> float:
     at = _date(reply.headers.get("date", ""))
     return now if at is None else at
 
@@ -221,7 +221,7 @@ def _number(text: str | None) -> float | None:
     return value if -1e12 < value < 1e12 else None  # noqa: PLR2004 - no infinity, no NaN
 
 
-def _refused(reply: Reply, asked: Asked) -> Refused:
+def _refused(reply: HttpReply, asked: Request) -> Refused:
     words = _server_message(reply)
     match reply.status:
         case 401:
@@ -249,7 +249,7 @@ def _refused(reply: Reply, asked: Asked) -> Refused:
             return Refused(f"{asked.host} refused {asked.what} with {reply.status}{words}")
 
 
-def _permission_hint(reply: Reply, asked: Asked) -> str:
+def _permission_hint(reply: HttpReply, asked: Request) -> str:
     """Tell which permission is missing: GitHub names what would have sufficed."""
     sign_on = reply.headers.get("x-github-sso", "")
     if "required" in sign_on:
@@ -269,7 +269,7 @@ def _permission(text: str) -> str:
     return f"{name.replace('_', ' ')}: {level}" if level else name.replace("_", " ")
 
 
-def _server_message(reply: Reply) -> str:
+def _server_message(reply: HttpReply) -> str:
     """Return what the server itself says, to be put behind a message."""
     body = _object(reply)
     message = str(body.get("message", "")).strip().rstrip(".")
@@ -287,7 +287,7 @@ def _detail(error: object) -> str:
     return " ".join(str(error[key]) for key in ("resource", "field", "code") if error.get(key))
 
 
-def _object(reply: Reply) -> dict[str, Any]:
+def _object(reply: HttpReply) -> dict[str, Any]:
     try:
         body = reply.json()
     except ValueError:

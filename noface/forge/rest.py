@@ -27,16 +27,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from noface.errors import ForgeAwayError, ForgeError
+from noface.forge.cache import AnswerCache, CachedAnswer
 from noface.forge.identity import Register
-from noface.forge.kept import Cache, Kept, MemoryCache
 from noface.forge.limits import (
     WRITE_PAUSE_S,
-    Asked,
+    Answered,
     Away,
-    Budget,
-    Fine,
+    HttpReply,
     Refused,
-    Reply,
+    Request,
+    RequestBudget,
     Verdict,
     budget_of,
     judged,
@@ -84,7 +84,7 @@ class RefusedError(ForgeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Document:
     """A body, parsed. `changed` is False if GitHub said that it is as it was when it was last kept."""
 
     body: Json
@@ -96,7 +96,7 @@ class Answer:
 class _State:
     """What the threads of a client share, below one lock."""
 
-    budget: Budget = field(default_factory=Budget)
+    budget: RequestBudget = field(default_factory=RequestBudget)
     away: dict[str, tuple[float, str]] = field(default_factory=dict)
     failures: int = 0
     homes: tuple[str, ...] = ()
@@ -115,7 +115,6 @@ class Client:
         location: Location,
         token: Token,
         clock: Clock,
-        cache: Cache | None = None,
         cancel: Canceller | None = None,
         dice: Callable[[], float] = lambda: 0.5,
         transport: "Transport | None" = None,
@@ -124,7 +123,7 @@ class Client:
         self.location = location
         self._token = token
         self._clock = clock
-        self._cache = cache if cache is not None else MemoryCache()
+        self._cache = AnswerCache()
         self._cancel = cancel
         self._dice = dice
         self._transport = transport if transport is not None else _transport(location, token)
@@ -139,22 +138,22 @@ class Client:
         except ValueError as error:
             raise ForgeError(f"Nothing can be asked of {self.location.host} with {error} for a name.") from None
 
-    def get(self, path: str, params: Mapping[str, object] | None = None, *, keep: bool = False) -> Answer:
+    def get(self, path: str, params: Mapping[str, object] | None = None, *, keep: bool = False) -> Document:
         """Return what is at a path. With `keep` only if it has changed is it sent again: that costs no budget."""
         url = _with_params(path, params)
         kept = self._cache.find(url) if keep else None
         reply = self._exchange("GET", url, None, {"If-None-Match": kept.etag} if kept is not None else {})
         if reply.status == _NOT_MODIFIED and kept is not None:
-            return Answer(Reply(200, {}, kept.body).json(), changed=False, next=kept.next)
+            return Document(HttpReply(200, {}, kept.body).json(), changed=False, next=kept.next)
         body = self._parsed(reply, f"GET {path}")
         following = self._next(reply)
         if keep and reply.headers.get("etag"):
-            self._cache.keep(url, Kept(reply.headers["etag"], reply.body, following))
-        return Answer(body, next=following)
+            self._cache.keep(url, CachedAnswer(reply.headers["etag"], reply.body, following))
+        return Document(body, next=following)
 
     def pages(
         self, path: str, params: Mapping[str, object] | None = None, *, keep: bool = False, pages_max: int = _PAGES_MAX
-    ) -> Iterator[Answer]:
+    ) -> Iterator[Document]:
         """Yield a listing's pages of up to 100 entries, each when it is asked for."""
         answer = self.get(path, {"per_page": _PER_PAGE, **(params or {})}, keep=keep)
         yield answer
@@ -210,16 +209,18 @@ class Client:
 
     def _exchange(
         self, verb: str, url: str, body: Json, headers: Mapping[str, str], *, follow_away: bool = False
-    ) -> Reply:
+    ) -> HttpReply:
         """Send until there is an answer to give. Raises as the module says."""
         resource = _GRAPHQL if url.endswith(f"/{_GRAPHQL}") else "core"
-        asked = Asked(f"{verb} {urlsplit(url).path}", self.location.repository, self.location.host, self._token.source)
+        asked = Request(
+            f"{verb} {urlsplit(url).path}", self.location.repository, self.location.host, self._token.source
+        )
         self._check_allowed(verb, url)
         for tries in range(1, _TRIES + 1):
             self._check_may_send(verb, resource)
             self._space(verb)
             reply, verdict = self._once(verb, url, body, headers, asked, follow_away=follow_away)
-            if isinstance(verdict, Fine):
+            if isinstance(verdict, Answered):
                 return reply
             if isinstance(verdict, Refused):
                 raise RefusedError(f"{verdict.why}.", verdict.hint, reply.status)
@@ -242,8 +243,8 @@ class Client:
         return None
 
     def _once(
-        self, verb: str, url: str, body: Json, headers: Mapping[str, str], asked: Asked, *, follow_away: bool
-    ) -> tuple[Reply, Verdict]:
+        self, verb: str, url: str, body: Json, headers: Mapping[str, str], asked: Request, *, follow_away: bool
+    ) -> tuple[HttpReply, Verdict]:
         from noface.forge.transport import UnreachableError
 
         with self._lock:
@@ -253,7 +254,7 @@ class Client:
         except UnreachableError as error:
             with self._lock:
                 self._state.failures += 1
-            return Reply(0, {}), Away(str(error), outage_wait(failures, self._dice()))
+            return HttpReply(0, {}), Away(str(error), outage_wait(failures, self._dice()))
         now = self._clock.now()
         judge = judged_graphql if asked.what.endswith(f"/{_GRAPHQL}") else judged
         verdict = judge(reply, asked, now, failures, self._dice())
@@ -263,7 +264,7 @@ class Client:
                 self._state.budget = budget_of(reply, now, self._state.budget)
         return reply, verdict
 
-    def _followed(self, verb: str, url: str, body: Json, headers: Mapping[str, str], *, follow_away: bool) -> Reply:
+    def _followed(self, verb: str, url: str, body: Json, headers: Mapping[str, str], *, follow_away: bool) -> HttpReply:
         """Send a request and follow redirects: within the API's host with the token, elsewhere only files, without."""
         reply = self._transport.send(verb, url, body, dict(headers))
         for _ in range(_HOPS_MAX):
@@ -355,7 +356,7 @@ class Client:
         match = REPOSITORY.match(self._path(url))
         return match[1].lower() if match is not None else ""
 
-    def _next(self, reply: Reply) -> str:
+    def _next(self, reply: HttpReply) -> str:
         """Return the page after this one, from the header Link, "" for none.
 
         Raises ForgeError for one at another host: to stop there would take a part of a listing for the whole.
@@ -372,7 +373,7 @@ class Client:
             )
         return target
 
-    def _parsed(self, reply: Reply, what: str) -> Json:
+    def _parsed(self, reply: HttpReply, what: str) -> Json:
         try:
             return reply.json()
         except ValueError:

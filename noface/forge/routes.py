@@ -86,9 +86,6 @@ def _fits(route: tuple[str, ...], parts: tuple[str, ...]) -> bool:
     if len(route) != len(parts):
         return False
     return all(
-        (_is_number(part) if name == "#" else name in ("*", part)) for name, part in zip(route, parts, strict=True)
+        (part.isascii() and part.isdecimal() if name == "#" else name in ("*", part))
+        for name, part in zip(route, parts, strict=True)
     )
-
-
-def _is_number(part: str) -> bool:
-    return part.isascii() and part.isdecimal()

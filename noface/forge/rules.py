@@ -33,7 +33,7 @@ _REGEX_S_MAX = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class BranchRule:
     """A rule that holds for a branch; `bypass` is None if it is not known whether the token's owner may bypass it."""
 
     kind: str
@@ -52,10 +52,10 @@ class Refusal:
     certain: bool
 
 
-def rules_of(listed: Iterable[Any]) -> tuple[Rule, ...]:
+def rules_of(listed: Iterable[Any]) -> tuple[BranchRule, ...]:
     """Read the rules of a branch. Total."""
     return tuple(
-        Rule(text(each, "type"), table(each, "parameters"), number(each, "ruleset_id"))
+        BranchRule(text(each, "type"), table(each, "parameters"), number(each, "ruleset_id"))
         for each in listed
         if text(each, "type")
     )
@@ -67,12 +67,12 @@ def may_bypass(ruleset: object) -> bool | None:
     return word in ("always", "exempt") if word else None
 
 
-def wants_linear(rules: Iterable[Rule]) -> bool:
+def wants_linear(rules: Iterable[BranchRule]) -> bool:
     """True if a branch may hold no merge commits, as far as is known."""
     return any(rule.kind == "required_linear_history" and not rule.bypass for rule in rules)
 
 
-def refusals(rules: Iterable[Rule], branch: str, email: str, messages: tuple[str, ...]) -> Iterator[Refusal]:
+def refusals(rules: Iterable[BranchRule], branch: str, email: str, messages: tuple[str, ...]) -> Iterator[Refusal]:
     """Yield what rules would refuse of pushes to a branch, by commits of this address with these messages."""
     for rule in rules:
         if rule.bypass:

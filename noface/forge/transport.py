@@ -11,7 +11,7 @@ import requests
 from noface import __version__
 from noface.errors import ForgeError
 from noface.forge.deadline import WatchedAdapter, deadline
-from noface.forge.limits import Reply
+from noface.forge.limits import HttpReply
 from noface.forge.location import is_loopback
 
 API_VERSION = "2022-11-28"
@@ -49,7 +49,7 @@ class Transport:
         for scheme in ("http://", "https://"):
             self._session.mount(scheme, WatchedAdapter())
 
-    def send(self, verb: str, url: str, body: Any = None, headers: dict[str, str] | None = None) -> Reply:
+    def send(self, verb: str, url: str, body: Any = None, headers: dict[str, str] | None = None) -> HttpReply:
         """Send a request to the API. `url` is a path below it, or one of its own whole URLs. Redirects are answers.
 
         Raises UnreachableError, and ForgeError for a certificate that cannot be trusted.
@@ -58,7 +58,7 @@ class Transport:
         here = urlunsplit((*self._origin, *whole[2:]))  # whatever URL an answer told: the token goes to no other host
         return self._sent(verb, here, {**self._headers, **(headers or {})}, body)
 
-    def fetch(self, url: str) -> Reply:
+    def fetch(self, url: str) -> HttpReply:
         """Get a file from wherever the API has sent us, without the token. Its end is kept if it is too long.
 
         Raises UnreachableError, and ForgeError for a certificate that cannot be trusted.
@@ -69,7 +69,9 @@ class Transport:
         """Close the connections that no request uses."""
         self._session.close()
 
-    def _sent(self, verb: str, url: str, headers: dict[str, str], body: Any = None, *, keep_end: bool = False) -> Reply:
+    def _sent(
+        self, verb: str, url: str, headers: dict[str, str], body: Any = None, *, keep_end: bool = False
+    ) -> HttpReply:
         host = urlsplit(url).netloc
         try:
             with (
@@ -87,7 +89,9 @@ class Transport:
                 text = _text(response, host, keep_end=keep_end)
         except requests.RequestException as error:
             raise _unreachable(error, host) from None
-        return Reply(response.status_code, {name.lower(): value for name, value in response.headers.items()}, text, url)
+        return HttpReply(
+            response.status_code, {name.lower(): value for name, value in response.headers.items()}, text, url
+        )
 
 
 def _text(response: requests.Response, host: str, *, keep_end: bool) -> str:

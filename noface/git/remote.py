@@ -28,7 +28,7 @@ from urllib.parse import urlsplit
 from noface.errors import RemoteError, UsageError
 from noface.git.command import Git, Output, end_process
 from noface.git.refs import FETCHED, HEADS, Vet, unseen
-from noface.git.remote_causes import Reason, RemoteCause, reason_of, server_words, without_credentials
+from noface.git.remote_causes import RemoteCause, RemoteReason, reason_of, server_words, without_credentials
 from noface.git.repository import Repository
 
 LOOK_SECONDS_MAX = 30.0
@@ -61,7 +61,7 @@ class Rejected:
     """The remote did not take a push of `ref`. `said` is what the server itself said, "" if it said nothing."""
 
     ref: str
-    reason: Reason
+    reason: RemoteReason
     said: str = ""
 
     @property
@@ -140,7 +140,7 @@ class Remote:
     """A repository's remote. Its methods wait for the network, up to a limit; threads may share it.
 
     `main` is the full ref of its main branch, `fetched` the local ref that holds what was fetched of that. `url` and
-    `push_url` may hold a password; `shown` is for people.
+    `push_url` may hold a password; `address` is for people.
     """
 
     def __init__(

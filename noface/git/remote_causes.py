@@ -47,7 +47,7 @@ class RemoteCause(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class RemoteReason:
     """A cause, the line of git's message that tells of it, and what a person can do.
 
     `own_branch` is that for a branch of noface's own, `unsigned` that for commits that were not signed.
@@ -61,12 +61,12 @@ class Reason:
 
 
 @cache
-def _causes() -> tuple[tuple[re.Pattern[str], Reason], ...]:
+def _causes() -> tuple[tuple[re.Pattern[str], RemoteReason], ...]:
     entries = table("remote_messages")["messages"]
     return tuple(
         (
             re.compile("|".join(entry["patterns"])),
-            Reason(
+            RemoteReason(
                 RemoteCause(entry["cause"]),
                 "",
                 entry["advice"],
@@ -90,7 +90,7 @@ def without_credentials(text: str) -> str:
     return _CREDENTIALS.sub("", text)
 
 
-def reason_of(message: str) -> Reason:
+def reason_of(message: str) -> RemoteReason:
     """Return why git failed, from all it said; of several causes the first of the table that a line tells of."""
     lines = _lines(message)
     for pattern, reason in _causes():
@@ -99,7 +99,7 @@ def reason_of(message: str) -> Reason:
             return replace(reason, line=_plain(line))
     telling = [line for line in lines if not line.startswith(_NOISE)]
     line = _plain(telling[-1]) if telling else "git said nothing"
-    return Reason(RemoteCause.UNKNOWN, line, "Try by hand what it says: `git fetch`, `git push --dry-run`.")
+    return RemoteReason(RemoteCause.UNKNOWN, line, "Try by hand what it says: `git fetch`, `git push --dry-run`.")
 
 
 def server_words(message: str) -> str:

@@ -40,7 +40,7 @@ def write_atomic(path: Path, data: str | bytes, *, durable: bool = True) -> None
         _sync_directory(path.parent)
 
 
-class Standing:
+class HeldFolder:
     """A folder as it is now, kept open, so that no other takes its number: tells whether its path still leads there."""
 
     def __init__(self, path: Path) -> None:

@@ -29,7 +29,7 @@ class BoundToPlaceError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class Relocation:
     """Which paths are exchanged for which; `stopped` ends the copying, which then raises InterruptedError."""
 
     names: tuple[tuple[bytes, bytes], ...]
@@ -57,7 +57,7 @@ def check(old: bytes, new: bytes, start: bytes, path: str) -> None:
         raise BoundToPlaceError(path)
 
 
-def copy_moved(source: Path, target: Path, move: Move) -> None:
+def copy_moved(source: Path, target: Path, move: Relocation) -> None:
     """Copy a folder, file or link to `target`, where nothing is; neither sockets nor pipes.
 
     Raises BoundToPlaceError, OSError, or InterruptedError; what is copied by then stays.
@@ -68,7 +68,7 @@ def copy_moved(source: Path, target: Path, move: Move) -> None:
 # Strings, not paths: there are very many files.
 
 
-def _copy(source: str, target: str, status: os.stat_result, move: Move) -> None:
+def _copy(source: str, target: str, status: os.stat_result, move: Relocation) -> None:
     mode = status.st_mode
     if stat.S_ISLNK(mode):
         leads_to = move.apply(os.fsencode(os.readlink(source)), source)  # noqa: PTH115
@@ -90,7 +90,7 @@ def _copy(source: str, target: str, status: os.stat_result, move: Move) -> None:
     os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def _copy_file(source: str, target: str, size: int, move: Move) -> None:
+def _copy_file(source: str, target: str, size: int, move: Relocation) -> None:
     reading = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         writing = os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -108,7 +108,7 @@ def _copy_file(source: str, target: str, size: int, move: Move) -> None:
         os.close(reading)
 
 
-def _copy_large(reading: int, writing: int, path: str, move: Move) -> None:
+def _copy_large(reading: int, writing: int, path: str, move: Relocation) -> None:
     """Copy a file without holding all of it in memory, then exchange the path where it stands."""
     if not _cloned(reading, writing):
         while os.sendfile(writing, reading, None, 1 << 30):

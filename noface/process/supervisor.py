@@ -243,7 +243,7 @@ class Supervisor:
         if self._abandoned or self._status is None:
             return None
         code = os.waitstatus_to_exitcode(self._status)
-        boxed = self._box is None or code != BOX_FAILED or exceeded or self._box_ran()
+        boxed = self._box is None or code != BOX_FAILED or exceeded or BOX_RAN in self._box_status()
         boxed = boxed or bool(self._killed - self._box_init())  # its own process 1 may outlive a box that failed
         if self._box is not None:
             code = _box_exit_code(code)
@@ -255,9 +255,6 @@ class Supervisor:
             "boxed": boxed,
             "at_work": self._at_work,
         }
-
-    def _box_ran(self) -> bool:
-        return BOX_RAN in self._box_status()
 
     def _box_init(self) -> set[int]:
         return {int(match[1]) for match in BOX_INIT.finditer(self._box_status())}

@@ -32,7 +32,7 @@ _FILTER = re.compile(r"No (?:filter|test) named '(\w+)'")
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class TemplateFault:
     """What is wrong with a template, in which line (None: nobody knows), in words for a person."""
 
     template: str
@@ -40,14 +40,14 @@ class Fault:
     message: str
 
 
-def faults(templates: Mapping[str, str]) -> tuple[Fault, ...]:
+def faults(templates: Mapping[str, str]) -> tuple[TemplateFault, ...]:
     """Return what is wrong: first syntax, then names; if these are sound, what fails when they are filled in."""
     made = environment(templates)
     trees: dict[str, nodes.Template] = {}
-    problems: list[Fault] = []
+    problems: list[TemplateFault] = []
     for name, text in templates.items():
         read = _read(made, name, text)
-        if isinstance(read, Fault):
+        if isinstance(read, TemplateFault):
             problems.append(read)
         else:
             trees[name] = read
@@ -74,7 +74,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f'; did you mean "{near[0]}"?' if near else ""
 
 
-def _read(made: "Environment", name: str, text: str) -> "nodes.Template | Fault":
+def _read(made: "Environment", name: str, text: str) -> "nodes.Template | TemplateFault":
     """Return a template's tree, or the wrong syntax or unknown filter in it; noface's own are known to compile."""
     from jinja2 import TemplateSyntaxError
 
@@ -85,23 +85,23 @@ def _read(made: "Environment", name: str, text: str) -> "nodes.Template | Fault"
     except TemplateSyntaxError as error:
         message = str(error.message).rstrip(".")
         unknown = _FILTER.search(message)
-        return Fault(name, error.lineno, f"{message}{suggestion(unknown[1], made.filters) if unknown else ''}")
+        return TemplateFault(name, error.lineno, f"{message}{suggestion(unknown[1], made.filters) if unknown else ''}")
     except RecursionError:
-        return Fault(name, None, "it is nested too deeply")
+        return TemplateFault(name, None, "it is nested too deeply")
 
 
-def _unknown(name: str, tree: "nodes.Template", templates: set[str], bound: set[str]) -> Iterator[Fault]:
+def _unknown(name: str, tree: "nodes.Template", templates: set[str], bound: set[str]) -> Iterator[TemplateFault]:
     """Find variables and templates that are not there."""
     from jinja2 import meta, nodes
 
     known = variables(name)
     for unknown in sorted(meta.find_undeclared_variables(tree) - set(known) - bound):
         line = min((node.lineno for node in tree.find_all(nodes.Name) if node.name == unknown), default=None)
-        yield Fault(name, line, f'there is no variable "{unknown}"{suggestion(unknown, known)}')
+        yield TemplateFault(name, line, f'there is no variable "{unknown}"{suggestion(unknown, known)}')
     for node in tree.find_all((nodes.Extends, nodes.Include, nodes.Import, nodes.FromImport)):
         wanted = getattr(getattr(node, "template", None), "value", None)
         if isinstance(wanted, str) and wanted not in templates:
-            yield Fault(name, node.lineno, f'there is no template "{wanted}"{suggestion(wanted, templates)}')
+            yield TemplateFault(name, node.lineno, f'there is no template "{wanted}"{suggestion(wanted, templates)}')
 
 
 def _bound(tree: "nodes.Template") -> set[str]:
@@ -113,7 +113,7 @@ def _bound(tree: "nodes.Template") -> set[str]:
     return names | {name.name for assign in tree.find_all(nodes.Assign) for name in assign.find_all(nodes.Name)}
 
 
-def _tried(made: "Environment", situation: Situation) -> Iterator[Fault]:
+def _tried(made: "Environment", situation: Situation) -> Iterator[TemplateFault]:
     """Fill a situation's template in with every sample."""
     for data in samples(situation):
         try:
@@ -121,10 +121,10 @@ def _tried(made: "Environment", situation: Situation) -> Iterator[Fault]:
             made.get_template(situation.template).render(values_of(situation, data, pieces))
         except RecursionError:
             hint = f'"{BUILT_IN}{situation.template}" is noface\'s own'
-            yield Fault(situation.template, None, f"it extends or includes itself without end; {hint}")
+            yield TemplateFault(situation.template, None, f"it extends or includes itself without end; {hint}")
         except Exception as error:  # noqa: BLE001 - a user's template can raise anything, and that is what is asked
             name, number = _place(error, situation.template)
-            yield Fault(name, number, _sentence(error, name))
+            yield TemplateFault(name, number, _sentence(error, name))
 
 
 def _place(error: BaseException, template: str) -> tuple[str, int | None]:

@@ -35,7 +35,7 @@ class JsonObject:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenObject:
     """An object that was begun and is not JSON: `problem` says what was found at `at` instead of what.
 
     `truncated` if the text ended first. `keys` are its own keys as far as it was read.
@@ -53,7 +53,7 @@ class Scan:
     """All complete objects and all broken ones, each in their order."""
 
     objects: tuple[JsonObject, ...] = ()
-    broken: tuple[Broken, ...] = ()
+    broken: tuple[BrokenObject, ...] = ()
 
 
 class _Want(Enum):
@@ -79,10 +79,10 @@ def scan(text: str) -> Scan:
     """Return the objects of a text; total."""
     fences = deque(_json_fences(text))
     objects: list[JsonObject] = []
-    broken: list[Broken] = []
+    broken: list[BrokenObject] = []
     at = 0
     while (opening := _OPENING.search(text, at)) is not None:
-        reader = _Reader(text, opening.start())
+        reader = _ObjectReader(text, opening.start())
         end = reader.read()
         if end is _End.COMPLETE:
             while fences and fences[0][1] <= opening.start():
@@ -104,7 +104,7 @@ def place(text: str, at: int) -> str:
     return f"line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)}"
 
 
-class _Reader:
+class _ObjectReader:
     """Reads one object. `at` is where it stopped, `begun` whether a first key and its colon were seen."""
 
     def __init__(self, text: str, start: int) -> None:
@@ -132,7 +132,7 @@ class _Reader:
                 return self._why()
         return _End.COMPLETE
 
-    def broken(self, end: _End) -> Broken:
+    def broken(self, end: _End) -> BrokenObject:
         """Return what to say of an object that did not end well."""
         if end is _End.TRUNCATED:
             problem = "the text ends before the closing brackets of the object"
@@ -143,7 +143,7 @@ class _Reader:
             problem = f"expected {self._want.value}, found {here}"
             if self.in_string:
                 problem = f"a string must not hold a line break or an unknown escape, found {here} (write \\n, \\\\)"
-        return Broken(self.start, self.at, problem, truncated=end is _End.TRUNCATED, keys=tuple(self.keys))
+        return BrokenObject(self.start, self.at, problem, truncated=end is _End.TRUNCATED, keys=tuple(self.keys))
 
     def _why(self) -> _End:
         """Tell a text that ends too early from one that is wrong."""
@@ -221,7 +221,7 @@ def _json_fences(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _unquoted(text: str) -> tuple[Broken, ...]:
+def _unquoted(text: str) -> tuple[BrokenObject, ...]:
     """Return what looks like an object in the notation of Python or JavaScript."""
     last = next(iter(deque(_UNQUOTED.finditer(text), maxlen=1)), None)
-    return (Broken(last.start(), last.start(), "keys and strings must stand in double quotes"),) if last else ()
+    return (BrokenObject(last.start(), last.start(), "keys and strings must stand in double quotes"),) if last else ()

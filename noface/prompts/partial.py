@@ -29,7 +29,7 @@ _MARK = "[… {left_out} characters left out …]\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class AttemptStep:
     """One step: whether it did what it should, what is to be noted of it, and what it put out."""
 
     name: str
@@ -38,11 +38,11 @@ class Step:
     output: str = ""
 
 
-def steps_of(report: AttemptReport) -> tuple[Step, ...]:
+def steps_of(report: AttemptReport) -> tuple[AttemptStep, ...]:
     """Return the steps of an attempt as far as it came, in their order."""
     if isinstance(report, NotStarted):
         return (_judgement(report.failure, started=False),)
-    steps: list[Step] = []
+    steps: list[AttemptStep] = []
     if report.agent is not None:
         steps.append(_agent(report.agent))
     if report.snapshot is not None:
@@ -54,7 +54,7 @@ def steps_of(report: AttemptReport) -> tuple[Step, ...]:
 
 
 def accumulate(
-    steps: tuple[Step, ...],
+    steps: tuple[AttemptStep, ...],
     form: EarlierForm = EarlierForm.NOTES_ONLY,
     chars_max: int = CHARS_MAX,
     planned: int = 0,
@@ -89,7 +89,7 @@ def accumulate(
     }
 
 
-def _agent(run: AgentRun) -> Step:
+def _agent(run: AgentRun) -> AttemptStep:
     usage = run.usage
     notes = _known(
         exit_code=run.exit_code,
@@ -101,10 +101,10 @@ def _agent(run: AgentRun) -> Step:
         error=f"{run.error.kind}: {run.error.message}" if run.error is not None else None,
     )
     ok = run.error is None and run.ended_by is EndedBy.ITSELF  # what an exit code means is judged in `error`
-    return Step(_AGENT, ok, notes, run.answer or run.last_words)
+    return AttemptStep(_AGENT, ok, notes, run.answer or run.last_words)
 
 
-def _snapshot(snapshot: Snapshot) -> Step:
+def _snapshot(snapshot: Snapshot) -> AttemptStep:
     changes = snapshot.changes
     notes = _known(
         commit=snapshot.commit,
@@ -116,10 +116,10 @@ def _snapshot(snapshot: Snapshot) -> Step:
     )
     listed = "\n".join(f"{change.status} {change.path}" for change in changes[:_FILES_MAX])
     more = len(changes) - _FILES_MAX
-    return Step("snapshot", ok=True, notes=notes, output=f"{listed}\n… and {more} more" if more > 0 else listed)
+    return AttemptStep("snapshot", ok=True, notes=notes, output=f"{listed}\n… and {more} more" if more > 0 else listed)
 
 
-def _gate(result: GateResult) -> Step:
+def _gate(result: GateResult) -> AttemptStep:
     failure = result.failure
     notes = _known(
         exit_code=result.exit_code,
@@ -132,15 +132,15 @@ def _gate(result: GateResult) -> Step:
         failure=f"{failure.kind}: {failure.message}" if failure is not None else None,
     )
     # A soft gate is only reported: its failure is in the notes, and stops nothing.
-    return Step(
+    return AttemptStep(
         f"gate {result.gate.name}", result.passed or not result.gate.hard, notes, failure.excerpt if failure else ""
     )
 
 
-def _judgement(failure: Failure, *, started: bool) -> Step:
+def _judgement(failure: Failure, *, started: bool) -> AttemptStep:
     """Return the step that failed if none of the recorded ones did: before the worker ran, or after it."""
     notes = _known(kind=failure.kind.value, rule=failure.rule, message=failure.message, location=failure.location)
-    return Step("judgement" if started else "workspace", ok=False, notes=notes, output=failure.excerpt)
+    return AttemptStep("judgement" if started else "workspace", ok=False, notes=notes, output=failure.excerpt)
 
 
 def _end(output: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from noface.model.backlog import id_problem, nearest
 from noface.model.patterns import path_problem
-from noface.prompts.json_scan import Broken, JsonObject, Scan, place, scan
+from noface.prompts.json_scan import BrokenObject, JsonObject, Scan, place, scan
 from noface.prompts.text import fenced, line, long_text, shorten
 
 _ERRORS_READ_MAX = 100
@@ -248,7 +248,7 @@ def load(read: str, candidate: JsonObject) -> dict[str, Any] | str:
     return cleaned if isinstance(cleaned, dict) else "expected an object"
 
 
-def broken_answer(read: str, broken: Broken) -> Invalid:
+def broken_answer(read: str, broken: BrokenObject) -> Invalid:
     """Return the finding about an object that is no JSON."""
     if broken.truncated:
         return Invalid(f"truncated JSON: {broken.problem}", actual_type="truncated")
@@ -292,7 +292,7 @@ def _judged(read: str, scanned: Scan, picked: JsonObject | None, schema: Mapping
     return checked
 
 
-def _no_object(read: str, broken: list[Broken]) -> Invalid:
+def _no_object(read: str, broken: list[BrokenObject]) -> Invalid:
     if _is_array(read):
         return Invalid(f"{_NO_OBJECT}: expected object, got array", actual_type="array")
     if not broken:

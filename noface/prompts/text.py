@@ -218,7 +218,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PromptPart:
     """Texts of one sort. `share` is what it keeps, in hundredths of the room.
 
     `rows`: its items are short; each stays or goes as it is, the first ones stay longest. `bytes_max`
@@ -259,7 +259,7 @@ class Fitted:
     cuts: tuple[str, ...]
 
 
-def fit(parts: Sequence[Part], draw: Callable[[Pieces], str], bytes_max: int) -> Fitted:
+def fit(parts: Sequence[PromptPart], draw: Callable[[Pieces], str], bytes_max: int) -> Fitted:
     """Return the prompt that `draw` makes, in at most `bytes_max` bytes if its fixed parts leave room for that.
 
     `parts` stand in the order in which they are cut. `draw` is called a bounded number of times.
@@ -285,7 +285,7 @@ def fit(parts: Sequence[Part], draw: Callable[[Pieces], str], bytes_max: int) ->
 
 
 def _filled(
-    parts: Sequence[Part], draw: Callable[[Pieces], str], least: Pieces, bytes_max: int, room: int
+    parts: Sequence[PromptPart], draw: Callable[[Pieces], str], least: Pieces, bytes_max: int, room: int
 ) -> tuple[str, Pieces] | None:
     """Return the longest text found that fits, with what it shows; None if nothing more than `least` does.
 
@@ -312,7 +312,7 @@ def _filled(
     return best
 
 
-def whole(parts: Sequence[Part]) -> Pieces:
+def whole(parts: Sequence[PromptPart]) -> Pieces:
     """Return the parts with nothing cut that need not be."""
     return _cut_all(parts, _UNLIMITED)
 
@@ -341,7 +341,7 @@ def level(needs: Sequence[int], room: int) -> list[int]:
     return given
 
 
-def _cut_all(parts: Sequence[Part], room: int) -> dict[str, Kept]:
+def _cut_all(parts: Sequence[PromptPart], room: int) -> dict[str, Kept]:
     given = allot([part.need for part in parts], [part.share for part in parts], room)
     return {
         part.key: _rows(part, extra) if part.rows else _texts(part, extra)
@@ -349,7 +349,7 @@ def _cut_all(parts: Sequence[Part], room: int) -> dict[str, Kept]:
     }
 
 
-def _rows(part: Part, extra: int) -> Kept:
+def _rows(part: PromptPart, extra: int) -> Kept:
     texts: list[str] = []
     for item in part.items:
         extra -= _need(item, rows=True)
@@ -360,7 +360,7 @@ def _rows(part: Part, extra: int) -> Kept:
     return Kept(tuple(texts), left_out, (f"{part.name}: {left_out} of {total} left out",) if left_out else ())
 
 
-def _texts(part: Part, extra: int) -> Kept:
+def _texts(part: PromptPart, extra: int) -> Kept:
     given = level([_need(item, rows=False) for item in part.items], extra)
     made = [shorten(item.text, size(stub(item.text).text) + more) for item, more in zip(part.items, given, strict=True)]
     cuts = [_sentence(item, cut) for item, cut in zip(part.items, made, strict=True) if cut.left_out]
@@ -377,5 +377,5 @@ def _sentence(item: Item, cut: Cut) -> str:
     return f"{item.name}: {cut.left_out} of {item.text.chars} characters left out"
 
 
-def _cuts(parts: Sequence[Part], pieces: Pieces) -> tuple[str, ...]:
+def _cuts(parts: Sequence[PromptPart], pieces: Pieces) -> tuple[str, ...]:
     return tuple(cut for part in parts for cut in pieces[part.key].cuts)

@@ -11,7 +11,7 @@ from typing import Any
 from noface.model.failure import Failure, PriorFailure
 from noface.model.taxonomy import reaches_workers
 from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation, protected_excerpt
-from noface.prompts.text import Item, Kept, Long, Part, Pieces, clean, line, long_text
+from noface.prompts.text import Item, Kept, Long, Pieces, PromptPart, clean, line, long_text
 
 _OLDER_EXCERPT_CHARS_MAX = 2_000
 _OLDER_MESSAGE_CHARS_MAX = 200
@@ -27,7 +27,7 @@ _EMPTY: dict[str, Any] = {"violation": "", "previous_answer": "", "parts": ()}
 """Variables that question templates of earlier versions name; a template of a user's may still do."""
 
 
-def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[Part, ...]:
+def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[PromptPart, ...]:
     """Return what can be cut, in the order of cutting; of each text no more than `chars_max` characters are read."""
     failure, older = _newest(data.earlier)
     number = _patch_number(data)
@@ -37,7 +37,7 @@ def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[Part, ...
     parts = [
         _older_part(data, older),
         _whole("files", "the related files", 5, files, chars_max),
-        Part("lessons", "lessons", 5, tuple(Item("lessons", _lesson(text)) for text in data.lessons), rows=True),
+        PromptPart("lessons", "lessons", 5, tuple(Item("lessons", _lesson(text)) for text in data.lessons), rows=True),
     ]
     if isinstance(data, PromptData):
         newest = failure.number if failure is not None else number
@@ -188,9 +188,9 @@ def _condensed(failure: PriorFailure, form: EarlierForm) -> PriorFailure:
     return replace(failure, message=message, summary=summary, excerpt=lines.head + left_out + lines.tail)
 
 
-def _older_part(data: PromptData | QuestionData, older: tuple[PriorFailure, ...]) -> Part:
+def _older_part(data: PromptData | QuestionData, older: tuple[PriorFailure, ...]) -> PromptPart:
     items = tuple(Item(f"attempt {one.number}", Long(_row(one, data.earlier_form))) for one in reversed(older))
-    return Part("older", "the older attempts", 4, items, rows=True, bytes_max=data.earlier_bytes_max)
+    return PromptPart("older", "the older attempts", 4, items, rows=True, bytes_max=data.earlier_bytes_max)
 
 
 def _row(failure: PriorFailure, form: EarlierForm) -> str:
@@ -200,13 +200,13 @@ def _row(failure: PriorFailure, form: EarlierForm) -> str:
     return " ".join((short.model, short.kind, short.message, line(short.location or ""), *tests, *work, short.excerpt))
 
 
-def _whole(key: str, name: str, share: int, texts: list[tuple[str, str]], chars_max: int) -> Part:
-    return Part(key, name, share, tuple(Item(item, long_text(text, chars_max)) for item, text in texts))
+def _whole(key: str, name: str, share: int, texts: list[tuple[str, str]], chars_max: int) -> PromptPart:
+    return PromptPart(key, name, share, tuple(Item(item, long_text(text, chars_max)) for item, text in texts))
 
 
-def _one(key: str, name: str, share: int, text: str, chars_max: int) -> Part:
+def _one(key: str, name: str, share: int, text: str, chars_max: int) -> PromptPart:
     long = long_text(text, chars_max)
-    return Part(key, name, share, (Item(name, long),) if long.head.strip() or long.gone else ())
+    return PromptPart(key, name, share, (Item(name, long),) if long.head.strip() or long.gone else ())
 
 
 def _lesson(text: str) -> Long:
@@ -214,8 +214,8 @@ def _lesson(text: str) -> Long:
     return Long(clean(text[:_LESSON_CHARS_MAX]))
 
 
-def _rows(key: str, name: str, share: int, rows: tuple[str, ...]) -> Part:
-    return Part(key, name, share, tuple(Item(name, Long(line(row))) for row in rows if row.strip()), rows=True)
+def _rows(key: str, name: str, share: int, rows: tuple[str, ...]) -> PromptPart:
+    return PromptPart(key, name, share, tuple(Item(name, Long(line(row))) for row in rows if row.strip()), rows=True)
 
 
 def _text(pieces: Pieces, key: str) -> str:

@@ -82,7 +82,8 @@ class FilesTracker:
             hint = "The place of the issues must be a folder that you can read."
             raise UsageError(f"cannot list {self._folder}: {error.strerror}", hint) from error
         if entries is None:
-            return Backlog(warnings=(self._no_folder(),))
+            hint = f"Put Markdown files into {self._folder}/, file for each piece of work."
+            return Backlog(warnings=(IssueFault(self._folder, f"there is no folder {self._folder}", hint),))
         landed = frozenset(merged)
         if self._last is not None and self._last[:2] == (entries, landed):
             return self._last[2]
@@ -152,10 +153,6 @@ class FilesTracker:
 
     def _source(self, name: str) -> str:
         return f"{self._folder}/{printable(name)}"
-
-    def _no_folder(self) -> IssueFault:
-        hint = f"Put Markdown files into {self._folder}/, file for each piece of work."
-        return IssueFault(source=self._folder, problem=f"there is no folder {self._folder}", hint=hint)
 
 
 def _checked(parsed: Sequence[ParsedFile], merged: Collection[str]) -> Backlog:

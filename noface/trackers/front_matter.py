@@ -18,7 +18,7 @@ from noface.model.backlog import nearest
 from noface.model.issue import DEFAULT_PRIORITY, Issue, IssueFault
 from noface.model.quoting import literal
 from noface.trackers.base import clean_title, title_problem
-from noface.trackers.issue_body import Body
+from noface.trackers.issue_body import IssueBody
 
 FRONT_MATTER_BYTES_MAX = 16_384
 """tomllib takes quadratic time for a dotted key: a second for one this long, a quarter of a minute for 64 KiB."""
@@ -152,7 +152,7 @@ def validate(data: Mapping[str, object]) -> tuple[FrontMatter | None, list[tuple
         return None, list(problems)
 
 
-def read_settings(body: Body) -> tuple[FrontMatter, list[str]]:
+def read_settings(body: IssueBody) -> tuple[FrontMatter, list[str]]:
     """Return what the front matter of a body sets, its `paths` with those below a heading, and every problem of both.
 
     What has problems counts for nothing.

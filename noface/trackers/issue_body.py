@@ -61,7 +61,7 @@ class Reference(NamedTuple):
 
 
 @dataclass(slots=True)
-class Body:
+class IssueBody:
     """What a body says. `text` is all of it but the front matter; `front_line` the line where that begins, from 1."""
 
     text: str = ""
@@ -80,9 +80,9 @@ class _Line(NamedTuple):
     fence: str | None = None
 
 
-def read_body(body: str, home: str) -> Body:
+def read_body(body: str, home: str) -> IssueBody:
     """Read a body; `home` is the repository's address in a browser, such as https://github.com/acme/shop."""
-    result = Body()
+    result = IssueBody()
     lines = body.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if "noface" in body.lower() or body.lstrip().startswith("+++"):
         lines = _without_front(lines, result)
@@ -93,7 +93,7 @@ def read_body(body: str, home: str) -> Body:
     return result
 
 
-def _read_lines(lines: list[str], home: str, result: Body, *, says: bool) -> None:
+def _read_lines(lines: list[str], home: str, result: IssueBody, *, says: bool) -> None:
     """Read sections and, if the body `says` something in its prose, that."""
     section, list_only = "", False
     for line in _spoken(lines):
@@ -118,7 +118,7 @@ def _may_say(text: str) -> bool:
     return "blocked" in low or "depend" in low
 
 
-def _without_front(lines: list[str], result: Body) -> list[str]:
+def _without_front(lines: list[str], result: IssueBody) -> list[str]:
     """Take the front matter out of the lines, into `result`."""
     start = next((at for at, line in enumerate(lines) if line.strip()), 0)
     if lines[start].rstrip() == "+++":
@@ -150,7 +150,7 @@ def _closing(lines: list[str], start: int, fence: str) -> int:
     return len(lines)
 
 
-def _cut(lines: list[str], start: int, end: int, result: Body) -> list[str]:
+def _cut(lines: list[str], start: int, end: int, result: IssueBody) -> list[str]:
     inner = lines[start + 1 : end]
     marks = [at for at, line in enumerate(inner) if line.rstrip() == "+++"]
     if marks and lines[start].rstrip() != "+++":  # people write the lines of +++ inside a comment or block too
@@ -215,7 +215,7 @@ def _plain(heading: str) -> str:
     return " ".join(re.findall(r"[a-z0-9]+", heading.lower())) if len(heading) <= 80 else ""  # noqa: PLR2004 - no title is longer
 
 
-def _read_item(section: str, text: str, fence: str | None, home: str, result: Body) -> None:
+def _read_item(section: str, text: str, fence: str | None, home: str, result: IssueBody) -> None:
     """Read a line below one of the headings."""
     text = text.strip()
     if section == "depends_on" and fence is None:
@@ -233,7 +233,7 @@ def _read_item(section: str, text: str, fence: str | None, home: str, result: Bo
             result.accept[text.removeprefix("$ ").strip()] = None
 
 
-def _read_prose(text: str, home: str, result: Body) -> None:
+def _read_prose(text: str, home: str, result: IssueBody) -> None:
     """Read "blocked by #7" wherever it stands in a line."""
     bare = _CODE.sub(" ", text) if "`" in text else text
     for phrase in _SAYS.finditer(bare):
@@ -241,7 +241,7 @@ def _read_prose(text: str, home: str, result: Body) -> None:
             _references(bare, phrase.end(), home, result)
 
 
-def _references(text: str, at: int, home: str, result: Body) -> None:
+def _references(text: str, at: int, home: str, result: IssueBody) -> None:
     """Read the issues that are named one after the other from a place on, such as "#7, #8 and #9"."""
     while match := _REFERENCE.match(text, at):
         number = match["number"] or match["plain"] or match["gh"]

@@ -6,12 +6,12 @@ from email.utils import formatdate
 import pytest
 
 from noface.forge.limits import (
-    Asked,
+    Answered,
     Away,
-    Budget,
-    Fine,
+    HttpReply,
     Refused,
-    Reply,
+    Request,
+    RequestBudget,
     budget_of,
     judged,
     judged_graphql,
@@ -20,17 +20,17 @@ from noface.forge.limits import (
 )
 
 NOW = 1_800_000_000.0
-ASKED = Asked("POST /repos/acme/shop/issues", "acme/shop", "github.com", "GH_TOKEN")
+ASKED = Request("POST /repos/acme/shop/issues", "acme/shop", "github.com", "GH_TOKEN")
 
 
 def reply(status, message="", /, **headers):
     named = {name.replace("_", "-"): str(value) for name, value in headers.items()}
-    return Reply(status, named, json.dumps({"message": message}) if message else "")
+    return HttpReply(status, named, json.dumps({"message": message}) if message else "")
 
 
 @pytest.mark.parametrize("status", [200, 201, 204, 301, 304])
 def test_success_and_redirects_are_answers(status):
-    assert judged(reply(status, x_ratelimit_remaining=0), ASKED, NOW) == Fine()
+    assert judged(reply(status, x_ratelimit_remaining=0), ASKED, NOW) == Answered()
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_an_outages_wait_grows_to_a_quarter_of_an_hour_and_is_never_none():
         (reply(410, "Issues has been disabled"), "is gone, or turned off in acme/shop: Issues has", "Features"),
         (reply(451, "DMCA"), "does not allow", "write access"),
         (reply(409, "Git Repository is empty."), "with 409: Git Repository is empty", ""),
-        (Reply(400, {}, "<html>"), "refused POST /repos/acme/shop/issues with 400", ""),
+        (HttpReply(400, {}, "<html>"), "refused POST /repos/acme/shop/issues with 400", ""),
     ],
 )
 def test_a_refusal_says_what_a_person_can_do(answer, why, hint):
@@ -136,7 +136,7 @@ def test_a_validation_error_names_its_fields():
             "and a text",
         ],
     }
-    verdict = judged(Reply(422, {}, json.dumps(body)), ASKED, NOW)
+    verdict = judged(HttpReply(422, {}, json.dumps(body)), ASKED, NOW)
     assert verdict.why.endswith(
         "with 422: Validation Failed; PullRequest head invalid; A pull request already exists for acme:x.; and a text"
     )
@@ -145,8 +145,8 @@ def test_a_validation_error_names_its_fields():
 @pytest.mark.parametrize(
     ("errors", "kind", "said"),
     [
-        (None, Fine, ""),
-        ([], Fine, ""),
+        (None, Answered, ""),
+        ([], Answered, ""),
         ([{"type": "RATE_LIMITED", "message": "API rate limit exceeded"}], Away, "GraphQL API is used up"),
         ([{"message": "You have exceeded a secondary rate limit"}], Away, "asks for a pause"),
         ([{"message": "Something went wrong while executing your query."}], Away, "failed at"),
@@ -156,15 +156,15 @@ def test_a_validation_error_names_its_fields():
 )
 def test_graphql_answers_say_their_errors_with_status_200(errors, kind, said):
     body = {"data": None} | ({"errors": errors} if errors is not None else {})
-    verdict = judged_graphql(Reply(200, {}, json.dumps(body)), ASKED, NOW)
+    verdict = judged_graphql(HttpReply(200, {}, json.dumps(body)), ASKED, NOW)
     assert isinstance(verdict, kind)
     assert said in getattr(verdict, "why", "")
 
 
 def test_the_budget_is_what_the_newest_answer_tells():
-    before = Budget(10, 5000, NOW)
+    before = RequestBudget(10, 5000, NOW)
     told = reply(200, x_ratelimit_remaining=4999, x_ratelimit_limit=5000, x_ratelimit_reset=NOW + 60)
-    assert budget_of(told, NOW, before) == Budget(4999, 5000, NOW + 60)
+    assert budget_of(told, NOW, before) == RequestBudget(4999, 5000, NOW + 60)
     assert budget_of(reply(200), NOW, before) == before
     searched = reply(200, x_ratelimit_remaining=29, x_ratelimit_limit=30, x_ratelimit_resource="search")
     assert budget_of(searched, NOW, before) == before
@@ -173,13 +173,13 @@ def test_the_budget_is_what_the_newest_answer_tells():
 @pytest.mark.parametrize(
     ("budget", "waits"),
     [
-        (Budget(), False),  # nothing known
-        (Budget(4000, 5000, NOW + 1800), False),
-        (Budget(100, 5000, NOW + 1800), False),
-        (Budget(99, 5000, NOW + 1800), True),
-        (Budget(0, 5000, NOW + 1800), True),
-        (Budget(0, 5000, NOW), False),  # a new hour has begun
-        (Budget(1, 60, NOW + 1800), True),
+        (RequestBudget(), False),  # nothing known
+        (RequestBudget(4000, 5000, NOW + 1800), False),
+        (RequestBudget(100, 5000, NOW + 1800), False),
+        (RequestBudget(99, 5000, NOW + 1800), True),
+        (RequestBudget(0, 5000, NOW + 1800), True),
+        (RequestBudget(0, 5000, NOW), False),  # a new hour has begun
+        (RequestBudget(1, 60, NOW + 1800), True),
     ],
 )
 def test_reading_leaves_the_last_of_the_limit_to_others(budget, waits):

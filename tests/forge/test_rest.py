@@ -21,8 +21,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from support.scripted_http import TOKEN, Handler, Script, client_of
 
 from noface.errors import ForgeAwayError, ForgeError
+from noface.forge.cache import AnswerCache, CachedAnswer
 from noface.forge.identity import Register
-from noface.forge.kept import Kept, MemoryCache
 from noface.forge.location import Location
 from noface.forge.rest import Client, RefusedError, graphql_url
 from noface.forge.token import Token
@@ -446,13 +446,13 @@ def test_a_run_that_is_stopped_sends_nothing_more(script, clock):
 
 
 def test_the_answers_that_were_not_asked_for_the_longest_are_let_go():
-    cache = MemoryCache(chars_max=10)
-    cache.keep("a", Kept("1", "aaaa"))
-    cache.keep("b", Kept("1", "bbbb"))
+    cache = AnswerCache(chars_max=10)
+    cache.keep("a", CachedAnswer("1", "aaaa"))
+    cache.keep("b", CachedAnswer("1", "bbbb"))
     assert cache.find("a") is not None
-    cache.keep("c", Kept("1", "cccc"))
-    cache.keep("c", Kept("2", "cc"))
-    assert [cache.find(url) for url in "abc"] == [Kept("1", "aaaa"), None, Kept("2", "cc")]
+    cache.keep("c", CachedAnswer("1", "cccc"))
+    cache.keep("c", CachedAnswer("2", "cc"))
+    assert [cache.find(url) for url in "abc"] == [CachedAnswer("1", "aaaa"), None, CachedAnswer("2", "cc")]
 
 
 def test_threads_share_a_client_and_its_connections(script, client):

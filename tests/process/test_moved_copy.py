@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.cases import cases
 
-from noface.process.moved_copy import BoundToPlaceError, Move, copy_moved
+from noface.process.moved_copy import BoundToPlaceError, Relocation, copy_moved
 
 
 def moved(tmp_path, content, old="from-here", new="over-here"):
@@ -20,7 +20,7 @@ def moved(tmp_path, content, old="from-here", new="over-here"):
     target.mkdir()
     (source / "kept").mkdir()
     (source / "kept/file").write_bytes(content.replace(b"@", os.fsencode(source)))
-    copy_moved(source / "kept", target / "kept", Move.between(source, target))
+    copy_moved(source / "kept", target / "kept", Relocation.between(source, target))
     return target / "kept/file"
 
 
@@ -66,7 +66,7 @@ def test_a_place_behind_a_link_is_named_by_both_of_its_names(tmp_path):
     (real / "new").mkdir()
     link.symlink_to(real)
     (real / "old/kept/file").write_text(f"{link}/old/x {real}/old/x")
-    copy_moved(link / "old/kept", link / "new/kept", Move.between(link / "old", link / "new"))
+    copy_moved(link / "old/kept", link / "new/kept", Relocation.between(link / "old", link / "new"))
     assert (real / "new/kept/file").read_text() == f"{link}/new/x {real}/new/x"
 
 
@@ -83,7 +83,7 @@ def test_a_copy_has_modes_times_and_links_and_shares_no_file(tmp_path):
     (source / "outer").symlink_to("/usr/bin/env")
     os.mkfifo(source / "pipe")
     (source / "in").chmod(0o555)
-    copy_moved(source, target, Move.between(source, target))
+    copy_moved(source, target, Relocation.between(source, target))
     (target / "twin").write_text("new")
     copy = target / "in/tool"
     assert (copy.stat().st_mode & 0o777, copy.stat().st_mtime_ns, copy.read_text()) == (0o755, 1_000_000_007, "old")
@@ -108,7 +108,7 @@ def test_a_virtual_environment_works_at_its_new_place_and_takes_no_compiled_file
     (packages / "pkg.pth").write_text("import finder; finder.install()\n")
     said = "import sys, pkg, finder; print(sys.prefix, pkg.__file__, finder.install.__code__.co_filename)"
     subprocess.run([old / ".venv/bin/python", "-c", said], check=True, stdout=subprocess.DEVNULL, cwd="/")
-    copy_moved(old / ".venv", new / ".venv", Move.between(old, new))
+    copy_moved(old / ".venv", new / ".venv", Relocation.between(old, new))
     before = {path: path.stat() for path in (new / ".venv").rglob("*") if path.is_file()}
     out = subprocess.run(
         [new / ".venv/bin/python", "-c", said], check=True, capture_output=True, text=True, cwd="/"
@@ -126,4 +126,4 @@ def test_a_virtual_environment_works_at_its_new_place_and_takes_no_compiled_file
 def test_a_copy_that_is_stopped_ends_with_the_next_folder(tmp_path):
     (tmp_path / "a/b").mkdir(parents=True)
     with pytest.raises(InterruptedError):
-        copy_moved(tmp_path / "a", tmp_path / "c", Move((), lambda: True))
+        copy_moved(tmp_path / "a", tmp_path / "c", Relocation((), lambda: True))

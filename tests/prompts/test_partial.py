@@ -17,7 +17,7 @@ from noface.model.issue import Issue
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, Reason
 from noface.model.worker_run import AgentRun, BlockedReason, EndedBy, ReportStatus, Usage, WorkerReport
 from noface.prompts.data import EarlierForm
-from noface.prompts.partial import Step, accumulate, steps_of
+from noface.prompts.partial import AttemptStep, accumulate, steps_of
 from noface.prompts.structured import Invalid
 from noface.recovery.reported import FILES_QUOTED, abort_report, of_invalid, of_report, recovery_attempted, task_failure
 
@@ -148,7 +148,7 @@ def test_a_worker_that_was_ended_is_the_step_that_failed():
 
 
 def test_the_oldest_output_is_cut_first_and_each_cut_is_marked():
-    steps = [Step(name, ok=True, notes={}, output=10 * name) for name in "abc"]
+    steps = [AttemptStep(name, ok=True, notes={}, output=10 * name) for name in "abc"]
     found = kept(steps, EarlierForm.FULL_OUTPUT, chars_max=15)
     assert [result["content"] for result in found["partial_results"]] == [
         "[… 10 characters left out …]\n",
@@ -161,13 +161,13 @@ def test_the_oldest_output_is_cut_first_and_each_cut_is_marked():
 
 def test_the_end_of_what_a_worker_put_out_is_kept_in_every_form_by_whole_lines():
     said = "\n".join(f"line {number} " + "x" * 90 for number in range(30))
-    end = accumulate((Step("agent", ok=False, notes={}, output=said),), EarlierForm.MINIMAL)["partial_output"]
+    end = accumulate((AttemptStep("agent", ok=False, notes={}, output=said),), EarlierForm.MINIMAL)["partial_output"]
     assert end.startswith("[… ")
     assert end.splitlines()[1:] == said.splitlines()[-len(end.splitlines()) + 1 :]
 
 
 def test_long_notes_are_cut_too():
-    found = accumulate((Step("a", ok=True, notes={"said": "x" * 500} | {str(n): n for n in range(30)}),))
+    found = accumulate((AttemptStep("a", ok=True, notes={"said": "x" * 500} | {str(n): n for n in range(30)}),))
     assert found["truncated"] is True
     assert len(found["partial_results"][0]["notes"]) == 20
     assert found["partial_results"][0]["notes"]["said"] == "x" * 299 + "…"
@@ -175,7 +175,7 @@ def test_long_notes_are_cut_too():
 
 STEPS = st.lists(
     st.builds(
-        Step,
+        AttemptStep,
         st.text(max_size=9),
         st.booleans(),
         st.dictionaries(st.text(max_size=5), st.text(max_size=9) | st.integers() | st.booleans(), max_size=3),
@@ -409,7 +409,7 @@ def test_usage_that_is_known_goes_before_what_a_message_says():
 def test_a_failure_is_told_with_all_that_is_known():
     invalid = Invalid("at a: expected array, got object", "array", "object", "a", '{"a": {}}', "diagnosis")
     failure = replace(of_invalid(invalid), questions=("q?",))
-    partial = accumulate((Step("agent", ok=False, notes={}),))
+    partial = accumulate((AttemptStep("agent", ok=False, notes={}),))
     told = task_failure(failure, partial=partial, metrics={"seconds": 3})
     details = told["details"]
     assert details["violations"] == ["at a: expected array, got object"]

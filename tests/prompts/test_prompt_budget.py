@@ -14,7 +14,7 @@ from noface.model.issue import Issue
 from noface.model.start import StartPoint, StartReason
 from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation
 from noface.prompts.render import render
-from noface.prompts.text import Item, Long, Part, allot, fit, level, size, tokens
+from noface.prompts.text import Item, Long, PromptPart, allot, fit, level, size, tokens
 
 TEMPLATES = built_in()
 WORK = [situation for situation in Situation if not situation.asks]
@@ -257,7 +257,7 @@ def test_drawing_happens_a_bounded_number_of_times():
         drawn.append(1)
         return "".join("".join(kept.texts) for kept in shown.values()) * len(drawn)
 
-    parts = [Part(f"p{number}", f"p{number}", 10, (Item("t", Long("x" * 5000)),)) for number in range(10)]
+    parts = [PromptPart(f"p{number}", f"p{number}", 10, (Item("t", Long("x" * 5000)),)) for number in range(10)]
     fitted = fit(parts, draw, 3000)
     assert len(drawn) <= len(parts) + 10
     assert size(fitted.text) <= 3000

@@ -15,7 +15,7 @@ from typing import Any
 
 from noface.model.worker_run import BlockedReason, ReportStatus, UnreadableReport, WorkerReport
 from noface.prompts.answers.forms import schema_of, strings
-from noface.prompts.json_scan import Broken, JsonObject, scan
+from noface.prompts.json_scan import BrokenObject, JsonObject, scan
 from noface.prompts.structured import (
     READ_CHARS_MAX,
     Invalid,
@@ -170,7 +170,7 @@ def _is_report(text_read: str, candidate: JsonObject) -> bool:
     return _STATUS in value and (_is_word(status) or not _other_keys().isdisjoint(value))
 
 
-def _means_report(text_read: str, broken: Broken) -> bool:
+def _means_report(text_read: str, broken: BrokenObject) -> bool:
     if _STATUS not in broken.keys:
         return False
     words = text_read[broken.start : broken.at]

@@ -21,7 +21,7 @@ from noface.data.trackers import TrackerSettings
 from noface.errors import ForgeError
 from noface.forge.parse import text
 from noface.forge.people import may_write
-from noface.forge.rest import MISSING, MOVED, Answer, Client, RefusedError
+from noface.forge.rest import MISSING, MOVED, Client, RefusedError
 from noface.model.backlog import number_of
 from noface.model.issue import Issue
 from noface.trackers.github.backlog import Readings, trusted, wanted, worked_on
@@ -101,7 +101,8 @@ class Refresh:
         listings = [params]
         if self._settings.label and (login := self._own_login()):
             listings.append({"state": "open", "sort": "created", "direction": "asc", "assignee": login})
-        for page in (page for asked in listings for page in self._listing(asked)):
+        path = self._client.repo("issues")
+        for page in (page for asked in listings for page in self._client.pages(path, asked, keep=True)):
             pages += 1
             for remote in remote_issues(page.body):
                 seen.add(remote.number)
@@ -111,9 +112,6 @@ class Refresh:
                 self._forget(number)  # deleted, moved, or changed so that the changes show it
         self._prune()
         self._sync.pages, self._sync.listed = pages, self._now
-
-    def _listing(self, params: dict[str, str]) -> Iterator[Answer]:
-        return self._client.pages(self._client.repo("issues"), params, keep=True)
 
     def _own_login(self) -> str:
         """Return the login that issues are assigned to, "" for that of an app, to which none can be."""

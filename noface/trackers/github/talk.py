@@ -149,7 +149,7 @@ class _Talk:
         earlier = earlier_of(own, self._sync.clone, asks) if own is not None else ""
         body = body_of(text, self._sync.clone, asks or (own.asks if own is not None else ""), earlier)
         if own is None or (asks and own.asks != asks):
-            written = self._posted(body)
+            written = parse.number(self._client.post(f"{self._path}/comments", {"body": body}), "id") or None
         else:
             written = own.id
             if own.body != body:
@@ -175,9 +175,6 @@ class _Talk:
         )
         people = " ".join(dict.fromkeys(filter(None, names)))
         return f"{people} {text}" if people else text
-
-    def _posted(self, body: str) -> int | None:
-        return parse.number(self._client.post(f"{self._path}/comments", {"body": body}), "id") or None
 
     def _read(self, comment: int) -> Own | None:
         """Return noface's comment as it stands there, None if it is there no more."""
