@@ -21,6 +21,7 @@ from noface.git.plumbing import Plumbing
 from noface.git.removal import remove
 from noface.git.snapshot import SlotLimits
 from noface.git.workspace import Slot, open_slot, rename_slot, slot_path
+from noface.integrity.covered import Covered
 from noface.integrity.diff import DiffLimits
 from noface.integrity.inventory import Inventory
 from noface.integrity.named_files import called_programs
@@ -53,7 +54,7 @@ class GateFacts:
     has asked for that. `plain`: commands whose test runners are not asked for their tests, because they fail when they
     are. `unsteady`: the tests of a command that fail now and then on main. `reads`: which files of main a test gate's
     command has read, where the file system tells. `installed`: the packages that setup has installed, by the state of
-    its inputs. `turns`: which gates run now.
+    its inputs. `covered`: which added lines of a file a command has run on a tree. `turns`: which gates run now.
     """
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -66,6 +67,7 @@ class GateFacts:
     unsteady: dict[str, Known] = field(default_factory=dict)
     reads: dict[str, Reads] = field(default_factory=dict)
     installed: dict[str, Packages] = field(default_factory=dict)
+    covered: dict[tuple[str, str], dict[str, Covered]] = field(default_factory=dict)
     turns: GateTurns = field(default_factory=GateTurns)
 
 

@@ -71,7 +71,7 @@ class ExcusedChecks:
         with self.plumbing.blobs() as blobs:
             for change in changes:
                 text = _text(blobs, change.new_oid)
-                added = _added(_text(blobs, change.old_oid) if change.old_mode in _REGULAR else "", text)
+                added = added_lines(_text(blobs, change.old_oid) if change.old_mode in _REGULAR else "", text)
                 stub = stub_beside(change.path, tree) if change.old_mode == ABSENT else ()
                 if here := stub or _asked_about(change.path, text, excuses(change.path, text, added), tree):
                     texts[change] = text
@@ -132,7 +132,7 @@ def _text(blobs: ObjectReader, oid: str) -> str:
     return "" if "\0" in text else text
 
 
-def _added(old: str, new: str) -> frozenset[int]:
+def added_lines(old: str, new: str) -> frozenset[int]:
     """Return the numbers of the lines that stand more often in the new text, counted from 1."""
     left = Counter(old.split("\n"))
     added: set[int] = set()

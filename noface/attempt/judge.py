@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from noface.attempt.attempt import Judging
+from noface.attempt.covering import follows, knows_where_it_runs, unrun
 from noface.attempt.disk import worker_without_room
 from noface.attempt.examine import adds_secrets, examine_change, forgotten, only_notes
 from noface.attempt.fixes import take_fixes
@@ -23,6 +24,7 @@ from noface.attempt.prove import Against
 from noface.git.plumbing import Merge
 from noface.git.refs import hold_ref
 from noface.git.taken_back import Brought, bring
+from noface.integrity.covered import UNRUN
 from noface.integrity.diff import REWRITTEN
 from noface.integrity.not_taken import with_missing
 from noface.integrity.tampering import ALTERED, BY_BODY, CONTRADICTED, EMPTIED, is_code
@@ -77,6 +79,9 @@ def _decided(attempt: Judging) -> Judging:
     except CutShort:
         attempt.interrupted = True
         return attempt
+    if attempt.failure is not None and (note := next((n for n in attempt.notes if n.startswith(UNRUN)), "")):
+        excerpt = "\n".join(filter(None, (attempt.failure.excerpt, note)))
+        attempt.failure = replace(attempt.failure, excerpt=excerpt)
     if attempt.failure is None:
         attempt.proof = attempt.proving.proof if attempt.provable else None
         if (unfinished := _unfinished(attempt)) is not None:  # for whoever reads of it later
@@ -196,6 +201,8 @@ def _main_conflicts(attempt: Judging) -> Failure | None:
     # So it does if main has lost what the work began on: the commit that may land is made there.
     attempt.provable = brought.began is None and (order.known_failures is None or main == order.main)
     attempt.proving = attempt.prove(brought.merge.tree, main)
+    follow = follows(plumbing, attempt.issue, main, brought.merge.tree)
+    attempt.proving.task = replace(attempt.proving.task, follow=follow)
     return None
 
 
@@ -209,6 +216,8 @@ def _gates_are_red(attempt: Judging) -> Failure | None:
     if failure is None and (unproven := attempt.proving.by_gates) is not None:
         failure = (work.agent.error if unproven.by is Against.GATES else None) or unproven.failure
     if failure is None:
+        note = unrun(attempt.proving.task, attempt.order.gates, attempt.env.gate_facts)
+        attempt.notes = (*attempt.notes, note) if note else attempt.notes
         return None
     missing = with_missing(failure, snapshot.not_taken, snapshot.aside, attempt.issue.paths)
     failure = attempt.proving.beside_main(missing or failure).failure
@@ -246,6 +255,11 @@ def _main_judges_otherwise(attempt: Judging) -> Failure | None:
     return next(iter(against), None)
 
 
+def _it_knows_where_it_runs(attempt: Judging) -> Failure | None:
+    proving = attempt.proving
+    return knows_where_it_runs(proving.task, attempt.issue, proving.gates, attempt.env.gate_facts)
+
+
 def _something_was_left_in(attempt: Judging) -> Failure | None:
     return forgotten(attempt, attempt.change)
 
@@ -269,6 +283,7 @@ CHECKS: tuple[Check, ...] = (
     _gates_are_red,
     _only_part_is_done,
     _main_judges_otherwise,
+    _it_knows_where_it_runs,
     _something_was_left_in,
 )
 """What may speak against an attempt, in the order in which it is asked: the first that has something to say decides."""

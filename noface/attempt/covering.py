@@ -1,0 +1,134 @@
+"""Follows what a change adds through the run of the test gates that proves it, and judges by what no test has run.
+
+Nothing runs for it. What is added and not run is told; it is a question only if a condition that tests have met asks
+for its surroundings alone, main's own conditions ask for nothing of that kind, the issue says nothing of it, and the
+tests have seen one side of it.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+
+from noface.attempt.environment import GateFacts
+from noface.attempt.excused import added_lines
+from noface.attempt.gate_session import Task
+from noface.git.objects import ObjectReader
+from noface.git.plumbing import Plumbing
+from noface.integrity.asked_for import words_of
+from noface.integrity.build_output import generated
+from noface.integrity.covered import Covered, Followed, Follows, asks_surroundings, joined, one_sided, unentered
+from noface.integrity.judges import Part, lifted, part_of
+from noface.integrity.lexing import TEXT_CHARS_MAX
+from noface.integrity.surroundings import Condition, conditions
+from noface.integrity.surroundings_lexed import LEXED, lexed_conditions
+from noface.integrity.tampering import is_test_file
+from noface.model.attempt import FileChange
+from noface.model.failure import Failure
+from noface.model.gate import GateKind, GateSpec
+from noface.model.issue import Issue
+
+_ENDINGS = (".py", *LEXED)
+_REGULAR = frozenset({"100644", "100755"})
+_FILES_MAX = 100
+_CUSTOM_FILES_MAX = 200
+_WORD = re.compile(r"[A-Za-z_]\w{3,}")
+
+
+def follows(plumbing: Plumbing, issue: Issue, main: str, tree: str) -> Follows:
+    """Return which lines and conditions of a change, which makes `tree`, are followed."""
+    changes = [each for each in plumbing.changes(main, tree) if _is_followed(each)]
+    made = generated([each.path for each in changes])
+    changes = [each for each in changes if each.path not in made]
+    if not changes or len(changes) > _FILES_MAX:
+        return Follows()
+    paths = plumbing.whole(tree).paths
+    modules = frozenset(part for path in paths if path.endswith(".py") for part in path[:-3].split("/")[:2])
+    with plumbing.blobs() as blobs:
+        pairs = {each.path: _texts(blobs, each) for each in changes}
+        texts = {path: new for path, (_, new) in pairs.items()}
+        files = []
+        for path, (old, new) in pairs.items():
+            lines = added_lines(old, new)
+            found = _conditions(path, new, modules, texts, lines)
+            files.append(Followed(path, new, lines, found))
+        asked = _unknown(plumbing, blobs, issue, main, (c for file in files for c in file.conditions), modules)
+    files = [replace(file, conditions=tuple(c for c in file.conditions if c in asked)) for file in files]
+    # Go's coverage costs its cache of results: it is asked for what may be a question only.
+    asks_go = any(file.conditions for file in files if file.path.endswith(".go"))
+    return Follows(tree, tuple(files), _go_module(plumbing, main, tree) if asks_go else "")
+
+
+def _conditions(
+    path: str,
+    text: str,
+    modules: frozenset[str],
+    texts: Mapping[str, str] | None = None,
+    lines: Collection[int] | None = None,
+) -> tuple[Condition, ...]:
+    if path.endswith(LEXED):
+        return lexed_conditions(path, text, texts, lines)
+    return conditions(path, text, modules, texts, lines)
+
+
+def _go_module(plumbing: Plumbing, main: str, tree: str) -> str:
+    """Return the name of a tree's Go module; "" where tests call `go` themselves, which the flags would reach."""
+    if plumbing.naming(main, ('"go", "',)):
+        return ""
+    with plumbing.blobs() as blobs:
+        entries = plumbing.entries(tree, ("go.mod",)).values()
+        text = next((blobs.text(oid, TEXT_CHARS_MAX) for _, oid in entries), "")
+    found = re.search(r"^module[ \t]+(\S+)", text, re.MULTILINE)
+    return found[1].strip('"') if found is not None else ""
+
+
+def _is_followed(change: FileChange) -> bool:
+    product = part_of(change.path) in (Part.PRODUCT, Part.SOFT) and not is_test_file(change.path)
+    return product and change.new_mode in _REGULAR and change.path.endswith(_ENDINGS)
+
+
+def _texts(blobs: ObjectReader, change: FileChange) -> tuple[str, str]:
+    old = blobs.text(change.old_oid, TEXT_CHARS_MAX) if change.old_mode in _REGULAR else ""
+    return old, blobs.text(change.new_oid, TEXT_CHARS_MAX)
+
+
+def _unknown(
+    plumbing: Plumbing,
+    blobs: ObjectReader,
+    issue: Issue,
+    main: str,
+    found: Iterable[Condition],
+    modules: frozenset[str],
+) -> frozenset[Condition]:
+    """Leave out the conditions that the issue speaks of, and those that ask for what main's own conditions ask for."""
+    said = {word.lower() for word in _WORD.findall("\n".join(words_of(issue)))}
+    left = [each for each in found if not said & {word.lower() for word in _WORD.findall(each.text)}]
+    if not left:
+        return frozenset()
+    words = tuple({name.rpartition(".")[2] for each in left for name in each.asks if " " not in name})
+    paths = plumbing.naming(main, words)[:_CUSTOM_FILES_MAX] if words else ()
+    product = tuple(path for path in paths if path.endswith(_ENDINGS) and not is_test_file(path))
+    custom = set[str]()
+    for path, (_, oid) in plumbing.entries(main, product).items():
+        known = _conditions(path, blobs.text(oid, TEXT_CHARS_MAX), modules)
+        custom.update(name for each in known for name in each.asks)
+    return frozenset(each for each in left if each.asks - custom)
+
+
+def unrun(task: Task, gates: Iterable[GateSpec], facts: GateFacts) -> str:
+    """Return which added lines none of the gates' tests runs, as a note; "" if none of them is known to be."""
+    return unentered(task.follow.files, _covered(task, gates, facts))
+
+
+def knows_where_it_runs(task: Task, issue: Issue, gates: tuple[GateSpec, ...], facts: GateFacts) -> Failure | None:
+    """Return the failure of a change that asks for its surroundings, of which the tests have seen one side only."""
+    found = one_sided(task.follow.files, _covered(task, gates, facts))
+    found = tuple(each for each in found if not lifted(each.path, issue))
+    gate = next((each.name for each in gates if each.kind is GateKind.TEST), "")
+    return asks_surroundings(found, gate) if found else None
+
+
+def _covered(task: Task, gates: Iterable[GateSpec], facts: GateFacts) -> dict[str, Covered]:
+    known = (facts.covered.get((task.follow.tree, gate.command)) for gate in gates)
+    runs = [each for each in known if each is not None]
+    paths = {path for run in runs for path in run}
+    return {path: joined(run[path] for run in runs if path in run) for path in paths}
