@@ -16,7 +16,7 @@ from noface.model.access import RoleAccess
 from noface.model.gate import GateResult, GateSpec
 from noface.model.issue import Issue
 from noface.model.pull_request import LandingRules
-from noface.model.taxonomy import IssueStatus
+from noface.model.taxonomy import Cause, IssueStatus
 from noface.model.worker_run import ModelSpec
 from noface.process.clock import Clock
 from noface.process.command import Canceller
@@ -195,9 +195,17 @@ class RunContext(Planning):
         """Return the same for a check that shows no progress and whose results do not count later."""
         return Scope(self.env, cancel, lambda _: None)
 
-    def set_status(self, issue_id: str, status: IssueStatus, reason: str, until: float | None = None) -> None:
+    def set_status(
+        self,
+        issue_id: str,
+        status: IssueStatus,
+        reason: str,
+        until: float | None = None,
+        *,
+        cause: Cause = Cause.NONE,
+    ) -> None:
         """Move an issue to another status now, with the reason a person reads."""
-        self.journal.status(self.clock.now(), issue_id, status, reason, until)
+        self.journal.status(self.clock.now(), issue_id, status, reason, until, cause=cause)
 
     def log_event(self, kind: str, issue_id: str | None = None, **data: object) -> None:
         """Append an event, now."""

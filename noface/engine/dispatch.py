@@ -44,7 +44,6 @@ from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.prompts.partial import BEFORE_GATES, accumulate, steps_of
 from noface.recovery.blocked import approval_request, block_request
-from noface.recovery.learned_start import BEGINS
 from noface.recovery.options import Configured
 from noface.recovery.policy import next_action
 from noface.recovery.policy_state import charged
@@ -375,12 +374,15 @@ class Dispatch:
         before = gone_on_with(past.attempts)  # its session may know no other workspace
         slot = self._jobs.take_slot(before.slot if before is not None else None)
         order, prompt_hash = make_order(context, past, action, slot, note, accept_failing)
-        notes = (*order.notes, *([action.reason] if action.reason.startswith(BEGINS) else []))
+        learned = action.reason if isinstance(action, Run) and action.learned else ""
+        notes = (*order.notes, learned) if learned else order.notes
         order = replace(order, allowance=self._limits.allowance(order.model, past), notes=notes)
         branch = branch_name(issue.id)
         lost, how = context.reader.lost_to_main().get(issue.id), {"prompt_hash": prompt_hash, "branch": branch}
         alone = lost.where if lost is not None else ""
-        context.journal.attempt_started(context.clock.now(), order, epoch=past.epoch, alone=alone, **how)
+        context.journal.attempt_started(
+            context.clock.now(), order, epoch=past.epoch, alone=alone, learned=learned, **how
+        )
         hit("attempt_started")
         self.submit(order)
 

@@ -67,11 +67,10 @@ from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, OUT_OF_REACH, Failu
 from noface.model.issue import Issue
 from noface.model.quoting import some
 from noface.model.request import NOTHING_ASKED
-from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.model.taxonomy import Cause, FailureKind, IssueStatus
 from noface.process.failpoints import hit
 from noface.process.files import bytes_in
 from noface.process.supervise import Canceller
-from noface.recovery.claims import CLAIMED
 from noface.recovery.ground import mode_of
 from noface.recovery.policy_state import OUTSIDE_REPEATS_MAX, outside_failures
 from noface.recovery.schedule import Plan
@@ -239,7 +238,7 @@ def _left_over(rows: list[IssueRow], *, faulty: bool) -> str:
         return f"finished; {many} in review"
     if unpublished and others == {IssueStatus.LANDING} and not faulty:
         return "finished; work that passed could not land yet"
-    elsewhere = [row.id for row in rows if row.status == IssueStatus.WAITING and row.reason.startswith(CLAIMED)]
+    elsewhere = [row.id for row in rows if row.status == IssueStatus.WAITING and row.cause == Cause.CLAIMED]
     if elsewhere and len(elsewhere) == len(rows) and not faulty:
         return f"finished; other machines have {some(tuple(elsewhere), _GONE_MAX)}"
     return "finished; some issues need a person"

@@ -42,7 +42,7 @@ from noface.model.gate import Proof
 from noface.model.history import Verdict
 from noface.model.issue import Issue
 from noface.model.scratch import needed_until_landed
-from noface.model.taxonomy import IssueStatus
+from noface.model.taxonomy import Cause, IssueStatus
 from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
 from noface.recovery.schedule import Contest
@@ -457,7 +457,7 @@ class MergeQueue:
         cause = held.passing or reason, not entry.worth_waiting(now)
         if entry.cause != cause:
             entry.cause, entry.held = cause, reason
-            self._context.journal.status(now, entry.issue.id, IssueStatus.LANDING, reason)
+            self._context.journal.status(now, entry.issue.id, IssueStatus.LANDING, reason, cause=Cause.HELD)
 
     def _remove(self, entry: QueueEntry) -> None:
         self._entries = [e for e in self._entries if e is not entry]

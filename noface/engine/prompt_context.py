@@ -120,7 +120,7 @@ _ALSO_RED = re.compile(r" \(also red: ([^()]{1,2000})\)\Z")
 
 def _without_gates(failure: Failure, commands: Mapping[str, str]) -> str:
     """Return a failure's message without the names of gates and models: commands stand for gates, the first apart."""
-    message = failure.message.removeprefix(f"gate {failure.gate}: ") if failure.gate in commands else failure.message
+    message = failure.message_alone if failure.gate in commands else failure.message
     if failure.kind is FailureKind.NO_DIFF:
         message = message.partition("; its last words: ")[0]  # they stand below, in full
     message = _LIMIT_OF.sub("", message, count=1).partition(TO_ADD_IT)[0]

@@ -30,7 +30,7 @@ from noface.git.removal import remove
 from noface.integrity.fsck_facts import Fault, Repair, RepairKind
 from noface.model.attempt import AttemptOrder, Interrupted, met
 from noface.model.budget import ESTIMATED
-from noface.model.taxonomy import INTERRUPTED, IssueStatus
+from noface.model.taxonomy import INTERRUPTED, Cause, IssueStatus
 from noface.model.worker_run import ModelSpec, Usage
 from noface.process.command import Canceller
 from noface.process.files import read_regular
@@ -128,7 +128,7 @@ def _settle_landings(context: RunContext) -> None:
             case Blocked(reason, paths):
                 context.journal.landing_dropped(intent.id)
                 text = f"{reason}: {', '.join(paths)}" if paths else reason
-                context.set_status(intent.issue_id, IssueStatus.LANDING, text)
+                context.set_status(intent.issue_id, IssueStatus.LANDING, text, cause=Cause.HELD)
 
 
 def _drop_questions(context: RunContext) -> None:

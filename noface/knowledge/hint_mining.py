@@ -113,7 +113,7 @@ def propose(
     open_ones = [past for past in looked_at if in_workers_hands(past.failure) and not _spoken_to(past, rules, search)]
     groups: dict[tuple[str, str], list[PastFailure]] = {}
     for past in open_ones:
-        name = past.failure.signature or first_line(_message(past.failure))
+        name = past.failure.signature or first_line(past.failure.message_alone)
         groups.setdefault((past.failure.kind, name), []).append(past)
     wanted = sorted((group for group in groups.values() if _issues(group) >= least), key=len, reverse=True)
     proposals: list[HintProposal] = []
@@ -166,7 +166,7 @@ def _pattern(
     """Return the most general pattern without strays; if all have some, the most exact."""
     own, kind = {past.key for past in group}, group[0].failure.kind
     chosen = None
-    for candidate in candidates(tuple(_message(past.failure) for past in group)):
+    for candidate in candidates(tuple(past.failure.message_alone for past in group)):
         matches = would_match(_rule(candidate, "", ""), all_failures, search)
         others = [past for past in matches if past.key not in own]
         if _issues(past for past in matches if past.key in own) < least:
@@ -175,11 +175,6 @@ def _pattern(
         if not any(_stray(past, kind, candidate, search) for past in others):
             break
     return chosen
-
-
-def _message(failure: Failure) -> str:
-    """Return a failure's message without the gate's name, which noface puts before it."""
-    return failure.message.removeprefix(f"gate {failure.gate}: ")
 
 
 def _rule(candidate: Needle, language: str, hint: str) -> HintRule:

@@ -53,13 +53,17 @@ class Absence:
 
 @dataclass(frozen=True, slots=True)
 class Run(_Named):
-    """Run a worker. `instead_of` is the absent model that a SWITCH stands in for."""
+    """Run a worker. `instead_of` is the absent model that a SWITCH stands in for.
+
+    `learned`: the record of earlier issues chose the model, and the reason says how; it is noted of the attempt.
+    """
 
     mode: Mode
     model: str
     reason: str
     think: bool = False
     instead_of: Absence | None = None
+    learned: bool = False
 
     @property
     def name(self) -> str:

@@ -93,6 +93,11 @@ class Failure:
         return f"ran out of {self.resource}: {text if limit else f'{usage}{unit} used'}"
 
     @property
+    def message_alone(self) -> str:
+        """The message without the name of the gate that failed, for places that name it themselves."""
+        return self.message.removeprefix(f"gate {self.gate}: ")
+
+    @property
     def category(self) -> Category:
         """The category of the kind."""
         return self.kind.category

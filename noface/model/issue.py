@@ -15,7 +15,8 @@ class Issue:
     `tier` is the lowest tier that works on it. `parent` and `depth` are those of an issue that a breakdown made.
     `recheck` are commands of other issues that must pass again, since its boundary was widened into their work (K5).
     `may_change` are globs of protected files that its work may change all the same; only an issue file sets it.
-    `accept_timeout_s` limits each of its `accept` commands, None if `[limits]` does.
+    `accept_timeout_s` limits each of its `accept` commands, None if `[limits]` does. `rest`: it is the part of an issue
+    that no other part does.
     """
 
     id: str
@@ -37,6 +38,7 @@ class Issue:
     recheck: tuple[str, ...] = ()
     may_change: tuple[str, ...] = ()
     accept_timeout_s: float | None = None
+    rest: bool = False
 
 
 def joined(issues: Sequence[Issue]) -> Issue:

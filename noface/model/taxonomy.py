@@ -207,6 +207,17 @@ class IssueStatus(StrEnum):
     SKIPPED = "skipped"
 
 
+class Cause(StrEnum):
+    """What a program has to know of why an issue stands where it stands; the reason beside it is for people alone.
+
+    CLAIMED: it waits for another machine, which has it. HELD: its work passed, and something is in the way of landing.
+    """
+
+    NONE = ""
+    CLAIMED = "claimed"
+    HELD = "held"
+
+
 PASSED = "PASSED"
 """The outcome of an attempt whose hard gates all passed."""
 

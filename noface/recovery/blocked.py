@@ -308,7 +308,7 @@ def _failing(history: History, configured: Configured) -> Failing | None:
         command=configured.commands.get(failure.gate, ""),
         tests=failure.failing_tests[:_FAILING_TESTS_MAX],
         more_tests=max(len(failure.failing_tests) - _FAILING_TESTS_MAX, 0),
-        message=short(failure.message.removeprefix(f"gate {failure.gate}: "), _ERROR_CHARS_MAX),
+        message=short(failure.message_alone, _ERROR_CHARS_MAX),
         location=failure.location,
         lines=tuple(to_the_point(line.rstrip(), _ERROR_CHARS_MAX) for line in failure.evidence[:_FAILING_LINES_MAX]),
     )

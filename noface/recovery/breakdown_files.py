@@ -10,7 +10,7 @@ them, as far as the lines tell that name what a file imports; tests that belong 
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from noface.integrity.build_output import generated
 from noface.model.issue import Issue
@@ -18,7 +18,6 @@ from noface.model.patterns import has_wildcards, matches_any, path_problem
 from noface.model.quoting import short
 from noface.prompts.text import code, fenced, long_text, shorten
 from noface.recovery.breakdown import child_ids, make_child
-from noface.recovery.done_already import REST
 
 Group = tuple[str, ...]
 _FILES_MAX = 500
@@ -183,8 +182,9 @@ These parts come before; what they did is in your working directory, and not to 
 Go through the whole issue point by point. What is there already stays as it is; do what is missing. If nothing is, \
 change nothing, and report status "done" with the evidence.
 {_whole(parent)}"""
-    title, waits = f"{parent.title[:_TITLE_CHARS_MAX]} {REST}", tuple(part.id for part in parts)
-    return (make_child(parent, ids[0], title=title, body=body, paths=parent.paths, depends_on=waits),)
+    title, waits = f"{parent.title[:_TITLE_CHARS_MAX]} (the rest)", tuple(part.id for part in parts)
+    part = make_child(parent, ids[0], title=title, body=body, paths=parent.paths, depends_on=waits)
+    return (replace(part, rest=True),)
 
 
 def _some(paths: tuple[str, ...]) -> str:

@@ -17,8 +17,6 @@ from noface.model.taxonomy import IssueStatus
 
 UNREADABLE_S = 86_400.0
 """How long a claim that cannot be read holds after it was made: another version of noface may have made it."""
-CLAIMED = "claimed by "
-"""What the reason of an issue begins with that another machine has."""
 KEPT_S = 30 * 86_400.0
 """How long an issue stays claimed whose work lies with one clone: other machines know nothing of it."""
 _MARGIN_SHARE = 0.5
@@ -153,4 +151,4 @@ def successor(held: Claim | None, wanted: Claim) -> Claim:
 def reason(claim: Claim, when: str) -> str:
     """Say why an issue waits for another machine; `when` is the end of the claim as people write it."""
     what = f" ({claim.why})" if claim.why else ""
-    return f"{CLAIMED}{claim.machine}{what} until {when}"
+    return f"claimed by {claim.machine}{what} until {when}"

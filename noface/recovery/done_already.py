@@ -24,8 +24,6 @@ CHECK = (
 )
 """What the next worker is told."""
 _LOOKS = 2
-REST = "(the rest)"
-"""How the title of the part ends that is what no other part of an issue does."""
 _QUOTED_MAX = 300
 
 
@@ -47,7 +45,7 @@ def nothing_left(issue: Issue, report: WorkerReport | None, last_words: str) -> 
     """
     if issue.parent is None or (report is not None and report.status is not ReportStatus.DONE):
         return ""
-    silent = report is None and issue.title.endswith(REST)
+    silent = report is None and issue.rest
     return last_words.strip() or "nothing was left to do" if silent or report is not None else ""
 
 

@@ -99,7 +99,7 @@ def learned_ladder(ladder: tuple[Rung, ...], history: History, policy: Policy, n
     first = next(place for place, rung in enumerate(shortened) if rung.times and not rung.answers)
     rest = [rung for rung in shortened[first:] if rung.times]
     if first or explores:
-        rest[0] = replace(rest[0], why=_why_it_begins(ladder, known, first))
+        rest[0] = replace(rest[0], why=_why_it_begins(ladder, known, first), begins=True)
     return tuple(rest)
 
 
@@ -188,6 +188,11 @@ def _failures(seen: Sequence[_Try], what: str) -> str:
     failed, of_near = (sum(not each.passed for each in some) for some in (seen, near))
     apart = f", {of_near} of {len(near)} at issues like this one" if 0 < len(near) < len(seen) else ""
     return f"has failed {failed} of its last {len(seen)} {what} here{apart}"
+
+
+def why_it_began(notes: Sequence[str]) -> tuple[str, ...]:
+    """Return what the notes of an attempt say of the rung with which it began, () if the record chose none."""
+    return tuple(note for note in notes if note.startswith(BEGINS))
 
 
 def _why_it_begins(ladder: Sequence[Rung], known: Sequence[_RungRecord], first: int) -> str:

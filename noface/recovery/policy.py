@@ -109,7 +109,7 @@ from noface.model.taxonomy import INTERRUPTED, PASSED, Category, DiagnosisStrate
 from noface.model.worker_run import BlockedReason
 from noface.recovery.closing import closed_or_looked_at
 from noface.recovery.done_already import closed_or_asked
-from noface.recovery.learned_start import BEGINS, learned_ladder, tries_left_out
+from noface.recovery.learned_start import learned_ladder, tries_left_out
 from noface.recovery.partly_done import PARTLY_DONE, PARTS_MAX, free_parts
 from noface.recovery.policy_state import (
     Attempts,
@@ -176,8 +176,9 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
     if (closing := closed_or_looked_at(history, policy.roles, away, now)) is not None:
         return closing
     if not attempts:
-        why = ladder[0].why if ladder[0].why.startswith(BEGINS) else "first attempt: the ladder's first step"
-        return Run(Mode.FIRST, ladder[0].model, why, think=ladder[0].think)
+        first = ladder[0]
+        why = first.why if first.begins else "first attempt: the ladder's first step"
+        return Run(Mode.FIRST, first.model, why, think=first.think, learned=first.begins)
     attempts = _as_decided(history, attempts)
     last = attempts[-1]
     if last.outcome == PASSED:

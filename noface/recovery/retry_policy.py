@@ -123,7 +123,7 @@ class Rung:
     """One step: `model` for `times` charged attempts, thinking longer if `think`.
 
     `answers` are the failure kinds it is meant for; empty means every kind. `why` is what the record says of a rung
-    that has fewer times than it is configured with, or of one with which a ladder begins.
+    that has fewer times than it is configured with, or of one with which a ladder begins: then `begins` is true.
     """
 
     model: str
@@ -132,6 +132,7 @@ class Rung:
     think: bool = False
     answers: tuple[FailureKind, ...] = ()
     why: str = ""
+    begins: bool = False
 
     def suits(self, kind: FailureKind | None) -> bool:
         """True if the rung answers failures of `kind`."""

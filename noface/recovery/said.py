@@ -15,8 +15,7 @@ from noface.model.markdown import block, bounded, code, plain, quote
 from noface.model.publication import ACCOUNT, APPROVED, Said
 from noface.model.quoting import in_dollars
 from noface.model.request import NOTHING_ASKED, PersonRequest
-from noface.model.taxonomy import INTERRUPTED, IssueStatus
-from noface.recovery.claims import CLAIMED
+from noface.model.taxonomy import INTERRUPTED, Cause, IssueStatus
 
 GONE = "gone"
 """The state of an issue that noface works on no more: closed by somebody, or its label taken off."""
@@ -91,6 +90,7 @@ class Standing:
     issue_id: str
     status: str
     reason: str = ""
+    cause: str = ""
     present: bool = True
     until: float | None = None
     satisfied: bool = False
@@ -123,7 +123,7 @@ class Standing:
     @property
     def elsewhere(self) -> bool:
         """True if it waits for another machine that has claimed it: what is said of it is that one's to say."""
-        return self.status == IssueStatus.WAITING and self.reason.startswith(CLAIMED)
+        return self.status == IssueStatus.WAITING and self.cause == Cause.CLAIMED
 
     @property
     def question(self) -> str:

@@ -23,7 +23,7 @@ from noface.engine.stations import RunParts, Station, Steps, Tick, call
 from noface.errors import GitError, RemoteError
 from noface.git.claims import ClaimRefs, claim_ref
 from noface.git.remote import Push, Pushed, Rejected
-from noface.model.taxonomy import IssueStatus
+from noface.model.taxonomy import Cause, IssueStatus
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.recovery.claims import Claim, change, obstacle, purpose, read, reason, successor, written
@@ -151,7 +151,7 @@ class ClaimKeeper(Station):
             if fact(taken_over_fact(issue_id)):
                 context.journal.fact(taken_over_fact(issue_id), "")
         for issue_id, other in came.elsewhere:
-            self._wait(issue_id, reason(other, _clock(other.until)), waited_for=False)
+            self._wait(issue_id, reason(other, _clock(other.until)), waited_for=False, cause=Cause.CLAIMED)
         if came.refused:
             self._refused = True
             context.announce("claims_refused", None, {"reason": came.refused})
@@ -163,12 +163,12 @@ class ClaimKeeper(Station):
         for issue_id in wanted:
             self._wait(issue_id, f"cannot be claimed: {why}", waited_for=waited)
 
-    def _wait(self, issue_id: str, why: str, *, waited_for: bool) -> None:
+    def _wait(self, issue_id: str, why: str, *, waited_for: bool, cause: Cause = Cause.NONE) -> None:
         context, pause = self._context, max(_ASK_AGAIN_S, self._context.settings.landing.poll_s)
         self._waits[issue_id] = _Wait(why, context.clock.now() + pause, waited_for)
         state = context.reader.state(issue_id)
         if state.status in (IssueStatus.READY, IssueStatus.WAITING) and state.reason != why:
-            context.set_status(issue_id, IssueStatus.WAITING, why)
+            context.set_status(issue_id, IssueStatus.WAITING, why, cause=cause)
 
     # Keeping
 

@@ -29,7 +29,7 @@ from noface.model.gate import Proof
 from noface.model.issue import Issue
 from noface.model.pull_request import PullDraft, PullRequest
 from noface.model.scratch import PERSON, SEEN, BranchTaken
-from noface.model.taxonomy import IssueStatus
+from noface.model.taxonomy import Cause, IssueStatus
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.recovery.pull_rounds import TAKEN, Followed, Seen, TakenByPerson
@@ -247,10 +247,10 @@ class Publishing(Station):
         each.outage.met(error)
 
     def _held(self, issue_id: str, error: NofaceError, until: float, _: str | None) -> None:
-        self._tell(issue_id, error.reason, until)
+        self._context.set_status(issue_id, IssueStatus.LANDING, error.reason, until, cause=Cause.HELD)
 
-    def _tell(self, issue_id: str, reason: str, until: float | None = None) -> None:
-        self._context.set_status(issue_id, IssueStatus.LANDING, reason, until)
+    def _tell(self, issue_id: str, reason: str) -> None:
+        self._context.set_status(issue_id, IssueStatus.LANDING, reason)
 
 
 def _is_known(context: RunContext, issue: Issue, seen: BranchTip) -> bool:

@@ -16,10 +16,9 @@ from noface.model.gate import GateResult
 from noface.model.history import IssueKind
 from noface.model.issue import Backlog
 from noface.model.request import PersonRequest
-from noface.model.taxonomy import IssueStatus
+from noface.model.taxonomy import Cause, IssueStatus
 from noface.model.transitions import UNEXPECTED_STEPS, unexpected
 from noface.model.worker_run import Resumed
-from noface.recovery.learned_start import BEGINS
 from noface.recovery.schedule import Breaker
 from noface.store.database import Database, insert, update
 from noface.store.records import READS, UNSTEADY, query
@@ -103,8 +102,9 @@ class Journal:
         until: float | None = None,
         *,
         satisfied: bool = False,
+        cause: Cause = Cause.NONE,
     ) -> None:
-        """Move an issue to another status, with the reason a person reads.
+        """Move an issue to another status, with the reason a person reads, and its cause, which programs read.
 
         `satisfied` belongs to `skipped`: main holds already what the issue asks for.
         """
@@ -112,7 +112,7 @@ class Journal:
             before = connection.execute("SELECT status FROM issues WHERE id = ?", (issue_id,)).fetchone()
             if before is not None:
                 self.step("issue", issue_id, before[0], status)
-            _set(connection, issue_id, status=status, reason=reason, until=until, satisfied=satisfied)
+            _set(connection, issue_id, status=status, reason=reason, until=until, satisfied=satisfied, cause=cause)
             if status in (IssueStatus.BLOCKED, IssueStatus.SKIPPED):
                 connection.execute(
                     "UPDATE issues SET blocked_hash = content_hash WHERE id = ? AND blocked_hash = ''", (issue_id,)
@@ -166,11 +166,20 @@ class Journal:
         self.fact(f"branch_given:{issue_id}", "1" if given else "")
 
     def attempt_started(
-        self, at: float, order: AttemptOrder, *, epoch: int, prompt_hash: str, branch: str, alone: str = ""
+        self,
+        at: float,
+        order: AttemptOrder,
+        *,
+        epoch: int,
+        prompt_hash: str,
+        branch: str,
+        alone: str = "",
+        learned: str = "",
     ) -> None:
         """Record the intent to run a worker, before anything is done for it.
 
-        `alone` names the files for whose sake nothing else may move main meanwhile.
+        `alone` names the files for whose sake nothing else may move main meanwhile. `learned` is how the record of
+        earlier issues chose its model, "" if it did not.
         """
         session = order.session
         with self._db.transaction() as connection:
@@ -198,7 +207,7 @@ class Journal:
             _set(connection, issue.id, model=order.model.name, branch=branch, blocked_hash=issue.content_hash)
             on = f", in its session of attempt {session.attempt}" if session is not None else ""
             on += f", alone ({alone})" if alone else ""
-            on += "".join(f"; {note}" for note in order.notes if note.startswith(BEGINS))
+            on += f"; {learned}" if learned else ""
             self.fact(f"kind:{issue.id}", dumps(IssueKind.of(issue)))
             self.status(at, issue.id, IssueStatus.RUNNING, f"attempt {order.number} with {order.model.name}{on}")
             who = {"model": order.model.name, "tier": order.model.tier, "think": order.think}

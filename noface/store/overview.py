@@ -133,7 +133,7 @@ class Overview:
 
     def held(self) -> list[IssueRow]:
         """Return the issues whose proven work cannot land, since something of a person's is in the way."""
-        where = "WHERE status = 'landing' AND reason NOT LIKE 'passed%' AND present = 1"
+        where = "WHERE status = 'landing' AND cause = 'held' AND present = 1"
         return self._records(IssueRow, f"{where} {_ORDER}")
 
     def gaps(self, run_id: str) -> list[Gap]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from noface.model.request import PersonRequest
     from noface.model.worker_run import Resumed, WorkerReport
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """The schema that schema.sql makes and these queries know."""
 
 _KIND = "noface.model.taxonomy.FailureKind"
@@ -60,6 +60,7 @@ class IssueRow(NamedTuple):
     parent: str | None
     content_hash: str
     blocked_hash: str
+    cause: str
 
     @property
     def edited(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from noface.model.codec import view
 from noface.model.failure import Failure, is_of_project
-from noface.recovery.learned_start import BEGINS
+from noface.recovery.learned_start import why_it_began
 from noface.store.records import AttemptRow, GateRun, NextAction
 from noface.ui.logs import existing, gate_files
 from noface.ui.page import evidence_lines, message_lines, paint, quoted
@@ -94,7 +94,7 @@ def why_page(document: WhyDocument, width: int) -> list[str]:
         lines.append("  Nothing failed: every hard gate passed." if outcome == "PASSED" else "  It has no verdict yet.")
     else:
         lines += _decided(failure, width, document.partial, charged=document.charged)
-    why = [note for note in document.notes if note.startswith(BEGINS)]
+    why = why_it_began(document.notes)
     lines += _section("Why this model", why, width)
     lines += _section("What is noted of it", [note for note in document.notes if note not in why], width)
     said = str((document.partial or {}).get("partial_output", ""))

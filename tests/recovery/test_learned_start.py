@@ -52,6 +52,7 @@ def test_a_model_that_has_failed_issue_after_issue_is_left_out_and_the_reason_te
         "big",
         "begins with big: small has failed 6 of its last 6 first attempts here, at $0.10 each;"
         " big has passed 6 of 6, at $0.31 each",
+        learned=True,
     )
 
 

@@ -74,6 +74,25 @@ def test_a_database_of_an_older_noface_is_brought_up_to_date_with_its_rows(path,
     migrated.close()
 
 
+def test_what_the_reasons_of_schema_7_told_programs_is_a_cause_since(path):
+    path.parent.mkdir()
+    old = sqlite3.connect(path)
+    old.executescript((SCHEMAS / "7.sql").read_text())
+    for row in (
+        ("1", "waiting", "claimed by atlas until 20:00"),
+        ("2", "waiting", "waits for 1"),
+        ("3", "landing", "local changes of yours are in the way: a.py"),
+        ("4", "landing", "passed; waits to land"),
+    ):
+        old.execute("INSERT INTO issues (id, status, reason) VALUES (?, ?, ?)", row)
+    old.execute("PRAGMA user_version = 7")
+    old.commit()
+    old.close()
+    database = Database.open(path)
+    assert [row.cause for row in Reader(database).issues()] == ["claimed", "", "held", ""]
+    database.close()
+
+
 def test_what_was_written_is_there_when_it_is_opened_again(path):
     first = Database.open(path)
     fact(first, "a")

@@ -11,7 +11,7 @@ from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
 from noface.model.history import Advice, History
 from noface.model.issue import Issue
-from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.model.taxonomy import Cause, FailureKind, IssueStatus
 from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage
 from noface.recovery.blocked import approval_request, block_request
 from noface.recovery.schedule import with_parts
@@ -200,8 +200,8 @@ class Story:
         self.journal.sync_backlog(listed, tracker.fingerprint())
         return self.status(issue, "epic", f"divided into {', '.join(part.id for part in parts)}")
 
-    def status(self, issue, status, reason="", until=None):
-        self.journal.status(self.tick(), issue, IssueStatus(status), reason, until)
+    def status(self, issue, status, reason="", until=None, cause=Cause.NONE):
+        self.journal.status(self.tick(), issue, IssueStatus(status), reason, until, cause=cause)
         return self
 
     def merge(self, issue, commit=None):
@@ -237,7 +237,7 @@ def usual_night(root, commit=NO_COMMIT):
     story.fail_and_retry("002").attempt("002", 3, red_test(), model="claude-opus", cost=1.02)
     story.block("002", questions=("Should a comma end the name, as the old site did?",))
     story.merge("004", "d" * 40).status(
-        "004", "landing", "local changes of yours are in the way: src/rates.py, src/money.py"
+        "004", "landing", "local changes of yours are in the way: src/rates.py, src/money.py", cause=Cause.HELD
     )
     story.status("006", "waiting", "claude-sonnet: rate limited", story.now + 10**9)
     story.attempt("007", 1, red_test(), action=Run(Mode.FEEDBACK, "claude-sonnet", "the worker is told why it failed"))
