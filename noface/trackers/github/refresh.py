@@ -61,19 +61,19 @@ class Refresh:
         now: float,
         whoami: Callable[[], str] = lambda: "",
     ) -> None:
-        self._client = client
-        self._settings = settings
-        self._copy = copy
-        self._sync = sync
+        self.client = client
+        self.settings = settings
+        self.copy = copy
+        self.sync = sync
         self._readings = readings
         self._now = now
-        self._whoami = whoami
+        self.whoami = whoami
         self._left = LOOKED_UP_MAX
 
     def run(self) -> None:
         """Bring the copy up to date. Raises ForgeError; what was learned before stands in the copy."""
-        every = max(LIST_EVERY_S, LIST_PAGE_S * self._sync.pages)
-        if not self._sync.cursor or not self._sync.listed <= self._now < self._sync.listed + every:
+        every = max(LIST_EVERY_S, LIST_PAGE_S * self.sync.pages)
+        if not self.sync.cursor or not self.sync.listed <= self._now < self.sync.listed + every:
             self._list_all()
         self._list_changes()
         self._look_at_worked()
@@ -84,75 +84,75 @@ class Refresh:
         self._look_up_dependencies()
 
     def _wanted(self, remote: RemoteIssue) -> bool:
-        return wanted(remote, self._settings, self._copy.login)
+        return wanted(remote, self.settings, self.copy.login)
 
     # Listing
 
     def _list_all(self) -> None:
         """List the open issues with the label: what is not among them is not worked on."""
-        self._sync.complete = ""  # what is learned here is no news among the changes, which may hide more of them
-        if not self._sync.cursor:
-            self._sync.cursor = self._newest_change()
+        self.sync.complete = ""  # what is learned here is no news among the changes, which may hide more of them
+        if not self.sync.cursor:
+            self.sync.cursor = self._newest_change()
         params = {"state": "open", "sort": "created", "direction": "asc"}
-        if self._settings.label:
-            params["labels"] = self._settings.label
+        if self.settings.label:
+            params["labels"] = self.settings.label
         seen: set[int] = set()
         pages = 0
         listings = [params]
-        if self._settings.label and (login := self._own_login()):
+        if self.settings.label and (login := self._own_login()):
             listings.append({"state": "open", "sort": "created", "direction": "asc", "assignee": login})
-        path = self._client.repo("issues")
-        for page in (page for asked in listings for page in self._client.pages(path, asked, keep=True)):
+        path = self.client.repo("issues")
+        for page in (page for asked in listings for page in self.client.pages(path, asked, keep=True)):
             pages += 1
             for remote in remote_issues(page.body):
                 seen.add(remote.number)
                 self._take(remote)
-        for number, remote in list(self._copy.issues.items()):
+        for number, remote in list(self.copy.issues.items()):
             if number not in seen and self._wanted(remote) and number not in self._worked():
                 self._forget(number)  # deleted, moved, or changed so that the changes show it
         self._prune()
-        self._sync.pages, self._sync.listed = pages, self._now
+        self.sync.pages, self.sync.listed = pages, self._now
 
     def _own_login(self) -> str:
         """Return the login that issues are assigned to, "" for that of an app, to which none can be."""
-        if not self._copy.login:
-            login = self._whoami()
-            self._copy.login = "" if login.endswith("[bot]") else login
-        return self._copy.login
+        if not self.copy.login:
+            login = self.whoami()
+            self.copy.login = "" if login.endswith("[bot]") else login
+        return self.copy.login
 
     def _newest_change(self) -> str:
         """Return the time of the newest change of any issue: what happens from now on is later."""
         params = {"state": "all", "sort": "updated", "direction": "desc", "per_page": 1}
-        newest = remote_issues(self._client.get(self._client.repo("issues"), params).body)
+        newest = remote_issues(self.client.get(self.client.repo("issues"), params).body)
         return max((remote.updated for remote in newest), default="") or _stamp(_FIRST)
 
     def _list_changes(self) -> None:
         """List what has changed, the newest first: a page on which nothing is newer than what is known is the last."""
-        since = _earlier(self._sync.cursor)
-        complete = self._sync.complete == since
+        since = _earlier(self.sync.cursor)
+        complete = self.sync.complete == since
         params = {"state": "all", "since": since, "sort": "updated", "direction": "desc"}
-        newest = self._sync.cursor
-        for page in self._client.pages(self._client.repo("issues"), params, keep=True):
+        newest = self.sync.cursor
+        for page in self.client.pages(self.client.repo("issues"), params, keep=True):
             listed = remote_issues(page.body)
             news = [remote for remote in listed if self._take(remote)]
-            newer = any(remote.updated > self._sync.cursor for remote in listed)  # also of issues that are not kept
+            newer = any(remote.updated > self.sync.cursor for remote in listed)  # also of issues that are not kept
             newest = max([newest, *(remote.updated for remote in listed)])
             if complete and not news and not newer:
                 break
-            self._sync.complete = ""  # until the last page: if GitHub stops answering before, all are listed again
-        self._sync.complete, self._sync.cursor = since, newest
+            self.sync.complete = ""  # until the last page: if GitHub stops answering before, all are listed again
+        self.sync.complete, self.sync.cursor = since, newest
 
     def _take(self, remote: RemoteIssue) -> bool:
         """Put an issue as it is now into the copy, if it belongs there; tell whether that is news."""
-        known = self._copy.issues.get(remote.number)
+        known = self.copy.issues.get(remote.number)
         if known is not None and remote.updated < known.updated:
             return False  # a page that was listed before the change
-        self._copy.missing.discard(remote.number)
+        self.copy.missing.discard(remote.number)
         if remote.open or not remote.locked:
-            self._copy.gone.pop(remote.number, None)
+            self.copy.gone.pop(remote.number, None)
         if known is None and not self._wanted(remote):
-            if remote.number in self._sync.said:
-                self._sync.updated[remote.number] = remote.updated  # somebody may have written to noface there
+            if remote.number in self.sync.said:
+                self.sync.updated[remote.number] = remote.updated  # somebody may have written to noface there
             return False
         self.put(remote)
         return known is None or known.updated != remote.updated
@@ -160,59 +160,59 @@ class Refresh:
     def put(self, remote: RemoteIssue) -> None:
         """Put an issue as it is now into the copy, with its text only if it is one to work on."""
         number = remote.number
-        known = self._copy.issues.get(number)
+        known = self.copy.issues.get(number)
         own = tuple(label for label in remote.labels if label.startswith(OWN_LABELS))
-        self._sync.own.pop(number, None)
+        self.sync.own.pop(number, None)
         if own:
-            self._sync.own[number] = own
-        self._sync.updated[number] = remote.updated
+            self.sync.own[number] = own
+        self.sync.updated[number] = remote.updated
         plain = replace(remote, labels=tuple(label for label in remote.labels if label not in own))
         if known is not None and _relations(known) == _relations(plain):
             plain = replace(plain, children=known.children, blockers=known.blockers, elsewhere=known.elsewhere)
-        self._copy.issues[number] = plain if self._wanted(plain) else _without_text(plain)
+        self.copy.issues[number] = plain if self._wanted(plain) else _without_text(plain)
 
     def _forget(self, number: int, *, gone: bool = False) -> None:
         """Let go of an issue, but not of what was said there unless it is `gone`: people may still answer."""
-        self._copy.issues.pop(number, None)
-        self._sync.own.pop(number, None)
-        self._sync.related.pop(number, None)
-        if gone or number not in self._sync.said:
-            for table in (self._sync.updated, self._sync.heard, self._sync.said):
+        self.copy.issues.pop(number, None)
+        self.sync.own.pop(number, None)
+        self.sync.related.pop(number, None)
+        if gone or number not in self.sync.said:
+            for table in (self.sync.updated, self.sync.heard, self.sync.said):
                 table.pop(number, None)
 
     def _prune(self) -> None:
         """Let go of issues that nobody depends on any more and that noface has not marked."""
         needed = set(self._needed())
-        self._copy.missing &= needed  # one that is made after all shows among the changes
-        for number, remote in list(self._copy.issues.items()):
-            if number not in needed and number not in self._sync.own and not self._wanted(remote):
+        self.copy.missing &= needed  # one that is made after all shows among the changes
+        for number, remote in list(self.copy.issues.items()):
+            if number not in needed and number not in self.sync.own and not self._wanted(remote):
                 self._forget(number)
 
     # Looking up what issues lead to
 
     def _look_up_relations(self) -> None:
-        for number, remote in list(self._copy.issues.items()):
+        for number, remote in list(self.copy.issues.items()):
             if not self._wanted(remote):
                 continue
             mark = " ".join(map(str, _relations(remote)))
             related = remote.open_children or remote.open_blockers
-            if related and self._sync.related.get(number) != mark and self._may_ask():
+            if related and self.sync.related.get(number) != mark and self._may_ask():
                 relatives = [
                     *(self._listed(number, "sub_issues") if remote.open_children else ()),
                     *(self._listed(number, "dependencies", "blocked_by") if remote.open_blockers else ()),
                 ]
                 here = tuple(dict.fromkeys(each.number for each in relatives if _together(each, remote)))
                 for each in relatives:
-                    if each.number in here and each.number not in self._copy.issues:
+                    if each.number in here and each.number not in self.copy.issues:
                         self.put(each)
                 away = (each for each in relatives if each.open and not _together(each, remote))
                 elsewhere = tuple(f"{'/'.join(each.home.split('/')[-2:])}#{each.number}" for each in away)
-                self._copy.issues[number] = replace(remote, children=here, blockers=(), elsewhere=elsewhere)
-                self._sync.related[number] = mark
+                self.copy.issues[number] = replace(remote, children=here, blockers=(), elsewhere=elsewhere)
+                self.sync.related[number] = mark
 
     def _listed(self, number: int, *what: str) -> list[RemoteIssue]:
         try:
-            return remote_issues(self._client.items(self._client.repo("issues", number, *what), keep=True))
+            return remote_issues(self.client.items(self.client.repo("issues", number, *what), keep=True))
         except RefusedError as error:
             if error.status in MISSING:
                 return []  # a server of somebody's own that is older than these
@@ -220,8 +220,8 @@ class Refresh:
 
     def _needed(self) -> Iterator[int]:
         """Yield the numbers on which issues depend that are worked on."""
-        for remote in self._copy.issues.values():
-            given = worked_on(remote, self._copy, self._settings) if self._wanted(remote) else None
+        for remote in self.copy.issues.values():
+            given = worked_on(remote, self.copy, self.settings) if self._wanted(remote) else None
             if given is not None:
                 result = self._readings.of(given).result
                 if isinstance(result, Issue):
@@ -229,12 +229,12 @@ class Refresh:
 
     def _look_up_dependencies(self) -> None:
         for number in dict.fromkeys(self._needed()):
-            if number not in self._copy.issues and number not in self._copy.missing and self._may_ask():
+            if number not in self.copy.issues and number not in self.copy.missing and self._may_ask():
                 self.read_one(number)
 
     def _worked(self) -> set[int]:
         """Return the issues that noface has marked as under work."""
-        return {number for number, own in self._sync.own.items() if RUNNING in own and number in self._copy.issues}
+        return {number for number, own in self.sync.own.items() if RUNNING in own and number in self.copy.issues}
 
     def _look_at_worked(self) -> None:
         for number in self._worked():
@@ -243,44 +243,44 @@ class Refresh:
     def read_one(self, number: int) -> bool:
         """Read an issue as it is now into the copy; tell whether it is one here still. If it is gone, why is kept."""
         try:
-            answer = self._client.get(self._client.repo("issues", number), keep=True)
+            answer = self.client.get(self.client.repo("issues", number), keep=True)
         except RefusedError as error:
             if error.status not in MISSING:
                 raise
-            if number in self._copy.issues:
-                self._copy.gone[number] = _BECAME.get(error.status, _UNKNOWN)
+            if number in self.copy.issues:
+                self.copy.gone[number] = _BECAME.get(error.status, _UNKNOWN)
             self._forget(number, gone=True)
-            self._copy.missing.add(number)
+            self.copy.missing.add(number)
             return False
         remote = remote_issue(answer.body)
         if remote is None:
             raise ForgeError(f"GitHub answered with no issue for #{number}.", "Is [github] url that of the REST API?")
-        self._copy.missing.discard(number)
+        self.copy.missing.discard(number)
         if remote.open or not remote.locked:
-            self._copy.gone.pop(number, None)
-        if answer.changed or number not in self._copy.issues:
+            self.copy.gone.pop(number, None)
+        if answer.changed or number not in self.copy.issues:
             self.put(remote)
         return not self._became_discussion(number)
 
     def _look_for_discussions(self) -> None:
         """Find out which of the issues with labels of noface's became a discussion: GitHub closes and locks those."""
-        for number in list(self._sync.own):
-            if number not in self._copy.gone:
+        for number in list(self.sync.own):
+            if number not in self.copy.gone:
                 self._became_discussion(number)
 
     def _became_discussion(self, number: int) -> bool:
-        remote = self._copy.issues.get(number)
+        remote = self.copy.issues.get(number)
         if remote is None or remote.open or not remote.locked or not self._may_ask():
             return False
         try:
-            events = self._client.items(self._client.repo("issues", number, "events"), keep=True)
+            events = self.client.items(self.client.repo("issues", number, "events"), keep=True)
         except RefusedError as error:
             if error.status not in _UNTOLD:
                 raise
             return False
         became = any(text(event, "event") == "converted_to_discussion" for event in events)
         if became:
-            self._copy.gone[number] = BECAME_DISCUSSION
+            self.copy.gone[number] = BECAME_DISCUSSION
         return became
 
     def settled(self, updated: str) -> bool:
@@ -289,45 +289,52 @@ class Refresh:
         return at is not None and self._now - at.timestamp() > OVERLAP_S
 
     def _look_up_writers(self) -> None:
-        authors = {each.author for each in self._copy.issues.values() if self._wanted(each) and each.author}
+        authors = {each.author for each in self.copy.issues.values() if self._wanted(each) and each.author}
         for login in sorted(authors):
             self.look_up_writer(login)
 
     def _look_up_triggers(self) -> None:
         """Look who gave strangers' issues to noface; what is given no more is let go of."""
-        worked = {number for number, remote in self._copy.issues.items() if self._wanted(remote)}
-        for table in (self._copy.taken, self._copy.refused, self._sync.triggers):
+        worked = {number for number, remote in self.copy.issues.items() if self._wanted(remote)}
+        for table in (self.copy.taken, self.copy.refused, self.sync.triggers):
             for number in table.keys() - worked:
                 del table[number]
         for number in sorted(worked):
-            remote = self._copy.issues[number]
-            known = bool(remote.updated) and self._sync.triggers.get(number) == remote.updated
-            if known or trusted(remote.author, self._copy, self._settings) or not self._may_ask():
+            remote = self.copy.issues[number]
+            known = bool(remote.updated) and self.sync.triggers.get(number) == remote.updated
+            if known or trusted(remote.author, self.copy, self.settings) or not self._may_ask():
                 continue
-            if Triggers(self._client, self._settings, self._copy, self).look(remote) and self.settled(remote.updated):
-                self._sync.triggers[number] = remote.updated
+            if Triggers(self.client, self.settings, self.copy, self.trusts).look(remote) and self.settled(
+                remote.updated
+            ):
+                self.sync.triggers[number] = remote.updated
+
+    def trusts(self, login: str) -> bool:
+        """True if what somebody writes counts; whether they may write is looked up first, if need be."""
+        self.look_up_writer(login)
+        return trusted(login, self.copy, self.settings)
 
     def look_up_writer(self, login: str) -> None:
         """Find out whether a login may write, unless that is known or does not matter."""
         name = login.lower()
-        named = trusted(login, replace(self._copy, writers={}), self._settings)
+        named = trusted(login, replace(self.copy, writers={}), self.settings)
         if named or name.endswith("[bot]"):
             if not named:
-                self._copy.writers[name] = False  # a program counts only if it is named
+                self.copy.writers[name] = False  # a program counts only if it is named
             return
-        every = WRITER_EVERY_S if self._copy.writers.get(name) else STRANGER_EVERY_S
-        asked = self._sync.asked.get(name, float("-inf"))
+        every = WRITER_EVERY_S if self.copy.writers.get(name) else STRANGER_EVERY_S
+        asked = self.sync.asked.get(name, float("-inf"))
         if asked <= self._now < asked + every or not self._may_ask():
             return
         try:
-            self._copy.writers[name] = may_write(self._client, login)
+            self.copy.writers[name] = may_write(self.client, login)
         except RefusedError as error:
             if error.status not in _UNTOLD:
                 raise
-            self._copy.blind = True
+            self.copy.blind = True
         else:
-            self._copy.blind = False
-        self._sync.asked[name] = self._now
+            self.copy.blind = False
+        self.sync.asked[name] = self._now
 
     def _may_ask(self) -> bool:
         self._left -= 1

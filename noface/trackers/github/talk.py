@@ -12,13 +12,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from noface.data.trackers import ANY, TrackerSettings
+from noface.data.trackers import ANY
 from noface.forge import parse
 from noface.forge.github import show_eyes
-from noface.forge.opened import OpenedForge
 from noface.forge.rest import MISSING, Client, RefusedError
 from noface.model.publication import ACCOUNT, APPROVED, Heard, Said
-from noface.trackers.github.backlog import trusted
 from noface.trackers.github.comments import (
     MARKER,
     Own,
@@ -30,7 +28,6 @@ from noface.trackers.github.comments import (
     moved_body,
     own_of,
 )
-from noface.trackers.github.copy import Copy, Sync
 from noface.trackers.github.issue import OWN_LABELS
 from noface.trackers.github.refresh import BECAME_DISCUSSION, Refresh
 
@@ -49,45 +46,35 @@ _APPROVES = ("0e8a16", "says yes to what noface asks")
 _INVALID = 422
 
 
-def say(
-    opened: OpenedForge, settings: TrackerSettings, copy: Copy, sync: Sync, said: Said, comment: int | None
-) -> int | None:
+def say(refresh: Refresh, said: Said, comment: int | None) -> int | None:
     """Carry out what is said of an issue that is there; return the comment's id. Raises ForgeError.
 
     The copy and `sync` know which of noface's labels the issue has and whether it is open, and are kept up to date.
     """
-    number = int(said.issue_id)
-    talk = _Talk(opened, number, sync)
+    number, copy = int(said.issue_id), refresh.copy
+    talk = _Talk(refresh, number)
     if copy.gone.get(number) == BECAME_DISCUSSION:  # nobody can comment it any more
         talk.leave()
         return comment
     talk.label(said.state)
     if said.text:
-        comment = talk.comment(said, _mentioned(said, settings, copy, number), comment)
+        comment = talk.comment(said, comment)
     known = copy.issues.get(number)
-    if said.closes and settings.close and (known is None or known.open):
+    if said.closes and refresh.settings.close and (known is None or known.open):
         talk.close()
         if known is not None:
             copy.issues[number] = replace(known, open=False)
     return comment
 
 
-def _mentioned(said: Said, settings: TrackerSettings, copy: Copy, number: int) -> tuple[str, ...]:
-    """Return who is mentioned: those whom it is for, those who are to be told, or whoever the issue is from."""
-    issue, taken = copy.issues.get(number), copy.taken.get(number)
-    author = taken.by if taken is not None else issue.author if issue is not None else ""
-    return said.to or settings.notify or (author,)
-
-
 class _Talk:
     """What is said on one issue."""
 
-    def __init__(self, opened: OpenedForge, number: int, sync: Sync) -> None:
-        self._opened = opened
-        self._client: Client = opened.client
+    def __init__(self, refresh: Refresh, number: int) -> None:
+        self._refresh = refresh
+        self._client, self._sync = refresh.client, refresh.sync
         self._path = self._client.repo("issues", number)
         self._number = number
-        self._sync = sync
 
     def label(self, state: str) -> None:
         """Give the issue the one label of its state, and take noface's others away."""
@@ -130,12 +117,12 @@ class _Talk:
                 raise
         self._sync.labels = (*self._sync.labels, name)
 
-    def comment(self, said: Said, mentioned: tuple[str, ...], known: int | None) -> int | None:
+    def comment(self, said: Said, known: int | None) -> int | None:
         """Have noface's comment say it; return its id. One that a person deleted is written anew.
 
         Where it asks what was not asked before, a new comment says it, and the earlier ones lead there.
         """
-        text, asks = self._addressed(said, mentioned), asks_key(said.asks)
+        text, asks = self._addressed(said), asks_key(said.asks)
         digest = hashlib.sha256(f"{asks}\n{text}".encode("utf-8", "replace")).hexdigest()[:16]
         if known is not None and self._sync.said.get(self._number) == f"{known} {digest}":
             return known
@@ -162,11 +149,17 @@ class _Talk:
             self._sync.said[self._number] = f"{written} {digest}"
         return written
 
-    def _addressed(self, said: Said, mentioned: tuple[str, ...]) -> str:
-        """Return the text with the name of noface's account, and, if it asks, who is to read it."""
-        text, login = said.text, ""
+    def _addressed(self, said: Said) -> str:
+        """Return the text with the name of noface's account, and, if it asks, who is to read it.
+
+        That is whom it is for, else who is to be told, else whoever the issue is from.
+        """
+        text, login, copy = said.text, "", self._refresh.copy
+        issue, taken = copy.issues.get(self._number), copy.taken.get(self._number)
+        author = taken.by if taken is not None else issue.author if issue is not None else ""
+        mentioned = said.to or self._refresh.settings.notify or (author,)
         if ACCOUNT in text or said.asks:
-            login = self._opened.forge.whoami()
+            login = self._refresh.whoami()
             text = text.replace(ACCOUNT, f"`{mention(login.removesuffix('[bot]'))}`")
         names = (
             [mention(each) for each in mentioned if each.lower().removeprefix("@") != login.lower()]
@@ -188,7 +181,7 @@ class _Talk:
 
     def _own_comments(self) -> list[Own]:
         """Return noface's comments, also those of a run that could not record them or of another machine."""
-        login = self._opened.forge.whoami().lower()
+        login = self._refresh.whoami().lower()
         entries = [each for each in _comments(self._client, self._path) if _author(each).lower() == login]
         return [own for own in map(own_of, entries) if own is not None]
 
@@ -202,24 +195,17 @@ class _Talk:
         self._client.patch(self._path, {"state": "closed", "state_reason": "completed"})
 
 
-def hear(
-    opened: OpenedForge,
-    settings: TrackerSettings,
-    copy: Copy,
-    sync: Sync,
-    refresh: Refresh,
-    issue_ids: Collection[str],
-    after: Mapping[str, int],
-) -> Iterator[Heard]:
+def hear(refresh: Refresh, issue_ids: Collection[str], after: Mapping[str, int]) -> Iterator[Heard]:
     """Yield what trusted people have written later than the id in `after`, issue by issue. Raises ForgeError.
 
     An issue that has not changed since its comments were read in vain is not asked about. What was heard may be lost in
     a kill before it is recorded: until `after` tells that it was not, it is heard again.
     """
+    client, copy, sync = refresh.client, refresh.copy, refresh.sync
     for issue_id in issue_ids:
         number = int(issue_id)
         if APPROVED in sync.own.get(number, ()):
-            yield from _approved(opened.client, settings, copy, refresh, number)
+            yield from _approved(refresh, number)
         updated = sync.updated.get(number, "")
         mark = f"{updated} {after.get(issue_id, 0)}"
         if sync.heard.get(number) == mark if updated else number not in copy.issues:
@@ -227,28 +213,27 @@ def hear(
         strangers: dict[str, None] = {}
         answers = 0
         try:
-            entries = _comments(opened.client, opened.client.repo("issues", number))
+            entries = _comments(client, client.repo("issues", number))
         except RefusedError as error:
             if error.status not in MISSING:
                 raise
             entries = []
         newest = after.get(issue_id, 0)
-        login = opened.forge.whoami() if entries else ""
+        login = refresh.whoami() if entries else ""
         own = [parse.text(each, "body") for each in entries if _is_own(each, login)]
         for entry in entries:
             own_id, author, body = parse.number(entry, "id"), _author(entry), parse.text(entry, "body")
             if own_id <= newest or body.startswith(MARKER):
                 continue
             heard = heard_of(issue_id, own_id, author, body, parse.text(entry, "html_url"), login=login, said=own)
-            if heard is None or not (heard.addressed or settings.answers == ANY):
+            if heard is None or not (heard.addressed or refresh.settings.answers == ANY):
                 continue
-            refresh.look_up_writer(author)
-            if not trusted(author, copy, settings):
+            if not refresh.trusts(author):
                 strangers[author] = None
                 continue
             answers += 1
             if heard.addressed:
-                show_eyes(opened.client, "issues", own_id)
+                show_eyes(client, "issues", own_id)
             yield heard
         copy.unheard.pop(number, None)
         if strangers:
@@ -257,16 +242,14 @@ def hear(
             sync.heard[number] = mark
 
 
-def _approved(client: Client, settings: TrackerSettings, copy: Copy, refresh: Refresh, number: int) -> Iterator[Heard]:
+def _approved(refresh: Refresh, number: int) -> Iterator[Heard]:
     """Yield the yes of whoever may decide and has set the label since noface last asked for something."""
     asks, yes = OWN_LABELS + STATES[_APPROVAL][0], None
-    for event in client.items(client.repo("issues", number, "events"), keep=True):
+    for event in refresh.client.items(refresh.client.repo("issues", number, "events"), keep=True):
         name = parse.text(event, "label", "name").lower() if parse.text(event, "event") == "labeled" else ""
         yes = event if name == APPROVED else None if name == asks else yes
-    if login := parse.text(yes, "actor", "login"):
-        refresh.look_up_writer(login)
-        if trusted(login, copy, settings):
-            yield Heard(str(number), parse.number(yes, "id"), login, "", "approve", label=True)
+    if (login := parse.text(yes, "actor", "login")) and refresh.trusts(login):
+        yield Heard(str(number), parse.number(yes, "id"), login, "", "approve", label=True)
 
 
 def _is_own(entry: Mapping[str, Any], login: str) -> bool:

@@ -7,7 +7,8 @@ import errno
 import secrets
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import asdict, replace
+from copy import copy as shallow
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,10 +101,10 @@ class GithubTracker:
         of = self._of(location.api, location.repository)
         copy, sync = self._loaded()
         if copy.of != of:
-            copy, sync = self._work = (Copy(), Sync(clone=sync.clone))
-        before = replace(_standing(copy), writers=dict(copy.writers))
+            copy, _ = self._work = (Copy(), Sync(clone=sync.clone))
+        before = _standing(copy)
         try:
-            self._refresh(copy, sync).run()
+            self._refresh().run()
             copy.of = of
         finally:
             changed = self._save(before)
@@ -126,12 +127,13 @@ class GithubTracker:
             sync.clone = secrets.token_hex(4)
             self._save(before)  # before the first comment names it
         try:
+            refresh = self._refresh()
             # Work begins, or lands: what a person changed since the last refresh is seen before.
-            if said.state in ("running", "landing") and not self._refresh(copy, sync).read_one(number):
+            if said.state in ("running", "landing") and not refresh.read_one(number):
                 return None
-            return say(self._open(), self._settings, copy, sync, said, comment)
+            return say(refresh, said, comment)
         except RefusedError as error:
-            if error.status not in (*MISSING, 403) or self._refresh(copy, sync).read_one(number):
+            if error.status not in (*MISSING, 403) or self._refresh().read_one(number):
                 raise
             return None
         finally:
@@ -141,20 +143,17 @@ class GithubTracker:
         """Return what trusted people have written; see RemoteTracker.hear."""
         from noface.trackers.github.talk import hear
 
-        copy, sync = self._loaded()
-        before = replace(copy, unheard=dict(copy.unheard), writers=dict(copy.writers))
+        before = _standing(self._loaded()[0])
         numbers = [issue_id for issue_id in issue_ids if number_of(issue_id) is not None]
         try:
-            refresh = self._refresh(copy, sync)
-            heard = hear(self._open(), self._settings, copy, sync, refresh, numbers, after)
-            return tuple(sorted(heard, key=lambda each: each.id))
+            return tuple(sorted(hear(self._refresh(), numbers, after), key=lambda each: each.id))
         finally:
             self._save(before)
 
     def add(self, draft: IssueDraft, merged: Collection[str] = ()) -> Issue:
         """Make the issue on GitHub, with the label; see Tracker.add. Raises ForgeError if that is refused."""
         self.refresh()
-        copy, sync = self._loaded()
+        copy, _ = self._loaded()
         sound = checked_draft(draft, [*map(str, copy.issues), *merged])
         for command in sound.accept:
             if taken_accept(command, self._settings.gates) is None:
@@ -167,8 +166,8 @@ class GithubTracker:
         remote = remote_issue(client.post(client.repo("issues"), wanted))
         if remote is None:
             raise ForgeError("GitHub answered with no issue.", "See there whether it was made.")
-        before = replace(copy, issues=dict(copy.issues), writers=dict(copy.writers))
-        refresh = self._refresh(copy, sync)
+        before = _standing(copy)
+        refresh = self._refresh()
         refresh.put(remote)
         with suppress(ForgeError):  # the next refresh asks again
             refresh.look_up_writer(remote.author)
@@ -196,12 +195,11 @@ class GithubTracker:
     def _of(self, api: str, repository: str) -> tuple[str, ...]:
         return (api, repository.lower(), self._settings.label.lower(), self._settings.milestone.lower())
 
-    def _refresh(self, copy: Copy, sync: Sync) -> "Refresh":
+    def _refresh(self) -> "Refresh":
         from noface.trackers.github.refresh import Refresh
 
-        opened = self._open()
-        whoami = opened.forge.whoami
-        return Refresh(opened.client, self._settings, copy, sync, self._readings, self._clock.now(), whoami)
+        opened, now = self._open(), self._clock.now()
+        return Refresh(opened.client, self._settings, *self._loaded(), self._readings, now, opened.forge.whoami)
 
     def _loaded(self) -> tuple[Copy, Sync]:
         """Return what the working thread knows: read once, and written whenever it changes."""
@@ -236,9 +234,8 @@ class GithubTracker:
 
 
 def _standing(copy: Copy) -> Copy:
-    """Return the copy's issues as they are now, and those that are none."""
-    stands = replace(copy, issues=dict(copy.issues), missing=set(copy.missing), gone=dict(copy.gone))
-    return replace(stands, taken=dict(copy.taken), refused=dict(copy.refused))
+    """Return the copy as it is now, which does not change with it: what is stored is told by the difference."""
+    return replace(copy, **{each.name: shallow(getattr(copy, each.name)) for each in fields(copy)})
 
 
 def _text_of(draft: IssueDraft) -> str:

@@ -7,33 +7,28 @@ edited since, nothing is taken: it cannot be told what the maintainer had read. 
 comments of HTML.
 """
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 from noface.data.trackers import TrackerSettings
 from noface.errors import ForgeAwayError, ForgeError
 from noface.forge import parse
 from noface.forge.graphql import edits_of
 from noface.forge.rest import Client
-from noface.trackers.github.backlog import trusted
 from noface.trackers.github.copy import Copy, Taken
 from noface.trackers.github.issue import RemoteIssue, remote_issue
 
 _SOMEBODY = "somebody"
 
 
-class _Writers(Protocol):
-    def look_up_writer(self, login: str) -> None:
-        """Find out whether a login may write, unless that is known."""
-
-
 class Triggers:
-    """Looks who gave strangers' issues to noface, and keeps that in the copy."""
+    """Looks who gave strangers' issues to noface, and keeps that in the copy; `trusts` tells whose words count."""
 
-    def __init__(self, client: Client, settings: TrackerSettings, copy: Copy, writers: _Writers) -> None:
+    def __init__(self, client: Client, settings: TrackerSettings, copy: Copy, trusts: Callable[[str], bool]) -> None:
         self._client = client
         self._settings = settings
         self._copy = copy
-        self._writers = writers
+        self._trusts = trusts
 
     def look(self, remote: RemoteIssue) -> bool:
         """Look who gave one issue; tell whether that could be told. Raises ForgeError.
@@ -84,17 +79,13 @@ class Triggers:
             elif what:
                 who = parse.text(event, "assigner", "login") or parse.text(event, "actor", "login")
                 given[what] = (who, parse.text(event, "created_at"))
-        return max((each for each in given.values() if self._counts(each[0])), key=lambda each: each[1], default=None)
+        return max((each for each in given.values() if self._trusts(each[0])), key=lambda each: each[1], default=None)
 
     def _is_label(self, name: str) -> bool:
         return bool(self._settings.label) and name.lower() == self._settings.label.lower()
 
     def _is_own(self, login: str) -> bool:
         return bool(login) and login.lower() == self._copy.login.lower()
-
-    def _counts(self, login: str) -> bool:
-        self._writers.look_up_writer(login)
-        return trusted(login, self._copy, self._settings)
 
     def _edited(self, number: int, at: str, events: list[Any]) -> str:
         """Return who has edited title or text at that time or later and may not decide, "" for nobody."""
@@ -106,4 +97,4 @@ class Triggers:
             raise
         except ForgeError:
             return _SOMEBODY
-        return next((who or _SOMEBODY for when, who in edits if when >= at and not (who and self._counts(who))), "")
+        return next((who or _SOMEBODY for when, who in edits if when >= at and not (who and self._trusts(who))), "")
