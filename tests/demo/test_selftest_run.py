@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from noface.selftest.scenario import catalogue
 
 
@@ -22,15 +24,22 @@ def selftest(tmp_path: Path, *args: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_noface_recovers_what_can_be_recovered_and_stops_in_time_with_the_rest(tmp_path):
+@pytest.mark.parametrize(
+    ("kinds", "recoverable", "hopeless"),
+    [
+        (("agent-refused",), 5, 1),
+        pytest.param(("SYNTAX_ERROR", "agent-refused"), 11, 2, marks=pytest.mark.thorough),
+    ],
+)
+def test_noface_recovers_what_can_be_recovered_and_stops_in_time_with_the_rest(tmp_path, kinds, recoverable, hopeless):
     """One test, because the workers of xdist would each run all this for tests of their own."""
-    done = selftest(tmp_path, "--kind", "SYNTAX_ERROR", "--kind", "agent-refused", "--json")
+    done = selftest(tmp_path, *(word for kind in kinds for word in ("--kind", kind)), "--json")
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(done.stdout)
     assert found["ok"]
     assert found["troubles"] == []
-    assert found["totals"]["recovered"]["noface"] == found["totals"]["recoverable"] == 11
-    assert found["totals"]["stopped"]["noface"] == found["totals"]["hopeless"] == 2
+    assert found["totals"]["recovered"]["noface"] == found["totals"]["recoverable"] == recoverable
+    assert found["totals"]["stopped"]["noface"] == found["totals"]["hopeless"] == hopeless
     for kind in found["kinds"]:  # more with fewer runs than either simpler loop
         recovered, runs = kind["recovered"], kind["runs"]
         assert recovered["noface"] > recovered["feedback"] >= recovered["plain"]

@@ -102,6 +102,7 @@ def receipts(shop):
     return shop
 
 
+@pytest.mark.thorough
 def test_a_helper_that_looks_at_less_of_a_file_is_found_while_main_s_version_passes(receipts):
     work = [
         {"write": "shop.py", "text": MORE + RECEIPT},

@@ -49,6 +49,7 @@ def test_an_emptied_test_does_not_land_beside_a_new_one_and_nobody_is_asked_whom
     assert project.git("show", "main:shop.py") == SHOP.strip()
 
 
+@pytest.mark.thorough
 def test_what_an_issue_says_of_a_test_lets_it_ask_for_less_by_a_model_s_yes(shop):
     yes = {"asked_for": True, "sentence": ASKED, "reason": "it names the test"}
     project = shop(f"total() adds up a basket. {ASKED}.", ("1", 0, [{"say": json.dumps(yes)}], "changed_tests"))
@@ -81,6 +82,7 @@ def test_what_several_landings_of_a_run_take_from_a_test_counts_together(project
     assert "test_price keeps 1 of 4 assertions" in project.attempts("3")[0]["failure"]["message"]
 
 
+@pytest.mark.thorough
 def test_rewritten_tests_land_and_nobody_is_asked_and_a_test_goes_with_its_feature_if_the_issue_says_so(project):
     tests = (
         "from shop import price\n\n\ndef test_all():\n    assert price(250) == '2.50'\n    assert price(5) == '0.05'\n"

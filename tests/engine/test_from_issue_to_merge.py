@@ -53,6 +53,7 @@ def test_an_issue_becomes_a_pull_request_and_its_merge_closes_the_issue(shop, al
     assert [each.name for each in shop.repo.issue(number).labels] in ([], [DEFAULT_LABEL])
 
 
+@pytest.mark.thorough
 def test_another_repository_that_got_the_name_is_neither_read_nor_written_and_the_renamed_one_goes_on(shop, alice):
     number = alice.opens_issue("Add b", labels=[DEFAULT_LABEL])
     shop.project.run(code=3)

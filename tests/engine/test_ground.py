@@ -106,7 +106,7 @@ def test_local_changes_in_the_way_of_what_was_fetched_are_named_and_kept(project
     assert project.git("rev-parse", "main") == before
 
 
-@pytest.mark.parametrize("name", first_ones(FOLLOWING, 2))
+@pytest.mark.parametrize("name", first_ones(FOLLOWING[::-1]))
 def test_a_run_killed_while_main_follows_is_brought_to_an_end(project, name):
     remote = a_project(project)
     theirs = remote.commit(new_txt="n")
@@ -168,6 +168,7 @@ def test_a_shallow_clone_follows_like_any_other(project):
 # Pull requests start from what was fetched
 
 
+@pytest.mark.thorough
 def test_a_pull_request_needs_a_remote_and_one_fetch(project):
     remote = a_project(project, PULLS)
     project.env["GH_TOKEN"] = "nobody-asks-for-it"
@@ -194,6 +195,7 @@ def test_a_pull_request_holds_nothing_that_only_main_here_has(project, github):
     assert shop.repo.bare.branch("main") != mine
 
 
+@pytest.mark.thorough
 def test_over_http_a_token_is_enough_to_fetch_claim_and_push(project, github):
     shop = hosted(project, github, http=True)
     shop.config(landing="[landing]\npush = true\n")

@@ -49,6 +49,7 @@ def test_a_fixture_for_new_tests_lands_with_them(calc, more):
     assert "def seven" in project.git("show", f"main:{path}")
 
 
+@pytest.mark.thorough
 def test_a_worker_whose_edit_was_put_back_is_told_so_first_and_what_to_do(calc):
     always = SHARED + SEVEN.replace("fixture", "fixture(autouse=True)")
     project = calc(

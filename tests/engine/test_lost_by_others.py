@@ -128,7 +128,7 @@ def test_a_gate_that_somebody_kills_once_is_run_again_for_nothing(project, kind)
 
 
 @pytest.mark.parametrize("ends", ["exit 0", "test -e a.txt", "exit 1"])
-@pytest.mark.parametrize("what", first_ones(["*/*", "*/gate-*/*/.git", "*/gate-*/*/*", "*/gate-*/*/deps"], 2))
+@pytest.mark.parametrize("what", first_ones(["*/*", "*/gate-*/*/.git", "*/gate-*/*/*", "*/gate-*/*/deps"]))
 def test_a_gate_whose_folder_was_cleared_away_is_run_again_in_a_new_one(project, ends, what):
     once = project.folder / "once"
     clears = f"rm -rf {project.folder}/slots/{what}"

@@ -47,6 +47,7 @@ def test_a_service_that_goes_down_during_the_run_is_not_charged_to_the_worker(se
     assert not attempt["charged"]
 
 
+@pytest.mark.thorough
 def test_main_is_asked_once_for_all_failures_of_a_gate(served):
     project, _, runs = served(("1", 1, [{"write": "bad", "text": "x"}]), ("1", 2, [{"write": "bad", "text": "y"}]))
     project.run(code=3)

@@ -142,6 +142,7 @@ def test_a_plain_command_that_ends_with_its_provider_s_error_waits_for_it_like_a
         assert 3 <= len(waited) <= 20, "growing pauses"
 
 
+@pytest.mark.thorough
 def test_a_failed_gate_of_another_issue_revives_none_that_is_blocked_for_its_provider(project):
     providers(project, retry="transient_retries = 1\nmax_total_attempts = 1\n", small=HOURS_12)
     script = project.folder / "small.sh"
@@ -165,6 +166,7 @@ def test_once_never_waits(project):
     assert "blocked" not in project.statuses().values()
 
 
+@pytest.mark.thorough
 def test_retries_that_are_asked_for_are_honoured(project):
     providers(project, retry="transient_retries = 2\n", small=HOURS_12)
     issues(project, 1)

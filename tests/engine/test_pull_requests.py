@@ -270,7 +270,7 @@ def test_rules_that_refuse_every_push_end_the_run_before_any_worker_is_paid(shop
             {"kind": "required_linear_history"},
             {"kind": "deletion"},
         ],
-        3,
+        2,
     ),
 )
 def test_rules_that_let_the_pushes_in_stop_nothing(shop, rule):
@@ -280,6 +280,7 @@ def test_rules_that_let_the_pushes_in_stop_nothing(shop, rule):
     assert shop.project.statuses() == {"1": "review"}
 
 
+@pytest.mark.thorough
 def test_a_rule_that_may_hold_for_others_only_is_told_and_work_goes_on(shop):
     shop.repo.rule("required_signatures", bypass=None)
     out = shop.project.run(code=3)
@@ -344,6 +345,7 @@ def test_the_branch_has_one_plain_commit_by_the_person_signed_and_signed_off_as_
     assert lines[2] == "Noface-Issue: 1"
 
 
+@pytest.mark.thorough
 def test_a_key_that_cannot_sign_is_told_before_any_worker_is_paid(shop):
     shop.project.git("config", "gpg.format", "ssh")
     shop.project.git("config", "user.signingkey", "/nowhere/key.pub")
@@ -354,6 +356,7 @@ def test_a_key_that_cannot_sign_is_told_before_any_worker_is_paid(shop):
     assert shop.project.shown("show", "1")["attempts"] == []
 
 
+@pytest.mark.thorough
 def test_the_template_of_the_repository_is_filled(shop):
     folder = shop.project.path / ".github"
     folder.mkdir()

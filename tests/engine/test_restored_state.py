@@ -209,6 +209,7 @@ def test_a_database_that_is_replaced_during_a_run_ends_it_and_nothing_lands_agai
     assert [attempt["number"] for attempt in project.attempts("2")] == [2]
 
 
+@pytest.mark.thorough
 def test_only_commits_that_are_new_are_read(restored):
     restored.run()
     known, log, program = (

@@ -215,6 +215,7 @@ def test_a_test_of_main_that_errs_counts_like_one_that_fails(red_main):
     assert project.statuses() == {"7": "merged"}
 
 
+@pytest.mark.thorough
 def test_a_main_whose_tests_cannot_even_be_collected_must_be_mended_first(red_main):
     project = red_main(PYTEST, [{"write": "b.txt", "text": "b"}])
     project.write("test_z.py", "import a_module_of_nobody\n")
@@ -241,6 +242,7 @@ def test_other_tests_keep_other_names():
     assert len({comparable(name) for name in names}) == len(names)
 
 
+@pytest.mark.thorough
 def test_a_gate_without_readable_test_names_must_be_green_on_main(red_main):
     project = red_main("exit 1", [{"write": "b.txt", "text": "b"}])
     assert "BASELINE_RED" in project.run(code=3)

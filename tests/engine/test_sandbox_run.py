@@ -241,6 +241,7 @@ def test_what_a_gate_leaves_in_home_and_tmp_does_not_reach_the_next_run_of_it(pr
     assert set(project.statuses().values()) == {"merged"}
 
 
+@pytest.mark.thorough
 def test_a_worker_without_its_program_is_told_so_as_outside_the_sandbox(project):
     project.config('\n[models.lost]\nagent = "claude"\ncommand = "./nosuchagent"\n', sandbox="bubblewrap")
     project.issue(1, model="lost")
@@ -447,6 +448,7 @@ def test_a_socket_in_the_home_cannot_be_reached(boxed, tmp_path):
     assert ("there" in text) is (str(place) not in Path("/proc/net/unix").read_text())
 
 
+@pytest.mark.thorough
 def test_an_environment_file_that_is_a_dangling_link_ends_nothing(project):
     (project.path / ".env").symlink_to("/run/nowhere/env")
     (project.path / "sub").mkdir()
@@ -463,6 +465,7 @@ def test_of_the_checkout_hide_takes_all_and_show_gives_what_git_ignores(project,
     assert ("PRIVATE-KEY" in text, "No such file" in text) == (line.startswith("show"), line.startswith("hide"))
 
 
+@pytest.mark.thorough
 def test_a_link_that_show_names_is_there_with_what_it_leads_to(project, home):
     (home / "dotfiles").mkdir()
     (home / "dotfiles/tool").write_text("shown all the same")
@@ -531,6 +534,7 @@ def test_once_agents_code_has_landed_a_red_gate_is_not_run_outside_but_named_wit
     assert 'sandbox = "none"' in shown
 
 
+@pytest.mark.thorough
 def test_once_agents_code_has_landed_a_failing_setup_is_not_run_outside(project, home):
     project.env = {"DATABASE_URL": "postgres://x"}
     stolen = home / "stolen.txt"

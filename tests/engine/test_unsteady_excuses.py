@@ -117,6 +117,7 @@ def test_the_parts_of_a_gate_after_a_known_unsteady_test_run(shop):
     )
 
 
+@pytest.mark.thorough
 def test_a_known_unsteady_test_that_failed_when_work_landed_is_missed_when_it_is_skipped_later(shop):
     """The proof of main's present tree has it as failed; skipped by the product, it is missed all the same."""
     project = shop(counted=1)
