@@ -16,8 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from noface.agents.base import AgentEvent
-from noface.agents.registry import AGENTS
+from noface.agents.base import AGENTS, AgentEvent
 from noface.attempt.agent_logs import LogFollower
 from noface.process.supervise import Command, Exit, Launcher
 

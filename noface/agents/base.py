@@ -2,9 +2,10 @@
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import ClassVar, Protocol
 
@@ -337,3 +338,25 @@ class TextTail:
     def text(self) -> str:
         """The lines as one text, without blank ones around it."""
         return "\n".join(self._lines).strip()
+
+
+class _Agents(Mapping[str, Agent]):
+    def __getitem__(self, name: str) -> Agent:
+        if name not in table("agents"):
+            raise KeyError(name)
+        adapter: Agent = import_module(f"noface.agents.{name}").AGENT
+        return adapter
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(table("agents"))
+
+    def __len__(self) -> int:
+        return len(table("agents"))
+
+
+AGENTS: Mapping[str, Agent] = _Agents()
+"""The agents noface can drive, by the name that `[models.NAME] agent` gives them. The registry is data/agents.toml.
+
+Adding one: its adapter, a module of its name beside this one; its table there; recordings in tests. An adapter is
+imported when it is first used.
+"""

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from noface.agents.base import (
+    AGENTS,
     LAST_WORDS_MAX,
     Agent,
     AgentEvent,
@@ -31,13 +32,14 @@ from noface.diagnosis.agent_errors import (
     ENDING_LINES_MAX,
     AgentEvidence,
     announces_error,
+    begins_page,
     error_in,
+    final_answer,
     is_of_the_work,
     telling_lines,
 )
 from noface.diagnosis.known_causes import HERE, access_refused, final_error
 from noface.diagnosis.text import strip_codes
-from noface.diagnosis.web_answers import begins_page, final_answer
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import summed
 from noface.model.command_line import pieces
@@ -93,8 +95,6 @@ class PrintedUsage:
         if not entry:
             return
         if not self._began:
-            from noface.agents.registry import AGENTS
-
             agent = _STREAMS.get(entry.text("type"))
             self._stream, self._began = AGENTS[agent].reader() if agent else None, True
         if self._stream is not None:
@@ -246,8 +246,6 @@ class CommandAgent(Agent):
     @property
     def homes(self) -> tuple[AgentHome, ...]:
         """The homes of all agents that have one."""
-        from noface.agents.registry import AGENTS
-
         return tuple(home for name in AGENTS if name != "command" for home in AGENTS[name].homes)
 
     def program(self, model: ModelSpec) -> str:

@@ -15,9 +15,8 @@ from zoneinfo import ZoneInfo
 from noface.agents.base import ANSWER_MAX, LAST_WORDS_MAX, AgentEvent, EventKind, Lines, OpenCall, RunVerdict
 from noface.data import table
 from noface.diagnosis.agent import classify
-from noface.diagnosis.agent_errors import ASKS, NOT_UNDERSTOOD, AgentError, AgentEvidence, Amounts
+from noface.diagnosis.agent_errors import ASKS, NOT_UNDERSTOOD, AgentError, AgentEvidence, Amounts, begins_page
 from noface.diagnosis.reset_times import WallClock
-from noface.diagnosis.web_answers import begins_page
 from noface.model.budget import sane_cost
 from noface.model.json_record import JsonRecord, json_value, parsed
 from noface.model.worker_run import Usage

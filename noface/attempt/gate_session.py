@@ -19,7 +19,7 @@ from noface.attempt.gate_turns import Turn
 from noface.attempt.isolation import gate_box, gate_variables, wrapping
 from noface.attempt.main_tools import prepare_with_main_tools
 from noface.attempt.prepare import Preparation, kept_digest, looking, setup_stamp
-from noface.diagnosis.company import company_line
+from noface.diagnosis.known_causes import company_line
 from noface.gates.coverage import followed, read_covered
 from noface.gates.inventory import instrumented, read_inventory
 from noface.gates.packages import packages_in

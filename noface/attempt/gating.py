@@ -18,8 +18,7 @@ from noface.attempt.environment import (
 )
 from noface.attempt.gate_session import GateSession, Known, Task
 from noface.attempt.steadiness import ALONE_S_MAX, Steadiness, may_be_unsteady, note_run_on_main
-from noface.diagnosis.company import may_be_company
-from noface.diagnosis.known_causes import FinalError, final_error_of, killed_by
+from noface.diagnosis.known_causes import FinalError, final_error_of, killed_by, may_be_company
 from noface.integrity.inventory import Inventory
 from noface.integrity.unsteady import excused
 from noface.model.failure import CHANGED_FILES, Failure

@@ -7,9 +7,9 @@ from noface.agents.command import passed_over
 from noface.attempt.attempt import Judging
 from noface.attempt.steadiness import UNSTEADY_BY_CHANGE
 from noface.diagnosis.agent import asked_by_program, without_changes
+from noface.diagnosis.agent_errors import page_instead
 from noface.diagnosis.check import PULL_QUESTION
 from noface.diagnosis.known_causes import of_its_provider
-from noface.diagnosis.web_answers import page_instead
 from noface.git.guarded import PROTECTED, guarded
 from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import NOT_TAKEN, only_these

@@ -111,7 +111,7 @@ def _judge_agent(case: Case) -> dict[str, Any]:
 
 
 def _reader(name: str) -> Any:
-    from noface.agents.registry import AGENTS
+    from noface.agents.base import AGENTS
 
     if name not in AGENTS:
         from difflib import get_close_matches

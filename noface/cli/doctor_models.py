@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
-from noface.agents.base import place_in
-from noface.agents.registry import AGENTS
+from noface.agents.base import AGENTS, place_in
 from noface.attempt.agent_run import run_agent
 from noface.attempt.attempt import Attempt
 from noface.attempt.environment import AttemptEnvironment, Scope, order_document

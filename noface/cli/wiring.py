@@ -189,7 +189,7 @@ def attempt_environment(
     bubblewrap: Bubblewrap | None = None,
 ) -> AttemptEnvironment:
     """Return what attempts work with. `bubblewrap` comes from `bubblewrap_for`."""
-    from noface.agents.registry import AGENTS
+    from noface.agents.base import AGENTS
 
     env = AttemptEnvironment(
         plumbing=Plumbing(repository),

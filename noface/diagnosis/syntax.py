@@ -181,8 +181,6 @@ def _newer_f_string(text: str) -> bool:
     return False
 
 
-# What is not closed ends with the text: looking for its end from each of many beginnings takes the square of time.
-_STRING = r'"(?:[^"\\\n]++|\\.)*+"?'
 _VISIBLE = re.compile(r"\S")
 # TOML 1.1: inline tables over several lines, \e and \x escapes, times without seconds.
 # tomllib takes the square of the parts of a dotted key, PyYAML that of the depth of brackets.

@@ -19,8 +19,8 @@ from noface.attempt.attempt import Attempt
 from noface.attempt.environment import AttemptEnvironment, AttemptProgress, Scope
 from noface.attempt.prepare import Preparation
 from noface.attempt.sessions import settle, write_order
+from noface.diagnosis.agent_errors import page_instead
 from noface.diagnosis.known_causes import of_its_provider
-from noface.diagnosis.web_answers import page_instead
 from noface.engine.changed_tests import about_tests
 from noface.engine.context import RunContext
 from noface.engine.given_files import files_given

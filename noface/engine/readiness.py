@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from noface.agents.registry import AGENTS
+from noface.agents.base import AGENTS
 from noface.attempt.agent_run import missing_program
 from noface.data import table
 from noface.errors import EXIT_ATTENTION, EXIT_DONE

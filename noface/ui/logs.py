@@ -110,7 +110,7 @@ _MARKS = {
 
 def typed_reader(agent: str) -> StreamReader | None:
     """Return a reader for an agent's log, None where the log is text that anybody can read."""
-    from noface.agents.registry import AGENTS
+    from noface.agents.base import AGENTS
 
     known = AGENTS.get(agent)
     reader = known.reader() if known is not None else None

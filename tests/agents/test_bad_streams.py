@@ -7,9 +7,8 @@ import pytest
 from support.agent_recordings import CLIS, of_each, run
 from support.cases import cases
 
-from noface.agents.base import ANSWER_MAX, LINE_BYTES_MAX, EventKind, TextTail
+from noface.agents.base import AGENTS, ANSWER_MAX, LINE_BYTES_MAX, EventKind, TextTail
 from noface.agents.json_stream import JsonReader, asks
-from noface.agents.registry import AGENTS
 
 JSON_CLIS = tuple(cli for cli in CLIS if isinstance(AGENTS[cli].reader(), JsonReader))
 

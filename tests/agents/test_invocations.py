@@ -13,9 +13,8 @@ import pytest
 from support.agent_recordings import CLIS, of_each
 
 import noface
-from noface.agents.base import RunPlace
+from noface.agents.base import AGENTS, RunPlace
 from noface.agents.mini_task import summary
-from noface.agents.registry import AGENTS
 from noface.data import table
 from noface.model.access import Permissions, Settings, Tool
 from noface.model.attempt import AttemptOrder

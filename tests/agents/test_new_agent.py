@@ -8,7 +8,7 @@ import sys
 
 from support import ROOT
 
-from noface.agents.registry import AGENTS
+from noface.agents.base import AGENTS
 
 ADAPTER = """
 from noface.agents.base import Agent, Invocation
@@ -48,7 +48,7 @@ LOOK = """
 import json
 from pathlib import Path
 
-from noface.agents.registry import AGENTS
+from noface.agents.base import AGENTS
 from noface.cli.doctor_models import login_of
 from noface.config.load import parse
 from noface.diagnosis.agent import classify

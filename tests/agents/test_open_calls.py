@@ -5,8 +5,7 @@ import json
 import pytest
 from support.agent_recordings import CLIS, of_each, runs
 
-from noface.agents.base import ToolProcesses
-from noface.agents.registry import AGENTS
+from noface.agents.base import AGENTS, ToolProcesses
 
 TOLD = {
     "claude": ("max_turns", "echo step 0"),

@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from noface.agents.base import EventKind
-from noface.agents.registry import AGENTS
+from noface.agents.base import AGENTS, EventKind
 from noface.diagnosis.agent import classify
 from noface.diagnosis.reset_times import WallClock
 

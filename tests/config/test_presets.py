@@ -2,7 +2,7 @@
 
 import pytest
 
-from noface.agents.registry import AGENTS
+from noface.agents.base import AGENTS
 from noface.cli.policy_records import model_specs, policy
 from noface.config.load import parse
 from noface.config.presets import presets

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 from support.slow_text import UNITS, grows_too_fast
 
-from noface.agents.registry import AGENTS
+from noface.agents.base import AGENTS
 from noface.diagnosis import syntax
 from noface.diagnosis.evidence import GateEvidence
 from noface.diagnosis.gate import classify

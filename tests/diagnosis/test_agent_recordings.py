@@ -4,8 +4,7 @@ import pytest
 from support.agent_recordings import CLIS, MISLABELLED, run, runs, verdict
 from support.cases import cases
 
-from noface.agents.base import EventKind
-from noface.agents.registry import AGENTS
+from noface.agents.base import AGENTS, EventKind
 from noface.data import table
 from noface.model.taxonomy import Category
 from noface.model.worker_run import EndedBy

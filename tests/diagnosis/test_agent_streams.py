@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.agent_recordings import CLIS, of_each
 
-from noface.agents.base import EventKind, RunPlace
-from noface.agents.registry import AGENTS
+from noface.agents.base import AGENTS, EventKind, RunPlace
 from noface.config.presets import AGENT_NAMES
 from noface.diagnosis.agent import classify
 from noface.diagnosis.reset_times import WallClock

@@ -3,8 +3,8 @@
 from support.cases import cases
 from support.corpus_score import RECORDINGS, evidence_of, load
 
-from noface.diagnosis.company import company_line, may_be_company
 from noface.diagnosis.gate import classify
+from noface.diagnosis.known_causes import company_line, may_be_company
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
 

@@ -16,7 +16,7 @@ import time
 
 import pytest
 
-from noface.agents.registry import AGENTS
+from noface.agents.base import AGENTS
 from noface.diagnosis import agent, gate, syntax
 from noface.diagnosis.agent_errors import AgentError, AgentEvidence
 from noface.diagnosis.evidence import GateEvidence

@@ -5,10 +5,10 @@ import json
 import pytest
 from support.cases import cases
 
+from noface.agents.base import AGENTS
 from noface.agents.command import CommandReader
-from noface.agents.registry import AGENTS
+from noface.diagnosis.agent_errors import begins_page, final_answer, page_instead
 from noface.diagnosis.known_causes import of_its_provider
-from noface.diagnosis.web_answers import begins_page, final_answer, page_instead
 
 PAGE = '<!DOCTYPE html>\n<html lang="en"><head><title>{}</title></head>\n<body><h1>{}</h1></body>\n</html>\n'
 

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from noface.agents.registry import AGENTS
+from noface.agents.base import AGENTS
 from noface.config.load import parse
 from noface.config.presets import presets
 from noface.config.prices import ListPrice, list_price, price_on, prices_are_old, prices_as_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from noface.agents.registry import AGENTS
+from noface.agents.base import AGENTS
 from noface.data import table
 from noface.process.home_places import led_out, needed, programs_in, started_by
 from noface.process.home_settings import holds_credentials, rebuilt

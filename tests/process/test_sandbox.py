@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from noface.agents.registry import AGENTS
+from noface.agents.base import AGENTS
 from noface.data import table
 from noface.process.sandbox import Box, find_bubblewrap
 from noface.process.sandbox_home import (

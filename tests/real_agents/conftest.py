@@ -29,8 +29,7 @@ from summary import (
     pytest_terminal_summary,
 )
 
-from noface.agents.base import WORKER, RunPlace, RunVerdict
-from noface.agents.registry import AGENTS
+from noface.agents.base import AGENTS, WORKER, RunPlace, RunVerdict
 from noface.model.access import Permissions, Tool
 from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue

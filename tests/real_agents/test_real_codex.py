@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 import pytest
 from scenario import Answer, Scenario, scenario
 
-from noface.agents.base import EventKind
-from noface.agents.registry import AGENTS
+from noface.agents.base import AGENTS, EventKind
 from noface.data import table
 from noface.model.access import Permissions, Settings, Tool
 from noface.model.worker_run import Session

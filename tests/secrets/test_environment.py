@@ -3,7 +3,7 @@
 import pytest
 from support.cases import cases
 
-from noface.agents.registry import AGENTS
+from noface.agents.base import AGENTS
 from noface.config.load import parse
 from noface.errors import ConfigError
 from noface.model.worker_run import ModelSpec

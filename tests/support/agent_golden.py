@@ -9,7 +9,7 @@ diff before you keep it.
 
 import json
 
-from noface.agents.registry import AGENTS
+from noface.agents.base import AGENTS
 
 from . import TESTS
 from .agent_recordings import CLIS, runs, verdict

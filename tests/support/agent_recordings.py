@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC
 from functools import cache
 
+from noface.agents.base import AGENTS
 from noface.agents.json_stream import named_zone
-from noface.agents.registry import AGENTS
 from noface.data import table
 from noface.diagnosis.agent import classify
 from noface.diagnosis.reset_times import WallClock
