@@ -10,10 +10,19 @@ from typing import Any, NamedTuple
 from noface import data
 from noface.detection.checks import Ci
 from noface.detection.detected import DetectedGate, DetectedSetup, Detection, Surroundings
-from noface.detection.files import first_file, ignore_lines, is_committed, is_inner, present, table, text_of, texts
+from noface.detection.files import (
+    first_file,
+    ignore_lines,
+    is_committed,
+    is_inner,
+    present,
+    table,
+    text_of,
+    texts,
+    yaml_of,
+)
 from noface.detection.shell import quoted
 
-_ITEM = re.compile(r"""\s*-\s*(?:"([^"]*)"|'([^']*)'|([^#\s][^#]*?))\s*(?:#.*)?""")
 _MEMBERS_MAX = 200
 _SKIPPED = ("node_modules", ".git")
 
@@ -21,7 +30,8 @@ _SKIPPED = ("node_modules", ".git")
 def patterns(root: Path, package: dict[str, Any]) -> tuple[str, ...]:
     """Return where the packages lie, as globs: what pnpm-workspace.yaml says, or package.json's `workspaces`."""
     listed = texts(package.get("workspaces")) or texts(table(package, "workspaces").get("packages"))
-    plain = (pattern.replace("!./", "!").removeprefix("./").rstrip("/") for pattern in (*_pnpm(root), *listed))
+    of_pnpm = yaml_of(root / "pnpm-workspace.yaml").get("packages")
+    plain = (pattern.replace("!./", "!").removeprefix("./").rstrip("/") for pattern in (*texts(of_pnpm), *listed))
     return tuple(pattern for pattern in plain if is_inner(pattern.removeprefix("!")))
 
 
@@ -40,19 +50,6 @@ def _folders(root: Path, pattern: str) -> set[str]:
     except (ValueError, NotImplementedError, OSError):
         return set()  # Python's globs are not those of package managers: what it cannot read names nothing here
     return {place.as_posix() for place in places if place.parts and not set(_SKIPPED) & set(place.parts)}
-
-
-def _pnpm(root: Path) -> tuple[str, ...]:
-    """Return the list `packages` of pnpm-workspace.yaml."""
-    items: list[str] = []
-    inside = False
-    for line in text_of(root / "pnpm-workspace.yaml").splitlines():
-        if line.strip() and not line.lstrip().startswith(("#", "-")):
-            inside = line.startswith("packages:")
-        item = _ITEM.fullmatch(line) if inside else None
-        if item:
-            items.append(item[1] or item[2] or item[3] or "")
-    return tuple(items)
 
 
 class _Manager(NamedTuple):
@@ -229,12 +226,12 @@ def _keep(project: _Project, inner: tuple[str, ...]) -> tuple[str, ...]:
     modules = (_MODULES, *(f"{member}/{_MODULES}" for member in inner))
     if not project.berry:
         return modules
-    linker = re.search(r"^nodeLinker:\s*[\"']?([\w-]+)", text_of(project.root / ".yarnrc.yml"), re.MULTILINE)
+    linker = yaml_of(project.root / ".yarnrc.yml").get("nodeLinker", "pnp")
     # What is committed of it (a "zero install") is part of the work and must not be kept apart.
     committed = {rule.removeprefix("!").strip("/") for rule in ignore_lines(project.root) if rule.startswith("!")}
     if ".yarn/cache" in committed:
         committed |= {".pnp.cjs", ".pnp.loader.mjs"}
     kept = tuple(path for path in _NODE["plug_and_play"] if path not in committed)
-    if linker is None or linker[1] == "pnp":
+    if linker == "pnp":
         return kept
     return (*modules, *(path for path in kept if path.startswith(".yarn/")))

@@ -13,7 +13,17 @@ from shlex import quote
 from noface import data
 from noface.detection.checks import Ci, CiCheck
 from noface.detection.detected import DetectedGate, DetectedSetup, Detection, Surroundings
-from noface.detection.files import first_file, ignore_lines, is_committed, is_inner, present, table, text_of, texts
+from noface.detection.files import (
+    first_file,
+    ignore_lines,
+    is_committed,
+    is_inner,
+    present,
+    table,
+    text_of,
+    texts,
+    toml_of,
+)
 from noface.detection.python_project import (
     KNOWN,
     PRE_COMMIT,
@@ -289,7 +299,6 @@ def _setup(
 
 _PYTEST_INI_SECTIONS = (("pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest"))
 _RUFF = ("ruff.toml", ".ruff.toml")
-_FIX = re.compile(r"^fix\s*=\s*true\b", re.MULTILINE)
 _PYTHON = f"{VENV}/bin/python"
 _WITH_PROGRAMS = f'PATH="$PWD/{VENV}/bin:$PATH" '
 _CI = data.table("ci")["python"]
@@ -383,8 +392,7 @@ def _command(check: CiCheck, *, fixes: bool) -> str:
 
 def _fixes(root: Path, project: PythonProject) -> bool:
     """True if ruff's settings have it mend what it finds."""
-    own = (text_of(root / file) for file in _RUFF)
-    return project.tool("ruff").get("fix") is True or any(_FIX.search(text) for text in own)
+    return any(settings.get("fix") is True for settings in (project.tool("ruff"), *(toml_of(root / f) for f in _RUFF)))
 
 
 _MYPY_AIMS = ("-p", "-m", "-c", "--package", "--module", "--command")
