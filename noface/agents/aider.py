@@ -30,9 +30,9 @@ from noface.agents.base import (
     may_edit,
     option,
 )
-from noface.agents.json_stream import TEXT_MAX, LineReader, RunEnding, dollars, litellm_codes, unescaped
+from noface.agents.json_stream import TEXT_MAX, LineReader, dollars, litellm_codes, unescaped
 from noface.data import table
-from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
+from noface.diagnosis.agent_errors import AgentError, AgentEvidence, Amounts, Resource
 from noface.model.access import Settings
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import Usage
@@ -89,13 +89,13 @@ class AiderReader(LineReader):
         kind = EventKind.RETRY if _RETRIES.match(plain) else EventKind.TEXT
         return [AgentEvent(kind, plain[:TEXT_MAX])] if plain else []
 
-    def ending(self, exit_code: int | None, stderr: str) -> RunEnding:
+    def ending(self, exit_code: int | None, stderr: str) -> AgentEvidence:
         """Return how the run ended; one that ends without an answer has not finished."""
-        del stderr
         error = self._failure(self._since.lines)
         words = self._answer if error is None or self._answer != "" else self._since.text
         finished = error is None and exit_code == 0 and self._answered
-        return RunEnding(error, finished, "" if words.endswith(_EMPTY) else words)
+        last_words = "" if words.endswith(_EMPTY) else words
+        return AgentEvidence(self.agent, exit_code, stderr, error, finished=finished, last_words=last_words)
 
     def used(self) -> Usage:
         """Return the sum of what its answers used; the cost is aider's own sum."""

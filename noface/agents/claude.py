@@ -23,8 +23,8 @@ from dataclasses import dataclass, replace
 
 from noface.agents.base import Agent, AgentEvent, EventKind, Invocation, RunPlace, defaults, option, resuming
 from noface.agents.claude_options import access_arguments, access_variables
-from noface.agents.json_stream import TEXT_MAX, JsonReader, RunEnding, tool
-from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
+from noface.agents.json_stream import TEXT_MAX, JsonReader, tool
+from noface.diagnosis.agent_errors import AgentError, AgentEvidence, Amounts, Resource
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import summed
 from noface.model.json_record import JsonRecord, total
@@ -119,16 +119,16 @@ class ClaudeReader(JsonReader):
         failed = result.flag("is_error") and how == "success"
         return AgentEvent(EventKind.RESULT, "error" if failed else how)
 
-    def ending(self, exit_code: int | None, stderr: str) -> RunEnding:
+    def ending(self, exit_code: int | None, stderr: str) -> AgentEvidence:
         """Return how the run ended: as its last result says, or as a run without one."""
-        del stderr
         if self._in_turn:  # the results so far are those of turns before the one that broke off
             self._result = JsonRecord({})
         result = self._result
         good = not result.flag("is_error") and result.text("subtype") == "success"
         finished = bool(result) and good and result.text("stop_reason") != "refusal" and not self._broke_off()
         error = None if finished else self._failure(exit_code)
-        return RunEnding(error, finished, self._answer or self._last_text, self._retrying)
+        answer = self._answer or self._last_text
+        return AgentEvidence(self.agent, exit_code, stderr, error, self._retrying, finished, answer)
 
     def refused(self, stderr: str) -> Iterable[str]:
         """Return the tool calls that its permissions kept it from."""

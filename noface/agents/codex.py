@@ -33,9 +33,9 @@ from noface.agents.base import (
     resuming,
 )
 from noface.agents.codex_options import access_options, permission_options
-from noface.agents.json_stream import TEXT_MAX, JsonReader, RunEnding, error_codes, last_match, log_time, tool
+from noface.agents.json_stream import TEXT_MAX, JsonReader, error_codes, last_match, log_time, tool
 from noface.agents.session_log import SessionLog, less
-from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
+from noface.diagnosis.agent_errors import AgentError, AgentEvidence, Amounts, Resource
 from noface.model.attempt import AttemptOrder
 from noface.model.json_record import JsonRecord, json_value, parsed
 from noface.model.worker_run import Session, Usage
@@ -100,11 +100,11 @@ class CodexReader(JsonReader):
             case _:
                 return []
 
-    def ending(self, exit_code: int | None, stderr: str) -> RunEnding:
+    def ending(self, exit_code: int | None, stderr: str) -> AgentEvidence:
         """Return how the run ended."""
-        del exit_code
         self._rollout.used(self._session, at_once=True)
-        return RunEnding(self._explained(self._error), self._finished, self._last_text, self._waiting(stderr))
+        error, retrying = self._explained(self._error), self._waiting(stderr)
+        return AgentEvidence(self.agent, exit_code, stderr, error, retrying, self._finished, self._last_text)
 
     def refused(self, stderr: str) -> Iterable[str]:
         """Return the commands and edits that its own policy or sandbox refused: only its log tells of them."""

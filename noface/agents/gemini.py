@@ -34,11 +34,11 @@ from noface.agents.base import (
     resuming,
 )
 from noface.agents.gemini_log import GeminiLog
-from noface.agents.json_stream import TEXT_MAX, JsonReader, RunEnding, error_codes, last_match
+from noface.agents.json_stream import TEXT_MAX, JsonReader, error_codes, last_match
 from noface.agents.own_settings import started
 from noface.agents.session_log import less
 from noface.diagnosis.agent import stops_mid_sentence
-from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
+from noface.diagnosis.agent_errors import AgentError, AgentEvidence, Amounts, Resource
 from noface.model.access import Settings, Tool
 from noface.model.attempt import AttemptOrder
 from noface.model.json_record import JsonRecord, parsed
@@ -107,7 +107,7 @@ class GeminiReader(JsonReader):
         """True if the result has come; it counts what was asked beside the conversation as well."""
         return bool(self._result)
 
-    def ending(self, exit_code: int | None, stderr: str) -> RunEnding:
+    def ending(self, exit_code: int | None, stderr: str) -> AgentEvidence:
         """Return how the run ended. `-o json` among the arguments makes one document of it all."""
         self._log.used(self._session, at_once=True)
         document = self.document()
@@ -122,7 +122,8 @@ class GeminiReader(JsonReader):
             error = AgentError("it was stopped since it did the same again and again", ("loop",))
         elif good and self._is_cut():
             error = AgentError("the answer stops in the middle of a sentence: the output limit", ("answer-cut",))
-        return RunEnding(error, good and error is None, self._last_text, self._waiting(stderr))
+        finished, retrying = good and error is None, self._waiting(stderr)
+        return AgentEvidence(self.agent, exit_code, stderr, error, retrying, finished, self._last_text)
 
     def used(self) -> Usage:
         """Return what its result says, and until there is one what its session's files say; it never has a cost.

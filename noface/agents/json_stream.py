@@ -6,7 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import ClassVar
@@ -33,16 +33,6 @@ _ASKS = re.compile(
 )
 _LOCAL_TIME = Path("/etc/localtime")
 _ANSI = re.compile(r"\x1b\[[0-9;:?]{0,32}[ -/]{0,2}[@-~]|\x1b\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)?")
-
-
-@dataclass(frozen=True, slots=True)
-class RunEnding:
-    """How a run ended by its output; the fields are those of AgentEvidence."""
-
-    error: AgentError | None = None
-    finished: bool = False
-    last_words: str = ""
-    retrying: AgentError | None = None
 
 
 class LineReader(ABC):
@@ -92,24 +82,13 @@ class LineReader(ABC):
         unfinished = unescaped(self._lines.rest())
         # A last line counts without its end, too.
         self.feed(b"\n")
-        plain_stderr = unescaped(stderr)
-        ending = self.ending(exit_code, plain_stderr)
-        coded = ending.error is not None and (ending.error.codes or ending.error.status)
+        run = self.ending(exit_code, unescaped(stderr))
+        coded = run.error is not None and (run.error.codes or run.error.status)
         # An error that has a code says more than a question that the program left standing.
-        if not ending.finished and not coded and asks(unfinished):
+        if not run.finished and not coded and asks(unfinished):
             message = f"it asks at the terminal, where nobody can answer: {unfinished.strip()[-TEXT_MAX:]}"
-            ending = replace(ending, error=AgentError(message, (ASKS,)))
-        return AgentEvidence(
-            self.agent,
-            exit_code,
-            plain_stderr,
-            ending.error,
-            ending.retrying,
-            finished=ending.finished,
-            last_words=ending.last_words,
-            usage=self.used(),
-            amounts=self.amounts(),
-        )
+            run = replace(run, error=AgentError(message, (ASKS,)))
+        return replace(run, usage=self.used(), amounts=self.amounts())
 
     def amounts(self) -> Amounts:
         """Return what is known of the resources that the run can exhaust, once it has ended."""
@@ -125,8 +104,8 @@ class LineReader(ABC):
         """Take one line of standard output and return its events."""
 
     @abstractmethod
-    def ending(self, exit_code: int | None, stderr: str) -> RunEnding:
-        """Return what the lines so far, the exit code and standard error amount to."""
+    def ending(self, exit_code: int | None, stderr: str) -> AgentEvidence:
+        """Return what the lines so far, the exit code and standard error amount to, without usage and amounts."""
 
     @abstractmethod
     def used(self) -> Usage:

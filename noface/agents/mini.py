@@ -27,9 +27,9 @@ from noface.agents.base import (
     defaults,
     option,
 )
-from noface.agents.json_stream import TEXT_MAX, LineReader, RunEnding, dollars, litellm_codes, unescaped
+from noface.agents.json_stream import TEXT_MAX, LineReader, dollars, litellm_codes, unescaped
 from noface.agents.mini_task import SUMMARY, USED
-from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
+from noface.diagnosis.agent_errors import AgentError, AgentEvidence, Amounts, Resource
 from noface.model.access import Settings
 from noface.model.attempt import AttemptOrder
 from noface.model.json_record import JsonRecord, json_value
@@ -99,13 +99,14 @@ class MiniReader(LineReader):
             self._texts[self._section].append(plain)
         return [AgentEvent(EventKind.TEXT, plain[:TEXT_MAX])] if plain and self._section == "Agent" else []
 
-    def ending(self, exit_code: int | None, stderr: str) -> RunEnding:
+    def ending(self, exit_code: int | None, stderr: str) -> AgentEvidence:
         """Return how the run ended."""
         ended = exit_code == 0 and (self._section == "Exit" or bool(self._summary))
         error = self._by_status() if ended else self._by_exception(stderr) if exit_code else None
         finished = ended and error is None
         submitted = self._summary.text("submission").strip() or self._text("Exit") if finished else ""
-        return RunEnding(error, finished, submitted or self._text("Agent").partition("```")[0].strip())
+        last_words = submitted or self._text("Agent").partition("```")[0].strip()
+        return AgentEvidence(self.agent, exit_code, stderr, error, finished=finished, last_words=last_words)
 
     def used(self) -> Usage:
         """Return the usage in the newest summary; of a step since then the cost in whole cents is known."""

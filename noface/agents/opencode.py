@@ -27,10 +27,10 @@ from noface.agents.base import (
     option,
     resuming,
 )
-from noface.agents.json_stream import TEXT_MAX, JsonReader, RunEnding, error_codes, last_match, log_time, tool
+from noface.agents.json_stream import TEXT_MAX, JsonReader, error_codes, last_match, log_time, tool
 from noface.agents.own_settings import started
 from noface.data import table
-from noface.diagnosis.agent_errors import AgentError, Amounts, Resource
+from noface.diagnosis.agent_errors import AgentError, AgentEvidence, Amounts, Resource
 from noface.model.access import Tool
 from noface.model.attempt import AttemptOrder
 from noface.model.json_record import JsonRecord, parsed, total
@@ -95,14 +95,14 @@ class OpencodeReader(JsonReader):
             case _:
                 return []
 
-    def ending(self, exit_code: int | None, stderr: str) -> RunEnding:
+    def ending(self, exit_code: int | None, stderr: str) -> AgentEvidence:
         """Return how the run ended: its error, or the reason of the last step."""
-        del exit_code
         error = self._error
         if error is None and self._reason in _ENDINGS:
             error = AgentError(f"the last answer ended with the reason {self._reason!r}", (_ENDINGS[self._reason],))
         finished = error is None and bool(self._reason) and self._reason != "tool-calls"
-        return RunEnding(error, finished, self._last_text, self._waiting(stderr))
+        retrying = self._waiting(stderr)
+        return AgentEvidence(self.agent, exit_code, stderr, error, retrying, finished, self._last_text)
 
     def used(self) -> Usage:
         """Return the sum of what its steps used."""
