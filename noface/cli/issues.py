@@ -35,11 +35,12 @@ def add(
 ) -> Answer:
     """Add an issue and print where it is: its file, or its address on GitHub."""
     from noface.cli.session import merged_ids, open_session
-    from noface.trackers.base import IssueDraft
+    from noface.model.issue import Issue
     from noface.ui.issues import listed
 
     session = open_session(config, fetch=True)
-    draft = IssueDraft(
+    draft = Issue(
+        "",
         title=title,
         body=_standard_input() if body == "-" else body,
         labels=tuple(label),

@@ -3,13 +3,12 @@
 import hashlib
 import unicodedata
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from noface.data.trackers import TRACKERS, TrackerSettings
-from noface.model.issue import DEFAULT_PRIORITY, Backlog, Issue
+from noface.model.issue import Backlog, Issue
 from noface.model.publication import Heard, Said
 
 if TYPE_CHECKING:
@@ -54,20 +53,6 @@ def title_problem(text: str) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class IssueDraft:
-    """A new issue before the tracker has given it an id. The fields mean what they mean in Issue."""
-
-    title: str
-    body: str = ""
-    priority: int = DEFAULT_PRIORITY
-    labels: tuple[str, ...] = ()
-    depends_on: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
-    accept: tuple[str, ...] = ()
-    model: str | None = None
-
-
 class Tracker(Protocol):
     """A source of issues. noface reads it again whenever `fingerprint` changes and never edits what it holds."""
 
@@ -85,8 +70,8 @@ class Tracker(Protocol):
         broken issue never hides the others. Raises UsageError if the source as a whole cannot be read.
         """
 
-    def add(self, draft: IssueDraft, merged: Collection[str] = ()) -> Issue:
-        """Make a new issue and return it as `backlog` will show it.
+    def add(self, draft: Issue, merged: Collection[str] = ()) -> Issue:
+        """Make a new issue of a draft, whose id is "" still, and return it as `backlog` will show it.
 
         Its number is above every number in use and every one in `merged`, since a reused id would count as
         merged. Raises UsageError for a draft that would be faulty, NofaceError if it cannot be written.

@@ -9,7 +9,6 @@ from pathlib import Path
 from noface.data.trackers import TrackerSettings
 from noface.errors import UsageError
 from noface.model.issue import Backlog, Issue, IssueFault
-from noface.trackers.base import IssueDraft
 from noface.trackers.beads_file import FILE_NAMES, find, fingerprint, stamp
 from noface.trackers.beads_issue import Beads, read_beads
 from noface.trackers.folder import RACY_NS, odd_kind, read_regular
@@ -59,7 +58,7 @@ class BeadsTracker:
         sound, waiting = part_waiting(beads.issues, beads.aside, merged, hint)
         return replace(checked(sound, [*beads.faults, *waiting], merged, beads.done), warnings=beads.warnings)
 
-    def add(self, draft: IssueDraft, merged: Collection[str] = ()) -> Issue:  # noqa: ARG002 - Tracker.add has it
+    def add(self, draft: Issue, merged: Collection[str] = ()) -> Issue:  # noqa: ARG002 - Tracker.add has it
         """Refuse: beads has a database beside the file. Raises UsageError with the command that adds the issue."""
         command = ["bd", "create", draft.title, "-p", str(min(draft.priority, 4))]
         command += ["-l", ",".join(draft.labels)] if draft.labels else []

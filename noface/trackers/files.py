@@ -15,7 +15,6 @@ from noface.data.trackers import TrackerSettings
 from noface.errors import NofaceError, UsageError
 from noface.model.backlog import check
 from noface.model.issue import Backlog, Issue, IssueFault
-from noface.trackers.base import IssueDraft
 from noface.trackers.folder import (
     RACY_NS,
     IssueFile,
@@ -93,7 +92,7 @@ class FilesTracker:
         self._last = (entries, landed, backlog) if len(self._parsed) == len(entries) else None
         return backlog
 
-    def add(self, draft: IssueDraft, merged: Collection[str] = ()) -> Issue:
+    def add(self, draft: Issue, merged: Collection[str] = ()) -> Issue:
         """Write `<next number>-<slug>.md`; see Tracker.add."""
         try:
             names = [entry.name for entry in scan(self._path) or ()]

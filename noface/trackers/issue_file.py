@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from noface.errors import UsageError
 from noface.model.backlog import id_problem, number_of, same_id, unknown_dependency
 from noface.model.issue import Issue, IssueFault
-from noface.trackers.base import ISSUE_BYTES_MAX, IssueDraft, clean_title, content_hash, title_problem, unwritable
+from noface.trackers.base import ISSUE_BYTES_MAX, clean_title, content_hash, title_problem, unwritable
 
 if TYPE_CHECKING:
     from noface.trackers.front_matter import FrontMatter
@@ -186,7 +186,7 @@ DEFAULT_WIDTH = 3
 """Digits of the first number of a backlog without numbers: 001."""
 
 
-def checked_draft(draft: IssueDraft, known: Collection[str]) -> IssueDraft:
+def checked_draft(draft: Issue, known: Collection[str]) -> Issue:
     """Return the draft as it is stored: its dependencies by their ids in `known`, its text cleaned.
 
     Raises UsageError naming everything wrong with it.
@@ -221,7 +221,7 @@ def checked_draft(draft: IssueDraft, known: Collection[str]) -> IssueDraft:
     return checked
 
 
-def rendered(draft: IssueDraft) -> bytes:
+def rendered(draft: Issue) -> bytes:
     """Write the file's content: front matter with the title and what differs from the defaults, then the body."""
     import tomli_w
 
@@ -249,9 +249,9 @@ def _refusal(problems: str) -> UsageError:
     return UsageError(f"this issue cannot be added: {problems}", "Nothing was written. Correct it and add it again.")
 
 
-def _values(draft: IssueDraft) -> dict[str, object]:
+def _values(draft: Issue) -> dict[str, object]:
     """Return the keys of the front matter: the title, and what differs from its default."""
-    defaults = asdict(IssueDraft(draft.title))
+    defaults = asdict(Issue("", draft.title))
     changed = {key: value for key, value in asdict(draft).items() if key != "body" and value != defaults[key]}
     lists = {key: list(value) if isinstance(value, tuple) else value for key, value in changed.items()}
     return {"title": draft.title, **lists}

@@ -20,7 +20,7 @@ _KIND = "noface.model.taxonomy.FailureKind"
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Head:
+class _Subject:
     id: Annotated[str, "Its id."]
     title: Annotated[str, "Its title."]
     status: str
@@ -31,7 +31,7 @@ class _Head:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlockedIssue(Account, _Head):
+class BlockedIssue(Account, _Subject):
     """An issue that is blocked."""
 
     status: Annotated[str, OneOf(("blocked",)), "Where it stands."]
@@ -40,7 +40,7 @@ class BlockedIssue(Account, _Head):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ApprovalRequest(Wanted, Account, _Head):
+class ApprovalRequest(Wanted, Account, _Subject):
     """An issue that waits for approval."""
 
     status: Annotated[str, OneOf(("approval",)), "Where it stands."]

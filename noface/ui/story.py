@@ -22,20 +22,22 @@ from noface.ui.status import effective_status, progress, standings
 
 _FOR_A_PERSON = ("blocked", "approval")
 _ANSWERS = "noface.model.history.AdviceOutcome"
-_Status = Annotated[str, OneOf(IssueStatus), "Where it stands."]
-_Reason = Annotated[str, "Why it stands there; may be empty."]
 _Cost = Annotated[float | None, "What it has cost, in dollars; null where nobody said."]
 _Satisfied = Annotated[bool, "Skipped since main holds already what it asks for."]
 
 
 @dataclass(frozen=True, slots=True)
-class IssuePart:
-    """A part."""
-
+class _Head:
     id: Annotated[str, "Its id."]
     title: Annotated[str, "Its title."]
-    status: _Status
-    reason: _Reason
+    status: Annotated[str, OneOf(IssueStatus), "Where it stands."]
+    reason: Annotated[str, "Why it stands there; may be empty."]
+
+
+@dataclass(frozen=True, slots=True)
+class IssuePart(_Head):
+    """A part."""
+
     satisfied: _Satisfied
 
 
@@ -158,13 +160,9 @@ class ShownPull:
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class Story(_Head):
     """An issue with all that was tried."""
 
-    id: Annotated[str, "Its id."]
-    title: Annotated[str, "Its title."]
-    status: _Status
-    reason: _Reason
     until: Annotated[float | None, Timestamp, "While it waits for a time: until when."]
     satisfied: _Satisfied
     priority: Annotated[int, "0 is most urgent."]

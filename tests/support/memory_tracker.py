@@ -1,13 +1,11 @@
 """A tracker that holds its issues in memory; it passes the same contract tests as those that ship."""
 
-import dataclasses
 import hashlib
 from collections.abc import Collection
 from dataclasses import replace
 
 from noface.model.backlog import check
 from noface.model.issue import Backlog, Issue
-from noface.trackers.base import IssueDraft
 from noface.trackers.issue_file import checked_draft, empty_body, next_id
 
 
@@ -47,8 +45,7 @@ class MemoryTracker:
         warnings = (empty_body(each.source, each.id) for each in self._issues.values() if not each.body.strip())
         return replace(checked, warnings=tuple(warnings))
 
-    def add(self, draft: IssueDraft, merged: Collection[str] = ()) -> Issue:
+    def add(self, draft: Issue, merged: Collection[str] = ()) -> Issue:
         """Put a new issue under the next number; see Tracker.add."""
         sound = checked_draft(draft, [*self._issues, *merged])
-        fields = {field.name: getattr(sound, field.name) for field in dataclasses.fields(sound)}
-        return self.put(Issue(id=next_id([*self._issues, *merged]), **fields))
+        return self.put(replace(sound, id=next_id([*self._issues, *merged])))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from noface.errors import NofaceError, UsageError
-from noface.trackers.base import IssueDraft
+from noface.model.issue import Issue
 from noface.trackers.files import FilesTracker
 
 
@@ -17,7 +17,7 @@ def names(root):
 
 
 def test_the_folder_is_made_and_the_file_holds_only_what_differs_from_the_defaults(tmp_path):
-    issue = FilesTracker(tmp_path).add(IssueDraft(title='Say "hi"', body="Do it.\r\nSoon.\n\n", priority=1))
+    issue = FilesTracker(tmp_path).add(Issue("", title='Say "hi"', body="Do it.\r\nSoon.\n\n", priority=1))
     assert issue.source == "issues/001-say-hi.md"
     assert names(tmp_path) == ["001-say-hi.md"]
     text = (tmp_path / issue.source).read_bytes().decode()
@@ -36,13 +36,13 @@ def test_the_folder_is_made_and_the_file_holds_only_what_differs_from_the_defaul
     ],
 )
 def test_the_slug_is_plain_whatever_the_title(tmp_path, title, name):
-    FilesTracker(tmp_path).add(IssueDraft(title=title))
+    FilesTracker(tmp_path).add(Issue("", title=title))
     assert names(tmp_path) == [name]
 
 
 def test_a_refused_draft_makes_not_even_the_folder(tmp_path):
     with pytest.raises(UsageError):
-        FilesTracker(tmp_path).add(IssueDraft(title=""))
+        FilesTracker(tmp_path).add(Issue("", title=""))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -53,7 +53,7 @@ def test_no_existing_file_is_changed_and_broken_ones_do_not_hinder(tmp_path):
     (folder / "_020-aside.md").write_text("set aside")
     (folder / "README.md").write_text("read me")
     before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
-    issue = FilesTracker(tmp_path).add(IssueDraft(title="New", depends_on=("8",)))
+    issue = FilesTracker(tmp_path).add(Issue("", title="New", depends_on=("8",)))
     assert (issue.id, issue.depends_on) == ("021", ("008",))
     assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in before} == before
     assert len(names(tmp_path)) == 4
@@ -62,39 +62,39 @@ def test_no_existing_file_is_changed_and_broken_ones_do_not_hinder(tmp_path):
 def test_a_file_in_the_folders_place_is_a_usage_error(tmp_path):
     (tmp_path / "issues").write_text("oops")
     with pytest.raises(UsageError):
-        FilesTracker(tmp_path).add(IssueDraft(title="t"))
+        FilesTracker(tmp_path).add(Issue("", title="t"))
     assert (tmp_path / "issues").read_text() == "oops"
 
 
 def test_a_file_above_the_folder_is_a_usage_error(tmp_path):
     (tmp_path / "work").write_text("oops")
     with pytest.raises(UsageError):
-        FilesTracker(tmp_path, "work/issues").add(IssueDraft(title="t"))
+        FilesTracker(tmp_path, "work/issues").add(Issue("", title="t"))
 
 
 def test_a_place_that_cannot_be_written_is_an_error_of_noface_with_a_hint():
     with pytest.raises(NofaceError) as caught:
-        FilesTracker(Path("/proc"), "issues").add(IssueDraft(title="t"))
+        FilesTracker(Path("/proc"), "issues").add(Issue("", title="t"))
     assert "cannot add an issue to /proc/issues" in caught.value.message
     assert caught.value.hint
 
 
 def test_threads_that_add_at_once_get_different_numbers(tmp_path):
     with ThreadPoolExecutor(8) as pool:
-        added = list(pool.map(lambda at: FilesTracker(tmp_path).add(IssueDraft(title=f"t{at}")).id, range(24)))
+        added = list(pool.map(lambda at: FilesTracker(tmp_path).add(Issue("", title=f"t{at}")).id, range(24)))
     assert sorted(added) == [f"{at:03}" for at in range(1, 25)]
 
 
 def test_processes_that_add_at_once_get_different_numbers_and_leave_nothing_else(tmp_path):
     program = (
         "import sys, pathlib\n"
-        "from noface.trackers.base import IssueDraft\n"
+        "from noface.model.issue import Issue\n"
         "from noface.trackers.files import FilesTracker\n"
         "tracker = FilesTracker(pathlib.Path(sys.argv[1]))\n"
         "print('ready', flush=True)\n"
         "sys.stdin.read()\n"
         "for at in range(10):\n"
-        "    tracker.add(IssueDraft(title=f'{sys.argv[2]} {at}', body='b'))\n"
+        "    tracker.add(Issue('', title=f'{sys.argv[2]} {at}', body='b'))\n"
     )
     running = [
         subprocess.Popen(
@@ -119,7 +119,7 @@ def test_processes_that_add_at_once_get_different_numbers_and_leave_nothing_else
 
 
 def test_an_added_file_has_the_permissions_of_any_new_file(tmp_path):
-    issue = FilesTracker(tmp_path).add(IssueDraft(title="t"))
+    issue = FilesTracker(tmp_path).add(Issue("", title="t"))
     (tmp_path / "other").write_text("")
     assert (tmp_path / issue.source).stat().st_mode == (tmp_path / "other").stat().st_mode
     assert (tmp_path / issue.source).stat().st_nlink == 1

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noface.errors import UsageError
-from noface.trackers.base import IssueDraft
+from noface.model.issue import Issue
 from noface.trackers.beads import BeadsTracker
 from noface.trackers.beads_issue import read_beads
 
@@ -223,7 +223,7 @@ def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path, make):
 
 
 def test_adding_is_refused_with_the_command_that_does_it(tmp_path):
-    draft = IssueDraft("Don't stop", "Go on.", 1, ("ui",), ("bd-1",))
+    draft = Issue("", "Don't stop", "Go on.", 1, ("ui",), ("bd-1",))
     with pytest.raises(UsageError) as caught:
         BeadsTracker(tmp_path).add(draft)
     assert caught.value.hint.endswith("""bd create 'Don'"'"'t stop' -p 1 -l ui -d 'Go on.' --deps bd-1""")

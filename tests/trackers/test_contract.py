@@ -14,7 +14,7 @@ from noface.config.load import parse
 from noface.data.trackers import TRACKERS, tracker_settings
 from noface.errors import UsageError
 from noface.model.issue import Issue
-from noface.trackers.base import IssueDraft, open_tracker
+from noface.trackers.base import open_tracker
 from noface.trackers.beads import BeadsTracker
 from noface.trackers.files import FilesTracker
 from noface.trackers.github.copy import Copy, save_copy
@@ -228,8 +228,9 @@ def test_a_dependency_on_a_landed_issue_is_met_after_the_issue_was_deleted(bench
 
 
 def test_an_added_issue_is_in_the_backlog_as_it_was_returned(adding):
-    first = adding.tracker.add(IssueDraft(title="First", body="Do it."))
-    draft = IssueDraft(
+    first = adding.tracker.add(Issue("", title="First", body="Do it."))
+    draft = Issue(
+        "",
         title="Second",
         body="Then this.",
         labels=("ui",),
@@ -249,7 +250,7 @@ def test_an_added_issue_is_in_the_backlog_as_it_was_returned(adding):
 
 def test_adding_changes_the_fingerprint(adding):
     before = adding.tracker.fingerprint()
-    adding.tracker.add(IssueDraft(title="t"))
+    adding.tracker.add(Issue("", title="t"))
     assert adding.tracker.fingerprint() != before
 
 
@@ -268,7 +269,7 @@ def test_adding_changes_the_fingerprint(adding):
 def test_the_next_number_is_above_all_and_padded_as_the_others_are(adding, present, merged, expected):
     for name in present:
         adding.put(Issue(id=name, title="t", body="b"))
-    assert adding.tracker.add(IssueDraft(title="New"), merged).id == expected
+    assert adding.tracker.add(Issue("", title="New"), merged).id == expected
 
 
 @pytest.mark.parametrize(
@@ -302,7 +303,7 @@ def test_a_draft_that_would_be_faulty_is_refused_and_nothing_is_added(adding, wr
     adding.put(Issue(id="existing", title="t", body="b"))
     before = adding.tracker.fingerprint()
     with pytest.raises(UsageError) as caught:
-        adding.tracker.add(IssueDraft(**({"title": "fine"} | wrong)))
+        adding.tracker.add(Issue("", **({"title": "fine"} | wrong)))
     assert said in caught.value.message
     assert caught.value.hint
     assert adding.tracker.fingerprint() == before
@@ -310,7 +311,7 @@ def test_a_draft_that_would_be_faulty_is_refused_and_nothing_is_added(adding, wr
 
 def test_all_that_is_wrong_with_a_draft_is_told_at_once(adding):
     with pytest.raises(UsageError) as caught:
-        adding.tracker.add(IssueDraft(title="", priority=77, depends_on=("x",), paths=("/",)))
+        adding.tracker.add(Issue("", title="", priority=77, depends_on=("x",), paths=("/",)))
     for said in ("title", "priority", "'x'", "leads out"):
         assert said in caught.value.message
 
@@ -318,7 +319,7 @@ def test_all_that_is_wrong_with_a_draft_is_told_at_once(adding):
 def test_no_number_left_is_said_and_not_wrapped_around(adding):
     adding.put(Issue(id="9" * 64, title="t", body="b"))
     with pytest.raises(UsageError, match="no number left"):
-        adding.tracker.add(IssueDraft(title="t"))
+        adding.tracker.add(Issue("", title="t"))
 
 
 def test_the_table_names_the_files_tracker(tmp_path):
@@ -330,7 +331,7 @@ def test_the_table_names_the_files_tracker(tmp_path):
 
 
 def test_a_draft_may_depend_on_an_issue_that_has_landed_and_gone(adding):
-    assert adding.tracker.add(IssueDraft(title="t", depends_on=("4",)), merged={"004"}).depends_on == ("004",)
+    assert adding.tracker.add(Issue("", title="t", depends_on=("4",)), merged={"004"}).depends_on == ("004",)
 
 
 def test_a_tracker_is_one_module_and_one_entry_of_the_table():

@@ -9,8 +9,8 @@ from noface.data.trackers import tracker_settings
 from noface.errors import ForgeAwayError, UsageError
 from noface.forge.location import located
 from noface.forge.opened import opened
+from noface.model.issue import Issue
 from noface.model.publication import ACCOUNT, Heard, Said
-from noface.trackers.base import IssueDraft
 from noface.trackers.github.comments import EARLIER_CHARS_MAX, MARKER, heard_of, own_of
 from noface.trackers.github.tracker import GithubTracker
 
@@ -764,7 +764,7 @@ def test_a_comment_is_read_without_quotations_and_hidden_parts(body, text, comma
 
 def test_an_added_issue_is_on_github_with_its_label_and_in_the_backlog(tracker, ann, repo):
     ann.opens_issue("Base", "b", labels=[LABEL])
-    draft = IssueDraft("New", "Do it.", 1, ("ui",), ("1",), ("src/**",), ("pytest tests/a.py",), "strong")
+    draft = Issue("", "New", "Do it.", 1, ("ui",), ("1",), ("src/**",), ("pytest tests/a.py",), "strong")
     issue = tracker.add(draft)
     assert (issue.id, labels(repo, 2)) == ("2", [LABEL, "ui"])
     assert tracker.backlog().issues[1] == issue
@@ -778,5 +778,5 @@ def test_an_added_issue_is_on_github_with_its_label_and_in_the_backlog(tracker, 
 )
 def test_a_draft_that_would_be_faulty_is_refused_before_it_is_sent(tracker, repo, wrong, why):
     with pytest.raises(UsageError, match=why):
-        tracker.add(IssueDraft(**({"title": "fine"} | wrong)))
+        tracker.add(Issue("", **({"title": "fine"} | wrong)))
     assert not repo.issues

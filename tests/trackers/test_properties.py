@@ -8,7 +8,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from noface.model.issue import Issue
-from noface.trackers.base import IssueDraft
 from noface.trackers.files import FilesTracker
 
 TOML_PIECES = st.lists(
@@ -93,7 +92,8 @@ PATHS = PLAIN.filter(lambda path: not path.startswith(("/", "~", "./")) and ".."
 @example("# [x] = {y}", "# not the title", 2, [], [], [], None)
 @example("ü" * 300, "", 2, [], [], [], None)
 def test_whatever_is_added_comes_back(title, body, priority, labels, paths, accept, model):
-    draft = IssueDraft(
+    draft = Issue(
+        "",
         title=title,
         body=body,
         priority=priority,

@@ -19,7 +19,6 @@ from noface.model.issue import Backlog, Issue, IssueFault
 from noface.model.publication import Heard, Said
 from noface.process.clock import Clock
 from noface.trackers.accept_forms import refused_accept, taken_accept
-from noface.trackers.base import IssueDraft
 from noface.trackers.github.backlog import Readings, backlog_of
 from noface.trackers.github.copy import Copy, Sync, load_copy, load_sync, same, save_copy, save_sync, sync_text
 from noface.trackers.github.fingerprint import FOLDER, fingerprint
@@ -150,7 +149,7 @@ class GithubTracker:
         finally:
             self._save(before)
 
-    def add(self, draft: IssueDraft, merged: Collection[str] = ()) -> Issue:
+    def add(self, draft: Issue, merged: Collection[str] = ()) -> Issue:
         """Make the issue on GitHub, with the label; see Tracker.add. Raises ForgeError if that is refused."""
         self.refresh()
         copy, _ = self._loaded()
@@ -238,11 +237,11 @@ def _standing(copy: Copy) -> Copy:
     return replace(copy, **{each.name: shallow(getattr(copy, each.name)) for each in fields(copy)})
 
 
-def _text_of(draft: IssueDraft) -> str:
+def _text_of(draft: Issue) -> str:
     """Write what GitHub has no field for as front matter below the text."""
     import tomli_w
 
-    defaults = asdict(IssueDraft(draft.title))
+    defaults = asdict(Issue("", draft.title))
     values = {name: getattr(draft, name) for name in _WRITTEN if getattr(draft, name) != defaults[name]}
     lists = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
     return f"{draft.body}\n\n```toml noface\n{tomli_w.dumps(lists)}```\n".lstrip("\n") if lists else draft.body
