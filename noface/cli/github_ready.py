@@ -4,10 +4,10 @@
 times, and an answer that does not come is a note: one can set up a project without a network.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from noface.cli.connections import talks_to_github
 from noface.data.trackers import TRACKERS
@@ -151,10 +151,11 @@ def _answers(location: Location, token: Token, wanted: Wanted) -> Iterator[Check
 
 
 def _login(client: "Client") -> Check:
+    from noface.forge.parse import text
     from noface.forge.rest import RefusedError
 
     try:
-        login = _table(client.get("/user").body).get("login")
+        login = text(client.get("/user").body, "login")
     except RefusedError as error:
         if error.status != _FORBIDDEN:
             raise
@@ -163,11 +164,12 @@ def _login(client: "Client") -> Check:
 
 
 def _repository(client: "Client", wanted: Wanted) -> Iterator[Check]:
+    from noface.forge.parse import table
     from noface.forge.rest import RefusedError
 
     name = client.location.repository
     try:
-        there = _table(client.get(client.repo()).body)
+        there = table(client.get(client.repo()).body)
     except RefusedError as error:
         if error.status != _NOT_FOUND:
             raise
@@ -178,7 +180,7 @@ def _repository(client: "Client", wanted: Wanted) -> Iterator[Check]:
             "Give the token access to it, or correct [github] repository.",
         )
         return
-    allowed = _table(there.get("permissions"))
+    allowed = table(there, "permissions")
     if allowed and not any(allowed.get(word) for word in _MAY_WRITE):
         advice = "Ask its owner for write access, or work in a fork."
         yield Check("access", State.BAD, f"who has this token may read {name}, not write to it", advice)
@@ -220,10 +222,6 @@ def make_label(location: Location, label: str) -> bool:
     finally:
         client.close()
     return False
-
-
-def _table(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def remote_checks(repository: "Repository", wanted: Wanted) -> Iterator[Check]:
