@@ -153,29 +153,16 @@ def reads_wait(budget: RequestBudget, now: float) -> str:
 
 def _limit(reply: HttpReply, now: float, failures: int) -> Away | None:
     message = str(_object(reply).get("message", "")) or reply.body[:_SHOWN_MAX]
-    after_s = _retry_after(reply, now)
-    if _SECONDARY.search(message):
-        wait_s = after_s if after_s is not None else _doubled(_SECONDARY_S, failures)
-        return Away(
-            f"GitHub asks for a pause (secondary rate limit): {message[:_SHOWN_MAX]}",
-            wait_s,
-            limit=True,
-            everywhere=True,
-        )
-    if reply.headers.get("x-ratelimit-remaining") == "0":
+    secondary, after_s = _SECONDARY.search(message) is not None, _retry_after(reply, now)
+    # An answer under a secondary limit bears the headers of the primary one as well, which is not used up by that.
+    if not secondary and reply.headers.get("x-ratelimit-remaining") == "0":
         limit = reply.headers.get("x-ratelimit-limit", "")
         why = f"The rate limit of {limit} requests an hour is used up" if limit else "The rate limit is used up"
-        wait_s = _reset_wait(reply, now)
-        return Away(why, max(wait_s, after_s or 0.0), limit=True)
-    if after_s is not None:
-        return Away(f"GitHub asks for a pause{_server_message(reply)}", after_s, limit=True, everywhere=True)
-    if reply.status == 429:  # noqa: PLR2004 - too many requests, without a time
-        return Away(
-            f"GitHub asks for a pause{_server_message(reply)}",
-            _doubled(_SECONDARY_S, failures),
-            limit=True,
-            everywhere=True,
-        )
+        return Away(why, max(_reset_wait(reply, now), after_s or 0.0), limit=True)
+    if secondary or after_s is not None or reply.status == 429:  # noqa: PLR2004 - too many requests
+        why = f" (secondary rate limit): {message[:_SHOWN_MAX]}" if secondary else _server_message(reply)
+        wait_s = after_s if after_s is not None else _doubled(_SECONDARY_S, failures)
+        return Away(f"GitHub asks for a pause{why}", wait_s, limit=True, everywhere=True)
     return None
 
 
