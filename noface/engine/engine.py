@@ -59,7 +59,7 @@ from noface.engine.preflight import Preflight, announce_new_rules, announce_test
 from noface.engine.readiness import checkout_findings
 from noface.engine.recover import as_configured, recover, with_work, without_end
 from noface.engine.red_main import RedMain
-from noface.engine.stations import Elsewhere, Patience, RunParts, Station, Stations
+from noface.engine.stations import Patience, Station, Stations
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError, LockLostError
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
 from noface.model.budget import EndedFor
@@ -101,7 +101,7 @@ class Stop:
     urgent: bool
 
 
-def run_session(context: RunContext, cancel: Canceller, elsewhere: Elsewhere) -> RunResult:
+def run_session(context: RunContext, cancel: Canceller, elsewhere: "Elsewhere") -> RunResult:
     """Settle what an earlier run left, check that work makes sense, and work. The caller holds the lock.
 
     Raises what `preflight` raises; then nothing was started.
@@ -250,6 +250,37 @@ def _settled(row: IssueRow) -> bool:
     return bool(row.status == IssueStatus.MERGED or skipped)
 
 
+@dataclass(frozen=True, slots=True)
+class RunParts:
+    """The parts of a run that stations work with.
+
+    `leave` ends the work on an issue, which is left undone by what the second text says; it returns why not, "" if it
+    does.
+    """
+
+    context: RunContext
+    jobs: Jobs
+    queue: MergeQueue
+    watch: BacklogWatch
+    leave: Callable[[str, str], str]
+    stations: Stations
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """What a run does with other machines. `check` looks, before a worker is paid, whether it can be done.
+
+    `check` raises UsageError, ForgeError and RemoteError if it cannot.
+    """
+
+    check: Callable[[RunContext, Canceller], None]
+    stations: Callable[[RunParts], tuple[Station, ...]]
+
+
+def _first(waits: Iterable[Patience | None]) -> Patience | None:
+    return next((wait for wait in waits if wait is not None), None)
+
+
 class Engine:
     """Works through the backlog until nothing is left that it can do, or a limit or a person stops it."""
 
@@ -257,20 +288,20 @@ class Engine:
         self._context = context
         self._watch = BacklogWatch(context)
         self._jobs = Jobs(context.inbox, context.settings.workers)
-        self._checks = AcceptChecks(context, self._jobs, self._watch)
-        self._epics = Epics(context, self._jobs)
-        self._kept = KeptWork(context, self._jobs)
+        self._stations = Stations(context.clock, context.inbox, self._jobs, self._break)
+        self._checks = AcceptChecks(context, self._jobs, self._stations, self._watch)
+        self._epics = Epics(context, self._jobs, self._stations)
+        self._kept = KeptWork(context, self._jobs, self._stations)
         self._landing = MergeQueue(context, self._jobs)
         self._landing.last_look = self._look_again
         self._limits = RunLimits(context)
         self._guard = BudgetGuard(context, self._jobs, self._limits)
-        self._red_main = RedMain(context, self._jobs)
+        self._red_main = RedMain(context, self._jobs, self._stations)
         parts = (self._landing, self._limits, self._red_main)
         self._dispatch = Dispatch(context, self._jobs, *parts, self._attempt_ended)
         self._outside = OutsideChanges(context)
-        self._stations = Stations(context.clock, context.inbox, self._jobs, self._break)
         run = RunParts(context, self._jobs, self._landing, self._watch, self._leave, self._stations)
-        self._elsewhere = stations(run)
+        self._others = stations(run)
         self._began_at = context.clock.now()
         self._outage: Patience | None = None
         self._withdrawn: dict[str, str] = {}
@@ -288,7 +319,7 @@ class Engine:
         context = self._context
         try:
             self._watch.refresh()
-            self._stations.open(self._elsewhere, self._heed)
+            self._stations.open(self._others, self._heed)
             lift_raised(context)
             notice_waits(context)
             suspects_first = sorted(resumed, key=lambda order: order.issue.id not in context.suspects)
@@ -316,7 +347,8 @@ class Engine:
         finally:
             self._jobs.close()
             if not self._hurried:
-                self._stations.release()
+                for other in self._others:
+                    other.release()
 
     # Messages
 
@@ -485,7 +517,8 @@ class Engine:
     def _look_again(self, entry: QueueEntry) -> Failure | bool:
         """Look at an issue whose work is about to move main; withdrawn work is kept, what was approved is wanted."""
         issue, context = entry.issue, self._context
-        if not self._stations.has_looked(entry.ready_at or context.clock.now()):
+        since = entry.ready_at or context.clock.now()
+        if not all(other.has_looked(since) for other in self._others):
             return False
         self._watch.refresh()
         self._end_withdrawn()
@@ -524,7 +557,7 @@ class Engine:
         self._limit = self._limit or self._limits.reached()
         if self._drain_until is not None or self._limit or self._resumed:
             return planned
-        if self._stations.refused or self._stations.in_doubt:
+        if self._refused or any(other.in_doubt for other in self._others):
             return planned
         if self._context.settings.once and self._first_wave is None:
             self._first_wave = {issue.id for issue in planned.start}
@@ -532,7 +565,9 @@ class Engine:
         refused = -1
         while refused < len(self._limits.refused):  # those that cannot be paid make room for others
             refused = len(self._limits.refused)
-            admitted = self._stations.admitted([issue.id for issue in planned.start if self._in_this_wave(issue)])
+            admitted: Collection[str] = [issue.id for issue in planned.start if self._in_this_wave(issue)]
+            for other in self._others:
+                admitted = other.admitted(admitted)
             for issue in planned.start:
                 if issue.id not in admitted:
                     continue
@@ -600,8 +635,8 @@ class Engine:
     # State
 
     def _plan(self) -> Plan:
-        busy = self._jobs.issues() | self._limits.refused.keys() | self._stations.busy
-        busy |= {order.issue.id for order in self._resumed}
+        busy = self._jobs.issues() | self._limits.refused.keys()
+        busy |= {order.issue.id for order in self._resumed}.union(*(other.busy for other in self._others))
         if self._first_wave is not None:  # who does not start again in this run holds up nobody
             busy |= self._context.reader.lost_to_main().keys() - self._first_wave
         wanted, states = self._watch.wanted(), self._context.reader.states()
@@ -611,7 +646,8 @@ class Engine:
         working = tuple(issue for issue in self._context.issues if issue.id in at_work)
         probed = self._jobs.probed(self._context.reader.waits())
         planned = plan_tick(self._context, issues, states, self._jobs.free, probed, working, late)
-        return replace(planned, waiting=(*planned.waiting, *self._stations.waiting))
+        waiting = (wait for other in self._others for wait in other.waiting)
+        return replace(planned, waiting=(*planned.waiting, *waiting))
 
     def _present(self, issue: Issue) -> Issue:
         """Return an issue as it is now, with what was agreed since its order was made."""
@@ -619,7 +655,9 @@ class Engine:
 
     def _idle(self) -> bool:
         landing = self._landing.busy if self._drain_until is None else self._landing.working
-        return not self._jobs.issues() and not landing and not self._stations.at_work()
+        stopping = self._drain_until is not None
+        others = any(other.at_work(stopping=stopping) for other in self._others)
+        return not self._jobs.issues() and not landing and not others
 
     def _settle_unfinished(self) -> None:
         """Decide on the issues that an earlier run left unfinished: attempts without an action, landings."""
@@ -637,23 +675,23 @@ class Engine:
     def _sleep(self, planned: Plan) -> bool:
         """Wait for a retry time, if nothing else can happen before it; False where there is nothing to wait for."""
         context = self._context
-        if self._drain_until is not None or self._limit or self._stations.refused:
+        if self._drain_until is not None or self._limit or self._refused:
             return False
         if any(self._in_this_wave(issue) for issue in planned.start):
             return True
-        if (patience := self._stations.patience(once=context.settings.once)) is not None:
+        if (patience := _first(other.patience(once=context.settings.once) for other in self._others)) is not None:
             if patience.reason:
                 self._say_waiting(patience.until, patience.reason)
             context.clock.sleep(_TICK_S)
             return True
-        outage = self._stations.unread() if not context.settings.once else None
+        outage = self._unread() if not context.settings.once else None
         if outage is not None and not self._outlasts(outage.until):
             self._outage = self._outage or outage  # said once, whatever each try says
             self._say_waiting(self._outage.until, self._outage.reason)
             context.clock.sleep(_TICK_S)
             return True
         self._outage = None
-        wait = self._stations.next_try() if not context.settings.once else None
+        wait = _first(other.next_try() for other in self._others) if not context.settings.once else None
         if wait is not None and not self._limits.too_late(wait.until):
             self._say_waiting(wait.until, wait.reason)
             context.clock.sleep(_TICK_S)
@@ -673,6 +711,15 @@ class Engine:
         context.clock.sleep(min(_TICK_S, max(0.0, until - context.clock.now())))
         return True
 
+    @property
+    def _refused(self) -> str:
+        """Why no more work is begun, "" if it is."""
+        return next(filter(None, (other.refused for other in self._others)), "")
+
+    def _unread(self) -> Patience | None:
+        """Return until when, and why, what is new elsewhere cannot be read."""
+        return _first(other.unread() for other in self._others)
+
     def _outlasts(self, until: float) -> bool:
         """Tell whether a host is away longer than an outage is waited for, counted from the beginning of the run."""
         longest = self._began_at + self._context.settings.policy.outage_max_s
@@ -690,8 +737,8 @@ class Engine:
             broken=self._broken,
             stopped=self._drain_until is not None,
             limit=self._limits.in_the_end(self._limit),
-            refused=self._stations.refused,
-            unread=self._stations.unread(),
+            refused=self._refused,
+            unread=self._unread(),
             work_left=bool(planned.start or planned.waiting or self._limits.refused),
             faulty=bool(self._watch.backlog.faults),
             once=self._once(planned),

@@ -5,14 +5,16 @@ person. What turns green is judged like any work and lands; its failure was main
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from noface.attempt.gate_session import Task
 from noface.attempt.gating import gates_failure, run_gates
 from noface.engine.context import RunContext
-from noface.engine.jobs import Job, JobKind, Jobs
+from noface.engine.jobs import JobKind, Jobs
 from noface.engine.outages import blocked_rows
 from noface.engine.prompt_context import attempt_directory
+from noface.engine.stations import Stations, Steps, work
 from noface.git.refs import hold_ref
 from noface.git.taken_back import bring
 from noface.model.attempt import PastAttempt, failure_of
@@ -53,9 +55,8 @@ class _Kept:
 class KeptWork:
     """Knows which work was gated on which main. For the loop's thread."""
 
-    def __init__(self, context: RunContext, jobs: Jobs) -> None:
-        self._context = context
-        self._jobs = jobs
+    def __init__(self, context: RunContext, jobs: Jobs, stations: Stations) -> None:
+        self._context, self._jobs, self._stations = context, jobs, stations
         self._looked: dict[str, tuple[str, str]] = {}
         self._began = context.clock.now()
         self._nothing_due: tuple[str, frozenset[str]] | None = None
@@ -99,12 +100,7 @@ class KeptWork:
     def begin(self, issue: Issue, last: PastAttempt) -> None:
         """Gate an issue's kept work on today's main, in a slot, which must be free."""
         slot, mains, red = self._jobs.take_slot(), self._context.reader.mains(), self._red(issue, last)
-        kept = _Kept(issue, last, red, slot, mains)
-
-        def look(cancel: Canceller) -> _Seen | None:
-            return self._look(kept, cancel)
-
-        self._jobs.start(Job(JobKind.CHECK, issue.id, look, lambda job: self._seen(kept, job), slot))
+        self._stations.begin(self._gate_again(_Kept(issue, last, red, slot, mains)))
 
     def _look(self, kept: _Kept, cancel: Canceller) -> _Seen | None:
         """Return how the work does on main; None if a cancel ended it, or nothing can be said."""
@@ -141,8 +137,10 @@ class KeptWork:
     def _patch(self, old: str, new: str) -> str:
         return self._context.env.plumbing.diff(old, new).patch.decode("utf-8", "replace")
 
-    def _seen(self, kept: _Kept, job: Job[_Seen | None]) -> None:
-        context, seen, issue, last, failure = self._context, job.result, kept.issue, kept.last, kept.red
+    def _gate_again(self, kept: _Kept) -> Steps[None]:
+        """Gate the work; what turns green was main's failure, and what it needed is recorded."""
+        context, issue, last, failure = self._context, kept.issue, kept.last, kept.red
+        seen = yield from work(JobKind.CHECK, issue.id, partial(self._look, kept), kept.slot)
         main = seen.main if seen is not None else context.env.plumbing.main()
         self._looked[issue.id] = (str(last.candidate), main)
         if seen is None:

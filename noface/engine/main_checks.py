@@ -15,9 +15,10 @@ from noface.diagnosis.missing_library import missing_library, place_among
 from noface.engine.accept_on_main import AcceptOnMain, fact_of, recorded_on_main
 from noface.engine.context import RunContext
 from noface.engine.going_on import broken_files
-from noface.engine.jobs import Job, JobKind, Jobs
+from noface.engine.jobs import JobKind, Jobs
 from noface.engine.outside import BacklogWatch
 from noface.engine.prompt_context import landed_patch
+from noface.engine.stations import Stations, Steps, work
 from noface.git.checkout import PersonsCheckout
 from noface.git.refs import branch_name
 from noface.integrity.named_files import named_paths
@@ -43,9 +44,8 @@ _NO_SUCH_TEST = "pytest.path-missing"
 class AcceptChecks:
     """Knows which issues' commands are red on main before their first attempt."""
 
-    def __init__(self, context: RunContext, jobs: Jobs, watch: BacklogWatch) -> None:
-        self._context = context
-        self._jobs = jobs
+    def __init__(self, context: RunContext, jobs: Jobs, stations: Stations, watch: BacklogWatch) -> None:
+        self._context, self._jobs, self._stations = context, jobs, stations
         self._watch = watch
         self._failing: dict[tuple[str, str], int] = {}
         self._uncommitted: dict[str, str] = {}
@@ -64,15 +64,12 @@ class AcceptChecks:
 
     def begin(self, issue: Issue) -> None:
         """Check an issue in a slot, which must be free."""
-        slot = self._jobs.take_slot()
-        check = partial(check_accept, self._context, issue, slot)
-        self._jobs.start(Job(JobKind.CHECK, issue.id, check, self._ended, slot))
+        self._stations.begin(self._check(issue, self._jobs.take_slot()))
 
-    def _ended(self, job: "Job[AcceptOnMain | Failure | None]") -> None:
-        """Record the result of a check of an issue that is still there."""
-        issue, outcome = self._watch.issue(job.issue_id), job.result
-        journal, now = self._context.journal, self._context.clock.now()
-        if issue is None or outcome is None:
+    def _check(self, asked: Issue, slot: int) -> Steps[None]:
+        outcome = yield from work(JobKind.CHECK, asked.id, partial(check_accept, self._context, asked, slot), slot)
+        issue, journal, now = self._watch.issue(asked.id), self._context.journal, self._context.clock.now()
+        if issue is None or outcome is None:  # people have taken it from noface, or a cancel ended the check
             return
         if isinstance(outcome, Failure):
             commit = outcome.evidence if outcome.rule == UNCOMMITTED else ()
@@ -178,9 +175,8 @@ _TEXT_MAX = 6000
 class Epics:
     """Watches the epics, for the loop's thread."""
 
-    def __init__(self, context: RunContext, jobs: Jobs) -> None:
-        self._context = context
-        self._jobs = jobs
+    def __init__(self, context: RunContext, jobs: Jobs, stations: Stations) -> None:
+        self._context, self._jobs, self._stations = context, jobs, stations
 
     def ready(self) -> tuple[Issue, ...]:
         """Return the epics of which every part is merged and which are not being checked."""
@@ -254,28 +250,27 @@ class Epics:
 
     def begin(self, issue: Issue) -> None:
         """Run a parent's own gates on main, in a slot, which must be free."""
-        slot = self._jobs.take_slot()
-        self._jobs.start(Job(JobKind.EPIC, issue.id, partial(self._check, issue, slot), self._ended, slot))
+        self._stations.begin(self._close(issue, self._jobs.take_slot()))
 
-    def _check(self, issue: Issue, slot: int, cancel: Canceller) -> tuple[Gated | None, str]:
+    def _gate(self, issue: Issue, slot: int, cancel: Canceller) -> tuple[Gated | None, str]:
         """Return the results of the gates, None where a cancel ended them, and the commit they ran on."""
         context = self._context
         task = replace(main_task(context.env, f"epics/{issue.id}", issue.id, str(slot)), known=context.known)
         return run_gates(context.scope(cancel), task, context.gates_for(issue)), task.main
 
-    def _ended(self, job: Job[tuple[Gated | None, str]]) -> None:
-        """Close the epic, or give its issue back with the failure of its gates."""
-        context, now = self._context, self._context.clock.now()
-        gated, main = job.result or (None, "")
+    def _close(self, issue: Issue, slot: int) -> Steps[None]:
+        """Close the epic if its gates pass on main, or give its issue back with their failure."""
+        context = self._context
+        gated, main = yield from work(JobKind.EPIC, issue.id, partial(self._gate, issue, slot), slot)
         if gated is None:
             return
         failure = gated.failure or gates_failure(gated.results, ())
         if failure is None:
-            self._complete(job.issue_id, main)
+            self._complete(issue.id, main)
             return
         text = f"All parts have landed, but the issue's own gates fail on main: {failure.message}\n\n{failure.excerpt}"
-        context.questions.parts_failed(now, job.issue_id, text[:_TEXT_MAX])
-        context.journal.status(now, job.issue_id, IssueStatus.READY, "all parts landed; its own gates are red")
+        context.questions.parts_failed(context.clock.now(), issue.id, text[:_TEXT_MAX])
+        context.set_status(issue.id, IssueStatus.READY, "all parts landed; its own gates are red")
 
     def _complete(self, issue_id: str, main: str) -> None:
         """Close an epic whose gates pass where its own commands, or what landed, show that it is all; else have a look.

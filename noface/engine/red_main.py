@@ -8,8 +8,9 @@ from functools import partial
 
 from noface.attempt.gating import main_task, run_gates
 from noface.engine.context import RunContext
-from noface.engine.jobs import Job, JobKind, Jobs
+from noface.engine.jobs import JobKind, Jobs
 from noface.engine.outages import lift_blocks
+from noface.engine.stations import Stations, Steps, work
 from noface.model.failure import Failure
 from noface.model.gate import worst
 from noface.model.issue import Issue
@@ -27,9 +28,8 @@ _OF_MAIN = (FailureKind.BASELINE_RED.value, FailureKind.MISCONFIGURED.value, Fai
 class RedMain:
     """What the run knows of a main that was seen red in it. For the loop's thread."""
 
-    def __init__(self, context: RunContext, jobs: Jobs) -> None:
-        self._context = context
-        self._jobs = jobs
+    def __init__(self, context: RunContext, jobs: Jobs, stations: Stations) -> None:
+        self._context, self._jobs, self._stations = context, jobs, stations
         self._main = context.env.plumbing.main()
         self._waiting: set[str] = set()
         self._since = self._next_look = 0.0
@@ -64,9 +64,7 @@ class RedMain:
             self._next_look = now + self._pause
         self._waiting.add(issue.id)
         if now >= self._next_look:
-            slot = self._jobs.take_slot()
-            look = partial(self._look, slot)
-            self._jobs.start(Job(JobKind.CHECK, issue.id, look, lambda job: self._looked(red, job), slot))
+            self._stations.begin(self._look_again(issue, red, self._jobs.take_slot()))
             return
         self._context.set_status(issue.id, IssueStatus.WAITING, _reason(red), self._next_look)
 
@@ -83,13 +81,15 @@ class RedMain:
             return 0.0
         return red.seconds if red is not None else _FIRST_LOOK_S
 
-    def _looked(self, red: Failure, job: Job[float | None]) -> None:
-        if job.result is None:
+    def _look_again(self, issue: Issue, red: Failure, slot: int) -> Steps[None]:
+        """Let everybody go on if main is green by now; else look later, and less often."""
+        seconds = yield from work(JobKind.CHECK, issue.id, partial(self._look, slot), slot)
+        if seconds is None:
             return
-        if not job.result:
+        if not seconds:
             self._go_on(f"{self._context.env.plumbing.repository.main_name} is green again")
             return
-        self._pause = max(min(2 * self._pause, _LOOKS_S_MAX), _TIMES_THE_GATE * job.result)
+        self._pause = max(min(2 * self._pause, _LOOKS_S_MAX), _TIMES_THE_GATE * seconds)
         self._next_look = self._context.clock.now() + self._pause
         for issue_id in self._waiting:
             self._context.set_status(issue_id, IssueStatus.WAITING, _reason(red), self._next_look)

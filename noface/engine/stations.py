@@ -13,13 +13,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from noface.engine.context import RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
-from noface.engine.landing import MergeQueue
-from noface.engine.outside import BacklogWatch
 from noface.process.clock import Clock
 from noface.process.command import Canceller
-from noface.recovery.polling import Asked, Pace, is_due
 from noface.recovery.schedule import Waiting
 
 R = TypeVar("R")
@@ -27,11 +23,16 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[R]):
-    """Something for a thread to do, about an issue or, with "", about none. `always`: also while a run is stopped."""
+    """Something for a thread to do, about an issue or, with "", about none. `always`: also while a run is stopped.
+
+    Work on an issue has a `slot`, which is taken already.
+    """
 
     run: Callable[[Canceller], R]
     issue_id: str = ""
     always: bool = False
+    kind: JobKind = JobKind.REMOTE
+    slot: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +53,10 @@ def call(run: Callable[[Canceller], R], issue_id: str = "", *, always: bool = Fa
     return result
 
 
-def until_due(context: RunContext, asked: Asked | None, pace: Pace) -> Steps[None]:
-    """Wait until another machine is to be asked again."""
-    while True:
-        yield Tick()
-        if is_due(asked, pace, context.clock.now()):
-            return
+def work(kind: JobKind, issue_id: str, run: Callable[[Canceller], R], slot: int | None = None) -> Steps[R]:
+    """Have a thread work on an issue, in a slot if it needs one; return what it returns."""
+    result: R = yield Call(run, issue_id, kind=kind, slot=slot)
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,33 +137,6 @@ class Station:
         """Give back what the run has there; called last, and waits for the other machine."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunParts:
-    """The parts of a run that stations work with.
-
-    `leave` ends the work on an issue, which is left undone by what the second text says; it returns why not, "" if it
-    does.
-    """
-
-    context: RunContext
-    jobs: Jobs
-    queue: MergeQueue
-    watch: BacklogWatch
-    leave: Callable[[str, str], str]
-    stations: "Stations"
-
-
-@dataclass(frozen=True, slots=True)
-class Elsewhere:
-    """What a run does with other machines. `check` looks, before a worker is paid, whether it can be done.
-
-    `check` raises UsageError, ForgeError and RemoteError if it cannot.
-    """
-
-    check: Callable[[RunContext, Canceller], None]
-    stations: Callable[[RunParts], tuple[Station, ...]]
-
-
 @dataclass(slots=True, eq=False)
 class Story:
     """A story that goes on, and what it waits for."""
@@ -191,11 +163,6 @@ class Stations:
         self._stories: list[Story] = []
         self._of: dict[Station, list[Story]] = {}
         self.stopping = False
-
-    @property
-    def stations(self) -> Collection[Station]:
-        """The stations of the run."""
-        return self._of.keys()
 
     def open(self, stations: Iterable[Station], heed: Callable[[object], bool]) -> None:
         """Take the stations of a run, and wait for the first calls of those that are worth it."""
@@ -263,7 +230,7 @@ class Stations:
 
     def _start(self, story: Story, due: Call[Any]) -> None:
         done = partial(self._came, story)
-        story.job = self._jobs.start(Job(JobKind.REMOTE, due.issue_id, due.run, done, heard=True))
+        story.job = self._jobs.start(Job(due.kind, due.issue_id, due.run, done, due.slot, heard=True))
 
     def _came(self, story: Story, job: Job[Any]) -> None:
         story.job = None
@@ -279,56 +246,3 @@ class Stations:
                 raise
             self._stories.remove(story)
             self._broken(error)
-
-    # What the loop asks of all of them
-
-    def at_work(self) -> bool:
-        """Tell whether the run cannot end yet."""
-        return any(station.at_work(stopping=self.stopping) for station in self.stations)
-
-    def admitted(self, issue_ids: Collection[str]) -> Collection[str]:
-        """Return which issues may start now."""
-        for station in self.stations:
-            issue_ids = station.admitted(issue_ids)
-        return issue_ids
-
-    @property
-    def busy(self) -> frozenset[str]:
-        """The issues that cannot start now."""
-        return frozenset[str]().union(*(station.busy for station in self.stations))
-
-    @property
-    def waiting(self) -> tuple[Waiting, ...]:
-        """Why issues wait."""
-        return tuple(wait for station in self.stations for wait in station.waiting)
-
-    @property
-    def refused(self) -> str:
-        """Why no more work is begun in this run, "" if it is."""
-        return next((station.refused for station in self.stations if station.refused), "")
-
-    @property
-    def in_doubt(self) -> bool:
-        """True while no worker is paid."""
-        return any(station.in_doubt for station in self.stations)
-
-    def patience(self, *, once: bool) -> Patience | None:
-        """Return why a run with nothing else to do goes on, None if it may end."""
-        return next((wait for each in self.stations if (wait := each.patience(once=once)) is not None), None)
-
-    def next_try(self) -> Patience | None:
-        """Return when something that failed is tried again."""
-        return next((wait for each in self.stations if (wait := each.next_try()) is not None), None)
-
-    def unread(self) -> Patience | None:
-        """Return until when, and why, what is new elsewhere cannot be read."""
-        return next((away for each in self.stations if (away := each.unread()) is not None), None)
-
-    def has_looked(self, since: float) -> bool:
-        """Tell whether what is new elsewhere was read after a time, or cannot be now."""
-        return all(station.has_looked(since) for station in self.stations)
-
-    def release(self) -> None:
-        """Give back what the run has elsewhere."""
-        for station in self.stations:
-            station.release()

@@ -18,8 +18,9 @@ from functools import partial
 from pathlib import Path
 
 from noface.engine.context import RunContext
+from noface.engine.engine import RunParts
 from noface.engine.ground import fetch_again, mark_landed_elsewhere
-from noface.engine.stations import RunParts, Station, Steps, Tick, call
+from noface.engine.stations import Station, Steps, Tick, call
 from noface.errors import GitError, RemoteError
 from noface.git.claims import ClaimRefs, claim_ref
 from noface.git.remote import Push, Pushed, Rejected

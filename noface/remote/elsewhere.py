@@ -2,7 +2,8 @@
 
 from functools import partial
 
-from noface.engine.stations import Elsewhere, RunParts, Station
+from noface.engine.engine import Elsewhere, RunParts
+from noface.engine.stations import Station
 from noface.remote.claims import ClaimKeeper
 from noface.remote.follow_pulls import PullFollower
 from noface.remote.main_watch import MainWatch

@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from functools import partial
 
+from noface.engine.engine import RunParts
 from noface.engine.ground import fetch_again, mark_landed_elsewhere
-from noface.engine.stations import RunParts, Station, Steps, call, until_due
-from noface.recovery.polling import Asked, Pace, answered
+from noface.engine.stations import Station, Steps, Tick, call
+from noface.recovery.polling import Asked, Pace, answered, is_due
 
 
 class MainWatch(Station):
@@ -22,7 +23,9 @@ class MainWatch(Station):
         context, pace = self._run.context, Pace(self._run.context.settings.landing.poll_s)
         asked = Asked(context.clock.now())
         while True:
-            yield from until_due(context, asked, pace)
+            yield Tick()
+            if not is_due(asked, pace, context.clock.now()):
+                continue
             gained = yield from call(partial(fetch_again, context))
             asked = answered(asked, context.clock.now(), changed=bool(gained))
             if gained:

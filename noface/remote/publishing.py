@@ -17,10 +17,11 @@ from functools import partial
 
 from noface.engine.context import RunContext
 from noface.engine.dispatch import configured, history
+from noface.engine.engine import RunParts
 from noface.engine.landing import QueueEntry
 from noface.engine.outages import SOON_S, Outage
 from noface.engine.outside import scratch_of, wait_for_person
-from noface.engine.stations import Patience, RunParts, Station, Steps, Story, Tick, call
+from noface.engine.stations import Patience, Station, Steps, Story, Tick, call
 from noface.errors import ForgeError, NofaceError, RemoteError, SigningError
 from noface.forge.rest import NOT_FOR_US, RefusedError
 from noface.git.refs import RefUpdate, branch_name, hold_ref
