@@ -292,8 +292,8 @@ class Engine:
         self._checks = AcceptChecks(context, self._jobs, self._stations, self._watch)
         self._epics = Epics(context, self._jobs, self._stations)
         self._kept = KeptWork(context, self._jobs, self._stations)
-        self._landing = MergeQueue(context, self._jobs)
-        self._landing.last_look = self._look_again
+        self._landing = MergeQueue(context, self._jobs, self._stations)
+        self._landing.last_look, self._landing.rejected = self._look_again, self._rejected
         self._limits = RunLimits(context)
         self._guard = BudgetGuard(context, self._jobs, self._limits)
         self._red_main = RedMain(context, self._jobs, self._stations)
@@ -326,10 +326,10 @@ class Engine:
             self._resumed = [as_configured(context, order) for order in suspects_first]
             self._judge_resumed()
             self._settle_unfinished()
+            self._stations.begin(self._landing.land_all())
             while True:
                 context.keep_hold()
                 self._stations.tick()
-                self._land()
                 self._red_main.step()
                 self._close_epics()
                 self._judge_resumed()
@@ -536,13 +536,11 @@ class Engine:
 
     # Starting and landing
 
-    def _land(self) -> None:
-        for rejected in self._landing.step(begin=self._drain_until is None):
-            entry = rejected.entry
-            now = self._context.clock.now()
-            self._context.journal.attempt_overruled(now, entry.issue.id, entry.number, rejected.failure)
-            decide_and_apply(self._context, self._landing, self._present(entry.issue))
-            self._stop_without_room(entry.issue, rejected.failure)
+    def _rejected(self, entry: QueueEntry, failure: Failure) -> None:
+        """Decide on work that passed alone and failed on the merge result."""
+        self._context.journal.attempt_overruled(self._context.clock.now(), entry.issue.id, entry.number, failure)
+        decide_and_apply(self._context, self._landing, self._present(entry.issue))
+        self._stop_without_room(entry.issue, failure)
 
     def _judge_resumed(self) -> None:
         """Have work judged that an earlier run left done; what may have killed that run waits until it is alone."""
@@ -556,8 +554,6 @@ class Engine:
         planned = self._plan()
         self._limit = self._limit or self._limits.reached()
         if self._drain_until is not None or self._limit or self._resumed:
-            return planned
-        if self._refused or any(other.in_doubt for other in self._others):
             return planned
         if self._context.settings.once and self._first_wave is None:
             self._first_wave = {issue.id for issue in planned.start}
@@ -679,21 +675,9 @@ class Engine:
             return False
         if any(self._in_this_wave(issue) for issue in planned.start):
             return True
-        if (patience := _first(other.patience(once=context.settings.once) for other in self._others)) is not None:
+        if (patience := self._for_others()) is not None:
             if patience.reason:
                 self._say_waiting(patience.until, patience.reason)
-            context.clock.sleep(_TICK_S)
-            return True
-        outage = self._unread() if not context.settings.once else None
-        if outage is not None and not self._outlasts(outage.until):
-            self._outage = self._outage or outage  # said once, whatever each try says
-            self._say_waiting(self._outage.until, self._outage.reason)
-            context.clock.sleep(_TICK_S)
-            return True
-        self._outage = None
-        wait = _first(other.next_try() for other in self._others) if not context.settings.once else None
-        if wait is not None and not self._limits.too_late(wait.until):
-            self._say_waiting(wait.until, wait.reason)
             context.clock.sleep(_TICK_S)
             return True
         timed = [] if context.settings.once else [each for each in planned.waiting if each.until is not None]
@@ -710,6 +694,20 @@ class Engine:
         self._say_waiting(until, waiting.reason, waiting.model)
         context.clock.sleep(min(_TICK_S, max(0.0, until - context.clock.now())))
         return True
+
+    def _for_others(self) -> Patience | None:
+        """Return why a run with nothing else to do waits for another machine, None if it may end."""
+        once = self._context.settings.once
+        patience = _first(other.patience(once=once) for other in self._others)
+        if patience is not None or once:
+            return patience
+        outage = self._unread()
+        if outage is not None and not self._outlasts(outage.until):
+            self._outage = self._outage or outage  # told once, whatever each try says
+            return self._outage
+        self._outage = None
+        wait = _first(other.next_try() for other in self._others)
+        return wait if wait is not None and not self._limits.too_late(wait.until) else None
 
     @property
     def _refused(self) -> str:

@@ -42,18 +42,19 @@ class Job(Generic[R]):
 
     `model` is the one at work since `began_at` (epoch seconds), "" for none. `due`: a review, which runs whatever its
     issue has cost. `phase` is the last that an attempt has reported, and `over` why the job was ended for money.
-    `heard`: whoever waits for it takes its error; that of any other job ends the run.
+    `heard`: a story takes its error; that of any other job ends the run. `always`: it begins though the run is stopped.
     """
 
     kind: JobKind
     issue_id: str
     run: Callable[[Canceller], R]
-    done: "Callable[[Job[R]], None]"
+    done: "Callable[[Job[R]], None]" = lambda _: None
     slot: int | None = None
     model: str = ""
     think: bool = False
     due: bool = False
     heard: bool = False
+    always: bool = False
     began_at: float = 0.0
     phase: str = _ENDED_AT_ONCE[0]
     over: Overrun | None = None

@@ -14,7 +14,7 @@ from noface.engine.context import RunContext
 from noface.engine.jobs import JobKind, Jobs
 from noface.engine.outages import blocked_rows
 from noface.engine.prompt_context import attempt_directory
-from noface.engine.stations import Stations, Steps, work
+from noface.engine.stations import Stations, Steps, call
 from noface.git.refs import hold_ref
 from noface.git.taken_back import bring
 from noface.model.attempt import PastAttempt, failure_of
@@ -140,7 +140,7 @@ class KeptWork:
     def _gate_again(self, kept: _Kept) -> Steps[None]:
         """Gate the work; what turns green was main's failure, and what it needed is recorded."""
         context, issue, last, failure = self._context, kept.issue, kept.last, kept.red
-        seen = yield from work(JobKind.CHECK, issue.id, partial(self._look, kept), kept.slot)
+        seen = yield from call(partial(self._look, kept), issue.id, kind=JobKind.CHECK, slot=kept.slot)
         main = seen.main if seen is not None else context.env.plumbing.main()
         self._looked[issue.id] = (str(last.candidate), main)
         if seen is None:

@@ -21,20 +21,20 @@ from noface.attempt.prove import prove as prove_tree
 from noface.engine.changed_tests import let_for
 from noface.engine.context import RunContext
 from noface.engine.ground import fetch_again
-from noface.engine.jobs import Job, JobKind, Jobs
+from noface.engine.jobs import JobKind, Jobs
 from noface.engine.landing_commits import landing_commit
 from noface.engine.lessons import keep_lesson
 from noface.engine.merged_branches import remove_merged
 from noface.engine.outside import branch_in_the_way, wait_for_person
 from noface.engine.prompt_context import attempt_directory, history_of
-from noface.engine.pushed_landing import LandedThere, NotPushed, follow_push, landed_there, push_landing, was_pushed
+from noface.engine.pushed_landing import LandedThere, follow_push, landed_there, push_landing, was_pushed
+from noface.engine.stations import R, Stations, Steps, Tick, call
 from noface.engine.unasked_landings import rewritten_beside, unasked_landings
-from noface.errors import RefLockedError, SigningError
+from noface.errors import RefLockedError, RemoteError, SigningError
 from noface.git.fast_forward import Blocked, Landed, Moved
 from noface.git.landing import advance
 from noface.git.refs import ZERO, RefUpdate, hold_ref
-from noface.git.remote import Pushed, PushResult
-from noface.git.remote import Rejected as PushRejected
+from noface.git.remote import Pushed, Rejected
 from noface.git.taken_back import bring, taken_back
 from noface.model.attempt import changed_tests, told_at_landing, unfinished
 from noface.model.failure import Failure
@@ -179,30 +179,20 @@ def _overruled(failure: Failure, main: str) -> Failure:
     return replace(failure, message=message)
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """An attempt that passed alone and failed on the merge result."""
-
-    entry: QueueEntry
-    failure: Failure
-
-
 class MergeQueue:
-    """Lands what is proven. `step` is called by the loop, from its thread only."""
+    """Lands what is proven, as a story that the loop's thread resumes.
 
-    def __init__(self, context: RunContext, jobs: Jobs) -> None:
-        self._context = context
-        self._jobs = jobs
+    `last_look` looks at an issue right before main moves; `rejected` takes what passed alone and failed when merged.
+    """
+
+    def __init__(self, context: RunContext, jobs: Jobs, stations: Stations) -> None:
+        self._context, self._jobs, self._stations = context, jobs, stations
         self._entries: list[QueueEntry] = []
-        self._job: tuple[QueueEntry, Job[Proven]] | None = None
-        self._push: tuple[QueueEntry, Job[PushResult | NotPushed]] | None = None
+        self._tried: set[int] = set()  # in this tick: of several that one lock holds up, one is always due again
+        self.working = False
         self.publisher: Publisher | None = None
         self.last_look: LastLook = lambda _: True
-
-    @property
-    def working(self) -> bool:
-        """True while a proof is being made, or one is pushed."""
-        return self._job is not None or self._push is not None
+        self.rejected: Callable[[QueueEntry, Failure], None] = lambda _entry, _failure: None
 
     @property
     def due(self) -> frozenset[str]:
@@ -248,36 +238,39 @@ class MergeQueue:
         if self.publisher is not None:
             self.publisher.drop(issue_id)
 
-    def step(self, *, begin: bool = True) -> list[Rejected]:
-        """Land what can land now; where a proof is needed, start it if `begin`. Return the rejected ones."""
-        rejected = self._collect()
-        tried: set[int] = set()
-        self._collect_push()
-        # Once each: of several that one lock holds up, one is always due again, and nothing else would go on.
-        while not self.working and (entry := self._next(tried)) is not None:
-            tried.add(id(entry))
-            main = self._context.env.plumbing.main()
-            if (why := branch_in_the_way(self._context, entry.issue)) is not None:
-                self._remove(entry)
-                context = self._context
-                state = context.reader.state(entry.issue.id)
-                wait_for_person(context, history_of(context.reader, context.questions, entry.issue, state), why)
-            elif entry.intended is not None and was_pushed(self._context, entry.intended.commit):
-                self._pushed(entry, entry.intended)
-            elif entry.proof is not None and entry.proof.main == main:
-                rejected += self._look_and_land(entry, entry.proof)
-            elif begin:
-                if entry.intended is not None:
-                    self._drop_intent(entry, entry.intended)
-                self._start_proof(entry)
-            else:
-                break
-        return rejected
+    def land_all(self) -> Steps[None]:
+        """Land what can land, one entry at a time."""
+        while True:
+            yield Tick(always=True)
+            self._tried.clear()
+            while (entry := self._next()) is not None:
+                self._tried.add(id(entry))
+                if (yield from self._go_on_with(entry)):
+                    break
 
-    def _next(self, tried: set[int]) -> QueueEntry | None:
+    def _go_on_with(self, entry: QueueEntry) -> Steps[bool]:
+        """Land an entry, or make its proof; True if the others wait for the next tick."""
+        context, main = self._context, self._context.env.plumbing.main()
+        if (why := branch_in_the_way(context, entry.issue)) is not None:
+            self._remove(entry)
+            state = context.reader.state(entry.issue.id)
+            wait_for_person(context, history_of(context.reader, context.questions, entry.issue, state), why)
+        elif entry.intended is not None and was_pushed(context, entry.intended.commit):
+            self._pushed(entry, entry.intended)
+        elif entry.proof is not None and entry.proof.main == main:
+            return (yield from self._look_and_land(entry, entry.proof))
+        elif self._stations.stopping:
+            return True
+        else:
+            if entry.intended is not None:
+                self._drop_intent(entry, entry.intended)
+            yield from self._prove(entry)
+        return False
+
+    def _next(self) -> QueueEntry | None:
         """Return the next entry that may land: none beside an issue that works alone, for which it could move main."""
         now = self._context.clock.now()
-        free = [entry for entry in self._entries if entry.not_before <= now and id(entry) not in tried]
+        free = [entry for entry in self._entries if entry.not_before <= now and id(entry) not in self._tried]
         if not free or not (working := self._jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION)):
             return next(iter(free), None)
         if working & self._context.suspects:  # which would not be alone: nothing could be told from another death
@@ -287,62 +280,65 @@ class MergeQueue:
         contest = Contest(lost)
         return next((entry for entry in free if contest.rival(entry.issue, alone) is None), None)
 
-    def _start_proof(self, entry: QueueEntry) -> None:
-        approvals = self._context.questions.approvals(entry.issue.id)
-        approved = any(each.attempt == entry.number and each.verdict is Verdict.APPROVED for each in approvals)
+    def _in_thread(self, entry: QueueEntry, run: Callable[[Canceller], R], *, always: bool = False) -> Steps[R]:
+        """Have a thread do something for an entry; return what it returns, and raise what it raises, at the next tick.
 
-        let = let_for(self._context.questions.advice(entry.issue.id), entry.number)
-        landed = unasked_landings(self._context)
-        entry.mains, entry.ready_at = self._context.reader.mains(), None
+        In the loop's turn an error ends the run at once.
+        """
+        self.working = True
+        try:
+            result = yield from call(run, entry.issue.id, kind=JobKind.LANDING, always=always)
+        except Exception:
+            yield Tick(always=True)
+            raise
+        else:
+            yield Tick(always=True)
+        finally:
+            self.working = False
+            self._tried.clear()
+        return result
 
-        def proof(cancel: Canceller) -> Proven:
-            return prove(self._context, entry, cancel, approved=approved, let=let, landed=landed)
-
-        # The next step takes the result.
-        self._job = entry, self._jobs.start(Job(JobKind.LANDING, entry.issue.id, proof, lambda _: None, heard=True))
-
-    def _collect(self) -> list[Rejected]:
-        if self._job is None or not self._job[1].future.done():
-            return []
-        entry, job = self._job
-        self._job = None
-        if entry not in self._entries:  # withdrawn while its proof was made
-            job.future.exception()
-            return []
-        match job.future.result():
-            case Proof() as proof:
-                entry.proof = proof
-                if proof.candidate != entry.candidate:
-                    context, number = self._context, entry.number
-                    if why_held_back(context.env, entry.candidate):
-                        context.log_event("secret_left_out", entry.issue.id, number=number, main=proof.main)
-                    else:
-                        context.log_event("history_left_out", entry.issue.id, number=number, main=proof.main)
-            case Failure() as failure if any(each is entry for each in self._entries):
+    def _prove(self, entry: QueueEntry) -> Steps[None]:
+        context, issue_id, number = self._context, entry.issue.id, entry.number
+        approvals = context.questions.approvals(issue_id)
+        approved = any(each.attempt == number and each.verdict is Verdict.APPROVED for each in approvals)
+        let = let_for(context.questions.advice(issue_id), number)
+        landed = unasked_landings(context)
+        entry.mains, entry.ready_at = context.reader.mains(), None
+        run = partial(prove, context, entry, approved=approved, let=let, landed=landed)
+        proven = yield from self._in_thread(entry, run)
+        if not any(each is entry for each in self._entries):
+            return  # it was withdrawn, has landed elsewhere, or a person decides about it
+        match proven:
+            case Proof():
+                entry.proof = proven
+                if proven.candidate != entry.candidate:
+                    left_out = "secret" if why_held_back(context.env, entry.candidate) else "history"
+                    context.log_event(f"{left_out}_left_out", issue_id, number=number, main=proven.main)
+            case Failure():
                 self._remove(entry)
-                return [Rejected(entry, failure)]
-            case Failure():  # it has landed elsewhere, or a person decides about it
-                pass
+                self.rejected(entry, proven)
             case LandedThere(commit):
                 self._remove(entry)
-                self._context.journal.merged(self._context.clock.now(), entry.issue.id, commit)
+                context.journal.merged(context.clock.now(), issue_id, commit)
             case None:
                 pass
-        return []
 
-    def _look_and_land(self, entry: QueueEntry, proof: Proof) -> list[Rejected]:
-        """Land an entry whose issue still asks for this very work."""
+    def _look_and_land(self, entry: QueueEntry, proof: Proof) -> Steps[bool]:
+        """Land an entry whose issue still asks for this very work; True if the others wait for the next tick."""
         now = self._context.clock.now()
         entry.ready_at = entry.ready_at if entry.ready_at is not None else now
         match self.last_look(entry):
             case Failure() as failure:
                 self._remove(entry)
-                return [Rejected(entry, failure)]
+                self.rejected(entry, failure)
+            case True if self._context.settings.landing.push and self.publisher is None:
+                yield from self._push(entry, proof)
             case True:
                 self._land(entry, proof)
             case False:
                 entry.not_before = now + _UNSEEN_RETRY_S
-        return []
+        return False
 
     def _land(self, entry: QueueEntry, proof: Proof) -> None:
         context = self._context
@@ -351,18 +347,8 @@ class MergeQueue:
             self._remove(entry)
             self.publisher.add(entry, proof)
             return
-        if entry.intended is None:
-            try:
-                entry.intended = self._intend(entry, proof)
-            except SigningError as error:
-                self._hold(entry, Blocked(f"{error.message}. {error.hint}"))
-                return
-            hit("landing_intent")
-        intended = entry.intended
-        if context.settings.landing.push:
-            run = partial(push_landing, context, proof.main, intended.commit)
-            job = Job(JobKind.LANDING, entry.issue.id, run, lambda _: None, heard=True)
-            self._push = entry, self._jobs.start(job)
+        intended = self._intended(entry, proof)
+        if intended is None:
             return
         entry.intended = None
         note = f"noface: land issue {entry.issue.id}"
@@ -378,6 +364,41 @@ class MergeQueue:
             case Blocked():
                 context.journal.landing_dropped(intended.landing)
                 self._hold(entry, result)
+
+    def _push(self, entry: QueueEntry, proof: Proof) -> Steps[None]:
+        """Move the remote's main; a push of which nothing is known stays intended, and is repeated as it is."""
+        self._context.keep_hold()
+        intended = self._intended(entry, proof)
+        if intended is None:
+            return
+        run = partial(push_landing, self._context, proof.main, intended.commit)
+        try:
+            result = yield from self._in_thread(entry, run, always=True)
+        except RemoteError as error:
+            self._hold(entry, Blocked(error.reason, passing=error.reason if error.passing else ""))
+            return
+        match result:
+            case Pushed():
+                self._pushed(entry, intended)
+            case Rejected(moved=True):
+                self._drop_intent(entry, intended)
+                entry.proof = None
+            case Rejected(reason=why, said=said):
+                self._drop_intent(entry, intended)
+                self._hold(entry, Blocked(f"main cannot be pushed: {said or why.line}. {why.advice}"))
+                pauses = _REFUSED_PAUSES_S[entry.refusals :] or _REFUSED_PAUSES_S[-1:]
+                entry.not_before, entry.refusals = self._context.clock.now() + pauses[0], entry.refusals + 1
+
+    def _intended(self, entry: QueueEntry, proof: Proof) -> Intended | None:
+        """Return the recorded intent to land an entry, None if its commit cannot be signed now."""
+        if entry.intended is None:
+            try:
+                entry.intended = self._intend(entry, proof)
+            except SigningError as error:
+                self._hold(entry, Blocked(f"{error.message}. {error.hint}"))
+                return None
+            hit("landing_intent")
+        return entry.intended
 
     def _intend(self, entry: QueueEntry, proof: Proof) -> Intended:
         """Make the commit that is to be main, and record the intent."""
@@ -411,28 +432,6 @@ class MergeQueue:
         self._remove(entry)
         if context.known is not None:
             context.known = tuple((result.gate.name, result.failing_tests) for result in proof.gates)
-
-    def _collect_push(self) -> None:
-        """Take in what came of a push; one of which nothing is known stays intended, and is repeated as it is."""
-        if self._push is None or not self._push[1].future.done():
-            return
-        entry, job = self._push
-        self._push, intended = None, entry.intended
-        if intended is None:
-            return
-        match job.future.result():
-            case Pushed():
-                self._pushed(entry, intended)
-            case NotPushed(reason, passing):
-                self._hold(entry, Blocked(reason, passing=reason if passing else ""))
-            case PushRejected() as refused if refused.moved:
-                self._drop_intent(entry, intended)
-                entry.proof = None
-            case PushRejected(reason=why, said=said):
-                self._drop_intent(entry, intended)
-                self._hold(entry, Blocked(f"main cannot be pushed: {said or why.line}. {why.advice}"))
-                pauses = _REFUSED_PAUSES_S[entry.refusals :] or _REFUSED_PAUSES_S[-1:]
-                entry.not_before, entry.refusals = self._context.clock.now() + pauses[0], entry.refusals + 1
 
     def _pushed(self, entry: QueueEntry, intended: Intended) -> None:
         hit("landing_pushed")

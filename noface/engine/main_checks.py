@@ -18,7 +18,7 @@ from noface.engine.going_on import broken_files
 from noface.engine.jobs import JobKind, Jobs
 from noface.engine.outside import BacklogWatch
 from noface.engine.prompt_context import landed_patch
-from noface.engine.stations import Stations, Steps, work
+from noface.engine.stations import Stations, Steps, call
 from noface.git.checkout import PersonsCheckout
 from noface.git.refs import branch_name
 from noface.integrity.named_files import named_paths
@@ -67,7 +67,9 @@ class AcceptChecks:
         self._stations.begin(self._check(issue, self._jobs.take_slot()))
 
     def _check(self, asked: Issue, slot: int) -> Steps[None]:
-        outcome = yield from work(JobKind.CHECK, asked.id, partial(check_accept, self._context, asked, slot), slot)
+        outcome = yield from call(
+            partial(check_accept, self._context, asked, slot), asked.id, kind=JobKind.CHECK, slot=slot
+        )
         issue, journal, now = self._watch.issue(asked.id), self._context.journal, self._context.clock.now()
         if issue is None or outcome is None:  # people have taken it from noface, or a cancel ended the check
             return
@@ -261,7 +263,7 @@ class Epics:
     def _close(self, issue: Issue, slot: int) -> Steps[None]:
         """Close the epic if its gates pass on main, or give its issue back with their failure."""
         context = self._context
-        gated, main = yield from work(JobKind.EPIC, issue.id, partial(self._gate, issue, slot), slot)
+        gated, main = yield from call(partial(self._gate, issue, slot), issue.id, kind=JobKind.EPIC, slot=slot)
         if gated is None:
             return
         failure = gated.failure or gates_failure(gated.results, ())

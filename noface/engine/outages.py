@@ -47,9 +47,9 @@ class Outage:
     """
 
     clock: Clock
-    tell: Callable[[NofaceError, float, str | None], None]
     pauses_s: tuple[float, ...]
     refused_s: float
+    tell: Callable[[NofaceError, float, str | None], None] = lambda _error, _until, _issue_id: None
     each_reason: bool = False
     failures: int = 0
     since: float = 0.0

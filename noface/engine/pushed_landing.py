@@ -13,21 +13,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from noface.engine.context import RunContext
-from noface.errors import GitError, RemoteError
+from noface.errors import GitError
 from noface.git.fast_forward import Blocked, Landed
 from noface.git.landing import advance
 from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate
 from noface.git.remote import PushResult
 from noface.process.supervise import Canceller
-
-
-@dataclass(frozen=True, slots=True)
-class NotPushed:
-    """Whether the remote took the push is not known, or it refused; `passing` where that goes by itself."""
-
-    reason: str
-    passing: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +35,11 @@ def landed_there(plumbing: Plumbing, issue_id: str, candidate: str, main: str) -
     return next((LandedThere(each.commit) for each in landings if each.issue == issue_id), None)
 
 
-def push_landing(context: RunContext, old: str, new: str, cancel: Canceller) -> PushResult | NotPushed:
-    """Move the remote's main from `old` to `new`, in a thread; harmless to repeat."""
+def push_landing(context: RunContext, old: str, new: str, cancel: Canceller) -> PushResult:
+    """Move the remote's main from `old` to `new`, in a thread; harmless to repeat. Raises RemoteError."""
     remote = context.remote
     assert remote is not None  # noqa: S101 - the start of the run has seen to it
-    try:
-        return remote.push(new, remote.main, old, cancel)
-    except RemoteError as error:
-        return NotPushed(f"{error.message}. {error.hint}".strip(), error.passing)
+    return remote.push(new, remote.main, old, cancel)
 
 
 def follow_push(context: RunContext, old: str, new: str, note: str) -> None:

@@ -10,7 +10,7 @@ from noface.attempt.gating import main_task, run_gates
 from noface.engine.context import RunContext
 from noface.engine.jobs import JobKind, Jobs
 from noface.engine.outages import lift_blocks
-from noface.engine.stations import Stations, Steps, work
+from noface.engine.stations import Stations, Steps, call
 from noface.model.failure import Failure
 from noface.model.gate import worst
 from noface.model.issue import Issue
@@ -83,7 +83,7 @@ class RedMain:
 
     def _look_again(self, issue: Issue, red: Failure, slot: int) -> Steps[None]:
         """Let everybody go on if main is green by now; else look later, and less often."""
-        seconds = yield from work(JobKind.CHECK, issue.id, partial(self._look, slot), slot)
+        seconds = yield from call(partial(self._look, slot), issue.id, kind=JobKind.CHECK, slot=slot)
         if seconds is None:
             return
         if not seconds:

@@ -1,8 +1,8 @@
 """Stations: whatever waits for another machine, written as a story that reads from top to bottom.
 
-A story is a generator. It yields what it waits for: a `Call`, which a thread carries out, or the next tick. The loop's
-thread resumes it with the call's result, or throws the call's exception in. So a story reads and writes state like the
-loop itself (one writer). It records its intent before it yields the call that has the effect (law 7): a kill ends it at
+A story is a generator. It yields what it waits for: a `Job`, which a thread carries out, or the next tick. The loop's
+thread resumes it with the job's result, or throws the job's exception in. So a story reads and writes state like the
+loop itself (one writer). It records its intent before it yields the job that has the effect (law 7): a kill ends it at
 a `yield`, and the next run begins it again by what is recorded.
 """
 
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Collection, Generator, Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.process.clock import Clock
@@ -22,20 +22,6 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Generic[R]):
-    """Something for a thread to do, about an issue or, with "", about none. `always`: also while a run is stopped.
-
-    Work on an issue has a `slot`, which is taken already.
-    """
-
-    run: Callable[[Canceller], R]
-    issue_id: str = ""
-    always: bool = False
-    kind: JobKind = JobKind.REMOTE
-    slot: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Tick:
     """The next tick of the loop; the first one that `until` is past. `always`: also while a run is stopped."""
 
@@ -43,19 +29,23 @@ class Tick:
     always: bool = False
 
 
-Steps = Generator[Call[Any] | Tick, Any, R]
-"""A story, or a part of one, which comes to an R."""
+Steps = Generator[Job[Any] | Tick, Any, R]
+"""A story, or a part of one, which comes to an R. What it yields is what it waits for."""
 
 
-def call(run: Callable[[Canceller], R], issue_id: str = "", *, always: bool = False) -> Steps[R]:
-    """Have a thread do something; return what it returns, and raise what it raises."""
-    result: R = yield Call(run, issue_id, always)
-    return result
+def call(
+    run: Callable[[Canceller], R],
+    issue_id: str = "",
+    *,
+    kind: JobKind = JobKind.REMOTE,
+    slot: int | None = None,
+    always: bool = False,
+) -> Steps[R]:
+    """Have a thread do something, about an issue or, with "", about none; return what it returns, raise what it raises.
 
-
-def work(kind: JobKind, issue_id: str, run: Callable[[Canceller], R], slot: int | None = None) -> Steps[R]:
-    """Have a thread work on an issue, in a slot if it needs one; return what it returns."""
-    result: R = yield Call(run, issue_id, kind=kind, slot=slot)
+    Work on an issue has a `slot`, which is taken already. `always`: also while a run is stopped.
+    """
+    result: R = yield Job(kind, issue_id, run, slot=slot, always=always)
     return result
 
 
@@ -104,11 +94,6 @@ class Station:
         """Why no more work is begun in this run, "" if it is."""
         return ""
 
-    @property
-    def in_doubt(self) -> bool:
-        """True while no worker is paid, since it is not known whether the work will be taken."""
-        return False
-
     def patience(self, *, once: bool) -> Patience | None:
         """Return why a run with nothing else to do goes on, None if it may end; with `once` it waits for little."""
         del once
@@ -142,7 +127,7 @@ class Story:
     """A story that goes on, and what it waits for."""
 
     steps: Steps[None]
-    waits: Call[Any] | Tick = field(default_factory=lambda: Tick(always=True))
+    waits: Job[Any] | Tick = field(default_factory=lambda: Tick(always=True))
     job: Job[Any] | None = None
 
 
@@ -199,7 +184,7 @@ class Stations:
     def _tick(self, story: Story) -> None:
         if story not in self._stories or story.job is not None or (self.stopping and not story.waits.always):
             return
-        if isinstance(story.waits, Call):
+        if isinstance(story.waits, Job):
             self._start(story, story.waits)
         elif story.waits.until <= self._clock.now():
             self._resume(story, partial(story.steps.send, None))
@@ -218,19 +203,19 @@ class Stations:
             except queue.Empty:
                 return
 
-    def _resume(self, story: Story, step: Callable[[], Call[Any] | Tick]) -> None:
+    def _resume(self, story: Story, step: Callable[[], Job[Any] | Tick]) -> None:
         try:
             story.waits = step()
         except StopIteration:
             if story in self._stories:
                 self._stories.remove(story)
             return
-        if isinstance(story.waits, Call) and (story.waits.always or not self.stopping):
+        if isinstance(story.waits, Job) and (story.waits.always or not self.stopping):
             self._start(story, story.waits)
 
-    def _start(self, story: Story, due: Call[Any]) -> None:
-        done = partial(self._came, story)
-        story.job = self._jobs.start(Job(due.kind, due.issue_id, due.run, done, due.slot, heard=True))
+    def _start(self, story: Story, job: Job[Any]) -> None:
+        job.done, job.heard = partial(self._came, story), True
+        story.job = self._jobs.start(job)
 
     def _came(self, story: Story, job: Job[Any]) -> None:
         story.job = None

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from functools import cache
+from textwrap import wrap
 
 from noface import data
 
 UNEXPECTED_STEPS = "unexpected_steps"
 """The fact that holds the newest changes of state that are not in the table."""
+_WIDTH = 118
 NEW = "new"
 """The state of what has no row yet."""
 
@@ -51,5 +53,5 @@ def drawn() -> str:
         lines.append(of.replace("_", " "))
         for row in transitions(of):
             lines.append(f"  {', '.join(row.before)} -> {row.after}")
-            lines.append(f"      {row.why} ({row.by})")
+            lines += wrap(f"{row.why} ({row.by})", _WIDTH, initial_indent="      ", subsequent_indent="      ")
     return "\n".join(lines) + "\n"

@@ -20,6 +20,7 @@ from pathlib import Path
 from noface.engine.context import RunContext
 from noface.engine.engine import RunParts
 from noface.engine.ground import fetch_again, mark_landed_elsewhere
+from noface.engine.outages import Outage
 from noface.engine.stations import Station, Steps, Tick, call
 from noface.errors import GitError, RemoteError
 from noface.git.claims import ClaimRefs, claim_ref
@@ -78,7 +79,8 @@ class ClaimKeeper(Station):
         self._held: dict[str, Held] = {}
         self._waits: dict[str, _Wait] = {}
         self._asking: frozenset[str] = frozenset()
-        self._away_since: float | None = None
+        self._pause_s = max(_ASK_AGAIN_S, landing.poll_s)
+        self._outage = Outage(run.context.clock, (self._pause_s,), self._pause_s)
         self._refused = False
 
     def at_work(self, *, stopping: bool) -> bool:
@@ -137,12 +139,15 @@ class ClaimKeeper(Station):
             came = yield from call(partial(claim, context, refs, *asked), always=True)
         except RemoteError as error:
             hit("claimed")
-            self._wait_for_remote(wanted, error.reason)
+            self._outage.met(error)
+            waited = context.clock.now() < self._outage.since + context.settings.policy.outage_max_s
+            for issue_id in wanted:
+                self._wait(issue_id, f"cannot be claimed: {error.reason}", waited_for=waited)
             return
         finally:
             self._asking = frozenset()
         hit("claimed")
-        self._away_since = None
+        self._outage.over()
         for issue_id in mark_landed_elsewhere(context, came.fetched) if came.fetched else ():
             self._run.queue.drop(issue_id)
         for issue_id in wanted:
@@ -157,16 +162,9 @@ class ClaimKeeper(Station):
             self._refused = True
             context.announce("claims_refused", None, {"reason": came.refused})
 
-    def _wait_for_remote(self, wanted: tuple[str, ...], why: str) -> None:
-        now = self._context.clock.now()
-        self._away_since = now if self._away_since is None else self._away_since
-        waited = now < self._away_since + self._context.settings.policy.outage_max_s
-        for issue_id in wanted:
-            self._wait(issue_id, f"cannot be claimed: {why}", waited_for=waited)
-
     def _wait(self, issue_id: str, why: str, *, waited_for: bool, cause: Cause = Cause.NONE) -> None:
-        context, pause = self._context, max(_ASK_AGAIN_S, self._context.settings.landing.poll_s)
-        self._waits[issue_id] = _Wait(why, context.clock.now() + pause, waited_for)
+        context = self._context
+        self._waits[issue_id] = _Wait(why, context.clock.now() + self._pause_s, waited_for)
         state = context.reader.state(issue_id)
         if state.status in (IssueStatus.READY, IssueStatus.WAITING) and state.reason != why:
             context.set_status(issue_id, IssueStatus.WAITING, why, cause=cause)

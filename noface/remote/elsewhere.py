@@ -29,7 +29,7 @@ def _stations(issues: RemoteIssues | None, run: RunParts) -> tuple[Station, ...]
         context.publications.back()  # it was another tracker that was away
     if context.forge is not None:
         stations.append(PullFollower(run, context.forge, listener))
-    stations += MainWatch(run), claims
+    stations.append(MainWatch(run))
     if context.settings.landing.pull_request:
         stations.append(Publishing(run))
-    return tuple(stations)
+    return (*stations, claims)  # the last: what another station does not admit is not claimed

@@ -12,6 +12,7 @@ next run finds the intent, and ends with one branch and one pull request. Where 
 in `landing`, with the reason, and is tried again.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 
@@ -104,10 +105,9 @@ class Publishing(Station):
         """Why no more work is begun: everything that is published is refused, for a reason that a person can mend."""
         return self._refused
 
-    @property
-    def in_doubt(self) -> bool:
-        """True until this run has tried what an earlier one was refused: no worker is paid before."""
-        return bool(self._before) and bool(self._publications) and not self._refused
+    def admitted(self, issue_ids: Collection[str]) -> Collection[str]:
+        """Pay no worker if all is refused, or before this run has tried what an earlier one was refused."""
+        return () if self._refused or (self._before and self._publications) else issue_ids
 
     def at_work(self, *, stopping: bool) -> bool:
         """Tell whether something is published, or is about to be."""
@@ -148,9 +148,8 @@ class Publishing(Station):
     def _begin(self, entry: QueueEntry, proof: Proof | None) -> None:
         issue_id = entry.issue.id
         self.drop(issue_id)
-        outage = Outage(
-            self._context.clock, partial(self._held, issue_id), _PAUSES_S, _REFUSED_PAUSE_S, each_reason=True
-        )
+        tell = partial(self._held, issue_id)
+        outage = Outage(self._context.clock, _PAUSES_S, _REFUSED_PAUSE_S, tell, each_reason=True)
         each = self._publications[issue_id] = Publication(entry, proof, outage, self._moved.get(issue_id, 0))
         each.story = self._run.stations.begin(self._publish(each))
 

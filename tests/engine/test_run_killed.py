@@ -62,6 +62,7 @@ def check_laws(project):
     assert project.git("status", "--porcelain").splitlines() == ["M a.txt", "?? notes.txt"]
     assert not (project.path / ".git" / "index.lock").exists()
     assert project.git("fsck", "--connectivity-only", "--no-dangling") == ""
+    assert project.unexpected_steps() == ()
     wait_for(lambda: not project.processes())
 
 

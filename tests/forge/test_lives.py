@@ -122,6 +122,7 @@ def test_a_life_ends_as_it_should_and_tells_people_what_they_are_to_know(project
     life.play()
     told = life.own(life.number)
     assert project.statuses()[str(life.number)] == table["ends"], told
+    assert project.unexpected_steps() == ()
     assert len(life.repo.pulls) <= 1
     assert len([body for body in told if "in a newer comment" not in body]) <= 1, told
     assert table.get("told", "") in (told[-1] if told else ""), told[-1]

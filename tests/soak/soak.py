@@ -262,7 +262,7 @@ class Soak:
             return
         wrong = ("person",) if not args else ("person", "repairable")
         for each in findings:
-            if each["severity"] in wrong:
+            if each["severity"] in wrong or each["kind"] == "step-unexpected":
                 self.violation(f"fsck {' '.join(args)}: {each['subject']}: {each['message']} ({each['kind']})")
 
     def landed(self) -> list[tuple[str, str]]:

@@ -15,6 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from noface.model.transitions import UnexpectedStep
+from noface.store.check import database_facts
+from noface.store.database import Database
+
 from .processes import wait_for
 from .warm_noface import WarmNoface, WarmProcess
 
@@ -201,6 +205,11 @@ class Project:
         """Let noface believe that the machine was started anew since its last run: a death is explained by that."""
         with closing(sqlite3.connect(self.state / "state.db")) as database, database:
             database.execute("UPDATE facts SET value = 'before' WHERE name = 'boot'")
+
+    def unexpected_steps(self) -> tuple[UnexpectedStep, ...]:
+        """The changes of state that noface has made and that its table of transitions does not have."""
+        with closing(Database.open(self.state / "state.db")) as database:
+            return database_facts(database).unexpected_steps
 
     def half_done(self, *plays: tuple[Any, ...]) -> "WarmProcess | subprocess.Popen[str]":
         """Start a run, and return it once the worker of issue 1 has written half.txt: it sleeps; the next does all."""
