@@ -15,7 +15,7 @@ _NAME_CHARS_MAX = 200
 
 
 def disagreement(main: Inventory, judged: Inventory, own: Inventory, unsteady: Collection[str] = ()) -> str:
-    """Return what speaks against the reports of a change whose gate ended green, "" where all that is known agrees.
+    """Return what speaks against the reports of a change whose gate ended green, "" if all that is known agrees.
 
     `judged` is its run with main's tests, `own` that with its own, in which `unsteady` tests may be red. A summary that
     counts more than was reported is no disagreement: tests print summaries, too, and some count parts of tests.
@@ -28,13 +28,13 @@ def disagreement(main: Inventory, judged: Inventory, own: Inventory, unsteady: C
     if red and not any(outcome is Outcome.FAILED for _, outcome in main.tests):
         return f"it ended as if no test had failed, but these did: {_few(red)}"
     if main.told and not _short_told(main) and _short_told(judged):
-        told = f"its summary counts {_most_told(judged)}" if judged.told else "it printed no summary"
-        return f"{_wholes(judged)} tests are reported to have passed, but {told}"
+        text = f"its summary counts {_most_told(judged)}" if judged.told else "it printed no summary"
+        return f"{_wholes(judged)} tests are reported to have passed, but {text}"
     return ""
 
 
 def _short_told(run: Inventory) -> bool:
-    """Tell whether the gate printed of fewer tests than were reported to have passed."""
+    """True if the gate printed of fewer tests than were reported to have passed."""
     return _most_told(run) < _wholes(run)
 
 

@@ -40,8 +40,8 @@ class Grounds:
 
 def unfounded(sentence: str, grounds: Grounds) -> str:
     """Say why a sentence does not show that the issue asks for changed tests; "" if it does."""
-    said = _words(sentence)
-    if len(said) < WORDS_MIN and not (said and said in map(_words, grounds.texts)):
+    stated = _words(sentence)
+    if len(stated) < WORDS_MIN and not (stated and stated in map(_words, grounds.texts)):
         return f"a sentence of at least {WORDS_MIN} words is needed, copied from the issue"
     if not any(stands_in(sentence, text) for text in grounds.texts):
         return NOT_THERE
@@ -54,18 +54,18 @@ def unfounded(sentence: str, grounds: Grounds) -> str:
 
 
 def stands_in(quote: str, text: str) -> bool:
-    """Tell whether a quotation stands in a text, word for word, whatever stands between the words."""
+    """True if a quotation stands in a text, word for word, whatever stands between the words."""
     said, words = _words(quote), _words(text)
     return bool(said) and any(words[at : at + len(said)] == said for at in range(len(words) - len(said) + 1))
 
 
 def asks_for_less(texts: Iterable[str]) -> bool:
-    """Tell whether texts speak of what takes tests away: of tests, or of a part of the product that goes."""
+    """True if texts speak of what takes tests away: of tests, or of a part of the product that goes."""
     return _speaks(texts, "tests", "goes")
 
 
 def speaks_of_what_goes(text: str) -> bool:
-    """Tell whether a text speaks of something that is taken away."""
+    """True if a text speaks of something that is taken away."""
     return _speaks((text,), "goes")
 
 
@@ -102,13 +102,13 @@ def words_of(issue: Issue) -> tuple[str, ...]:
 
 
 def asks_for(what: str, texts: Iterable[str]) -> bool:
-    """Tell whether a text speaks of `what`, a section of integrity.toml: of the form of files, or of prose."""
+    """True if a text speaks of `what`, a section of integrity.toml: of the form of files, or of prose."""
     wanted = pattern("integrity", what, "asked", re.IGNORECASE)
     return any(wanted.search(text) for text in texts)
 
 
 def names_file(issue: Issue, path: str) -> bool:
-    """Tell whether an issue names a file: its path, its name, or its name without what follows the first dot."""
+    """True if an issue names a file: its path, its name, or its name without what follows the first dot."""
     if matches_any(path, (*named_exactly(issue), *issue.may_change)):
         return True
     name = path.rpartition("/")[2]

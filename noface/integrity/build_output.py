@@ -13,7 +13,7 @@ from noface.integrity.rubbish import above, kind_of, marked_folders
 
 
 def is_generated(path: str) -> bool:
-    """Tell whether a path is one that tools write; a change of nothing else is no work."""
+    """True if a path is one that tools write; a change of nothing else is no work."""
     return bool(pattern("integrity", "generated", "paths").search(path) or kind_of(path))
 
 

@@ -65,7 +65,7 @@ def joined(runs: Iterable[Covered]) -> Covered:
 
 
 def counted(file: Followed, count: Count) -> Covered:
-    """Return what counts of how often each place was run tell of a file; None where nothing counts.
+    """Return what counts of how often each place was run tell of a file; None if nothing counts.
 
     A place is an offset in the file's text.
     """
@@ -109,29 +109,29 @@ def one_sided(files: Iterable[Followed], covered: Mapping[str, Covered]) -> tupl
 
 def unentered(files: Iterable[Followed], covered: Mapping[str, Covered]) -> str:
     """Return which added lines no test runs, as a sentence; "" if all known ones are run."""
-    found = [
+    stretches = [
         f"{file.path}:{stretch}"
         for file in files
         if file.path in covered
         for stretch in _stretches(covered[file.path].unrun & file.lines)
     ]
-    return f"{UNRUN}: {some(tuple(found), _SHOWN_MAX)}" if found else ""
+    return f"{UNRUN}: {some(tuple(stretches), _SHOWN_MAX)}" if stretches else ""
 
 
 def _stretches(lines: Iterable[int]) -> list[str]:
     """Return numbers of lines as stretches, such as 3-5."""
-    found = []
+    result = []
     for _, stretch in groupby(enumerate(sorted(lines)), lambda pair: pair[1] - pair[0]):
         numbers = [number for _, number in stretch]
-        found.append(f"{numbers[0]}-{numbers[-1]}" if len(numbers) > 1 else str(numbers[0]))
-    return found
+        result.append(f"{numbers[0]}-{numbers[-1]}" if len(numbers) > 1 else str(numbers[0]))
+    return result
 
 
 def asks_surroundings(found: tuple[Condition, ...], gate: str) -> Failure:
     """Return the failure of a change that may be green because it knows where it runs."""
-    shown = tuple(f"{c.path}:{c.line} `{c.text}`, which asks for {', '.join(sorted(c.asks))}" for c in found)
+    named = tuple(f"{c.path}:{c.line} `{c.text}`, which asks for {', '.join(sorted(c.asks))}" for c in found)
     message = (
-        f"what it does depends on its surroundings, and the tests saw one side only: {some(shown, _SHOWN_MAX)}. Nothing"
+        f"what it does depends on its surroundings, and the tests saw one side only: {some(named, _SHOWN_MAX)}. Nothing"
         " that a caller gives decides there. Do without it, have the caller give what decides, or test both sides"
     )
     return Failure(
@@ -140,6 +140,6 @@ def asks_surroundings(found: tuple[Condition, ...], gate: str) -> Failure:
         rule=SURROUNDINGS,
         location=f"{found[0].path}:{found[0].line}",
         signature=f"{SURROUNDINGS}:{','.join(sorted({f'{c.path} {c.text}' for c in found})[:_SHOWN_MAX])}",
-        evidence=shown[:_SHOWN_MAX],
+        evidence=named[:_SHOWN_MAX],
         gate=gate,
     )

@@ -78,7 +78,7 @@ class Diff:
 
 
 def examine(diff: Diff, limits: DiffLimits) -> tuple[Failure, ...]:
-    """Return what speaks against the change, the gravest first; empty where nothing does."""
+    """Return what speaks against the change, the gravest first; empty if nothing does."""
     return tuple(
         failure
         for failure in (
@@ -165,16 +165,16 @@ def _unfit(diff: Diff) -> Iterator[Failure]:
 def _tampering(diff: Diff) -> Failure | None:
     tests = weakened_tests(tuple(c for c in diff.changes if c.path not in diff.lifted), diff.patch, diff.weaker)
     gates = (*_thresholds(diff), *diff.gates)
-    found = (*tests.found, *gates)
-    if not found:
+    evidence = (*tests.found, *gates)
+    if not evidence:
         return None
     headline = "tests were weakened" if tests.found else "the gates were weakened"
     rule = "tests-weakened" if tests.found else "gates-weakened"
     if not gates:
         taken = EMPTIED if tests.emptied else FEWER_ASSERTIONS
         rule = REWRITTEN if tests.rewritten else taken if tests.taken else rule
-    message, kind = f"{headline}: {'; '.join(found[:_SHOWN_MAX])}", FailureKind.GATE_TAMPERING
-    failure = _failure(kind, rule, message, found, ";".join(found))
+    message, kind = f"{headline}: {'; '.join(evidence[:_SHOWN_MAX])}", FailureKind.GATE_TAMPERING
+    failure = _failure(kind, rule, message, evidence, ";".join(evidence))
     return replace(failure, failing_tests=tests.taken) if rule in BY_BODY else failure
 
 

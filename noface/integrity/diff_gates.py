@@ -43,7 +43,7 @@ class Manifest:
 
 
 def may_steer(path: str, commands: Iterable[str]) -> bool:
-    """Tell whether a file is one that `commands` go by, so that its texts are worth reading."""
+    """True if a file is one that `commands` go by, so that its texts are worth reading."""
     name = path.rpartition("/")[2]
     if name not in _MANIFESTS:
         return False
@@ -146,7 +146,7 @@ def _called_scripts(scripts: Mapping[str, str], commands: Iterable[str]) -> list
 
 
 def _extends(old: str, new: str) -> bool:
-    """Tell whether the new command still does all that the old one did, and must succeed at it."""
+    """True if the new command still does all that the old one did, and must succeed at it."""
     was, now = " ".join(old.split()), " ".join(new.split())
     if now == was:
         return True
@@ -155,7 +155,7 @@ def _extends(old: str, new: str) -> bool:
 
 
 def _toml(text: str) -> dict[str, dict[str, Any]] | None:
-    """Return the tables of the tools that test, under the names that ini files use; None where it does not parse."""
+    """Return the tables of the tools that test, under the names that ini files use; None if it does not parse."""
     try:
         tools = parse_toml(text).get("tool", {})
     except (ValueError, RecursionError):
@@ -224,7 +224,7 @@ _TOX = re.compile(r"commands(_pre|_post)?|envlist|env_list|ignore_outcome|ignore
 
 
 def changed_sections(old: Sections, new: Sections, commands: tuple[str, ...]) -> list[str]:
-    """Return what now checks less than on main. tox counts only where a gate calls it."""
+    """Return what now checks less than on main. tox counts only if a gate calls it."""
     changes = []
     tox = any(re.search(r"(?<![\w./-])tox(?![\w./-])", command) for command in commands)
     for name in dict.fromkeys((*old, *new)):
@@ -305,7 +305,7 @@ _COMMENT = re.compile(r"^\s*(#|//|;|<!--|\*|/\*)")
 
 
 def may_hold_threshold(path: str) -> bool:
-    """Tell whether a file is of a kind that tools read thresholds from."""
+    """True if a file is of a kind that tools read thresholds from."""
     return pattern("integrity", "thresholds", "files").search(path) is not None
 
 

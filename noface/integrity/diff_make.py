@@ -96,7 +96,7 @@ def _variables_of(texts: Iterable[str]) -> set[str]:
 
 
 def _within(old: list[str], new: list[str]) -> bool:
-    """Tell whether all old lines are among the new ones, in their order."""
+    """True if all old lines are among the new ones, in their order."""
     rest = iter(new)
     return all(line in rest for line in old)
 
@@ -107,7 +107,7 @@ _SOURCE = re.compile(r"[\w./+-]+\.(?:c|cc|cpp|cxx|h|hh|hpp|m|mm|o|obj|s|S|asm|f9
 
 
 def only_adds_sources(old: str, new: str) -> bool:
-    """Tell whether a build file builds what it did and more sources besides: its lines are longer by their names only.
+    """True if a build file builds what it did and more sources besides: its lines are longer by their names only.
 
     A recipe that compares is none of these lines.
     """
@@ -120,7 +120,7 @@ def only_adds_sources(old: str, new: str) -> bool:
 
 
 def _extends(line: str, grown: str) -> bool:
-    """Tell whether a line begins like another and says what it does, but for names of sources."""
+    """True if a line begins like another and says what it does, but for names of sources."""
     compares = grown.startswith("\t") and _COMPARES.search(grown)
     if compares or (line and len(line) - len(line.lstrip()) != len(grown) - len(grown.lstrip())):
         return False

@@ -23,7 +23,7 @@ _NAMES = _PARTS | _LINKED | _RUNS
 
 
 def may_make_repository(changes: Iterable[FileChange]) -> bool:
-    """Tell whether a change adds or rewrites files that are called like parts of a repository."""
+    """True if a change adds or rewrites files that are called like parts of a repository."""
     return any(_folders(change.path) for change in changes if change.status != "D")
 
 
@@ -158,7 +158,7 @@ class Unfit:
 
 
 def adds(changes: Iterable[FileChange]) -> bool:
-    """Tell whether a change adds any path: only then do the paths on main matter."""
+    """True if a change adds any path: only then do the paths on main matter."""
     return any(change.old_mode == ABSENT for change in changes)
 
 
@@ -178,12 +178,12 @@ def unfit_names(
 
 
 def leads_outside(path: str, target: str) -> bool:
-    """Tell whether a link at `path` leads out of the project."""
+    """True if a link at `path` leads out of the project."""
     return target.startswith("/") or normpath(join(dirname(path), target)).split("/")[0] == ".."
 
 
 def leads_in_a_circle(path: str, target: str) -> bool:
-    """Tell whether a link at `path` leads to a folder that holds it: who walks through the project never ends."""
+    """True if a link at `path` leads to a folder that holds it: who walks through the project never ends."""
     return f"{dirname(path)}/".startswith("" if (to := normpath(join(dirname(path), target))) == "." else f"{to}/")
 
 

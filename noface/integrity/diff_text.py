@@ -59,7 +59,7 @@ def places(paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def kin(path: str, showing: Iterable[str]) -> bool:
-    """Tell whether a file is in company: `showing` are files on main that show conflicts, itself perhaps among them."""
+    """True if a file is in company: `showing` are files on main that show conflicts, itself perhaps among them."""
     place, deep = _place(path)
     for other in showing:
         if other == path or (place and (other.startswith(f"{place}/") if deep else _folder(other) == place)):

@@ -27,7 +27,7 @@ _FEW = 4
 
 
 def is_data(path: str) -> bool:
-    """Tell whether a file by its name is data of tests: no code, and nothing that a tool looks for by its name."""
+    """True if a file by its name is data of tests: no code, and nothing that a tool looks for by its name."""
     by_name = is_code(path) or is_hidden(path) or steers_by_name(path)
     return part_of(path) is Part.TEST and not by_name
 
@@ -37,13 +37,13 @@ def values_of(text: str) -> Values:
     lines = (
         line for line in text.split("\n") if not pattern("integrity", "tests", "comment").search(line[:_CHARS_MAX])
     )
-    said = _ESCAPED.sub(_unescaped, "\n".join(lines))
-    found = (
-        _VALUE.findall(_KEY.sub(" ", said))
-        or _VALUE.findall(said)
-        or [word for word in said.split() if not _EMPTY.fullmatch(word)]
+    unescaped = _ESCAPED.sub(_unescaped, "\n".join(lines))
+    values = (
+        _VALUE.findall(_KEY.sub(" ", unescaped))
+        or _VALUE.findall(unescaped)
+        or [word for word in unescaped.split() if not _EMPTY.fullmatch(word)]
     )
-    return Counter(found)
+    return Counter(values)
 
 
 def _unescaped(match: re.Match[str]) -> str:
@@ -52,9 +52,9 @@ def _unescaped(match: re.Match[str]) -> str:
 
 def values_in_code(path: str, text: str) -> Values:
     """Return the words and numbers of the lines of a test file that may run."""
-    found = bodies(path, text).values()
-    said = "\n".join(line for body in found for line in (*body.head, *body.lines))
-    return Counter(_VALUE.findall(_ESCAPED.sub(_unescaped, said)))
+    held = bodies(path, text).values()
+    words = "\n".join(line for body in held for line in (*body.head, *body.lines))
+    return Counter(_VALUE.findall(_ESCAPED.sub(_unescaped, words)))
 
 
 def all_values(texts: Texts) -> dict[str, Values]:
@@ -74,11 +74,11 @@ def fewer_values(main: Mapping[str, Values], now: Mapping[str, Values], data: It
         was, still = main[path], now.get(path, none)
         how = _how(was, still, gone=path not in now)
         missing = was - still
-        found = missing & gained
-        if how and 2 * (missing - found).total() >= was.total():
+        replaced = missing & gained
+        if how and 2 * (missing - replaced).total() >= was.total():
             lost.append(Loss(path, "", how))
         elif how:
-            gained -= found
+            gained -= replaced
     return tuple(lost)
 
 
@@ -96,5 +96,5 @@ def _how(was: Values, still: Values, *, gone: bool) -> str:
 
 
 def _alike(was: Values, still: Values) -> bool:
-    """Tell whether what a file holds now is mostly the same again and again, and was not on main."""
+    """True if what a file holds now is mostly the same again and again, and was not on main."""
     return len(was) >= _FEW and 2 * len(still) < len(was)

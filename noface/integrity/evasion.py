@@ -44,15 +44,15 @@ def self_aware(lines: Iterable[Line], folders: Collection[str]) -> dict[str, str
             removed.add(line.text.strip())
         elif is_code(line.path) and part_of(line.path) in (Part.PRODUCT, Part.SOFT):
             added[line.path].append(line.text)
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for path, texts in added.items():
         fresh = [text for text in texts if text.strip() not in removed and not _COMMENT.match(text)]
         frames = any(_aware("frames").search(text) for text in fresh)
         for text in fresh:
             why, word = _why(text, folders, frames=frames)
             if why:
-                found[f"{path} {why}: `{' '.join(text.split())[:120]}`"] = word
-    return found
+                result[f"{path} {why}: `{' '.join(text.split())[:120]}`"] = word
+    return result
 
 
 def _why(line: str, folders: Collection[str], *, frames: bool) -> tuple[str, str]:
@@ -76,16 +76,16 @@ _QUOTED_FLAG = re.compile(
 
 def flags_asked(lines: Iterable[Line]) -> dict[str, Line]:
     """Return the names of flags that added lines of code ask for: variables, keys of settings, globals in capitals."""
-    found: dict[str, Line] = {}
+    result: dict[str, Line] = {}
     for line in lines:
         if not line.removed and is_code(line.path) and not _COMMENT.match(line.text):
             for match in _QUOTED_FLAG.finditer(line.text[:_LINE_CHARS_MAX]):
-                found.setdefault(next(filter(None, match.groups())), line)
-    return found
+                result.setdefault(next(filter(None, match.groups())), line)
+    return result
 
 
 def sets_flag(text: str, flag: str) -> bool:
-    """Tell whether a text sets a flag: as a variable of the environment, a key of settings, or a global."""
+    """True if a text sets a flag: as a variable of the environment, a key of settings, or a global."""
     name = re.escape(flag)
     as_key = rf"[\"'`]{name}[\"'`]\s*\]?\s*(?:=(?!=)|:|,)|\b(?:env|global|globalThis|window)\.{name}\s*=(?!=)"
     return re.search(rf"{as_key}|(?<![\w.-]){name}\s*=(?!=)", text) is not None
@@ -117,21 +117,21 @@ def shadowing(
     gone = {change.path for change in changes if change.new_mode == ABSENT}
     own = {name for path in main if (name := _module(path, main))}
     stems = {path.rpartition(".")[0]: path for path in main if path.endswith(_COMPILED_TO_SCRIPT) and path not in gone}
-    found = []
+    shadows = []
     for path in added:
         name = _module(path, (*main, *added))
         own_by_issue = path in said or (not path.endswith("__init__.py") and names_file(said, path))
         if name and name not in own and (name in _tool_modules() or (name in outside and not own_by_issue)):
-            found.append(f"{path} takes the place of the module {name}, which the gates have from outside the tree")
+            shadows.append(f"{path} takes the place of the module {name}, which the gates have from outside the tree")
         elif "node_modules" in path.split("/"):
-            found.append(f"{path} takes the place of a package that the gates have from outside the tree")
+            shadows.append(f"{path} takes the place of a package that the gates have from outside the tree")
         elif path.endswith(_SCRIPT) and (source := stems.get(path.rpartition(".")[0])) is not None:
-            found.append(f"{path} takes the place of {source} where both can be meant")
+            shadows.append(f"{path} takes the place of {source} where both can be meant")
         elif path.endswith(_COMPILED):
-            found.append(f"{path} is compiled code, which is run in place of the source beside it")
+            shadows.append(f"{path} is compiled code, which is run in place of the source beside it")
         elif path.endswith(_PYTHON_STARTS):
-            found.append(f"{path} would be run by Python when it starts")
-    return tuple(dict.fromkeys(found))
+            shadows.append(f"{path} would be run by Python when it starts")
+    return tuple(dict.fromkeys(shadows))
 
 
 def _module(path: str, tree: Iterable[str]) -> str:
@@ -147,13 +147,13 @@ def _module(path: str, tree: Iterable[str]) -> str:
 
 
 def _holds_tests(folder: str, tree: Iterable[str]) -> bool:
-    """Tell whether tests stand in a folder itself: its modules are imported by their bare names then."""
+    """True if tests stand in a folder itself: its modules are imported by their bare names then."""
     start = f"{folder}/"
     return any(path.startswith(start) and "/" not in path[len(start) :] and is_test_file(path) for path in tree)
 
 
 def only_checking(command: str) -> str:
-    """Return what to do about a command that changes files: have its tool only check, and how, where that is known."""
+    """Return what to do about a command that changes files: have its tool only check, and how, if that is known."""
     rows = table("integrity")["only_checks"]["commands"]
     option = next((option for tool, option in rows if re.search(tool, command)), "")
     return f"have it only check: {option}" if option else "have it only check"

@@ -109,8 +109,8 @@ def excuses(path: str, text: str, added: Collection[int]) -> tuple[Excuse, ...]:
     """Return what of the lines `added`, counted from 1, may excuse code; nothing in a language without a lexer."""
     if not added or not is_by_hand(text):
         return ()
-    found = [*_comments(path, text), *_in_code(path, text)]
-    return tuple(each for each in found if each.line in added)
+    comments = [*_comments(path, text), *_in_code(path, text)]
+    return tuple(each for each in comments if each.line in added)
 
 
 def _comments(path: str, text: str) -> Iterator[Excuse]:

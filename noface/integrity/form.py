@@ -21,13 +21,13 @@ _PARSED = {"py": "python", "pyi": "python", "json": "json", "toml": "toml"}
 
 
 def same_but_for_form(path: str, old: bytes, new: bytes) -> bool:
-    """Tell whether two contents of a file say the same. False for what is no text, or cannot be read."""
+    """True if two contents of a file say the same. False for what is no text, or cannot be read."""
     before, after = _text(old), _text(new)
     return _bare(before) == _bare(after) and _same(meaning(path, before), meaning(path, after))
 
 
 def same_but_for_comments(path: str, old: bytes, new: bytes) -> bool:
-    """Tell whether two contents of a file of code differ in comments and docstrings alone, or in less."""
+    """True if two contents of a file of code differ in comments and docstrings alone, or in less."""
     if _names("commented").search(path) is None:
         return False
     before, after = (meaning(path, _text(data), documented=False) for data in (old, new))
@@ -119,7 +119,7 @@ _CLOSES = {")": "(", "]": "[", "}": "{"}
 def _tokens(text: str, kind: str) -> list[str]:
     """Return the tokens of a language with braces; if a line's end ends a statement it is a semicolon."""
     token = re.compile(_TOKENS[kind], re.DOTALL | re.MULTILINE)
-    found: list[str] = []
+    result: list[str] = []
     brackets: list[tuple[str, bool]] = []
     last, at, broken = "", 0, False
     while at < len(text):
@@ -134,18 +134,18 @@ def _tokens(text: str, kind: str) -> list[str]:
         stands_in_braces = not brackets or brackets[-1][0] == "{"
         goes_on = kind == "statements" or (kind == "scripts" and _GOES_ON.match(word) is not None)
         if broken and stands_in_braces and _is_value(last) and not goes_on:
-            _put(found, ";", kind)
-        _put(found, word, kind)
+            _put(result, ";", kind)
+        _put(result, word, kind)
         broken, before, last = False, last, word
         if word in _CLOSES.values():
             brackets.append((word, before in _HEADS))
         elif word in _CLOSES and brackets and brackets.pop()[1]:
             last = ""  # what follows is the statement of this head
-    return found[:-1] if found[-1:] == [";"] and kind != "statements" else found
+    return result[:-1] if result[-1:] == [";"] and kind != "statements" else result
 
 
 def _is_value(word: str) -> bool:
-    """Tell whether a statement, or a value, can end with a token."""
+    """True if a statement, or a value, can end with a token."""
     if word in _NO_VALUE:
         return False
     return word[-1:].isalnum() or word[-1:] in tuple("_$)]'\"`") or word in ("++", "--") or (word[:1] == "/" != word)

@@ -50,20 +50,20 @@ _COST_ERROR_USD_MAX = 1e-6
 
 def check(facts: Facts) -> tuple[Fault, ...]:
     """Return what is wrong, gravest first; while a run is at work, what it has in flight is only noted."""
-    found = [*_storage(facts), *_left(facts)]
+    faults = [*_storage(facts), *_left(facts)]
     if facts.database is not None:
-        found += _landings(facts, facts.database)
-        found += _main_moves(facts, facts.database)
-        found += _merges(facts, facts.database)
-        found += _work(facts, facts.database)
-        found += _closure(facts.database)
-        found += _references(facts, facts.database)
-        found += _counters(facts.database)
-        found += _steps(facts.database)
+        faults += _landings(facts, facts.database)
+        faults += _main_moves(facts, facts.database)
+        faults += _merges(facts, facts.database)
+        faults += _work(facts, facts.database)
+        faults += _closure(facts.database)
+        faults += _references(facts, facts.database)
+        faults += _counters(facts.database)
+        faults += _steps(facts.database)
     if facts.running:
-        found = [_in_flight(each) for each in found]
+        faults = [_in_flight(each) for each in faults]
     order = [Severity.PERSON, Severity.REPAIRABLE, Severity.NOTE]
-    return tuple(sorted(found, key=lambda each: order.index(each.severity)))
+    return tuple(sorted(faults, key=lambda each: order.index(each.severity)))
 
 
 def _in_flight(each: Fault) -> Fault:
@@ -105,10 +105,10 @@ def _objects(facts: Facts) -> Iterator[Fault]:
         advice = f"Where the reflog or a clone knows its commit: `git update-ref {ref} <commit>`."
         yield for_person(FaultKind.REF_BROKEN, ref, "it names no object that is there", advice)
     if facts.git.missing:
-        shown = ", ".join(facts.git.missing[:_SHOWN_MAX])
+        text = ", ".join(facts.git.missing[:_SHOWN_MAX])
         more = f" and {len(facts.git.missing) - _SHOWN_MAX} more" if len(facts.git.missing) > _SHOWN_MAX else ""
         advice = "Fetch them from a clone that has them; `git fsck` tells more."
-        yield for_person(FaultKind.OBJECTS_MISSING, "objects", f"missing below noface's refs: {shown}{more}", advice)
+        yield for_person(FaultKind.OBJECTS_MISSING, "objects", f"missing below noface's refs: {text}{more}", advice)
 
 
 def _lock(database: DatabaseFacts | None, lock: LockFile) -> Iterator[Fault]:
@@ -245,7 +245,7 @@ def _own(message: str) -> bool:
 
 
 def _before(database: DatabaseFacts, at: float) -> bool:
-    """Tell whether something happened before the database's first run: an earlier one recorded it."""
+    """True if something happened before the database's first run: an earlier one recorded it."""
     return database.first_run_at is None or at < database.first_run_at - _CLOCK_ERROR_S
 
 

@@ -23,7 +23,7 @@ class LandedCommit:
 
 @dataclass(frozen=True, slots=True)
 class MainMove:
-    """An entry of main's reflog. `at` is in epoch seconds; `message` is empty where git was given none."""
+    """An entry of main's reflog. `at` is in epoch seconds; `message` is empty if git was given none."""
 
     old: str
     new: str
@@ -138,7 +138,7 @@ class GitFacts:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """All that is known. `database` is None where it cannot be used (`database_error`) or is not there.
+    """All that is known. `database` is None if it cannot be used (`database_error`) or is not there.
 
     `names` maps the slug in a ref or folder to its issue's id, for every issue that rows or main tell of; main's own
     gates go by the id "".
@@ -249,7 +249,7 @@ class Fault:
 
 
 def is_sound(findings: tuple[Fault, ...]) -> bool:
-    """Tell whether nobody has to do anything."""
+    """True if nobody has to do anything."""
     return all(each.severity is Severity.NOTE for each in findings)
 
 

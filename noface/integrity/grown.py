@@ -41,7 +41,7 @@ class Growth:
 
 
 def may_be_new(path: str) -> bool:
-    """Tell whether such a file may be there that main does not have: in a folder of tests it moves no imports."""
+    """True if such a file may be there that main does not have: in a folder of tests it moves no imports."""
     return is_test_file(f"{path.rpartition('/')[0]}/a.py") if "/" in path else False
 
 
@@ -164,7 +164,7 @@ def _is_literal(node: ast.expr) -> bool:
 
 
 def grown(path: str, first: str, now: str) -> bool:
-    """Tell whether a test file has all that it had as it was, and beside that only more tests and what these import.
+    """True if a test file has all that it had as it was, and beside that only more tests and what these import.
 
     A name that it knew already, in another meaning now, would be more than that, and so would what runs before tests.
     """

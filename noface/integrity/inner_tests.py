@@ -17,7 +17,7 @@ _Documentation = dict[str, tuple[int, int, str]]
 
 
 def with_main_examples(path: str, main: str, change: str) -> str | None:
-    """Return the change's source with main's documentation where examples differ; None where none does, or none shows.
+    """Return the change's source with main's documentation where examples differ; None if none does, or none shows.
 
     A text that cannot be parsed has no examples.
     """
@@ -66,7 +66,7 @@ def _python(text: str) -> _Documentation:
     starts = [0]
     for line in raw.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
-    found: _Documentation = {}
+    result: _Documentation = {}
     pending: list[tuple[str, ast.AST]] = [("", tree)]
     while pending:
         name, node = pending.pop()
@@ -78,23 +78,23 @@ def _python(text: str) -> _Documentation:
             value = first.value
             start = starts[value.lineno - 1] + value.col_offset
             end = starts[(value.end_lineno or value.lineno) - 1] + (value.end_col_offset or 0)
-            found[name] = (start, end, raw[start:end].decode())
+            result[name] = (start, end, raw[start:end].decode())
         named = (n for n in body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef))
         pending += [(f"{name}.{each.name}", each) for each in named]
-    return found
+    return result
 
 
 def _rust(text: str) -> _Documentation:
     """Return the documentation by the item behind it and how often such a one stood before."""
-    found: _Documentation = {}
+    result: _Documentation = {}
     seen: dict[str, int] = {}
     for doc in _DOC.finditer(text):
         item = _ITEM.match(text, doc.end())
         name = "module" if "//!" in doc[0].split("\n", 1)[0] else " ".join(item["item"].split()) if item else ""
         seen[name] = seen.get(name, 0) + 1
         start = len(text[: doc.start()].encode())
-        found[f"{name} {seen[name]}"] = (start, start + len(doc[0].encode()), doc[0])
-    return found
+        result[f"{name} {seen[name]}"] = (start, start + len(doc[0].encode()), doc[0])
+    return result
 
 
 _MODULE = re.compile(
@@ -143,7 +143,7 @@ def inner_spans(path: str, text: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def with_main_tests(path: str, main: str, change: str) -> str | None:
-    """Return the change's source with the tests of main's; None where they are the same, or cannot be found.
+    """Return the change's source with the tests of main's; None if they are the same, or cannot be found.
 
     Tests that main does not have are taken out; those that the change has lost are put back at the end.
     """
@@ -167,14 +167,14 @@ def _with_blocks(old: _Blocks | None, new: _Blocks | None, change: str) -> str |
 
 
 def _modules(text: str) -> _Blocks | None:
-    """Return the test modules by name, with where they begin and their whole text; None where one does not end."""
-    found = {}
+    """Return the test modules by name, with where they begin and their whole text; None if one does not end."""
+    result = {}
     for head in _MODULE.finditer(text):
         end = _end(text, head.end())
         if end is None:
             return None
-        found[head["name"]] = (head.start(), text[head.start() : end])
-    return found
+        result[head["name"]] = (head.start(), text[head.start() : end])
+    return result
 
 
 def _end(text: str, start: int) -> int | None:
@@ -191,12 +191,12 @@ def _end(text: str, start: int) -> int | None:
 
 def _commands(text: str) -> _Blocks:
     """Return CMake's commands that say what is a test, by what stands before what they run or ask for."""
-    found: _Blocks = {}
+    result: _Blocks = {}
     for command in _COMMAND.finditer(text):
         words = re.split(r"\b(?:COMMAND|PROPERTIES|PROPERTY)\b", command[0])[0].split()
         name = " ".join(words).lower()
-        found[f"{name} {sum(key.startswith(name) for key in found)}"] = (command.start(), command[0])
-    return found
+        result[f"{name} {sum(key.startswith(name) for key in result)}"] = (command.start(), command[0])
+    return result
 
 
 def _conditional(text: str) -> _Blocks | None:
@@ -204,7 +204,7 @@ def _conditional(text: str) -> _Blocks | None:
 
     What has an `#else` is left out: that is the product.
     """
-    found: _Blocks = {}
+    result: _Blocks = {}
     seen: dict[str, int] = {}
     at = 0
     while head := _CONDITION.search(text, at):
@@ -214,13 +214,13 @@ def _conditional(text: str) -> _Blocks | None:
         name = head["name"]
         seen[name] = seen.get(name, 0) + 1
         if whole:
-            found[f"{name} {seen[name]}"] = (head.start(), text[head.start() : end])
+            result[f"{name} {seen[name]}"] = (head.start(), text[head.start() : end])
         at = end
-    return found
+    return result
 
 
 def _endif(text: str, start: int) -> tuple[int, bool]:
-    """Return where the block ends, 0 where it does not, and whether it has no other branch."""
+    """Return where the block ends, 0 if it does not, and whether it has no other branch."""
     depth, whole = 1, True
     for directive in _DIRECTIVE.finditer(text, start):
         if directive["word"] == "endif":

@@ -26,7 +26,7 @@ class Inventory:
 
     `complete`: every run that reported came to its end. `count` is how many tests passed where only a number is
     known. `unsteady` are the `base_of` of tests whose ids differ between runs of the same code. `patched` are the
-    runners' own functions that something else stood in place of at their end, None where nobody looked. `told` is how
+    runners' own functions that something else stood in place of at their end, None if nobody looked. `told` is how
     many tests passed by each summary that the gate printed, in order.
     """
 
@@ -70,7 +70,7 @@ class Shortfall:
 
     @property
     def short(self) -> bool:
-        """True where anything is missing."""
+        """True if anything is missing."""
         return bool(self.gone or self.skipped or self.failed or self.fewer or self.broken_off)
 
 
@@ -109,7 +109,7 @@ def files_of(inventories: Iterable[Inventory | None]) -> frozenset[str]:
 
 
 def merged(inventories: Iterable[Inventory]) -> Inventory | None:
-    """Return the inventory of several runs in one gate, None where there was none.
+    """Return the inventory of several runs in one gate, None if there was none.
 
     A test that several of them ran failed where one of them failed, and passed where one passed and none failed.
     """
@@ -178,7 +178,7 @@ def agreed(first: Inventory, second: Inventory) -> Inventory:
 
 
 def compared(main: Inventory, now: Inventory | None) -> Shortfall:
-    """Return what passed on main and does not pass now; `now` is None where no test was reported at all."""
+    """Return what passed on main and does not pass now; `now` is None if no test was reported at all."""
     now = now or Inventory(complete=False)
     found, unsteady = dict(now.tests), frozenset(main.unsteady)
     short: dict[Outcome | None, list[str]] = {None: [], Outcome.SKIPPED: [], Outcome.FAILED: []}
@@ -220,7 +220,7 @@ def _named_anew(name: str, names: Mapping[str, str]) -> str:
 
 
 def each_once(main: Inventory, now: Inventory) -> bool:
-    """Tell whether each test that passed on main passes now at least once, and none fails: a second run may lack."""
+    """True if each test that passed on main passes now at least once, and none fails: a second run may lack."""
     if any(outcome is Outcome.FAILED for _, outcome in now.tests):
         return False
     passes = {_NUMBER.sub("", name) for name, outcome in now.tests if outcome is Outcome.PASSED}

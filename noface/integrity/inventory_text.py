@@ -45,7 +45,7 @@ class _Points:
 
 
 def read_tap_tests(lines: list[str]) -> Inventory | None:
-    """Return the points of TAP by name, None where the lines are no TAP or name nothing.
+    """Return the points of TAP by name, None if the lines are no TAP or name nothing.
 
     Each stream states how many points it has, before or after them; where that is not so, it was cut off.
     """
@@ -76,12 +76,12 @@ _Tests = list[tuple[str, Outcome]]
 def named_tests(stdout: str, stderr: str = "", *, taps: bool = True) -> list[Inventory]:
     """Return an inventory for each runner that names its tests. `taps`: whether TAP counts as well."""
     out, err = _ANSI.sub("", stdout).splitlines(), _ANSI.sub("", stderr).splitlines()
-    found = [_cargo(out, err), _nextest([*out, *err]), _go(out), _ctest(out), read_tap_tests(out) if taps else None]
-    return [run for run in found if run is not None]
+    tests = [_cargo(out, err), _nextest([*out, *err]), _go(out), _ctest(out), read_tap_tests(out) if taps else None]
+    return [run for run in tests if run is not None]
 
 
 def counted_tests(stdout: str, stderr: str, command: str) -> Inventory | None:
-    """Return an inventory that knows only how many tests passed, None where no runner's summary says so."""
+    """Return an inventory that knows only how many tests passed, None if no runner's summary says so."""
     passed = told_tests(stdout, stderr, command)
     return inventory((), "counts", count=max(0, *passed)) if passed else None
 
@@ -115,7 +115,7 @@ def _cargo(out: list[str], err: list[str]) -> Inventory | None:
     """
     if not any(_RUNNING.match(line) for line in out):
         return None
-    binaries = [f"{found['binary']} {found['source']}" for line in (*out, *err) if (found := _CARGO_BINARY.match(line))]
+    binaries = [f"{match['binary']} {match['source']}" for line in (*out, *err) if (match := _CARGO_BINARY.match(line))]
     tests: _Tests = []
     complete, inside, block, awaited = True, False, -1, 0
     unended = ""
@@ -138,7 +138,7 @@ def _cargo(out: list[str], err: list[str]) -> Inventory | None:
 
 
 def _cargo_stopped(lines: list[str]) -> bool:
-    """Tell whether cargo ended at a binary that failed; with --no-fail-fast it counts those that failed at the end."""
+    """True if cargo ended at a binary that failed; with --no-fail-fast it counts those that failed at the end."""
     ends = (line for line in reversed(lines) if _CARGO_FAILED.match(line) or _CARGO_ON.match(line))
     last = next(ends, None)
     return last is not None and _CARGO_FAILED.match(last) is not None

@@ -79,24 +79,24 @@ def part_of(path: str, reached: Collection[str] = ()) -> Part:
 
 
 def is_hidden(path: str) -> bool:
-    """Tell whether a path is hidden from a listing, or lies in a folder that is, as settings of tools do."""
+    """True if a path is hidden from a listing, or lies in a folder that is, as settings of tools do."""
     return path.startswith(".") or "/." in path
 
 
 def steers_by_name(path: str) -> bool:
-    """Tell whether tools look for a file by its name, whoever else uses it; of what may steer, only data is apart."""
+    """True if tools look for a file by its name, whoever else uses it; of what may steer, only data is apart."""
     if _names("config").search(path) or _names("by_itself").search(path) or builds(path):
         return True
     return part_of(path) is Part.SOFT and not _names("made").search(path)
 
 
 def builds(path: str) -> bool:
-    """Tell whether a file that is no code builds the product, as a Makefile does."""
+    """True if a file that is no code builds the product, as a Makefile does."""
     return _names("builds").search(path) is not None
 
 
 def may_be_made(path: str, reached: Collection[str] = ()) -> bool:
-    """Tell whether a gate may make a file of the work: the product, or text and data that judge by no name of theirs.
+    """True if a gate may make a file of the work: the product, or text and data that judge by no name of theirs.
 
     Of what gates call or read, whether one makes it shows on main only.
     """
@@ -110,29 +110,29 @@ def touched(changes: Iterable[FileChange], issue: Issue, part_in: Callable[[str]
 
     What the issue's `may_change` or `paths` name as such is its work.
     """
-    found: dict[Part, list[FileChange]] = {part: [] for part in Part}
+    parts: dict[Part, list[FileChange]] = {part: [] for part in Part}
     for change in changes:
         part = part_in(change.path)
         if part is Part.PRODUCT or not lifted(change.path, issue):
-            found[part].append(change)
+            parts[part].append(change)
     sources = tuple(
         c
-        for c in (*found[Part.PRODUCT], *found[Part.SOFT])
+        for c in (*parts[Part.PRODUCT], *parts[Part.SOFT])
         if c.path.endswith(HOLDERS)
         and ABSENT not in (c.old_mode, c.new_mode)
         and not matches_any(c.path, issue.may_change)
     )
     return Touched(
-        tuple(found[Part.TEST]),
-        tuple(found[Part.CONFIG]),
-        tuple(found[Part.MANIFEST]),
-        tuple(found[Part.SOFT]),
+        tuple(parts[Part.TEST]),
+        tuple(parts[Part.CONFIG]),
+        tuple(parts[Part.MANIFEST]),
+        tuple(parts[Part.SOFT]),
         sources,
     )
 
 
 def lifted(path: str, issue: Issue) -> bool:
-    """Tell whether an issue is about a file that judges: `may_change` names it, or its own `paths` do.
+    """True if an issue is about a file that judges: `may_change` names it, or its own `paths` do.
 
     A path without wildcards names the file, one with them only tests. A part of a breakdown has its paths from a
     model, so they lift nothing.
@@ -146,7 +146,7 @@ def lifted(path: str, issue: Issue) -> bool:
 
 
 def with_main_judging(path: str, main: str, change: str) -> str | None:
-    """Return the manifest at `path` as the change has it, but judging as `main` does; None where it cannot be read.
+    """Return the manifest at `path` as the change has it, but judging as `main` does; None if it cannot be read.
 
     A manifest that main does not have judges nothing. The result is for one run of the gates and never lands, so that
     its form is of no account.

@@ -20,7 +20,7 @@ from noface.model.taxonomy import PASSED
 
 @dataclass(frozen=True, slots=True)
 class TrailedCommit:
-    """A commit whose message has Noface-Issue trailers; `base` and `outcome` are "" where it lacks those trailers."""
+    """A commit whose message has Noface-Issue trailers; `base` and `outcome` are "" if it lacks those trailers."""
 
     commit: str
     parents: tuple[str, ...]
@@ -34,7 +34,7 @@ class TrailedCommit:
 def landing_in(
     claimed: TrailedCommit, attempts: Mapping[str, str], moved_to: Collection[str], *, on_main: bool
 ) -> LandedCommit | None:
-    """Return the landing that a commit is, None where it is none.
+    """Return the landing that a commit is, None if it is none.
 
     `attempts` names the issue of each of its parents that is an attempt; `moved_to` are the commits to which noface has
     moved main by its reflog; `on_main` tells that it is one of main's first parents, and not behind a merge.

@@ -1,7 +1,7 @@
 """Finds what a worker has probably forgotten in its change, or did by the way.
 
-That are breakpoints, prints where nothing prints, copies of folders, and files that it deletes unasked. Of lines only
-those count of a kind that the file had none of before. What the table calls product has to lie where nobody prints to
+That are breakpoints, prints if nothing prints, copies of folders, and files that it deletes unasked. Of lines only
+those count of a kind that the file had none of before. What the table calls product has to lie if nobody prints to
 people; a plain print counts only in a folder of main in which no other file prints (data/rubbish.toml).
 """
 
@@ -51,18 +51,18 @@ def left_in(
     `holding` gives the files of main with one of some texts.
     """
     moved = {line.text.strip() for line in lines if line.removed}
-    found: dict[tuple[str, str], str] = {}
+    result: dict[tuple[str, str], str] = {}
     for kind in table("rubbish")["lines"]:
         files, wrong = re.compile(kind["files"]), re.compile(kind["pattern"])
         added = [line for line in lines if not line.removed and files.search(line.path) and wrong.search(line.text)]
         for path in dict.fromkeys(line.path for line in added if line.text.strip() not in moved):
             if not _belongs(path, kind, main, said, holding) and not any(map(wrong.search, before(path).split("\n"))):
-                found = {(path, line.text.strip()): kind["what"] for line in added if line.path == path} | found
-    return found
+                result = {(path, line.text.strip()): kind["what"] for line in added if line.path == path} | result
+    return result
 
 
 def _belongs(path: str, kind: dict[str, Any], main: Collection[str], said: str, holding: Holding) -> bool:
-    """Tell whether such a line may well belong where it is."""
+    """True if such a line may well belong where it is."""
     if kind.get("product") and pattern("rubbish", "places", "apart").search(path):
         return True
     if "calls" not in kind:

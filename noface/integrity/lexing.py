@@ -15,7 +15,7 @@ _LINE_CHARS_MAX = 5_000
 
 
 def is_by_hand(text: str) -> bool:
-    """Tell whether somebody may have written a text by hand: some lexers take very long over a long line."""
+    """True if somebody may have written a text by hand: some lexers take very long over a long line."""
     return len(text) <= TEXT_CHARS_MAX and all(len(line) <= _LINE_CHARS_MAX for line in text.split("\n"))
 
 
@@ -34,7 +34,7 @@ class LexedPiece:
     at: int
 
     def is_a(self, *kinds: Any) -> bool:
-        """Tell whether it is of one of these kinds."""
+        """True if it is of one of these kinds."""
         return any(self.kind in kind for kind in kinds)
 
 

@@ -86,7 +86,7 @@ class _Comparison:
             yield f"uses nothing of the product any more ({', '.join(sorted(named)[:_SHOWN_MAX])} before)"
 
     def _had(self, was: Mapping[str, NameOrigin], body: Body, before: Mapping[str, NameOrigin]) -> bool:
-        """Tell whether a body of main uses what the product still has, or something of the tests that uses it."""
+        """True if a body of main uses what the product still has, or something of the tests that uses it."""
         return any(map(self._still_there, was.values())) if was else _arrives(self.main, body, before)
 
     def _taken_elsewhere(
@@ -102,7 +102,7 @@ class _Comparison:
                 yield f"takes `{name}` from {_place(there, other)}, not from {origin.path or 'the product'}"
 
     def _still_there(self, origin: NameOrigin) -> bool:
-        """Tell whether the product still has what had a name; what is renamed or moved has to come from elsewhere."""
+        """True if the product still has what had a name; what is renamed or moved has to come from elsewhere."""
         if origin.path not in self.main.paths:
             return not origin.path or any(path.startswith(f"{origin.path}/") for path in self.now.paths)
         if origin.path not in self.now.paths:
@@ -208,15 +208,15 @@ def _set_by(body: Body, name: str) -> frozenset[str]:
 def _used(body: Body, scope: Mapping[str, NameOrigin]) -> dict[str, NameOrigin]:
     """Return what a body uses of the product by name, members of its modules as well."""
     text = _text(body)
-    found = {word: scope[word] for word in words(text) if scope.get(word, OUTSIDE).kind is OriginKind.PRODUCT}
+    result = {word: scope[word] for word in words(text) if scope.get(word, OUTSIDE).kind is OriginKind.PRODUCT}
     for outer, member in (each for line in text for each in _MEMBER.findall(line)):
-        if outer in found and not found[outer].name:
-            found.setdefault(member, NameOrigin(OriginKind.PRODUCT, found[outer].path, member))
-    return found
+        if outer in result and not result[outer].name:
+            result.setdefault(member, NameOrigin(OriginKind.PRODUCT, result[outer].path, member))
+    return result
 
 
 def _arrives(side: Side, body: Body, scope: Mapping[str, NameOrigin]) -> bool:
-    """Tell whether a body uses the product, by itself or by something of the tests that does."""
+    """True if a body uses the product, by itself or by something of the tests that does."""
     said = words((*_text(body), *side.around(body)))
     origins = [scope[word] for word in said if word in scope]
     return any(origin.kind is OriginKind.PRODUCT for origin in origins) or any(

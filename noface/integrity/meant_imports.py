@@ -17,7 +17,7 @@ _NOT_THERE = frozenset({"ImportError", "ModuleNotFoundError"})
 
 
 def excuses_unused_import(kind: str) -> bool:
-    """Tell whether an excuse names the rule of unused imports, and nothing else."""
+    """True if an excuse names the rule of unused imports, and nothing else."""
     return _OF_UNUSED.fullmatch(kind) is not None
 
 
@@ -31,13 +31,13 @@ def meant_imports(path: str, text: str, tree: Collection[str]) -> frozenset[int]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset()
     probes = {id(node) for probe in ast.walk(module) if _is_probe(probe) for node in ast.walk(probe)}
-    found = (node for node in ast.walk(module) if isinstance(node, (ast.Import, ast.ImportFrom)))
-    meant = (node for node in found if id(node) in probes or any(place in tree for place in _places(path, node)))
+    nodes = (node for node in ast.walk(module) if isinstance(node, (ast.Import, ast.ImportFrom)))
+    meant = (node for node in nodes if id(node) in probes or any(place in tree for place in _places(path, node)))
     return frozenset(line for node in meant for line in range(node.lineno, (node.end_lineno or node.lineno) + 1))
 
 
 def _is_probe(node: ast.AST) -> bool:
-    """Tell whether a statement tries something that may not be installed."""
+    """True if a statement tries something that may not be installed."""
     if not isinstance(node, ast.Try):
         return False
     caught = (each for handler in node.handlers if handler.type is not None for each in ast.walk(handler.type))

@@ -91,31 +91,31 @@ class Tree:
 
         A way that leaves the tree, or has no end, ends with the last link in it.
         """
-        found: list[str] = []
+        result: list[str] = []
         for _ in range(_HOPS_MAX):
             parts = path.split("/")
             link = next((p for p in ("/".join(parts[:n]) for n in range(1, len(parts) + 1)) if p in self.links), None)
             if link is None:
-                return (*found, path)
-            found.append(link)
+                return (*result, path)
+            result.append(link)
             path = posixpath.normpath(posixpath.join(posixpath.dirname(link), self.links[link], path[len(link) + 1 :]))
             if path.startswith(("/", "..")) or path == ".":
                 break
-        return tuple(found)
+        return tuple(result)
 
     def files_named(self, text: str, folders: Iterable[str] = ("",)) -> tuple[str, ...]:
         """Return the files that words of a script or of settings name, seen from `folders`, with the links to them.
 
         What stands before the first slash of a word may be a variable with the tree's own place.
         """
-        found: dict[str, None] = {}
+        result: dict[str, None] = {}
         for word in dict.fromkeys(_WORD.findall(text)):
             for name in (word.strip("/"), word.partition("/")[2].strip("/")):
                 for folder in folders if name else ():
                     places = self.places(posixpath.normpath(posixpath.join(folder, name)))
                     if places[-1] in self.paths:
-                        found.update(dict.fromkeys(places))
-        return tuple(found)
+                        result.update(dict.fromkeys(places))
+        return tuple(result)
 
     def scripts_matching(self, text: str) -> tuple[str, ...]:
         """Return the shell scripts, by their endings, that a pattern in a command or a script means: `checks/*.sh`."""

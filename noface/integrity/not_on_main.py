@@ -76,18 +76,18 @@ def lacking(command: str, checkout: Checkout) -> tuple[Lacking, ...]:
     words = [word for part in simple_commands(command) for word in _arguments(part)]
     folders = [base for word in words for base in (word, posixpath.dirname(word))]
     bases = dict.fromkeys(["", *(base for base in folders if any(base in places for places in checkout.places))])
-    found: dict[Lacking, None] = {}
+    result: dict[Lacking, None] = {}
     for word in words:
         file, *inner = word.split("::")
         path = _path(file, bases, checkout)
         if path is None:
-            found.update(dict.fromkeys(_dotted(word, bases, checkout)))
+            result.update(dict.fromkeys(_dotted(word, bases, checkout)))
         elif path not in checkout.places[0]:
-            found[Lacking(path)] = None
+            result[Lacking(path)] = None
         else:
             names = [_PLACE.sub("", name) for name in inner]
-            found.update((Lacking(path, name), None) for name in names if _defined(name, path, checkout))
-    return tuple(found)
+            result.update((Lacking(path, name), None) for name in names if _defined(name, path, checkout))
+    return tuple(result)
 
 
 def _arguments(words: list[str]) -> Iterator[str]:
@@ -105,7 +105,7 @@ def _folders(paths: Iterable[str]) -> frozenset[str]:
 
 
 def _path(word: str, bases: Iterable[str], checkout: Checkout) -> str | None:
-    """Return the path that a word names, main's if there is one; None where it names none."""
+    """Return the path that a word names, main's if there is one; None if it names none."""
     if not word or word.startswith(("/", "~")):
         return None
     name = _PLACE.sub("", word).rstrip("/")
@@ -147,7 +147,7 @@ def _module(name: str, bases: Iterable[str], checkout: Checkout) -> str | None:
 
 
 def _defined(name: str, path: str, checkout: Checkout) -> bool:
-    """Tell whether the checkout's file defines a name that main's does not hold."""
+    """True if the checkout's file defines a name that main's does not hold."""
     old, new = checkout.texts.get(path, ("", ""))
     if not name or name not in new or re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", old):
         return False

@@ -1,6 +1,6 @@
 """What a worker left and no snapshot holds: files that git ignores, and files that are left out as rubbish.
 
-It is told where it matters: where nothing else was changed, and where a gate misses one of these files. Compilers,
+It is told where it matters: if nothing else was changed, and where a gate misses one of these files. Compilers,
 runtimes and tools name what they miss by its path, or as a module, package, header or template; what all these share
 is the last part of the name.
 """
@@ -34,7 +34,7 @@ _TOKEN = re.compile(r"[\w$@-]+(?:(?:[./\\]|::)+[\w$@-]+)*")
 
 
 def is_source(path: str) -> bool:
-    """Tell whether a path looks like a file that people write: no secret, no setting of one machine, no output."""
+    """True if a path looks like a file that people write: no secret, no setting of one machine, no output."""
     written = pattern("rubbish", "ignored", "sources").search(path)
     return bool(written) and not pattern("rubbish", "ignored", "never").search(path) and not is_generated(path)
 
@@ -95,7 +95,7 @@ def _ways(files: tuple[NotTaken, ...], commit: str | None, paths: tuple[str, ...
 
 
 def _is_missed(path: str, failure: Failure) -> bool:
-    """Tell whether a line of a failure says that this file, its module or its package is not there."""
+    """True if a line of a failure says that this file, its module or its package is not there."""
     name, absent = basename(path), pattern("rubbish", "ignored", "missing")
     names = {name, name.rpartition(".")[0], basename(dirname(path))}
     wanted = {each for each in names if len(each) >= _NAME_CHARS_MIN and each not in _EMPTY_STEMS}

@@ -126,10 +126,10 @@ class Side:
         if path not in self._names:
             self._names[path] = {}  # files import each other
             rest = "\n".join(line for _, line in self._rest(path))
-            found = dict(self._beside(path, rest))
-            found |= dict(self.imported(path, rest))
-            found |= {name: NameOrigin(OriginKind.TESTS, path, name) for name in self._defined(path)}
-            self._names[path] = found
+            named = dict(self._beside(path, rest))
+            named |= dict(self.imported(path, rest))
+            named |= {name: NameOrigin(OriginKind.TESTS, path, name) for name in self._defined(path)}
+            self._names[path] = named
         return self._names[path]
 
     def fixtures(self, path: str) -> dict[str, NameOrigin]:
@@ -173,7 +173,7 @@ class Side:
         return self._made[origin]
 
     def reach(self, path: str, said: frozenset[str]) -> bool:
-        """Tell whether words of a file lead to the product, by themselves or by what they mean in the tests."""
+        """True if words of a file lead to the product, by themselves or by what they mean in the tests."""
         if (path, said) not in self._reach:
             seen, left = set[NameOrigin](), [(path, said)]
             while left and (path, said) not in self._reach:
@@ -221,8 +221,8 @@ class Side:
                     yield alias.strip() or name.partition(".")[0], self._resolved(path, f"import {name}", (name,))
 
     def _in_script(self, path: str, text: str) -> Iterator[tuple[str, NameOrigin]]:
-        found = [(names, module, "") for names, module in _OF_SCRIPT.findall(text)]
-        for names, module, member in (*found, *_REQUIRED.findall(text)):
+        imports = [(names, module, "") for names, module in _OF_SCRIPT.findall(text)]
+        for names, module, member in (*imports, *_REQUIRED.findall(text)):
             origin = self._specified(path, module)
             outer, _, inner = names.strip().removesuffix("from").removeprefix("type ").partition("{")
             for name in _WORD.findall(outer):
@@ -291,8 +291,8 @@ class Side:
         folder = posixpath.dirname(path)
         near = (path, folder, posixpath.dirname(folder))  # `from . import x`
         parts = {*re.split(r"[./]", ".".join(said)), *map(posixpath.basename, near), "test", "tests"}
-        found = [t for part in parts for t in self._by_word.get(part, ()) if uses_code(path, statement, t)]
-        best = max(found, key=lambda each: (_depth(each), -len(each)), default="")
+        targets = [t for part in parts for t in self._by_word.get(part, ()) if uses_code(path, statement, t)]
+        best = max(targets, key=lambda each: (_depth(each), -len(each)), default="")
         return NameOrigin(self.kind(best), best) if best else OUTSIDE
 
     def _all_of(self, origin: NameOrigin) -> Iterator[tuple[str, NameOrigin]]:
@@ -368,8 +368,8 @@ class Side:
             for depth, line in self._rest(path)
             if (depth == 0 or (inner and line[-1:] != ",")) and "require(" not in line and "import(" not in line
         )
-        found = (_DEFINES.match(line) for line in lines)
-        return frozenset((*functions, *(each[1] or each[2] for each in found if each)))
+        matches = (_DEFINES.match(line) for line in lines)
+        return frozenset((*functions, *(each[1] or each[2] for each in matches if each)))
 
 
 def _depth(path: str) -> int:

@@ -84,14 +84,14 @@ def rubbish_in(
     new: Collection[str], on_main: Collection[str], wanted: RubbishRules, statuses: Mapping[str, str], patch: str = ""
 ) -> dict[str, Rubbish]:
     """Return which of the `new` files are rubbish; `statuses` are all changed paths with git's letters."""
-    found = dict(_by_name(new, on_main, wanted)) | _locks(new, on_main, wanted, statuses)
-    found = {path: one for path, one in found.items() if not matches_any(path, wanted.files)}
-    if not any(one.unless for one in found.values()):
-        return found
-    apart = {shown(path) for path in found}
+    result = dict(_by_name(new, on_main, wanted)) | _locks(new, on_main, wanted, statuses)
+    result = {path: one for path, one in result.items() if not matches_any(path, wanted.files)}
+    if not any(one.unless for one in result.values()):
+        return result
+    apart = {shown(path) for path in result}
     lines = (line for line in changed_lines(patch) if not line.removed and line.path not in apart)
     text = "\n".join(line.text for line in lines)
-    return {path: one for path, one in found.items() if not any(_says(text, word) for word in one.unless)}
+    return {path: one for path, one in result.items() if not any(_says(text, word) for word in one.unless)}
 
 
 _ASKED = r"(^(\S*/)?|(?i:(?<!not )(?<!never )(?<!n't )\b(commit|check\w* in|track|ship|publish)\w*\b[^.\n]{0,60}[\s`]))"
@@ -110,12 +110,12 @@ def _by_name(new: Collection[str], on_main: Collection[str], wanted: RubbishRule
             yield path, Rubbish("[limits] rubbish")
             continue
         filled = None if marked.isdisjoint(above(path)) else _FILLED
-        found = next((each for each in _kinds() if each[0].search(path)), filled)
-        if found is None or (
-            "tests" in found[1]["kept_by"] and pattern("integrity", "judges", "test_folder").search(path)
+        first = next((each for each in _kinds() if each[0].search(path)), filled)
+        if first is None or (
+            "tests" in first[1]["kept_by"] and pattern("integrity", "judges", "test_folder").search(path)
         ):
             continue
-        paths, kind = found
+        paths, kind = first
         if paths not in of_main:
             of_main[paths] = [other for other in on_main if paths.search(other)]
         if not _is_kept(path, paths.search(path), of_main[paths], wanted.said):
@@ -124,7 +124,7 @@ def _by_name(new: Collection[str], on_main: Collection[str], wanted: RubbishRule
 
 
 def _is_kept(path: str, found: re.Match[str] | None, of_main: list[str], said: str) -> bool:
-    """Tell whether the issue names such a file, or main keeps some: in such a folder, of that name, or beside it."""
+    """True if the issue names such a file, or main keeps some: in such a folder, of that name, or beside it."""
     if found is None or _says(said, path):
         return _says(said, path)
     folder = found[0].strip("/") if found.end() < len(path) else ""
@@ -144,7 +144,7 @@ def _locks(
     new: Collection[str], on_main: Collection[str], wanted: RubbishRules, statuses: Mapping[str, str]
 ) -> dict[str, Rubbish]:
     """Return the new lock files of another package manager than main's, or of one that nobody asked for."""
-    found: dict[str, Rubbish] = {}
+    result: dict[str, Rubbish] = {}
     for system in table("rubbish")["locks"].values():
         files, manifests = system["files"], system["manifests"]
         added = [path for path in new if basename(path) in files]
@@ -157,11 +157,11 @@ def _locks(
         for path in added if what and changed.isdisjoint(files) else ():
             words = (basename(path), *files[basename(path)])
             if basename(path) not in kept and not any(_says(wanted.said.lower(), word.lower()) for word in words):
-                found[path] = Rubbish(what, unless=words)
-    return found
+                result[path] = Rubbish(what, unless=words)
+    return result
 
 
 def _says(text: str, word: str) -> bool:
-    """Tell whether a text holds a file's name, or a word, as a whole; a short name may mean anything."""
+    """True if a text holds a file's name, or a word, as a whole; a short name may mean anything."""
     short = "." in word and "/" not in word and len(word) < _NAME_CHARS_MIN
     return word in text and not short and re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-])", text) is not None

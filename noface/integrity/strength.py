@@ -155,7 +155,7 @@ AS_STRONG = Weaker()
 
 
 def asserting(line: str) -> bool:
-    """Tell whether a line asserts something that may be wrong."""
+    """True if a line asserts something that may be wrong."""
     if not _tests("assertion").search(line) or _tests("no_assertion").search(line):
         return False
     if line.count("(") != line.count(")"):
@@ -166,7 +166,7 @@ def asserting(line: str) -> bool:
 
 def bodies(path: str, text: str) -> dict[_Key, Body]:
     """Return the bodies of a test file by path, what they stand in, name, and a number if that is not enough."""
-    found: dict[_Key, Body] = {}
+    result: dict[_Key, Body] = {}
     alike = Counter[_Key]()
     for writing in _written(text, _inside(path, text)):
         below = writing.lines[0][1] if writing.lines else ""
@@ -175,18 +175,18 @@ def bodies(path: str, text: str) -> dict[_Key, Body]:
         alike[key] += 1
         if alike[key] > 1:
             key = (*key, str(alike[key]))
-        found[key] = Body(path, name, writing.test, tuple(each for _, each in writing.head), tuple(writing.lines))
-    return found
+        result[key] = Body(path, name, writing.test, tuple(each for _, each in writing.head), tuple(writing.lines))
+    return result
 
 
 def mostly_asserts(path: str, text: str) -> bool:
-    """Tell whether at least half of a file's functions assert something, as those of a helper of tests do."""
+    """True if at least half of a file's functions assert something, as those of a helper of tests do."""
     named = [body for body in bodies(path, text).values() if body.name]
     return bool(named) and 2 * sum(bool(body.asserts) for body in named) >= len(named)
 
 
 def asks_only_more(main: Body, now: Body) -> bool:
-    """Tell whether a body has main's lines in their order, and beside them nothing but further assertions."""
+    """True if a body has main's lines in their order, and beside them nothing but further assertions."""
     if main.head != now.head:
         return False
     left = iter(now.written)
@@ -203,14 +203,14 @@ def asks_only_more(main: Body, now: Body) -> bool:
 
 def _inside(path: str, text: str) -> set[int]:
     """Return the numbers of the lines that begin within a string: their indentation says nothing."""
-    found: set[int] = set()
+    result: set[int] = set()
     first = seen = 0
     for match in (_TICKED if path.endswith(_TICKS) else _WIDE).finditer(text):
         if more := match[0].count("\n"):
             first += text.count("\n", seen, match.start())
             seen = match.start()
-            found.update(range(first + 1, first + more + 1))
-    return found
+            result.update(range(first + 1, first + more + 1))
+    return result
 
 
 def _written(text: str, inside: set[int]) -> list[_Writing]:
@@ -218,16 +218,16 @@ def _written(text: str, inside: set[int]) -> list[_Writing]:
     rest = _Writing("", "", -1, test=False, head=[])
     found, open_, around, above = [rest], [rest], [(-1, "")], _Writing("", "", -1, test=False, head=[])
     for number, line in enumerate(each[:_CHARS_MAX] for each in text.split("\n")):
-        said = line.strip()
-        if not said or (_tests("comment").search(line) and number not in inside):
+        words = line.strip()
+        if not words or (_tests("comment").search(line) and number not in inside):
             continue
         depth = len(line[: -len(line.lstrip())].expandtabs(_TAB)) if line[0] in " \t" else 0
         if number in inside:
-            open_[-1].lines.append((open_[-1].lines[-1][0] if open_[-1].lines else depth, said))
+            open_[-1].lines.append((open_[-1].lines[-1][0] if open_[-1].lines else depth, words))
             continue
         goes_on = bool(_GOES_ON.match(line))
         if above.head and (depth > above.depth or (depth == above.depth and goes_on)):
-            above.head.append((depth, said))
+            above.head.append((depth, words))
             continue
         while depth < open_[-1].depth or (depth == open_[-1].depth and not goes_on):
             open_.pop()
@@ -235,18 +235,18 @@ def _written(text: str, inside: set[int]) -> list[_Writing]:
             around.pop()
         here = open_[-1]
         if _tests("attribute").search(line) and not here.test:
-            above.depth, above.head = depth, [*above.head, (depth, said)]
+            above.depth, above.head = depth, [*above.head, (depth, words)]
             continue
         name, test = _begun(line, [each for _, each in above.head])
         if name and not here.test and (test or here is rest):
-            here = _Writing(name, around[-1][1], depth, test, [*above.head, (depth, said)])
+            here = _Writing(name, around[-1][1], depth, test, [*above.head, (depth, words)])
             found.append(here)
             open_.append(here)
         else:
-            here.lines += [*above.head, (depth, said)]
+            here.lines += [*above.head, (depth, words)]
         above.head = []
         if not goes_on:
-            around.append((depth, said))
+            around.append((depth, words))
     return found
 
 
@@ -373,7 +373,7 @@ def of_bodies(main: Mapping[_Key, Body], now: Mapping[_Key, Body]) -> Weaker:
 
 
 def _unused(body: Body, now: Mapping[_Key, Body]) -> bool:
-    """Tell whether a function that is no test is named by nothing beside it, as one that was a test."""
+    """True if a function that is no test is named by nothing beside it, as one that was a test."""
     named = (line for other in now.values() if other is not body for line in (*other.head, *other.lines))
     plain = bool(body.name) and not body.test and len(body.head) == 1
     return plain and not any(body.name in _NAME.findall(line) for line in named)
@@ -385,13 +385,13 @@ def counterparts(main: Mapping[_Key, Body], now: Mapping[_Key, Body]) -> dict[_K
     if len(old) * len(new) > _PAIRS_MAX:
         old = [key for key in old if main[key].test]
     pairs = [(_alike(main[k], now[n]), k, n) for k in old for n in new][:_PAIRS_MAX]
-    found: dict[_Key, Body] = {}
+    result: dict[_Key, Body] = {}
     taken: set[_Key] = set()
     for alike, key, other in sorted(pairs, key=lambda pair: -pair[0]):
-        if alike >= _ALIKE and key not in found and other not in taken:
-            found[key] = now[other]
+        if alike >= _ALIKE and key not in result and other not in taken:
+            result[key] = now[other]
             taken.add(other)
-    return found
+    return result
 
 
 def _alike(one: Body, other: Body) -> float:
@@ -436,11 +436,11 @@ class _Gained:
             same = self._same(line, left)
             alike = (at for at in left if not values and _ratio(words, self.words[at]) >= _LINE_ALIKE)
             given = (at for at in left if not values and asked and self.given[at] and asked <= self.names[at])
-            found = same if same is not None else next(alike, next(given, None))
-            row = next((at for at in left if values and values <= left[at]), None) if found is None else None
-            missing += found is None and row is None
-            if found is not None:
-                del left[found]
+            match = same if same is not None else next(alike, next(given, None))
+            row = next((at for at in left if values and values <= left[at]), None) if match is None else None
+            missing += match is None and row is None
+            if match is not None:
+                del left[match]
             elif row is not None:
                 left[row] = left[row] - values
         return missing
@@ -463,8 +463,8 @@ def _lacking(body: Body, now: Body | None, gained: _Gained) -> int:
 
 def _gone(body: Body, gained: _Gained) -> str:
     """Say that a test is gone, "" if other tests gain what it asserts, or calls where it asserts nothing."""
-    said = body.asserts or tuple(_plain(line) for line in body.lines if _CALL.search(line))
-    lacking = not said or 2 * gained.lacking(said) > len(said) - (len(said) == 1)
+    asserted = body.asserts or tuple(_plain(line) for line in body.lines if _CALL.search(line))
+    lacking = not asserted or 2 * gained.lacking(asserted) > len(asserted) - (len(asserted) == 1)
     return "is gone" if body.test and lacking else ""
 
 
@@ -500,10 +500,10 @@ def as_was(
 
     Free is what others than the run put on main, and what somebody let it change. What is new on main counts as it is.
     """
-    found = dict(start)
+    first = dict(start)
     for old, new in free:
         for key in {*old, *new}:
             if old.get(key) != new.get(key):
-                found.pop(key, None)
-                found |= {key: new[key]} if key in new else {}
-    return {**main, **found}
+                first.pop(key, None)
+                first |= {key: new[key]} if key in new else {}
+    return {**main, **first}

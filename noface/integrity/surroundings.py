@@ -94,7 +94,7 @@ def _found(path: str, text: str, flow: "_Flow", lines: Collection[int] | None) -
 
 
 def _asks_import(node: ast.expr, scope: "_Scope") -> bool:
-    """Tell whether a condition is about what there is to import: whether a name of it is None, or a module has one."""
+    """True if a condition is about what there is to import: whether a name of it is None, or a module has one."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "hasattr":
         return bool(node.args) and isinstance(node.args[-1], ast.Constant)
     none = isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Is, ast.IsNot))

@@ -92,7 +92,7 @@ def lexed_conditions(
     code = _read(path, text)
     ending = path.rpartition(".")[2]
     beside = [_read(name, each) for name, each in (others or {}).items() if name != path and name.endswith(ending)]
-    found = []
+    result = []
     for start, end, then in _heads(code):
         token = code.tokens[start]
         if lines is None or token.line in lines:
@@ -101,8 +101,8 @@ def lexed_conditions(
                 words = " ".join(text[token.at : code.tokens[end - 1].at + len(code.text(end - 1))].split())
                 where = code.tokens[then].at + (code.go and code.text(then) == "{")
                 place = (token.line, token.at, where, 0)
-                found.append(Condition(path, place, words[:120], asks, token.at, where))
-    return tuple(found)
+                result.append(Condition(path, place, words[:120], asks, token.at, where))
+    return tuple(result)
 
 
 def _asked(code: _Code, beside: list[_Code], start: int, end: int) -> frozenset[str]:
@@ -299,7 +299,7 @@ def _set(
 
 def _origins(code: _Code, beside: list[_Code], start: int, end: int) -> frozenset[str]:
     """Return where the values of a range of tokens come from, as `_Flow.origins` does."""
-    found = set[str]()
+    names = set[str]()
     left: list[tuple[_Code, int, int, bool]] = [(code, start, end, False)]
     seen = set[tuple[int, int, int, bool]]()
     steps = 0
@@ -317,12 +317,12 @@ def _origins(code: _Code, beside: list[_Code], start: int, end: int) -> frozense
             if token.is_name and not token.is_string and where.text(at - 1) not in (".", "?."):
                 for each in _of_name(where, beside, at, (first, last), own=own):
                     if isinstance(each, str):
-                        found.add(each)
+                        names.add(each)
                     else:
                         left.append(each)
-        if GIVEN in found:
+        if GIVEN in names:
             return frozenset({GIVEN})
-    return frozenset(found)
+    return frozenset(names)
 
 
 def _of_name(

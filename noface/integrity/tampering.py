@@ -105,25 +105,25 @@ def _tests(key: str) -> re.Pattern[str]:
 
 
 def is_code(path: str) -> bool:
-    """Tell whether a path looks like a file of code."""
+    """True if a path looks like a file of code."""
     return _tests("code").search(path) is not None
 
 
 def is_test_file(path: str) -> bool:
-    """Tell whether a path looks like a file of tests."""
+    """True if a path looks like a file of tests."""
     return _tests("path").search(path) is not None and _tests("code").search(path) is not None
 
 
 def asserts(text: str) -> bool:
-    """Tell whether a line of code asserts something."""
+    """True if a line of code asserts something."""
     return next(_asserting(text), None) is not None
 
 
 def assertions(text: str) -> tuple[str, ...]:
     """Return the lines of code that assert something or begin a test, in their order and without blanks around them."""
     lines = text.splitlines()
-    found = {*_asserting(text), *(n for n, line in enumerate(lines) if _tests("case").search(line[:_CHARS_MAX]))}
-    return tuple(lines[number].strip() for number in sorted(found))
+    numbers = {*_asserting(text), *(n for n, line in enumerate(lines) if _tests("case").search(line[:_CHARS_MAX]))}
+    return tuple(lines[number].strip() for number in sorted(numbers))
 
 
 def _asserting(text: str) -> Iterator[int]:
@@ -134,12 +134,12 @@ def _asserting(text: str) -> Iterator[int]:
 
 
 def begins_test(text: str) -> bool:
-    """Tell whether a line of code begins a test."""
+    """True if a line of code begins a test."""
     return any(_tests("case").search(line[:_CHARS_MAX]) for line in text.splitlines())
 
 
 def has_functions(text: str) -> bool:
-    """Tell whether code holds functions: what holds none is data."""
+    """True if code holds functions: what holds none is data."""
     return any("=>" in line or _tests("function").search(line[:_CHARS_MAX]) for line in text.splitlines())
 
 
@@ -148,7 +148,7 @@ class Weakened:
     """What was weakened in tests, each as a short phrase.
 
     `rewritten`: nothing else is found than what who knows the tests by their ids can tell when they have run:
-    assertions are fewer, and tests were added, parametrised perhaps; or tests are skipped, perhaps only where they
+    assertions are fewer, and tests were added, parametrised perhaps; or tests are skipped, perhaps only if they
     cannot run. `taken`: nothing else is found than that these tests are gone or assert less; `emptied`: one of them has
     lost all or most of it.
     """
@@ -237,14 +237,14 @@ def _made_weaker(lines: list[Line]) -> list[str]:
     removed = {(line.path, line.stretch) for line in lines if line.removed}
     gone = {text for place, texts in stretches.items() if place in removed for text in texts}
     moved = gone & {text for place, texts in stretches.items() if place not in removed for text in texts}
-    found = []
+    result = []
     for (path, stretch), old_texts in stretches.items():
         before = [text for text in old_texts if text not in moved]
         after = [text for text in stretches.get((path, stretch + 1), []) if text not in moved]
         if (path, stretch) in removed and (path, stretch + 1) not in removed and len(before) == len(after):
             pairs = zip(before, after, strict=True)
-            found += [f"{path}: `{old}` became `{new}`, which asks for less" for old, new in pairs if _less(old, new)]
-    return found
+            result += [f"{path}: `{old}` became `{new}`, which asks for less" for old, new in pairs if _less(old, new)]
+    return result
 
 
 def _less(old: str, new: str) -> bool:
@@ -272,13 +272,13 @@ def _weighed(lines: list[Line]) -> _Balance:
 
 
 def _name(line: str) -> str:
-    """Return the name of the test that a line begins, "" where it stands elsewhere."""
+    """Return the name of the test that a line begins, "" if it stands elsewhere."""
     match = _tests("case_name").search(line)
     return next(filter(None, match.groups()), "") if match is not None else ""
 
 
 def _on_new_test(lines: list[Line], index: int) -> bool:
-    """Tell whether the added skip at `index` stands above, or in, a test added in the same stretch of lines."""
+    """True if the added skip at `index` stands above, or in, a test added in the same stretch of lines."""
     step = 1 if _tests("skip_above").search(lines[index].text) else -1
     here = index
     while 0 <= here + step < len(lines) and lines[here + step].stretch == lines[index].stretch:
@@ -430,7 +430,7 @@ def excused(shown: tuple[str, ...], found: Failure) -> Failure:
 
 
 def named_among(test: str, bodies: Collection[str]) -> bool:
-    """Tell whether a test, by its id, is one of the bodies of a file, by file and name."""
+    """True if a test, by its id, is one of the bodies of a file, by file and name."""
     file, _, name = test.rpartition("::") if "::" in test else ("", "", test)
     name = name.partition("[")[0]
     owner = file.partition("::")[0]

@@ -60,7 +60,7 @@ def other_tools(main: Packages, now: Packages, by_main: Collection[str], by_chan
     """
     product = products(main, now, by_main, by_change)
     tools = {name for place, name in main if (place, name) not in product}
-    found = []
+    result = []
     for key in sorted({*main, *now}):
         before, after = main.get(key), now.get(key)
         extends = after is not None and any(
@@ -68,12 +68,12 @@ def other_tools(main: Packages, now: Packages, by_main: Collection[str], by_chan
         )
         versions = tuple(side.version if side is not None else "" for side in (before, after))
         if extends or (key not in product and versions[0] != versions[1]):
-            found.append(OtherTool(*key, *versions))
-    return found
+            result.append(OtherTool(*key, *versions))
+    return result
 
 
 def belongs_to(group: str, tools: Collection[str]) -> bool:
-    """Tell whether one of the tools loads a group of entry points: it has the tool's name, and what follows."""
+    """True if one of the tools loads a group of entry points: it has the tool's name, and what follows."""
     return _GROUP_OWNER.split(group)[0] in tools
 
 
@@ -115,14 +115,14 @@ def _used(packages: Packages, words: Collection[str], declared: Collection[Key])
 
 
 def _with_needs(packages: Packages, start: Iterable[Key]) -> set[Key]:
-    found: set[Key] = set()
+    result: set[Key] = set()
     left = [key for key in start if key in packages]
     while left:
         key = left.pop()
-        if key not in found:
-            found.add(key)
+        if key not in result:
+            result.add(key)
             left += [(key[0], name) for name in packages[key].needs if (key[0], name) in packages]
-    return found
+    return result
 
 
 _IMPORTED = re.compile(r"^[ \t]*+(?:from|import)[ \t]++([\w., \t]++)", re.MULTILINE)

@@ -66,7 +66,7 @@ class Untouched:
     words: frozenset[str] = frozenset()
 
     def names_file(self, value: str) -> bool:
-        """Tell whether a text names a file or a folder: a path, the last part of one, its stem, its ending, a glob."""
+        """True if a text names a file or a folder: a path, the last part of one, its stem, its ending, a glob."""
         parts = [part.strip("*?") for part in _SLASHES.split(value) if part.strip("*?.")]
         return bool(parts) and not value.isdigit() and all(part in self.files for part in parts)
 
@@ -151,7 +151,7 @@ def _turned_data(text: str, stays: Untouched, shift: int, *, ends: bool = False)
 
 
 def _is_word(piece: LexedPiece) -> bool:
-    """Tell whether a piece is a word of its language, such as a constant or the name of an error."""
+    """True if a piece is a word of its language, such as a constant or the name of an error."""
     from pygments.token import Keyword, Name
 
     return piece.is_a(Keyword, Name)
@@ -197,27 +197,27 @@ def turned_inside(path: str, text: str, shift: int = 0) -> str | None:
 def turned_examples(text: str, shift: int = 0) -> str | None:
     """Return documentation with other values in what its examples print, or assert between fences."""
     lines = text.split("\n")
-    now, shown, fenced = [], False, False
+    now, expected, fenced = [], False, False
     for number, line in enumerate(lines, shift):
         words = _DOC_MARKS.sub("", line).strip()
         prompted = words.startswith((_PROMPT.strip(), "..."))
         fenced ^= words.startswith("```")
-        printed = shown and words and not prompted and not words.startswith("Traceback")
+        printed = expected and words and not prompted and not words.startswith("Traceback")
         asserted = fenced and _PROMPT not in text and pattern("integrity", "tests", "assertion").search(words)
         now.append(_another_end(line, number, _LAST if printed else _VALUE) if printed or asserted else line)
-        shown = prompted or (shown and bool(words))
+        expected = prompted or (expected and bool(words))
     return "\n".join(now) if now != lines else None
 
 
 def _outputs(text: str, shift: int) -> dict[tuple[int, int], str]:
     """Return other words for what Go's examples print, which the comment at their end says, by their places."""
     by: dict[tuple[int, int], str] = {}
-    at, shown = 0, False
+    at, expected = 0, False
     for number, line in enumerate(text.split("\n"), shift):
         words = line.strip()
         begins = _OUTPUT.match(words) is not None
-        shown = words.startswith("//") and (shown or begins)
-        if shown and (words.rpartition(":")[2].strip() if begins else words):
+        expected = words.startswith("//") and (expected or begins)
+        if expected and (words.rpartition(":")[2].strip() if begins else words):
             by[at, at + len(line)] = _another_end(line, number)
         at += len(line) + 1
     return by
@@ -261,17 +261,17 @@ def _asked(text: str) -> frozenset[int]:
     """Return the numbers of the lines that assert or hold rows of a table, counted from 1."""
     asserts, no, row = (pattern("integrity", "tests", key) for key in ("assertion", "no_assertion", "row"))
     compares = pattern("integrity", "tests", "exact")
-    found: set[int] = set()
+    result: set[int] = set()
     until = depth = 0
     for number, line in enumerate(text.split("\n"), 1):
         short = line[:_LINE_CHARS_MAX]
         begins = asserts.search(short) and not no.search(short)
         if begins or number <= until or row.search(short) or compares.search(short):
-            found.add(number)
+            result.add(number)
         if begins:
             until = number + _LINES_OF_ASSERTION_MAX
             depth = 0
         if number <= until:
             depth += sum(line.count(c) for c in "([{") - sum(line.count(c) for c in ")]}")
             until = until if depth > 0 else 0
-    return frozenset(found)
+    return frozenset(result)

@@ -20,16 +20,16 @@ def unrun(ran: Mapping[str, Iterable[str]], on_main: Iterable[str]) -> dict[str,
     paths = frozenset(on_main)
     files = {gate: {test.partition("::")[0] for test in tests} & paths for gate, tests in ran.items()}
     left = paths.difference(*files.values())
-    found: dict[str, tuple[str, ...]] = {}
+    result: dict[str, tuple[str, ...]] = {}
     for gate, own in files.items():
         shapes = {shape for path in own if (shape := _shape(path))}
-        found[gate] = tuple(sorted(path for path in left if _shape(path) in shapes))
-        left = left.difference(found[gate])
-    return found
+        result[gate] = tuple(sorted(path for path in left if _shape(path) in shapes))
+        left = left.difference(result[gate])
+    return result
 
 
 def _shape(path: str) -> tuple[str, str] | None:
-    """Return what in a file's name says that it holds tests, and its suffix; None where nothing does."""
+    """Return what in a file's name says that it holds tests, and its suffix; None if nothing does."""
     stem, suffix = posixpath.splitext(posixpath.basename(path))
     mark = _MARK.search(stem)
     return (mark[0].lower(), suffix) if mark is not None else None

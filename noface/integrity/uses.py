@@ -41,7 +41,7 @@ def _is_folder_itself(path: str) -> bool:
 
 
 def uses_code(path: str, text: str, target: str, *, surely: bool = False) -> bool:
-    """Tell whether the code at `path` uses that at `target`. In a language without rules here a name may be enough.
+    """True if the code at `path` uses that at `target`. In a language without rules here a name may be enough.
 
     It is not where that has to be sure: then the file is named whole, or the folder imported. Nothing uses Go's tests.
     """
@@ -73,12 +73,12 @@ def _within_its_folder(path: str, target: str, word: str) -> str:
 
 
 def names_file(text: str, target: str) -> bool:
-    """Tell whether a text names a file, by its name alone or with what stands before it."""
+    """True if a text names a file, by its name alone or with what stands before it."""
     return re.search(rf"(?<![\w.-]){re.escape(posixpath.basename(target))}(?![\w-]|\.\w)", text) is not None
 
 
 def names_module(text: str, target: str) -> bool:
-    """Tell whether settings name the module at `target` with the packages that it lies in, or its file."""
+    """True if settings name the module at `target` with the packages that it lies in, or its file."""
     own = re.sub(r"\.\w+$", "", target).removesuffix("/__init__")
     dotted = re.escape(own.replace("/", "."))
     return names_file(text, target) or re.search(rf"(?<![\w./-]){dotted}(?![\w/-]|\.\w)", text) is not None
@@ -91,7 +91,7 @@ def stem_of(path: str) -> str:
 
 
 def names_folder(text: str, target: str) -> bool:
-    """Tell whether a text names the folder that a file lies in, or one above it, as part of a path or as a string."""
+    """True if a text names the folder that a file lies in, or one above it, as part of a path or as a string."""
     folders = [re.escape(part) for part in posixpath.dirname(target).split("/") if part]
     if not folders:
         return False
@@ -121,7 +121,7 @@ def _imported(text: str) -> frozenset[str]:
 
 
 def _is_module(path: str, name: str, target: str) -> bool:
-    """Tell whether a name that the module at `path` imports is the module at `target`, or a package above it."""
+    """True if a name that the module at `path` imports is the module at `target`, or a package above it."""
     own = target.rpartition(".")[0].removesuffix("/__init__").removesuffix("/__main__")
     relative = len(name) - len(name.lstrip("."))
     parts = [part for part in name.split(".") if part]
@@ -139,7 +139,7 @@ def _is_module(path: str, name: str, target: str) -> bool:
 
 
 def _is_specified(path: str, specifier: str, target: str) -> bool:
-    """Tell whether a script's specifier leads to `target`; one that an alias begins counts by what follows."""
+    """True if a script's specifier leads to `target`; one that an alias begins counts by what follows."""
     stems = {_SCRIPT.sub("", target)}
     stems |= {posixpath.dirname(target)} if _is_folder_itself(target) else set()
     wanted = _SCRIPT.sub("", specifier.rstrip("/"))
