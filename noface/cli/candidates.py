@@ -156,14 +156,13 @@ def _overview() -> "Overview | None":
 
 def _tables(context: typer.Context) -> dict[str, Any]:
     """Return the tables of noface.toml; none where there is no file that can be read."""
-    from noface.config import load
+    from noface.config.load import load_tables
     from noface.errors import NofaceError
     from noface.git.locate import locate
 
     named = context.params.get("config")
     try:
-        path = load.find(Path.cwd() if named else locate(Path.cwd()).root, Path(named) if named else None)
-        return load.tables(load.read(path), str(path))
+        return load_tables(Path.cwd() if named else locate(Path.cwd()).root, Path(named) if named else None)
     except NofaceError:
         return {}
 

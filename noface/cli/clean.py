@@ -64,7 +64,7 @@ def _gather(plumbing: "Plumbing", slots: Path, *, force: bool) -> "list[Leftover
 
     repository = plumbing.repository
     path = repository.state_dir / "state.db"
-    with contextlib.closing(Database.open(path) if path.exists() else Database.memory()) as database:
+    with contextlib.closing(Database.at(path)) as database:
         reader = Reader(database)
         known = known_issues(plumbing, reader)
         return [

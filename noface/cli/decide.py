@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from noface.cli.session import ReadSession
     from noface.model.history import Verdict
     from noface.store.decisions import Case
-    from noface.store.questions import Questions
 
 
 @answers("What was approved, as JSON.")
@@ -38,7 +37,7 @@ def approve(
         cases = _open_cases(session, issue_ids, Verdict.APPROVED)
         for case in cases:
             if case.settled is None:
-                decisions.approve(time.time(), session.journal, _questions(session), case, said)
+                decisions.approve(time.time(), session.journal, session.questions, case, said)
     return _verdicts(cases, Verdict.APPROVED)
 
 
@@ -47,13 +46,7 @@ def _open_cases(session: "ReadSession", issue_ids: Sequence[str], verdict: "Verd
     from noface.ui.issues import find_issue
 
     rows = {row.id: row for row in (find_issue(session.reader, name) for name in issue_ids)}
-    return [open_case(session.reader, _questions(session), row, verdict) for row in rows.values()]
-
-
-def _questions(session: "ReadSession") -> "Questions":
-    from noface.store.questions import Questions
-
-    return Questions(session.database, session.journal)
+    return [open_case(session.reader, session.questions, row, verdict) for row in rows.values()]
 
 
 def _verdicts(cases: "Sequence[Case]", verdict: "Verdict") -> Answer:
@@ -122,5 +115,5 @@ def reject(
         cases = _open_cases(session, issue_ids, Verdict.REJECTED)
         for case in cases:
             if case.settled is None:
-                decisions.reject(time.time(), session.journal, _questions(session), case, said)
+                decisions.reject(time.time(), session.journal, session.questions, case, said)
     return _verdicts(cases, Verdict.REJECTED)

@@ -36,7 +36,7 @@ def doctor(
 
 
 def _look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> "Health":
-    from noface.cli.doctor_machine import machine, named, project
+    from noface.cli.probes.machine import machine, named, project
     from noface.process.log_masking import known_secrets
     from noface.process.supervise import Launcher
     from noface.ui.doctor import Health
@@ -57,7 +57,7 @@ def _look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> "Health
 
 def _elsewhere(config: "Config", repository: "Repository") -> "tuple[Check, ...]":
     """Say how what lies on other machines is ready; nothing is looked at that the configuration does not use."""
-    from noface.cli.github_ready import github_checks, remote_checks, wanted_of
+    from noface.cli.probes.github import github_checks, remote_checks, wanted_of
 
     wanted = wanted_of(config)
     if wanted is None:
@@ -105,9 +105,9 @@ def _models(
     *,
     probe: bool,
 ) -> "tuple[ModelFinding, ...]":
-    from noface.cli.doctor_models import model_findings, uses, with_probe, with_relations
-    from noface.cli.doctor_models import probe as ask
     from noface.cli.policy_records import model_specs
+    from noface.cli.probes.models import model_findings, uses, with_probe, with_relations
+    from noface.cli.probes.models import probe as ask
     from noface.config.load import parse
     from noface.config.problems import unknown_model
 

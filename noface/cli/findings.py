@@ -104,7 +104,7 @@ def _elsewhere(config: Config, repository: Repository | None) -> Iterator[Findin
     """Yield what is missing on this machine for GitHub, where the configuration asks for it; nothing is sent."""
     if repository is None or not (TRACKERS[config.tracker.kind].remote or config.landing.by_pull_request):
         return
-    from noface.cli.github_ready import github_findings, wanted_of
+    from noface.cli.probes.github import github_findings, wanted_of
 
     if (wanted := wanted_of(config)) is not None:
         yield from github_findings(repository, wanted)

@@ -49,14 +49,13 @@ def fsck(
 
 def _repository(config: Path | None) -> "Repository":
     """Return the repository; a configuration that is missing or wrong keeps nobody from checking."""
-    from noface.config.load import find, read, tables
+    from noface.config.load import load_tables
     from noface.errors import ConfigError
     from noface.git.locate import locate
     from noface.git.repository import discover
 
     try:
-        path = find(locate(Path.cwd()).root, config)
-        project = tables(read(path), str(path)).get("project")
+        project = load_tables(locate(Path.cwd()).root, config).get("project")
     except ConfigError:
         if config is not None:
             raise

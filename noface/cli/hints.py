@@ -38,9 +38,7 @@ def recorded(session: "ReadSession") -> "tuple[PastFailure, ...]":
 
 def issues(session: "ReadSession") -> "dict[str, Issue]":
     """Return the sound issues of the backlog by id: labels and paths stand only in their files."""
-    from noface.cli.session import merged_ids
-
-    return {issue.id: issue for issue in session.tracker.backlog(merged_ids(session.reader)).issues}
+    return {issue.id: issue for issue in session.backlog().issues}
 
 
 def nameless(session: "ReadSession", issue_id: str) -> "Issue":

@@ -11,7 +11,7 @@ from noface.cli.verb import Answer, answers
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
-    from noface.cli.github_ready import Place
+    from noface.cli.probes.github import Place
     from noface.config.sections import Config
     from noface.detection.detected import DetectedGate, DetectedSetup, Detection, Surroundings
     from noface.git.repository import Repository
@@ -140,20 +140,20 @@ def _is_there(path: Path, *, github: bool) -> UsageError:
 
 
 def _place(repository: "Repository") -> "Place":
-    from noface.cli.github_ready import Wanted, place_of
+    from noface.cli.probes.github import Wanted, place_of
 
     return place_of(repository, Wanted())
 
 
 def _make_label(place: "Place") -> bool:
-    from noface.cli.github_ready import make_label
+    from noface.cli.probes.github import make_label
     from noface.data.trackers import DEFAULT_LABEL
 
     return make_label(place.location, DEFAULT_LABEL)
 
 
 def _github(repository: "Repository", place: "Place", *, labelled: bool) -> "Ready":
-    from noface.cli.github_ready import Wanted, github_checks
+    from noface.cli.probes.github import Wanted, github_checks
     from noface.data.trackers import DEFAULT_LABEL
     from noface.ui.init_github import Ready
 
@@ -163,7 +163,7 @@ def _github(repository: "Repository", place: "Place", *, labelled: bool) -> "Rea
 
 def _on_github(repository: "Repository", width: int) -> list[str]:
     """Return the line that tells of --github where the remote is there."""
-    from noface.cli.github_ready import Wanted, place_of
+    from noface.cli.probes.github import Wanted, place_of
     from noface.forge.location import is_enterprise_server
     from noface.ui.text import hanging
 

@@ -79,7 +79,7 @@ def show(
     config: ConfigFile = None,
 ) -> Answer:
     """Show what an issue asks for; `noface show ID` shows its attempts."""
-    from noface.cli.session import merged_ids, open_session, with_own_parts
+    from noface.cli.session import open_session, with_own_parts
     from noface.errors import UsageError
     from noface.model.codec import encode
     from noface.ui.issues import find_issue, issue_page, listed
@@ -87,7 +87,7 @@ def show(
 
     session = open_session(config)
     row = find_issue(session.reader, issue_id)
-    backlog = with_own_parts(session.tracker.backlog(merged_ids(session.reader)), session.database)
+    backlog = with_own_parts(session.backlog(), session.database)
     issue = next((each for each in backlog.issues if each.id == row.id), None)
     if issue is None:
         raise UsageError(
@@ -115,13 +115,13 @@ def issues(config: ConfigFile = None) -> Answer:
 
     Exit code 3 where there are any.
     """
-    from noface.cli.session import merged_ids, open_session, without_unknown
+    from noface.cli.session import open_session, without_unknown
     from noface.errors import EXIT_ATTENTION, EXIT_DONE
     from noface.ui.issues import backlog_document, backlog_page
     from noface.ui.status import listed_issues
 
     session = open_session(config)
-    backlog = without_unknown(session.tracker.backlog(merged_ids(session.reader)), session.location.root, config)
+    backlog = without_unknown(session.backlog(), session.location.root, config)
     statuses = {each.id: each.status for each in listed_issues(session.reader.issues())}
     open_ones = [issue for issue in backlog.issues if statuses.get(issue.id) not in ("merged", "skipped")]
     if any(issue.accept for issue in open_ones):
@@ -132,19 +132,18 @@ def issues(config: ConfigFile = None) -> Answer:
 
 def _uncommitted(issues: "list[Issue]", session: "ReadSession", path: Path | None) -> "tuple[IssueFault, ...]":
     """Return what `accept` names that lies in this checkout and not on main; nothing where git cannot tell."""
-    from noface.cli.uncommitted import uncommitted
-    from noface.config import load
     from noface.config.lines import table_of, tables_of
+    from noface.config.load import load_tables
     from noface.errors import NofaceError
+    from noface.git.checkout import PersonsCheckout, uncommitted
     from noface.git.plumbing import Plumbing
     from noface.git.repository import discover
 
     try:
-        file = load.find(session.location.root, path)
-        tables = load.tables(load.read(file), str(file))
+        tables = load_tables(session.location.root, path)
         repository = discover(session.location.root, str(table_of(tables.get("project")).get("main", "")))
         with closing(Plumbing(repository)) as plumbing:
             gates = (str(gate.get("command", "")) for gate in tables_of(tables.get("gates")))
-            return tuple(uncommitted(plumbing, session.tracker.protected, issues, gates).values())
+            return tuple(uncommitted(PersonsCheckout(plumbing, session.tracker.protected), issues, gates).values())
     except NofaceError:
         return ()

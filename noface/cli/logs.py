@@ -51,14 +51,14 @@ def logs(
             "Give one of them; --follow only with --gate or --raw.",
         )
     from noface.cli.session import open_session
-    from noface.ui.issues import find_issue
+    from noface.ui.issues import find_attempt, find_issue
 
     session = open_session(config)
     row = find_issue(session.reader, issue_id)
     if follow:
         _follow(session, row.id, wanted, gate or "", config, raw=raw)
         return None
-    chosen = _attempt(session.reader.attempts(row.id), row.id, wanted)
+    chosen = find_attempt(session.reader.attempts(row.id), row.id, wanted)
     files = _files(chosen, gate, prompt=prompt, diff=diff, undone=undone)
     if raw:
         _copy(files)
@@ -70,11 +70,12 @@ def _follow(
     session: "ReadSession", issue_id: str, number: int | None, gate: str, config: Path | None, *, raw: bool
 ) -> None:
     from noface.ui.follow import Follower, Wanted, noface_at_work
+    from noface.ui.issues import find_attempt
     from noface.ui.logs import agent_of
 
     attempts = session.reader.attempts(issue_id)
     if number is not None or not (attempts or noface_at_work(session.reader)):
-        _attempt(attempts, issue_id, number)
+        find_attempt(attempts, issue_id, number)
     models = _models(session.location.root, config)
     wanted = Wanted(issue_id, number, gate, raw)
     Follower(session.reader, wanted, lambda folder, model: agent_of(folder, model, models)).run()
@@ -82,28 +83,15 @@ def _follow(
 
 def _models(root: Path, config: Path | None) -> Mapping[str, object]:
     """Return the tables of the models; of a broken configuration only the presets, since looking must go on."""
-    from noface.config import load
+    from noface.config.load import load_tables
     from noface.config.presets import with_presets
     from noface.errors import ConfigError
 
     try:
-        path = load.find(root, config)
-        models = load.tables(load.read(path), str(path)).get("models", {})
+        models = load_tables(root, config).get("models", {})
     except ConfigError:
         models = {}
     return with_presets(models if isinstance(models, dict) else {})
-
-
-def _attempt(attempts: "list[AttemptRow]", issue_id: str, number: int | None) -> "AttemptRow":
-    if not attempts:
-        raise UsageError(f"issue {issue_id} has no attempt yet", f"Run it: noface run --issue {issue_id}")
-    if number is None:
-        return attempts[-1]
-    for attempt in attempts:
-        if attempt.number == number:
-            return attempt
-    known = ", ".join(str(attempt.number) for attempt in attempts)
-    raise UsageError(f"issue {issue_id} has no attempt {number}", f"Its attempts: {known}.")
 
 
 def _files(attempt: "AttemptRow", gate: str | None, *, prompt: bool, diff: bool, undone: bool) -> list[Path]:

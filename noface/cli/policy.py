@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from noface.cli.candidates import any_issue, failure_kind, tried_issue
-from noface.cli.verb import Answer, ConfigFile, answers, grouped
+from noface.cli.verb import Answer, ConfigFile, answers, grouped, meant
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from noface.config.sections import Config
     from noface.model.history import History
     from noface.model.issue import Issue
-    from noface.model.taxonomy import FailureKind
     from noface.recovery.policy_table import Recorded
     from noface.store.questions import Questions
     from noface.ui.policy import PolicyView
@@ -46,14 +45,15 @@ def policy(
             sub = context.invoked_subcommand
             raise UsageError(f"options of {sub} come after its name", f"For example: noface policy {sub} --json")
         return None
+    from noface.model.taxonomy import FailureKind
     from noface.ui.policy import policy_document, policy_page
     from noface.ui.policy_path import path_document, path_page
 
-    meant = _kind(kind) if kind is not None else None
+    one = FailureKind(meant(kind, FailureKind, "failure kind", "kinds")) if kind is not None else None
     view = _view(config, issue_id)
-    if meant is None:
+    if one is None:
         return Answer(policy_document(view), lambda _, width: policy_page(view, width))
-    return Answer(path_document(view, meant), lambda _, width: path_page(view, meant, width))
+    return Answer(path_document(view, one), lambda _, width: path_page(view, one, width))
 
 
 @answers()
@@ -73,7 +73,6 @@ def replay(
     from noface.config.load import load, name_of
     from noface.recovery.policy_table import replay as replayed
     from noface.recovery.policy_table import spared
-    from noface.store.questions import Questions
     from noface.ui.issues import find_issue
     from noface.ui.policy_path import replay_document, replay_page
 
@@ -81,7 +80,7 @@ def replay(
     asked = policy_of(load(seen.location.root, config))
     name = name_of(seen.location.root, config)
     ids = (find_issue(seen.reader, issue_id).id,) if issue_id is not None else _attempted(seen)
-    known, questions = _issues(seen), Questions(seen.database, seen.journal)
+    known, questions = _issues(seen), seen.questions
     pasts = [_past(seen, questions, known, each) for each in ids]
     record = seen.reader.record(sys.maxsize)
     made = [(past, replayed(replace(past, record=record), recorded, asked)) for past, recorded in pasts]
@@ -99,21 +98,6 @@ def _attempted(seen: "ReadSession") -> list[str]:
     """Return the issues that have attempts, in the backlog's order."""
     place = {row.id: number for number, row in enumerate(seen.reader.issues())}
     return sorted(seen.reader.attempted(), key=lambda name: place.get(name, len(place)))
-
-
-def _kind(word: str) -> "FailureKind":
-    """Return the kind that is meant, in whatever case it is written."""
-    from difflib import get_close_matches
-
-    from noface.model.taxonomy import FailureKind
-    from noface.ui.text import clean
-
-    name = word.strip().upper().replace("-", "_")
-    if name in FailureKind.__members__:
-        return FailureKind(name)
-    near = get_close_matches(name[:80], list(FailureKind), n=1, cutoff=0.5)
-    meant = f"Did you mean {near[0]}? " if near else ""
-    raise UsageError(f"there is no failure kind {clean(word)[:80]}", f"{meant}The kinds: {', '.join(FailureKind)}.")
 
 
 def _view(config: Path | None, issue_id: str | None) -> "PolicyView":
@@ -164,13 +148,9 @@ def _of_issue(loaded: "Config", config: Path | None, issue_id: str) -> "History"
 
 def _issues(seen: "ReadSession") -> "dict[str, Issue]":
     """Return the sound issues of the backlog by id, and the parts of those that were broken down."""
-    from noface.cli.session import merged_ids
-    from noface.recovery.schedule import with_parts
-    from noface.store.questions import Questions
+    from noface.cli.session import with_own_parts
 
-    parts = Questions(seen.database, seen.journal).children()
-    listed = seen.tracker.backlog(merged_ids(seen.reader)).issues
-    return {issue.id: issue for issue in with_parts(listed, parts)}
+    return {issue.id: issue for issue in with_own_parts(seen.backlog(), seen.database).issues}
 
 
 def _past(

@@ -19,7 +19,6 @@ import typer
 
 from noface.cli.connections import Connections, connect, fetch_issues
 from noface.cli.findings import check_workspaces, config_findings, fault_finding, idle_findings, left_out
-from noface.cli.uncommitted import uncommitted
 from noface.cli.wiring import RunOptions, attempt_environment, bubblewrap_for, remote_issues, settings, slots_dir
 from noface.config.load import load
 from noface.config.problems import unknown_model
@@ -29,6 +28,7 @@ from noface.engine.dispatch import decide, history, plan_tick, record_of
 from noface.engine.engine import Stop, run_session
 from noface.engine.outside import as_agreed
 from noface.errors import ForgeAwayError, UsageError
+from noface.git.checkout import PersonsCheckout, uncommitted
 from noface.git.locate import locate
 from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository, discover
@@ -253,7 +253,7 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
         fetch_issues(tracker, config, repository)
     options = replace(options, issues=named_issues(options.issues, tracker))
     path = repository.state_dir / "state.db"
-    database = Database.open(path) if path.exists() else Database.memory()
+    database = Database.at(path)
     reader, questions = Reader(database), Questions(database, Journal(database))
     chosen = settings(config, repository, options)
     states = reader.states()
@@ -269,7 +269,9 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
             states[issue.id] = IssueState(issue.id, epoch=state.epoch + 1)  # an edit unblocks it, as in the run
     with closing(Plumbing(repository)) as plumbing:
         fresh = [each for each in issues if states[each.id].status in _STARTS and not reader.past(each.id)]
-        lacking = uncommitted(plumbing, tracker.protected, fresh, (gate.command for gate in chosen.gates))
+        lacking = uncommitted(
+            PersonsCheckout(plumbing, tracker.protected), fresh, (gate.command for gate in chosen.gates)
+        )
     issues = tuple(issue for issue in issues if issue.id not in lacking)
     planning = Planning(settings=chosen, reader=reader, questions=questions, spending=Spending(database), clock=Clock())
     planned = plan_tick(planning, issues, states, len(issues))

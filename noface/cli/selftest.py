@@ -17,7 +17,7 @@ def selftest(
     workers: int = typer.Option(3, "--workers", "-w", min=1, max=16, help="Issues worked on at once, in each project."),
 ) -> Answer:
     """Provoke each kind of failure, and count what is recovered. No key, no network; about three minutes."""
-    from noface.cli.selftest_run import run_selftest
+    from noface.selftest.run import run_selftest
     from noface.selftest.scenario import catalogue
     from noface.ui.selftest import selftest_page
 

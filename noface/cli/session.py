@@ -12,6 +12,7 @@ from noface.trackers.base import Tracker
 
 if TYPE_CHECKING:
     from noface.store.journal import Journal
+    from noface.store.questions import Questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,17 @@ class ReadSession:
 
         return Journal(self.database)
 
+    @property
+    def questions(self) -> "Questions":
+        """What was asked and answered."""
+        from noface.store.questions import Questions
+
+        return Questions(self.database, self.journal)
+
+    def backlog(self) -> Backlog:
+        """Return the backlog as the tracker has it; without the parts that breakdowns made."""
+        return self.tracker.backlog(merged_ids(self.reader))
+
 
 def open_session(config: Path | None = None, *, fetch: bool = False) -> ReadSession:
     """Open the state of the repository around the current folder, with the issue rows up to date.
@@ -41,7 +53,7 @@ def open_session(config: Path | None = None, *, fetch: bool = False) -> ReadSess
     location = locate(Path.cwd())
     path = location.state_dir / "state.db"
     exists = path.exists()
-    database = Database.open(path) if exists else Database.memory()
+    database = Database.at(path)
     tracker = _tracker(location.root, location.state_dir, config)
     if fetch:
         _fetch(tracker, location.root, config)

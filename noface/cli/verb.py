@@ -13,8 +13,9 @@ from typing import Annotated, Any, ClassVar
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
-from noface.errors import EXIT_DONE
+from noface.errors import EXIT_DONE, UsageError
 from noface.ui import page
+from noface.ui.text import clean
 
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="The configuration file, if it is not noface.toml.")]
 """The option of whatever reads noface.toml."""
@@ -58,6 +59,22 @@ def answers(json_help: str = "As JSON.") -> Callable[[Callable[..., Answer | Non
         return verb
 
     return verb_of
+
+
+def meant(word: str, known: Iterable[str], what: str, listed: str) -> str:
+    """Return which of the known names a word means, in whatever case it is written.
+
+    Raises UsageError if it means none, which calls a name `what`, tells the nearest, and lists them as `listed`.
+    """
+    from difflib import get_close_matches
+
+    names = {name.lower(): name for name in known}
+    folded = word.strip().lower().replace("-", "_")
+    if folded in names:
+        return names[folded]
+    near = get_close_matches(folded[:80], names, n=1, cutoff=0.5)
+    nearest = f"Did you mean {names[near[0]]}? " if near else ""
+    raise UsageError(f"there is no {what} {clean(word)[:80]}", f"{nearest}The {listed}: {', '.join(names.values())}.")
 
 
 def grouped(

@@ -7,9 +7,10 @@ from functools import cached_property
 from noface.errors import GitError
 from noface.git.command import Git
 from noface.git.plumbing import Plumbing
-from noface.integrity.not_on_main import Checkout, Lacking, lacking
+from noface.integrity.not_on_main import Checkout, Lacking, lacking, told, ways_to_commit
 from noface.integrity.prose import is_prose
 from noface.integrity.rubbish import kind_of
+from noface.model.issue import Issue, IssueFault
 from noface.model.patterns import matches_any
 from noface.process.files import read_regular
 
@@ -86,3 +87,13 @@ class PersonsCheckout:
         """True if a name stands on main, in a file that is no issue's and no prose, or in the path of one."""
         at = (*self._plumbing.naming(self._plumbing.main(), (name,)), *(p for p in self.state.on_main if name in p))
         return any(not self._is_apart(path) and not is_prose(path) for path in at)
+
+
+def uncommitted(checkout: PersonsCheckout, issues: Iterable[Issue], gates: Iterable[str]) -> dict[str, IssueFault]:
+    """Return by issue what its `accept` names that lies in the person's checkout only; nothing is run."""
+    known, faults = tuple(gates), {}
+    for issue in issues:
+        if things := checkout.lacking(issue.accept, known) if issue.accept else ():
+            ways = " && ".join(ways_to_commit(things, checkout.state))
+            faults[issue.id] = IssueFault(issue.source, told(things, checkout.state), f"Commit it: {ways}", issue.id)
+    return faults

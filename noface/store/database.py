@@ -71,6 +71,11 @@ class Database:
         return database
 
     @classmethod
+    def at(cls, path: Path) -> Self:
+        """Open the database to look at it; before the first run it is an empty one, and nothing is written."""
+        return cls.open(path) if path.exists() else cls.memory()
+
+    @classmethod
     def memory(cls) -> Self:
         """Return an empty database that lives in memory: what a repository looks like before its first run."""
         database = cls(sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False))

@@ -1,6 +1,6 @@
 """The pages of `noface issues` and `noface issue show`, and how an issue is found by the id that a person typed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from noface.errors import UsageError
@@ -8,7 +8,7 @@ from noface.model.backlog import same_id
 from noface.model.codec import view
 from noface.model.issue import Backlog, Issue, IssueFault
 from noface.store.overview import Overview
-from noface.store.records import IssueRow
+from noface.store.records import AttemptRow, IssueRow
 from noface.ui.page import paint
 from noface.ui.status import fault_lines
 from noface.ui.text import cells, clean, clean_block, count, fit, hanging, pad
@@ -34,6 +34,17 @@ def find_issue(reader: Overview, wanted: str) -> IssueRow:
         if fault.id is not None and same_id(fault.id) == same_id(name):
             raise UsageError(f"issue {fault.id} is faulty: {fault.source}: {fault.problem}", fault.hint)
     raise UsageError(f"there is no issue {clean(wanted)[:80]}", _nearest(name, ids))
+
+
+def find_attempt(attempts: Sequence[AttemptRow], issue_id: str, number: int | None) -> AttemptRow:
+    """Return the attempt of that number, by default the newest. Raises UsageError if there is none."""
+    if not attempts:
+        raise UsageError(f"issue {issue_id} has no attempt yet", f"Run it: noface run --issue {issue_id}")
+    for attempt in attempts[::-1]:
+        if number in (None, attempt.number):
+            return attempt
+    known = ", ".join(str(attempt.number) for attempt in attempts)
+    raise UsageError(f"issue {issue_id} has no attempt {number}", f"Its attempts: {known}.")
 
 
 def _nearest(name: str, ids: list[str]) -> str:

@@ -3,7 +3,7 @@
 import pytest
 from support.agent_recordings import of_each
 
-from noface.cli.doctor_models import Login, login_of
+from noface.cli.probes.models import Login, login_of
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ import json
 from pathlib import Path
 
 from noface.agents.base import AGENTS
-from noface.cli.doctor_models import login_of
+from noface.cli.probes.models import login_of
 from noface.config.load import parse
 from noface.diagnosis.agent import classify
 from noface.diagnosis.agent_errors import AgentError, AgentEvidence

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from noface.cli.doctor_models import price_problems
-from noface.cli.doctor_versions import node_asked_for, version_problems
+from noface.cli.probes.models import price_problems
+from noface.cli.probes.versions import node_asked_for, version_problems
 from noface.config.presets import presets
 from noface.config.prices import prices_as_of
 from noface.data import table

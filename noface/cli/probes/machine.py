@@ -198,7 +198,7 @@ _IN_REACH = "without the sandbox, gates can reach your checkout and workers' wor
 def _fact(path: Path, name: str) -> str | None:
     """Return a remembered fact, None where there is no state yet, or none that can be read."""
     try:
-        with closing(Database.open(path) if path.exists() else Database.memory()) as database:
+        with closing(Database.at(path)) as database:
             return Reader(database).fact(name)
     except NofaceError:
         return None
@@ -209,7 +209,7 @@ def _judges(config: Config, repository: Repository) -> tuple[Check, ...]:
     path = repository.state_dir / "state.db"
     gates = gate_specs(config)
     try:
-        with closing(Database.open(path) if path.exists() else Database.memory()) as database:
+        with closing(Database.at(path)) as database:
             known, tests = Reader(database).reads(), Reader(database).newest_tests()
         reads = {
             gate.name: known[gate.command] for gate in gates if gate.kind is GateKind.TEST and gate.command in known
@@ -277,7 +277,7 @@ def _backlog(config: Config, repository: Repository) -> tuple[Check, ...]:
     """Say how many issues there are, and which are faulty."""
     path = repository.state_dir / "state.db"
     try:
-        with closing(Database.open(path) if path.exists() else Database.memory()) as database:
+        with closing(Database.at(path)) as database:
             merged = tuple(row.id for row in Reader(database).issues() if row.status == IssueStatus.MERGED)
         backlog = backlog_of(config, repository.root, merged)
     except NofaceError as error:

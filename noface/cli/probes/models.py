@@ -19,8 +19,8 @@ from noface.agents.base import AGENTS, place_in
 from noface.attempt.agent_run import run_agent
 from noface.attempt.attempt import Attempt
 from noface.attempt.environment import AttemptEnvironment, Scope, order_document
-from noface.cli.doctor_versions import VERSION, version_problems
 from noface.cli.policy_records import policy, today
+from noface.cli.probes.versions import VERSION, version_problems
 from noface.cli.wiring import attempt_environment, bubblewrap_for
 from noface.config.prices import age_of_prices, prices_are_old, prices_as_of
 from noface.config.sections import Config

@@ -1,0 +1,1 @@
+"""What `noface doctor` looks at: the machine and the project, the models and their programs, GitHub."""
