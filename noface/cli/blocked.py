@@ -46,9 +46,9 @@ def _wanted(known: "Overview", issue_ids: Sequence[str], rows: "Sequence[IssueRo
     from noface.ui.issues import find_issue
 
     ids = {row.id for row in rows}
-    found = {name if name in ids else find_issue(known, name).id for name in issue_ids}
-    for name in sorted(found - ids):
+    meant = {name if name in ids else find_issue(known, name).id for name in issue_ids}
+    for name in sorted(meant - ids):
         row = known.issue(name)
         status = row.status if row is not None else "gone"
         raise UsageError(f"issue {name} is {status} and needs nothing of you", f"To read its story: noface show {name}")
-    return found
+    return meant

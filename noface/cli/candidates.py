@@ -71,9 +71,9 @@ def failure_kind(context: typer.Context, incomplete: str) -> list[Candidate]:
 
     before, comma, begun = incomplete.rpartition(",")
     given = {*before.upper().split(","), *_given(context, "kinds", "kind")}
-    told = table("kinds")
+    kinds = table("kinds")
     return [
-        (before + comma + _in_the_case_of(begun, name), str(told[name]["what"]))
+        (before + comma + _in_the_case_of(begun, name), str(kinds[name]["what"]))
         for name in FailureKind.__members__
         if name not in given
     ]

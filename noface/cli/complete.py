@@ -34,11 +34,11 @@ class Line(NamedTuple):
         return next((word for word in self.words if not word.startswith("-")), None)
 
 
-class Candidate(NamedTuple):
-    """A word that can stand at the cursor; `told` is shown beside it where the shell can."""
+class Word(NamedTuple):
+    """A word that can stand at the cursor; `hint` is shown beside it where the shell can."""
 
     value: str
-    told: str = ""
+    hint: str = ""
 
 
 def asked_shell() -> str | None:
@@ -49,11 +49,11 @@ def asked_shell() -> str | None:
 def answer(shell: str, build: "Callable[[str | None], typer.Typer]") -> int:
     """Print the candidates for the line that the shell tells of; return the exit code that it expects."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
-    found: tuple[list[Candidate], bool] = ([], False)
+    line_answer: tuple[list[Word], bool] = ([], False)
     with suppress(Exception):
         line = _bash_line() if shell == "bash" else _typed_line(os.environ.get("_TYPER_COMPLETE_ARGS", ""))
-        found = _candidates(line, build)
-    candidates, files = found
+        line_answer = _candidates(line, build)
+    candidates, files = line_answer
     if shell == "fish" and os.environ.get("_TYPER_COMPLETE_FISH_ACTION") == "is-args":
         return int(not (candidates or files))
     text = {"bash": _for_bash, "zsh": _for_zsh, "fish": _for_fish}[shell](candidates, files=files)
@@ -89,7 +89,7 @@ def _unquoted(word: str) -> str:
     return next(iter(_split(word)), "")
 
 
-def _candidates(line: Line, build: "Callable[[str | None], typer.Typer]") -> tuple[list[Candidate], bool]:
+def _candidates(line: Line, build: "Callable[[str | None], typer.Typer]") -> tuple[list[Word], bool]:
     """Return the candidates, and whether files can stand there."""
     from typer._completion_classes import BashComplete
     from typer.main import get_command
@@ -98,7 +98,7 @@ def _candidates(line: Line, build: "Callable[[str | None], typer.Typer]") -> tup
     option, sign, _ = line.begun.partition("=")
     before = option + sign if sign and option.startswith("-") and _asks_whole_words() else ""
     items = completion.get_completions(list(line.words), line.begun)
-    candidates = [Candidate(before + str(item.value), clean(item.help or "")) for item in items if item.type == "plain"]
+    candidates = [Word(before + str(item.value), clean(item.help or "")) for item in items if item.type == "plain"]
     takes_value = bool(line.words) and line.words[-1].startswith("-")
     return candidates, not candidates and (takes_value or "/" in line.begun)
 
@@ -107,26 +107,26 @@ def _asks_whole_words() -> bool:
     return "COMP_WORDS" not in os.environ
 
 
-def _for_bash(candidates: Sequence[Candidate], *, files: bool) -> str:
+def _for_bash(candidates: Sequence[Word], *, files: bool) -> str:
     """One value a line; without any, bash's `-o default` offers files."""
     del files
     return "\n".join(each.value for each in candidates)
 
 
-def _for_zsh(candidates: Sequence[Candidate], *, files: bool) -> str:
+def _for_zsh(candidates: Sequence[Word], *, files: bool) -> str:
     """Return code: `eval` gets it in one line, each text quoted whole."""
     if not candidates:
         return "_files" if files else ":"
-    told = [each.value.replace(":", "\\:") + (f":{each.told}" if each.told else "") for each in candidates]
-    listed = " ".join(shlex.quote(text) for text in told)
+    rows = [each.value.replace(":", "\\:") + (f":{each.hint}" if each.hint else "") for each in candidates]
+    listed = " ".join(shlex.quote(text) for text in rows)
     return f"local -a noface_candidates; noface_candidates=({listed}); _describe -V noface noface_candidates"
 
 
-def _for_fish(candidates: Sequence[Candidate], *, files: bool) -> str:
-    """One value a line, with what is told behind a tab; its script asks for no files, so they are listed here."""
+def _for_fish(candidates: Sequence[Word], *, files: bool) -> str:
+    """One value a line, with its hint behind a tab; its script asks for no files, so they are listed here."""
     if files and not candidates:
         return "\n".join(_files(_typed_line(os.environ.get("_TYPER_COMPLETE_ARGS", "")).begun))
-    return "\n".join(f"{each.value}\t{each.told}" if each.told else each.value for each in candidates)
+    return "\n".join(f"{each.value}\t{each.hint}" if each.hint else each.value for each in candidates)
 
 
 def _files(begun: str) -> list[str]:

@@ -211,5 +211,5 @@ def _findings(config: "Config", *, explicit: bool) -> "tuple[Finding, ...]":
         if not explicit:
             raise
         return config_findings(config, None, Path.cwd())
-    repository, found = repository_of(root, config)
-    return (*found, *config_findings(config, repository, root))
+    repository, refusals = repository_of(root, config)
+    return (*refusals, *config_findings(config, repository, root))

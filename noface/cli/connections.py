@@ -34,7 +34,7 @@ class Connections:
 
 
 def talks_to_github(config: Config) -> bool:
-    """Tell whether the configuration asks for GitHub: without that no request is made, and no token looked for."""
+    """True if the configuration asks for GitHub: without that no request is made, and no token looked for."""
     return config.tracker.kind == "github" or config.landing.by_pull_request
 
 

@@ -31,13 +31,13 @@ def approve(
     from noface.model.history import Verdict
     from noface.store import decisions
 
-    said = sound_note(note)
+    text = sound_note(note)
     session = open_session(config)
     with session.database.transaction():
         cases = _open_cases(session, issue_ids, Verdict.APPROVED)
         for case in cases:
             if case.settled is None:
-                decisions.approve(time.time(), session.journal, session.questions, case, said)
+                decisions.approve(time.time(), session.journal, session.questions, case, text)
     return _verdicts(cases, Verdict.APPROVED)
 
 
@@ -104,8 +104,8 @@ def reject(
     from noface.model.history import Verdict
     from noface.store import decisions
 
-    said = sound_note(note)
-    if not said:
+    text = sound_note(note)
+    if not text:
         raise UsageError(
             "say why with --note: without a reason the next worker would do the same again",
             f'For example: noface reject {issue_ids[0][:80]} --note "Keep the old name as an alias."',
@@ -115,5 +115,5 @@ def reject(
         cases = _open_cases(session, issue_ids, Verdict.REJECTED)
         for case in cases:
             if case.settled is None:
-                decisions.reject(time.time(), session.journal, session.questions, case, said)
+                decisions.reject(time.time(), session.journal, session.questions, case, text)
     return _verdicts(cases, Verdict.REJECTED)

@@ -45,10 +45,10 @@ def _look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> "Health
     error = next((each.text for each in findings if each.state == "bad"), "")
     machine_checks = machine(config)
     elsewhere = _elsewhere(config, repository) if config is not None and repository is not None else ()
-    said = {each.text for each in (*machine_checks, *elsewhere)}
+    texts = {each.text for each in (*machine_checks, *elsewhere)}
     if config is not None:
-        found = named(config, None, Path.cwd(), said) if repository is None else project(config, repository, said)
-        findings += (*found, *elsewhere)
+        checks = named(config, None, Path.cwd(), texts) if repository is None else project(config, repository, texts)
+        findings += (*checks, *elsewhere)
     given = [variable for each in config.models.values() for variable in each.env.items()] if config else []
     with Launcher(masking=known_secrets(given, None)) as launcher:
         models = _models(config, repository, wanted, launcher, probe=probe and not error)

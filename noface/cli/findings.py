@@ -77,12 +77,12 @@ def idle_findings(config: Config) -> Iterator[Finding]:
         boxes = bubblewrap is not None and bubblewrap.works
     yield from idle_settings(config, boxed=boxes)
     yield from remote_notes(config)
-    yield from shown_findings(config.sandbox.show) if boxes else ()
+    yield from place_findings(config.sandbox.show) if boxes else ()
     if config.limits.memory_max is not None and (lacking := memory_problem(config.limits.memory_max)):
         yield Finding("[limits] memory_max", lacking, _MEMORY_FIX, EXIT_DONE)
 
 
-def shown_findings(paths: Iterable[str]) -> Iterator[Finding]:
+def place_findings(paths: Iterable[str]) -> Iterator[Finding]:
     """Yield what is wrong with places that `[sandbox] show` names, or worth knowing of them."""
     home = home_of(dict(os.environ))
     for path in paths:

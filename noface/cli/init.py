@@ -173,8 +173,8 @@ def _on_github(repository: "Repository", width: int) -> list[str]:
         return []
     if is_enterprise_server(place.location.host):
         return []  # any other host could be one
-    said = f"Issues and pull requests of {place.location.repository} on GitHub: noface init --github --force"
-    return ["", *hanging(said, width)]
+    text = f"Issues and pull requests of {place.location.repository} on GitHub: noface init --github --force"
+    return ["", *hanging(text, width)]
 
 
 def _surroundings(repository: "Repository") -> "Surroundings":
@@ -262,8 +262,8 @@ def _ignored(repository: "Repository", target: Path, width: int) -> list[str]:
     asked = Git.user(str(repository.root)).run("check-ignore", "-z", "--stdin", stdin=made)
     if not asked.parts:
         return []
-    said = f"git ignores {' and '.join(asked.parts)}: a run works all the same; git add -f commits them."
-    return ["", *hanging(said, width)]
+    text = f"git ignores {' and '.join(asked.parts)}: a run works all the same; git add -f commits them."
+    return ["", *hanging(text, width)]
 
 
 def _next_steps(target: Path, detection: "Detection", ready: "Ready | None" = None) -> list[str]:

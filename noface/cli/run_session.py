@@ -96,8 +96,8 @@ def run_project(
         database.check()
         hit("database_ready")
         chosen = settings(config, repository, options)
-        told = (*idle_findings(config), *left_out(config, repository.root))
-        chosen = replace(chosen, idle=tuple(finding.text for finding in told))
+        notes = (*idle_findings(config), *left_out(config, repository.root))
+        chosen = replace(chosen, idle=tuple(finding.text for finding in notes))
         purse = Purse(Spending(database), Budget("run", chosen.cost_usd_max, chosen.tokens_max))
         view = stack.enter_context(announcer(as_json=as_json, reader=Reader(database), purse=purse))
         context = make_context(repository, config, tracker, chosen, database, view.announce, stack, clock, connections)
@@ -319,13 +319,13 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
 def _print_plan(starts: Sequence[_Row], waits: Sequence[_Row]) -> None:
     """Print what starts, now or then, and what waits, each reason once."""
     width = page.width()
-    said = ""
+    latest = ""
     for item in starts:
         when, worker = "now" if item["now"] else "then", f" with {item['model']}" if item["model"] else ""
         for line in hanging(str(item["title"]), width, f"  {when:4} {item['id']}{worker}: ", "       "):
             typer.echo(line)
-        if (reason := str(item["reason"])) != said:  # told once of those in a row
-            said = reason
+        if (reason := str(item["reason"])) != latest:  # told once of those in a row
+            latest = reason
             for line in hanging(reason, width, "       "):
                 typer.echo(line)
     for reason, names in _together((str(wait["reason"]), str(wait["id"])) for wait in waits):

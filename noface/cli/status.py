@@ -48,7 +48,7 @@ def status(
 
         at = since_when(since, now, row.started_at if row is not None else None)
         document = happened_since(document, at, rows.happened_since(at))
-    return Answer(document, lambda shown, width: status_page(shown, now, width, everything=everything))
+    return Answer(document, lambda document, width: status_page(document, now, width, everything=everything))
 
 
 def _disk(room: "Room | None") -> "Disk | None":
@@ -57,10 +57,10 @@ def _disk(room: "Room | None") -> "Disk | None":
     from noface.ui.status import Disk
 
     try:
-        found = os.statvfs(room.folder) if room is not None else None
+        system = os.statvfs(room.folder) if room is not None else None
     except OSError:
         return None
-    return Disk(room.folder, room.bytes, found.f_bavail * found.f_frsize) if room is not None and found else None
+    return Disk(room.folder, room.bytes, system.f_bavail * system.f_frsize) if room is not None and system else None
 
 
 def _runs(pid: int) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
 # Unset by default, but without them the example would show no escalation, and no hint that applies.
-_SHOWN_SET = {("retry", "escalation_model"), ("failure_hints", "label"), ("models", "model")}
+_WRITTEN_OUT = {("retry", "escalation_model"), ("failure_hints", "label"), ("models", "model")}
 _MODEL_NAME = "fast"
 # Tables of values by name that people write under a header of their own, not in a line.
 _UNDER_HEADER = {("retry", "strategies")}
@@ -38,7 +38,7 @@ def _section(name: str, section: SectionKeys) -> Iterator[str]:
     yield section.header.replace("NAME", _MODEL_NAME)
     for key, field in section.model.model_fields.items():
         if key not in section.inner and (name, key) not in _UNDER_HEADER:
-            yield from _key(field, key, shown=(name, key) in _SHOWN_SET)
+            yield from _key(field, key, written_out=(name, key) in _WRITTEN_OUT)
     yield ""
     for key, field in section.model.model_fields.items():
         if (name, key) in _UNDER_HEADER:
@@ -60,7 +60,7 @@ def _inner(section: SectionKeys) -> Iterator[str]:
     yield f"# {_purpose(section)}"
     yield f"#{section.header}"
     for key, field in section.model.model_fields.items():
-        for line in _key(field, key, shown=True):
+        for line in _key(field, key, written_out=True):
             yield line if line.startswith("#") else f"#{line}"
     yield ""
 
@@ -69,11 +69,11 @@ def _purpose(section: SectionKeys) -> str:
     return (section.model.__doc__ or "").splitlines()[0]
 
 
-def _key(field: "FieldInfo", key: str, *, shown: bool) -> Iterator[str]:
+def _key(field: "FieldInfo", key: str, *, written_out: bool) -> Iterator[str]:
     yield f"# {field.description}"
     value, is_set = _value(field)
     line = f"{key} = {toml_text(value)}"
-    yield line if is_set or shown else "\n".join(f"#{part}" for part in line.split("\n"))
+    yield line if is_set or written_out else "\n".join(f"#{part}" for part in line.split("\n"))
 
 
 def _value(field: "FieldInfo") -> tuple[Any, bool]:

@@ -209,7 +209,7 @@ def _value_at(data: object, names: tuple[str, ...]) -> object:
 
 
 def _is_new(items: object, item: str, value: object) -> bool:
-    """Tell whether `value` is the table of an entry that the array does not have, under its own name."""
+    """True if `value` is the table of an entry that the array does not have, under its own name."""
     names = [entry.get("name") for entry in items if isinstance(entry, dict)] if isinstance(items, list) else []
     return isinstance(value, dict) and value.get("name") == item and item not in names
 
@@ -289,10 +289,10 @@ def _placed(new: str, old: str, but: set[str]) -> str:
     chosen: list[str] = []
     for name in order:
         chosen += [text for section, text in own if section == name and name in kept]
-        found = [text for section, text in detected if section == name]
+        texts = [text for section, text in detected if section == name]
         if name == "gates":
-            found = [text for text in found if not known & {tables(text, "")[name][0].get(key) for key in keys}]
-        chosen += found if name not in kept or name == "gates" else []
+            texts = [text for text in texts if not known & {tables(text, "")[name][0].get(key) for key in keys}]
+        chosen += texts if name not in kept or name == "gates" else []
     return "\n\n".join(text.strip() for text in chosen) + "\n"
 
 
@@ -396,7 +396,7 @@ def _end_of_hints(lines: list[str], there: list[Any]) -> int | None:
 
 
 def _inline(lines: list[str], line: int) -> bool:
-    """Tell whether another table cannot follow: the hints are a list, which is closed."""
+    """True if another table cannot follow: the hints are a list, which is closed."""
     try:
         tomllib.loads("\n".join([*lines[:line], f"[[{_SECTION}]]"]))
     except tomllib.TOMLDecodeError:

@@ -205,7 +205,7 @@ def remote_notes(config: "Config") -> Iterator[Finding]:
             EXIT_DONE,
         )
     wanted, keys = 'write kind = "github"', tuple(type(config.github).model_fields)
-    told = f'for issues from there {wanted} in [tracker], for pull requests how = "pull-request" in [landing]'
+    for_either = f'for issues from there {wanted} in [tracker], for pull requests how = "pull-request" in [landing]'
     no_push = not (asks or landing.push)
     yield from idle(
         (
@@ -215,6 +215,6 @@ def remote_notes(config: "Config") -> Iterator[Finding]:
             ),
             Idle("landing", landing, ("lease",), no_push, _NO_PUSH, f"{_ASK_FOR_THEM} or push = true"),
             Idle("tracker", tracker, _OF_REMOTE_TRACKERS, not elsewhere, "without issues on GitHub", wanted),
-            Idle("github", config.github, keys, not (elsewhere or asks), "without GitHub", told),
+            Idle("github", config.github, keys, not (elsewhere or asks), "without GitHub", for_either),
         )
     )

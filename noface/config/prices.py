@@ -27,8 +27,8 @@ def list_price(agent: str, model: str, day: date) -> ListPrice | None:
 def price_on(entry: Any, day: date) -> ListPrice | None:
     """Return the price of an entry of prices.toml that holds on a day: the only one, or one of several."""
     periods = [entry] if isinstance(entry, dict) else entry
-    found = next((each for each in periods if _holds(each, day)), None)
-    return ListPrice(found["in"], found["out"]) if found is not None else None
+    price = next((each for each in periods if _holds(each, day)), None)
+    return ListPrice(price["in"], price["out"]) if price is not None else None
 
 
 def _holds(price: dict[str, Any], day: date) -> bool:
@@ -51,5 +51,5 @@ def age_of_prices(day: date) -> str:
 
 
 def prices_are_old(day: date) -> bool:
-    """Tell whether the prices are, on this day, too old to be relied on without a look."""
+    """True if the prices are, on this day, too old to be relied on without a look."""
     return day - prices_as_of() > timedelta(days=table("prices")["old_after_days"])

@@ -90,7 +90,7 @@ def _shape(field: "FieldInfo") -> tuple[Shape, object]:
 
 
 def holds_names(field: "FieldInfo") -> bool:
-    """Tell whether a key holds a table of plain values by name, as env does."""
+    """True if a key holds a table of plain values by name, as env does."""
     return get_origin(field.annotation) in (dict, Mapping)
 
 

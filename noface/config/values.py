@@ -78,7 +78,7 @@ def _require(holds: Callable[[str], bool], what: str) -> AfterValidator:
 
 
 def is_name(value: str) -> bool:
-    """Tell whether a gate or a model may be called so: names become parts of file names."""
+    """True if a gate or a model may be called so: names become parts of file names."""
     return _NAME.fullmatch(value) is not None
 
 
@@ -155,7 +155,7 @@ def defaults_of(record: type) -> Mapping[str, Any]:
 
 
 def is_duration(field: FieldInfo) -> bool:
-    """Tell whether a model's field is a duration, which people write as "10m" although it is kept in seconds."""
+    """True if a model's field is a duration, which people write as "10m" although it is kept in seconds."""
     return _DURATION_SCHEMA in field.metadata
 
 

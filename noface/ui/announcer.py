@@ -43,7 +43,7 @@ def announcer(*, as_json: bool, reader: Reader, purse: Purse | None = None) -> I
 
 
 def live_wanted() -> bool:
-    """Tell whether a table can be drawn: on a terminal that a person looks at. NO_COLOR only takes its colours."""
+    """True if a table can be drawn: on a terminal that a person looks at. NO_COLOR only takes its colours."""
     return (
         sys.stdout.isatty() and not os.environ.get("CI") and os.environ.get("TERM", "") not in ("", "dumb", "unknown")
     )

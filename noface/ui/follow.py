@@ -179,7 +179,7 @@ class _Look:
 
 
 def noface_at_work(reader: Reader) -> bool:
-    """Tell whether a noface works on this repository."""
+    """True if a noface works on this repository."""
     run = reader.last_run()
     return run is not None and run.ended_at is None and runs(run.pid)
 

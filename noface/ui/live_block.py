@@ -88,7 +88,7 @@ class RunState:
 
 
 def wants_facts(state: RunState, kind: str, issue_id: str | None) -> bool:
-    """Tell whether `advance` needs to know about the issue from the database."""
+    """True if `advance` needs to know about the issue from the database."""
     row = state.row(issue_id) if issue_id else None
     match kind:
         case "issue_running" | "issue_landing":

@@ -44,7 +44,7 @@ def width() -> int:
 
 
 def coloured() -> bool:
-    """Tell whether colours are wanted: a terminal that knows them, and no NO_COLOR."""
+    """True if colours are wanted: a terminal that knows them, and no NO_COLOR."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 

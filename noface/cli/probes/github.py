@@ -216,8 +216,8 @@ def make_label(location: Location, label: str) -> bool:
     except RefusedError as error:
         if error.status != _NOT_FOUND:
             raise
-        said = {"name": label, "color": "0e8a16", "description": "noface may work on it"}
-        client.post(client.repo("labels"), said)
+        fields = {"name": label, "color": "0e8a16", "description": "noface may work on it"}
+        client.post(client.repo("labels"), fields)
         return True
     finally:
         client.close()
@@ -266,11 +266,11 @@ def _stand(repository: "Repository", remote: "Remote", there: str) -> Check:
         return Check("remote", State.OK, f"{name} has commits that are not here yet; the next run fetches them")
     ahead, behind = (_count(git, each) for each in (f"{there}..{main}", f"{main}..{there}"))
     words = ((ahead, "ahead of"), (behind, "behind"))
-    said = " and ".join(f"{count(number, 'commit')} {word} {name}" for number, word in words if number)
+    distance = " and ".join(f"{count(number, 'commit')} {word} {name}" for number, word in words if number)
     if not ahead:
-        return Check("remote", State.OK, f"main is {said}; work starts from {name}")
+        return Check("remote", State.OK, f"main is {distance}; work starts from {name}")
     advice = f"Push them, if work is to build on them: git push {remote.name} {repository.main_name}"
-    return Check("remote", State.NOTE, f"main is {said}: noface does not push these commits", advice)
+    return Check("remote", State.NOTE, f"main is {distance}: noface does not push these commits", advice)
 
 
 def _count(git: "Git", span: str) -> int:

@@ -58,15 +58,15 @@ def machine(config: Config | None = None) -> tuple[Check, ...]:
     )
 
 
-def project(config: Config, repository: Repository, said: Collection[str] = ()) -> tuple[Check, ...]:
+def project(config: Config, repository: Repository, elsewhere: Collection[str] = ()) -> tuple[Check, ...]:
     """Look at what a run of this project needs: room on the disk, what the configuration names, the backlog.
 
-    `said` is what other lines say already.
+    `elsewhere` are the texts of other lines, which need no second one.
     """
     return (
         _room("state", repository.state_dir),
         _room("workspaces", slots_dir(config, repository), "noface clean removes them; the next run makes its own"),
-        *named(config, repository, repository.root, said),
+        *named(config, repository, repository.root, elsewhere),
         *_backlog(config, repository),
         *_isolation(config, repository),
         *_judges(config, repository),
@@ -108,7 +108,7 @@ def _sandbox(config: Config | None) -> Check:
     """Say what agents and gates run in, and what that does not stop."""
     kind = config.sandbox.kind if config is not None else "auto"
     if config is not None and config.sandbox.wrap:
-        return Check("sandbox", State.OK, f"[sandbox] wrap: {' '.join(config.sandbox.wrap)[:_SHOWN_MAX]}")
+        return Check("sandbox", State.OK, f"[sandbox] wrap: {' '.join(config.sandbox.wrap)[:_WRAP_CHARS_MAX]}")
     bubblewrap = find_bubblewrap(shutil.which("bwrap"))
     if kind == "none":
         return Check("sandbox", State.NOTE, f'none ([sandbox] kind = "none"): {_RIGHTS}')
@@ -120,23 +120,23 @@ def _sandbox(config: Config | None) -> Check:
                 return Check("sandbox", State.BAD, error.message, error.hint, error.exit_code)
         return Check("sandbox", State.NOTE, f"none: {bubblewrap.problem}; {_RIGHTS}", bubblewrap.remedy)
     program = f"bubblewrap {bubblewrap.version} ({bubblewrap.program})"
-    shown = needed(home := home_of(dict(os.environ)), dict(gate_environment())).readable
-    text = f"{program}: writes only to the workspace; of your home it shows {_listed(shown, home)}"
+    places = needed(home := home_of(dict(os.environ)), dict(gate_environment())).readable
+    text = f"{program}: writes only to the workspace; of your home it shows {_listed(places, home)}"
     more = "outside your home what you can read, and an allowed network, are not stopped"
     return Check("sandbox", State.OK, f"{text}; {more}")
 
 
-def _listed(shown: tuple[str, ...], home: str) -> str:
+def _listed(places: tuple[str, ...], home: str) -> str:
     """Name toolchains and settings of the home that boxes show."""
     rebuilt = [path for path in rebuilt_paths() if Path(home, path).is_file()]
-    named = ", ".join(f"~/{path}" for path in shown[:_PLACES_MAX]) or "no toolchain"
-    more = f" and {len(shown) - _PLACES_MAX} more" if len(shown) > _PLACES_MAX else ""
+    named = ", ".join(f"~/{path}" for path in places[:_PLACES_MAX]) or "no toolchain"
+    more = f" and {len(places) - _PLACES_MAX} more" if len(places) > _PLACES_MAX else ""
     settings = f"; harmless keys of {', '.join(f'~/{path}' for path in rebuilt)}" if rebuilt else ""
     return f"{named}{more} (PATH and known toolchains){settings}; [sandbox] show names more"
 
 
 _RIGHTS = "agents and gates can read and write whatever you can"
-_SHOWN_MAX = 120
+_WRAP_CHARS_MAX = 120
 _PLACES_MAX = 12
 
 
@@ -175,8 +175,8 @@ def _isolation(config: Config, repository: Repository) -> tuple[Check, ...]:
     if not tests:
         return ()
     if config.run.allow_leaky_gates:
-        said = "[run] allow_leaky_gates: gates may test something else than the work, such as your checkout"
-        return (Check("isolation", State.NOTE, said, "Leave it out once each gate works in its workspace alone."),)
+        text = "[run] allow_leaky_gates: gates may test something else than the work, such as your checkout"
+        return (Check("isolation", State.NOTE, text, "Leave it out once each gate works in its workspace alone."),)
     try:
         bubblewrap = bubblewrap_for(config)
     except UsageError:
@@ -186,10 +186,10 @@ def _isolation(config: Config, repository: Repository) -> tuple[Check, ...]:
     known = [gate.name for gate in tests if isolated(proven, gate, fingerprint(gate, sandbox, setup, passed))]
     left = [gate.name for gate in tests if gate.name not in known and gate.canary]
     hidden = bubblewrap is not None and bubblewrap.works
-    said = "gates see neither your checkout nor workers' workspaces" if hidden else _IN_REACH
-    said += f"; proven on broken sources: {', '.join(known)}" if known else ""
-    said += f"; the next run proves it for {', '.join(left)}" if left else ""
-    return (Check("isolation", State.OK if hidden else State.NOTE, said),)
+    text = "gates see neither your checkout nor workers' workspaces" if hidden else _IN_REACH
+    text += f"; proven on broken sources: {', '.join(known)}" if known else ""
+    text += f"; the next run proves it for {', '.join(left)}" if left else ""
+    return (Check("isolation", State.OK if hidden else State.NOTE, text),)
 
 
 _IN_REACH = "without the sandbox, gates can reach your checkout and workers' workspaces"
@@ -240,26 +240,28 @@ def _read(
         text = "the file system of the workspaces notes no reads (noatime), so only names and uses tell what judges"
         return Check("judges", State.NOTE, f"{who}: {text}", "Name a folder on another one: [run] slots_dir.")
     mine = tuple(file for file in unnamed or () if file in reads.read)
-    said = f"{who}: {len(reads.read & files):,} of main's {count(len(files), 'file')} are read"
-    said += f"; by that these judge as well: {some(mine, _JUDGES_MAX)}" if mine else ""
-    said += "; there is too much code to say here which of them judge by that" if unnamed is None else ""
-    said += "; main has moved since, the next run looks again" if moved else ""
-    return Check("judges", State.OK, said)
+    text = f"{who}: {len(reads.read & files):,} of main's {count(len(files), 'file')} are read"
+    text += f"; by that these judge as well: {some(mine, _JUDGES_MAX)}" if mine else ""
+    text += "; there is too much code to say here which of them judge by that" if unnamed is None else ""
+    text += "; main has moved since, the next run looks again" if moved else ""
+    return Check("judges", State.OK, text)
 
 
 _JUDGES_MAX = 4
 
 
-def named(config: Config, repository: Repository | None, root: Path, said: Collection[str] = ()) -> tuple[Check, ...]:
+def named(
+    config: Config, repository: Repository | None, root: Path, elsewhere: Collection[str] = ()
+) -> tuple[Check, ...]:
     """Say what is wrong with what the configuration names. Models have lines of their own.
 
-    `said` is what other lines say already.
+    `elsewhere` are the texts of other lines, which need no second one.
     """
-    found = [each for each in config_findings(config, repository, root) if each.what not in said]
+    findings = [each for each in config_findings(config, repository, root) if each.what not in elsewhere]
     checks = [
-        check_of(each, _AREAS.get(each.where.partition(" ")[0], "config")) for each in found if not _of_model(each)
+        check_of(each, _AREAS.get(each.where.partition(" ")[0], "config")) for each in findings if not _of_model(each)
     ]
-    if not any(each.where.startswith("gate ") for each in found):
+    if not any(each.where.startswith("gate ") for each in findings):
         names = ", ".join(gate.name for gate in config.gates)
         checks.append(Check("gates", State.OK, names))
     return tuple(checks)

@@ -121,11 +121,11 @@ def with_relations(findings: tuple[ModelFinding, ...], config: Config) -> tuple[
     """Return the models in use with those that share their login, and those that work while their provider is away."""
     rules = policy(config)
     used = [each.name for each in findings if each.used_by]
-    shown = {*used, *(other for name in used for other in rules.stand_ins(name))}
+    related = {*used, *(other for name in used for other in rules.stand_ins(name))}
     return tuple(
         replace(
             each,
-            same_login=tuple(sorted(rules.same_login(each.name) & shown)) if each.login_needed else (),
+            same_login=tuple(sorted(rules.same_login(each.name) & related)) if each.login_needed else (),
             stand_ins=rules.stand_ins(each.name),
             roles=_roles(each.name, config),
         )
@@ -159,9 +159,11 @@ def model_findings(
     paths = {name: _path(specs[name]) for name in order}
     firsts = {path: specs[name] for name, path in reversed(paths.items()) if path}
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        said = dict(zip(firsts, pool.map(lambda path: _version(path, firsts[path], launcher), firsts), strict=True))
+        versions = dict(zip(firsts, pool.map(lambda path: _version(path, firsts[path], launcher), firsts), strict=True))
     node = _node(firsts.values(), launcher)
-    return tuple(_finding(specs[name], used.get(name, ()), paths[name], said.get(paths[name]), node) for name in order)
+    return tuple(
+        _finding(specs[name], used.get(name, ()), paths[name], versions.get(paths[name]), node) for name in order
+    )
 
 
 def environment_of(spec: ModelSpec) -> dict[str, str]:
@@ -272,10 +274,10 @@ def _version(path: str, spec: ModelSpec, launcher: Launcher) -> Version:
                 log_max_bytes=_OUTPUT_BYTES_MAX,
             )
         )
-        said = [read_bounded(log, 0, _READ_BYTES_MAX) if log.exists() else "" for log in (stdout, stderr)]
-    match = VERSION.search(said[0]) or VERSION.search(said[1])
+        outputs = [read_bounded(log, 0, _READ_BYTES_MAX) if log.exists() else "" for log in (stdout, stderr)]
+    match = VERSION.search(outputs[0]) or VERSION.search(outputs[1])
     if ended.error or (ended.ended_by is EndedBy.ITSELF and ended.exit_code in _CANNOT_START):
-        first = next((line.strip() for text in reversed(said) for line in text.splitlines() if line.strip()), "")
+        first = next((line.strip() for text in reversed(outputs) for line in text.splitlines() if line.strip()), "")
         return Version(problem=ended.error or first or f"exit code {ended.exit_code}")
     return Version(match[0] if match else "")
 

@@ -61,10 +61,10 @@ def node_asked_for(path: str) -> str:
     """Return the oldest Node that the npm package of the program at `path` asks for; "" where none is known."""
     try:
         folders = Path(path).resolve(strict=True).parents[:_FOLDERS_UP_MAX]
-        found = next((each for folder in folders if (each := folder / "package.json").is_file()), None)
-        if found is None or found.stat().st_size > _PACKAGE_BYTES_MAX:
+        manifest = next((each for folder in folders if (each := folder / "package.json").is_file()), None)
+        if manifest is None or manifest.stat().st_size > _PACKAGE_BYTES_MAX:
             return ""
-        engines = json.loads(found.read_text("utf-8"))["engines"]["node"]
+        engines = json.loads(manifest.read_text("utf-8"))["engines"]["node"]
         oldest = [match[1] for each in engines.split("||") if (match := _NODE_RANGE.match(each)) is not None]
     except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return ""
