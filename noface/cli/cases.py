@@ -9,6 +9,7 @@ from noface.errors import UsageError
 
 if TYPE_CHECKING:
     from noface.diagnosis.scan import ProjectRules
+    from noface.model.taxonomy import FailureKind
 
 _HEAD_BYTES = 16 * 1024 * 1024
 _TAIL_BYTES = 16 * 1024 * 1024
@@ -39,7 +40,6 @@ def judge(kind: str, case: Case) -> dict[str, Any]:
 def _judge_gate(case: Case) -> dict[str, Any]:
     from noface.diagnosis.evidence import GateEvidence
     from noface.diagnosis.gate import classify
-    from noface.ui.verdict import gate_document
 
     report, note = None, ""
     if case.get("report") is not None:
@@ -57,7 +57,10 @@ def _judge_gate(case: Case) -> dict[str, Any]:
         report=report,
     )
     project, problem = _project_rules()
-    return gate_document(classify(evidence, project), [text for text in (note, problem) if text])
+    verdict = classify(evidence, project)
+    decided = ("location", "key_line", "failing_tests", "tests_run", "rule", "message", "excerpt", "stack_trace")
+    notes = [text for text in (note, problem) if text]
+    return {**_class(verdict.kind, "PASS"), **_fields(verdict, *decided, *_EVIDENCE), "notes": notes}
 
 
 @cache
@@ -87,7 +90,6 @@ def _judge_agent(case: Case) -> dict[str, Any]:
     from noface.agents.json_stream import LineReader, local_clock
     from noface.diagnosis.agent import classify
     from noface.model.worker_run import EndedBy
-    from noface.ui.verdict import agent_document
 
     name = _text(case, "agent")
     reader = _reader(name)
@@ -107,7 +109,31 @@ def _judge_agent(case: Case) -> dict[str, Any]:
         raise UsageError(str(error), "Expected a name such as Europe/Berlin or UTC.") from error
     evidence = reader.evidence(exit_code, stderr)
     evidence = replace(evidence, changed=edited, ended_by=EndedBy(ended_by))
-    return agent_document(classify(evidence, clock), evidence.usage, evidence.last_words)
+    verdict, usage = classify(evidence, clock), evidence.usage
+    counted = usage.tokens_in is not None or usage.tokens_out is not None
+    return {
+        **_class(verdict.kind, "SUCCESS"),
+        "location": None,
+        "key_line": verdict.key_line,
+        "failing_tests": [],
+        **_fields(verdict, "rule", "message", "excerpt", *_EVIDENCE, "retry_at", "resource", "questions"),
+        "cost_usd": usage.cost_usd,
+        "tokens": {"in": usage.tokens_in, "out": usage.tokens_out} if counted else None,
+        "session_id": usage.session_id,
+        "last_words": evidence.last_words,
+    }
+
+
+_EVIDENCE = ("signature", "evidence", "also_matched")
+
+
+def _class(kind: "FailureKind | None", sound: str) -> dict[str, str | None]:
+    """Return the first keys of a verdict. Scripts read them: keys are added, none is renamed."""
+    return {"class": sound if kind is None else kind.value, "category": None if kind is None else kind.category.value}
+
+
+def _fields(verdict: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(verdict, name) for name in names}
 
 
 def _reader(name: str) -> Any:

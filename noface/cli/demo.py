@@ -4,10 +4,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
+if TYPE_CHECKING:
+    from noface.store.reader import Reader
+    from noface.store.records import AttemptRow, IssueRow
+
+_WIDTH = 80
 _LOG_LINES = 14
 
 
@@ -60,11 +68,10 @@ def _sum_up(repository: Path) -> None:
     from noface.git.locate import locate
     from noface.store.database import Database
     from noface.store.reader import Reader
-    from noface.ui.demo_story import lines
 
     database = Database.open(locate(repository).state_dir / "state.db")
     try:
-        for line in lines(Reader(database)):
+        for line in _story(Reader(database)):
             typer.echo(line)
     finally:
         database.close()
@@ -76,3 +83,67 @@ def _sum_up(repository: Path) -> None:
     typer.echo(f"\nLook around:\n  cd {repository}")
     for words in ("status", "blocked", "show ID"):
         typer.echo(f"  {command} {words}")
+
+
+_Tell = Callable[["IssueRow", "list[AttemptRow]"], str | None]
+"""What is told of an issue that showed something, None of one that did not."""
+
+
+def _story(reader: "Reader") -> Iterator[str]:
+    """Yield a line for each thing worth seeing, with the issue that showed it; nothing knows which bugs were drawn."""
+    tales: tuple[tuple[str, _Tell], ...] = (
+        ("merged at the first attempt", lambda row, tries: row.title if _merged(row) and len(tries) == 1 else None),
+        ("merged after feedback, same model", _after_feedback),
+        ("merged after moving up to the stronger model", _after_escalation),
+        (
+            "waited for the issue it depends on",
+            lambda row, _: (
+                f"{row.title}: after {', '.join(row.depends_on)}" if row.depends_on and _merged(row) else None
+            ),
+        ),
+        ("a wrong change that a red gate kept off main", _kept_out),
+        (
+            "ended blocked, with the reason",
+            lambda row, _: f"{row.title}: {row.block.summary}" if row.status == "blocked" and row.block else None,
+        ),
+    )
+    yield "\nWhat you have just seen:"
+    stories = [(row, reader.attempts(row.id)) for row in reader.issues() if row.present]
+    for what, tell in tales:
+        yield from _first(what, [(row, text) for row, tries in stories if (text := tell(row, tries)) is not None])
+
+
+def _first(what: str, matches: "list[tuple[IssueRow, str]]") -> Iterator[str]:
+    from noface.ui.narrate import printable
+
+    if not matches:
+        yield f"  (none this time: {what})"
+        return
+    row, text = matches[0]
+    yield f"  {what}{f' (and {len(matches) - 1} more)' if len(matches) > 1 else ''}"
+    indent = " " * 6
+    yield from textwrap.wrap(f"{row.id}: {printable(text)}", _WIDTH, initial_indent=indent, subsequent_indent=indent)
+
+
+def _merged(row: "IssueRow") -> bool:
+    return row.status == "merged"
+
+
+def _after_feedback(row: "IssueRow", attempts: "list[AttemptRow]") -> str | None:
+    if not _merged(row) or len(attempts) < 2 or attempts[-1].tier > attempts[0].tier:  # noqa: PLR2004 - a retry
+        return None
+    return f"{row.title}: attempt 1 ended {attempts[0].outcome}, attempt {len(attempts)} passed"
+
+
+def _after_escalation(row: "IssueRow", attempts: "list[AttemptRow]") -> str | None:
+    if not _merged(row) or attempts[-1].tier <= attempts[0].tier:
+        return None
+    return f"{row.title}: {attempts[-1].model} did it in attempt {len(attempts)}"
+
+
+def _kept_out(_row: "IssueRow", attempts: "list[AttemptRow]") -> str | None:
+    for attempt in attempts:
+        failure = attempt.failure
+        if failure is not None and failure.gate and not failure.gate.startswith("accept"):
+            return f"attempt {attempt.number}: {failure.message}"
+    return None

@@ -59,8 +59,11 @@ def repository_of(start: Path, config: Config) -> tuple[Repository | None, tuple
 
 def config_findings(config: Config, repository: Repository | None, root: Path) -> tuple[Finding, ...]:
     """Return what is wrong with what the configuration names: programs, templates, workspaces, sandbox, rungs."""
-    named = (*_refusals(config, repository), *_programs(config, repository, root), *_rungs(config))
-    return (*named, *idle_findings(config), *_elsewhere(config, repository))
+    named = (*_refusals(config, repository), *_programs(config, repository, root))
+    chosen = policy(config)
+    # The rung that [retry] think adds is nobody's choice.
+    rungs = ladder_findings(chosen, len(chosen.ladder) - (not config.retry.ladder and config.retry.think))
+    return (*named, *rungs, *idle_findings(config), *_elsewhere(config, repository))
 
 
 def left_out(config: Config, root: Path) -> Iterator[Finding]:
@@ -142,12 +145,6 @@ def _programs(config: Config, repository: Repository | None, root: Path) -> Iter
         yield from gate_findings(
             gate_specs(config), config.project.setup, lambda path: path.removeprefix("./") in paths
         )
-
-
-def _rungs(config: Config) -> tuple[Finding, ...]:
-    """Return the notes on rungs; the one that [retry] think adds is nobody's choice."""
-    chosen = policy(config)
-    return ladder_findings(chosen, len(chosen.ladder) - (not config.retry.ladder and config.retry.think))
 
 
 def backlog_of(config: Config, root: Path, merged: tuple[str, ...] = ()) -> Backlog:

@@ -30,7 +30,7 @@ def fsck(
     """
     from noface.errors import EXIT_ATTENTION, EXIT_DONE
     from noface.git.plumbing import Plumbing
-    from noface.integrity.fsck_facts import Severity
+    from noface.integrity.fsck_facts import FaultKind, Severity
     from noface.ui.fsck import fsck_document, fsck_page
 
     with closing(Plumbing(_repository(config))) as plumbing:
@@ -38,7 +38,7 @@ def fsck(
         repaired: tuple[Fault, ...] = ()
         if repair and not dry_run:
             before = [each for each in findings if each.severity is Severity.REPAIRABLE]
-            if _usable(findings):
+            if all(each.kind not in (FaultKind.DATABASE_UNUSABLE, FaultKind.DATABASE_DAMAGED) for each in findings):
                 _repair(config, findings)
             running, findings = _check(plumbing)
             left = {(each.kind, each.subject) for each in findings if each.severity is not Severity.NOTE}
@@ -78,12 +78,6 @@ def _check(plumbing: "Plumbing") -> "tuple[str, tuple[Fault, ...]]":
         again = check(collect(plumbing))
         findings = tuple(each for each in findings if each in again)
     return facts.running, findings
-
-
-def _usable(findings: "tuple[Fault, ...]") -> bool:
-    from noface.integrity.fsck_facts import FaultKind
-
-    return all(each.kind not in (FaultKind.DATABASE_UNUSABLE, FaultKind.DATABASE_DAMAGED) for each in findings)
 
 
 def _repair(config: Path | None, findings: "tuple[Fault, ...]") -> None:

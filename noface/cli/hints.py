@@ -53,9 +53,14 @@ def attempts(session: "ReadSession", issue_id: str) -> "tuple[PastAttempt, ...]"
     """Return an issue's finished attempts; what they changed is read from their patch where no record says it."""
     from dataclasses import replace
 
+    from noface.integrity.tampering import changed_lines
+
+    def changed(directory: Path) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(line.path for line in changed_lines(_patch(directory))))
+
     folders = {row.number: Path(row.directory) for row in session.reader.attempts(issue_id)}
     return tuple(
-        attempt if attempt.changed else replace(attempt, changed=_changed(folders[attempt.number]))
+        attempt if attempt.changed else replace(attempt, changed=changed(folders[attempt.number]))
         for attempt in session.reader.past(issue_id)
     )
 
@@ -71,12 +76,6 @@ def mends(session: "ReadSession") -> "MendOf":
         return mend_of(_patch(folders[past.number]), _patch(folders[past.passed_by]))
 
     return mend
-
-
-def _changed(directory: Path) -> tuple[str, ...]:
-    from noface.integrity.tampering import changed_lines
-
-    return tuple(dict.fromkeys(line.path for line in changed_lines(_patch(directory))))
 
 
 def _patch(directory: Path) -> str:

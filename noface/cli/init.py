@@ -37,8 +37,10 @@ def init(
     ready, and --create-label alone writes there.
     """
     from noface.cli.config import replace_file
+    from noface.cli.probes.github import Wanted, make_label, place_of
     from noface.config.load import FILE_NAMES, parse
     from noface.config.presets import models_of
+    from noface.data.trackers import DEFAULT_LABEL
     from noface.detection.detect import detect, render
     from noface.git.repository import discover
     from noface.ui.init_github import github_lines
@@ -51,8 +53,8 @@ def init(
     present = [repository.root / name for name in FILE_NAMES if (repository.root / name).exists()]
     if present and not force:
         raise _is_there(present[0], github=github)
-    place = _place(repository) if github else None
-    labelled = place is not None and create_label and _make_label(place)
+    place = place_of(repository, Wanted()) if github else None
+    labelled = place is not None and create_label and make_label(place.location, DEFAULT_LABEL)
     target = present[0] if present else repository.root / FILE_NAMES[0]
     detection = detect(repository.root, _surroundings(repository))
     text = render(detection, repository.main_name, github=github, models=models, worker=worker)
@@ -137,19 +139,6 @@ def _is_there(path: Path, *, github: bool) -> UsageError:
         f"{path.name} is there already: {path}",
         "Check it with `noface config check`, or replace it: `noface init --force`.",
     )
-
-
-def _place(repository: "Repository") -> "Place":
-    from noface.cli.probes.github import Wanted, place_of
-
-    return place_of(repository, Wanted())
-
-
-def _make_label(place: "Place") -> bool:
-    from noface.cli.probes.github import make_label
-    from noface.data.trackers import DEFAULT_LABEL
-
-    return make_label(place.location, DEFAULT_LABEL)
 
 
 def _github(repository: "Repository", place: "Place", *, labelled: bool) -> "Ready":

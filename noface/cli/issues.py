@@ -36,13 +36,15 @@ def add(
     """Add an issue and print where it is: its file, or its address on GitHub."""
     from noface.cli.session import merged_ids, open_session
     from noface.model.issue import Issue
+    from noface.trackers.base import ISSUE_BYTES_MAX
     from noface.ui.issues import listed
 
     session = open_session(config, fetch=True)
     draft = Issue(
         "",
         title=title,
-        body=_standard_input() if body == "-" else body,
+        # More than a tracker would take is not even read.
+        body=sys.stdin.buffer.read(ISSUE_BYTES_MAX + 1).decode("utf-8", "replace") if body == "-" else body,
         labels=tuple(label),
         priority=priority,
         depends_on=tuple(depends_on),
@@ -100,13 +102,6 @@ def show(
 
 
 group = partial(grouped, "Add an issue to the backlog, or read one.", {"add": add, "show": show}, no_args_is_help=True)
-
-
-def _standard_input() -> str:
-    """Read the text of an issue; more than a tracker would take is not even read."""
-    from noface.trackers.base import ISSUE_BYTES_MAX
-
-    return sys.stdin.buffer.read(ISSUE_BYTES_MAX + 1).decode("utf-8", "replace")
 
 
 @answers("The backlog as JSON.")

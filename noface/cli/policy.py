@@ -79,7 +79,12 @@ def replay(
     seen = open_session()
     asked = policy_of(load(seen.location.root, config))
     name = name_of(seen.location.root, config)
-    ids = (find_issue(seen.reader, issue_id).id,) if issue_id is not None else _attempted(seen)
+    tried = seen.reader.attempted()
+    # In the backlog's order; those that it has no more come last.
+    ids = [row.id for row in seen.reader.issues() if row.id in tried]
+    ids += [each for each in tried if each not in ids]
+    if issue_id is not None:
+        ids = [find_issue(seen.reader, issue_id).id]
     known, questions = _issues(seen), seen.questions
     pasts = [_past(seen, questions, known, each) for each in ids]
     record = seen.reader.record(sys.maxsize)
@@ -92,12 +97,6 @@ def replay(
 
 
 group = partial(grouped, "Show what follows each failure kind; replay past decisions.", {"replay": replay}, policy)
-
-
-def _attempted(seen: "ReadSession") -> list[str]:
-    """Return the issues that have attempts, in the backlog's order."""
-    place = {row.id: number for number, row in enumerate(seen.reader.issues())}
-    return sorted(seen.reader.attempted(), key=lambda name: place.get(name, len(place)))
 
 
 def _view(config: Path | None, issue_id: str | None) -> "PolicyView":

@@ -149,7 +149,10 @@ def bubblewrap_for(config: Config) -> Bubblewrap | None:
 def sandbox_rules(config: Config, bubblewrap: Bubblewrap | None) -> SandboxRules:
     """Return `[sandbox]` for this machine."""
     chosen = config.sandbox
-    show, write, hide = (_real_paths(paths) for paths in (chosen.show, chosen.write, chosen.hide))
+    show, write, hide = (
+        tuple(os.path.realpath(Path(path).expanduser()) for path in paths)
+        for paths in (chosen.show, chosen.write, chosen.hide)
+    )
     show = tuple(dict.fromkeys((*(str(Path(path).expanduser()).rstrip("/") for path in chosen.show), *show)))
     wrap = tuple(chosen.wrap)
     if bubblewrap is None:
@@ -157,10 +160,6 @@ def sandbox_rules(config: Config, bubblewrap: Bubblewrap | None) -> SandboxRules
     if not bubblewrap.works:
         return SandboxRules(problem=bubblewrap.problem, show=show, write=write, hide=hide)
     return SandboxRules(bubblewrap.program, bubblewrap.version, "", show, write, hide)
-
-
-def _real_paths(paths: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(os.path.realpath(Path(path).expanduser()) for path in paths)
 
 
 def setup_rules(config: Config) -> Setup:

@@ -31,10 +31,13 @@ class Idle(NamedTuple):
 
 def idle_settings(config: "Config", *, boxed: bool) -> Iterator[Finding]:
     """Yield the keys that do nothing. `boxed`: what does not say "none" runs in the sandbox that noface makes."""
+    untested = not any(gate.kind == "test" and gate.hard for gate in config.gates)
     rows = (
         *_of_recovery(config),
         *_of_review(config),
-        *_of_integrity(config),
+        Idle(
+            "integrity", config.integrity, ("sensitivity",), untested, "without a hard test gate", 'write kind = "test"'
+        ),
         *_of_places(config, boxed=boxed),
         *_of_sandboxes(config, boxed=boxed),
     )
@@ -71,11 +74,6 @@ def _of_review(config: "Config") -> Iterator[Idle]:
     yield Idle("review", review, ("when", *_RISKS, "rounds"), none, "without a reviewer", name_one)
     other = not none and review.when is not When.RISKY
     yield Idle("review", review, _RISKS, other, f'with when = "{review.when}"', 'write when = "risky"')
-
-
-def _of_integrity(config: "Config") -> Iterator[Idle]:
-    none = not any(gate.kind == "test" and gate.hard for gate in config.gates)
-    yield Idle("integrity", config.integrity, ("sensitivity",), none, "without a hard test gate", 'write kind = "test"')
 
 
 def _of_recovery(config: "Config") -> Iterator[Idle]:

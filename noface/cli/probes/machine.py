@@ -24,7 +24,6 @@ from noface.git.command import Git
 from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository, check_version
 from noface.integrity.inventory import files_of
-from noface.model.finding import Finding
 from noface.model.gate import GateKind
 from noface.model.quoting import some
 from noface.model.taxonomy import IssueStatus
@@ -259,7 +258,9 @@ def named(
     """
     findings = [each for each in config_findings(config, repository, root) if each.what not in elsewhere]
     checks = [
-        check_of(each, _AREAS.get(each.where.partition(" ")[0], "config")) for each in findings if not _of_model(each)
+        check_of(each, _AREAS.get(each.where.partition(" ")[0], "config"))
+        for each in findings
+        if not each.where.startswith("model ")
     ]
     if not any(each.where.startswith("gate ") for each in findings):
         names = ", ".join(gate.name for gate in config.gates)
@@ -269,10 +270,6 @@ def named(
 
 _AREAS = {"gate": "gates", "step": "ladder"}
 """What a line is called, by what the place of its finding begins with."""
-
-
-def _of_model(finding: Finding) -> bool:
-    return finding.where.startswith("model ")
 
 
 def _backlog(config: Config, repository: Repository) -> tuple[Check, ...]:

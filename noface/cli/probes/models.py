@@ -82,11 +82,8 @@ def _by_provider(model: str, env: Mapping[str, str], home: Path, files: tuple[Pa
 
 def _seen(env: Mapping[str, str], names: Iterable[str], home: Path, files: tuple[Path, ...]) -> tuple[str, ...]:
     logins = [name for name in names if env.get(name)]
-    return (*logins, *(_short(file, home) for file in files if file.is_file()))
-
-
-def _short(file: Path, home: Path) -> str:
-    return f"~/{file.relative_to(home)}" if file.is_relative_to(home) else str(file)
+    there = [file for file in files if file.is_file()]
+    return (*logins, *(f"~/{file.relative_to(home)}" if file.is_relative_to(home) else str(file) for file in there))
 
 
 VERSION_SECONDS_MAX = 5.0
