@@ -182,12 +182,12 @@ def _tasks(records: Sequence[Waiting], held: Sequence[Held]) -> tuple[Task, ...]
 
     Of tasks that are alike in that the one comes first that most issues need.
     """
-    found: dict[tuple[int, str], list[tuple[str, str]]] = {}
+    by_task: dict[tuple[int, str], list[tuple[str, str]]] = {}
     for record in records:
-        found.setdefault((_rank(record), record.task), []).append((record.id, record.kind))
+        by_task.setdefault((_rank(record), record.task), []).append((record.id, record.kind))
     if held:
-        found[1, _OF_HELD] = [(each.id, "PASSED") for each in held]
-    ordered = sorted(found.items(), key=lambda item: (item[0][0], -len(item[1])))
+        by_task[1, _OF_HELD] = [(each.id, "PASSED") for each in held]
+    ordered = sorted(by_task.items(), key=lambda item: (item[0][0], -len(item[1])))
     return tuple(
         Task(task, tuple(name for name, _ in issues), tuple(dict.fromkeys(kind for _, kind in issues)))
         for (_, task), issues in ordered

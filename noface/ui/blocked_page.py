@@ -49,8 +49,8 @@ def _headline(document: BlockedDocument) -> str:
         (len(document.held), "cannot land"),
     ]
     total = len(document.blocked) + len(document.held)
-    told = ", ".join(f"{number} {what}" for number, what in parts if number)
-    return f"{count(total, 'issue')} need you: {told}"
+    numbers = ", ".join(f"{number} {what}" for number, what in parts if number)
+    return f"{count(total, 'issue')} need you: {numbers}"
 
 
 def _task_lines(task: Task, document: BlockedDocument, id_cells: int, width: int) -> list[str]:
@@ -122,8 +122,8 @@ def block_lines(record: Waiting, width: int, leave_out: tuple[str, ...] = ()) ->
     yield from _section("What became of its parts", quoted(record.parts_failed, width, "    ", _PARTS_LINES_MAX))
     yield from _ways(record, width)
     looks = [step.removeprefix(_LOOK) for step in record.next_steps if step.startswith(_LOOK)]
-    told = (*leave_out, *record.commands)
-    looks = [look for look in looks if not any(look.endswith(f": {each}") for each in told)]
+    elsewhere = (*leave_out, *record.commands)
+    looks = [look for look in looks if not any(look.endswith(f": {each}") for each in elsewhere)]
     yield from _section("What to look at", _items(looks, width))
 
 
@@ -147,11 +147,11 @@ def _still_failing(failing: Failing, width: int) -> Iterator[str]:
 
 
 def _section(title: str, lines: Iterator[str] | Sequence[str]) -> Iterator[str]:
-    shown = list(lines)
-    if shown:
+    rows = list(lines)
+    if rows:
         yield ""
         yield f"  {paint(title, 'title')}"
-        yield from shown
+        yield from rows
 
 
 def _items(items: Sequence[str], width: int) -> Iterator[str]:

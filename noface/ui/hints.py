@@ -176,8 +176,8 @@ def list_page(document: HintList, width: int) -> list[str]:
             f"{file} has no [[failure_hints]].",
             "Add one: noface hints add. Let noface propose some: noface hints suggest",
         ]
-    said = f"{count(len(hints), 'hint')} in {file}; {count(document.failures, 'failure')} recorded"
-    lines = [paint(said, "title")]
+    heading = f"{count(len(hints), 'hint')} in {file}; {count(document.failures, 'failure')} recorded"
+    lines = [paint(heading, "title")]
     for hint in hints:
         lines += ["", *condition_lines(hint.conditions, width, f"{hint.number}  ")]
         lines += hanging(hint.hint, width, "   → ")
@@ -215,8 +215,8 @@ def match_page(document: HintTest, width: int) -> list[str]:
         lines += ["", f"{hint.number}  {verdict}", *hanging(hint.hint, width, "   → ")]
         for condition in hint.conditions:
             mark = "yes" if condition.held else "no "
-            said = f"{condition.name} {_quoted(condition.wanted)}: {condition.why}"
-            lines += hanging(said, width, f"   {mark}  ")
+            text = f"{condition.name} {_quoted(condition.wanted)}: {condition.why}"
+            lines += hanging(text, width, f"   {mark}  ")
     return [*lines, *warning_lines(document.warnings, width)]
 
 
@@ -248,9 +248,9 @@ def warning_lines(warnings: Sequence[str], width: int) -> list[str]:
 
 def in_issues(ids: Sequence[str]) -> str:
     """Return issues in words: in issue 7; in issues 4, 7 and 2 more."""
-    shown = ", ".join(clean(issue_id) for issue_id in ids[:_ISSUES_MAX])
+    listed = ", ".join(clean(issue_id) for issue_id in ids[:_ISSUES_MAX])
     more = f" and {len(ids) - _ISSUES_MAX} more" if len(ids) > _ISSUES_MAX else ""
-    return f"in {'issue' if len(ids) == 1 else 'issues'} {shown}{more}"
+    return f"in {'issue' if len(ids) == 1 else 'issues'} {listed}{more}"
 
 
 def _listed(number: int, rule: HintRule, failures: tuple[PastFailure, ...], search: Search) -> ListedHint:
@@ -304,8 +304,8 @@ def lessons_page(document: LessonList, width: int) -> list[str]:
     else:
         lines = [paint(f"{count(len(lessons), 'lesson')}, newest first", "title")]
     for lesson in lessons:
-        said, _, diff = lesson.advice.partition("\n")
-        lines += ["", *hanging(said, width, f"{lesson.id}  ")]
+        text, _, diff = lesson.advice.partition("\n")
+        lines += ["", *hanging(text, width, f"{lesson.id}  ")]
         lines += [fit(f"   {line}", width) for line in clean_block(diff).splitlines()]
         lines += [paint(line, "quiet") for line in hanging(_worth(lesson), width, "   ")]
     if not document.full_text:
@@ -386,8 +386,8 @@ def added_page(document: AddedHint, width: int) -> list[str]:
     if len(matched) > _SHOWN_MAX:
         lines.append(f"  and {len(matched) - _SHOWN_MAX} more")
     if document.draft:
-        said = f"Its text says only what was seen: say in {file} what to do, or prompts will quote it as it is."
-        lines += [paint(line, "careful") for line in hanging(said, width)]
+        warning = f"Its text says only what was seen: say in {file} what to do, or prompts will quote it as it is."
+        lines += [paint(line, "careful") for line in hanging(warning, width)]
     return [*lines, *warning_lines(document.warnings, width)]
 
 

@@ -31,13 +31,13 @@ def github_lines(ready: Ready, width: int) -> list[str]:
         "",
         paint(f"{ready.repository} on {ready.host}: what `noface run` does there, and nothing before it", "title"),
     ]
-    told = (
+    rows = (
         ("reads", f"open issues with the label {ready.label}, and answers, of people with write access; the issues"),
         ("", "of others as they are when such people set the label"),
         ("pushes", "branches noface/<id>, and claims below refs/noface/claims; never main"),
         ("writes", "one pull request an issue, its labels, one comment on it that is edited in place, and questions"),
     )
-    for verb, what in told:
+    for verb, what in rows:
         lines += hanging(what, width, f"  {pad(verb, _ROOM)}", " " * (_ROOM + 2))
     lines += ["", "Its token needs: contents, issues, pull requests: read and write;"]
     lines += ["  actions, commit statuses: read.", ""]

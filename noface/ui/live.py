@@ -123,8 +123,8 @@ class LiveView:
             return
         width, height = terminal_size(self._descriptor)
         lines = [] if last else self._block(width, height)
-        told = [self._lines.popleft() for _ in range(len(self._lines))]
-        new = [row for at, line in told for row in timed_line(at, line, width - 1)]
+        timed = [self._lines.popleft() for _ in range(len(self._lines))]
+        new = [row for at, line in timed for row in timed_line(at, line, width - 1)]
         try:
             with self._console:
                 self._console.control(_climb(self._drawn, width))

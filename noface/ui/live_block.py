@@ -187,12 +187,12 @@ _TROUBLED = ("retry", "limit", "error")
 def row_lines(state: RunState, width: int, now: float, rows_max: int, *, double: bool) -> list[Text]:
     """Return a line for each row, or two where `double`; of more than `rows_max` rows, how many more there are."""
     rows = state.at_work
-    shown = rows if len(rows) <= rows_max else rows[: max(rows_max - 1, 0)]
-    id_cells = max((min(cells(_name(row)), _ID_CELLS_MAX) for row in shown), default=0)
+    visible = rows if len(rows) <= rows_max else rows[: max(rows_max - 1, 0)]
+    id_cells = max((min(cells(_name(row)), _ID_CELLS_MAX) for row in visible), default=0)
     draw = _two if double else _one
-    lines = [line for row in shown for line in draw(row, width, id_cells, now)]
-    if len(shown) < len(rows):
-        lines.append(Text(fit(f" … and {len(rows) - len(shown)} more at work", width), style="dim"))
+    lines = [line for row in visible for line in draw(row, width, id_cells, now)]
+    if len(visible) < len(rows):
+        lines.append(Text(fit(f" … and {len(rows) - len(visible)} more at work", width), style="dim"))
     return lines
 
 
@@ -385,9 +385,9 @@ def _spent_by_run(state: RunState, totals: Totals) -> tuple[str, ...]:
 
 
 def _counts(totals: Totals) -> Text:
-    shown = [(f"{totals.counts[name]} {name}", style) for name, style in _STATUSES.items() if totals.counts.get(name)]
+    numbers = [(f"{totals.counts[name]} {name}", style) for name, style in _STATUSES.items() if totals.counts.get(name)]
     text = Text(" ")
-    for position, (number, style) in enumerate(shown):
+    for position, (number, style) in enumerate(numbers):
         text.append(" · " if position else "", "dim")
         text.append(number, style)
     return text

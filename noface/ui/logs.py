@@ -148,7 +148,7 @@ class Readable:
     def _lines(self, data: bytes) -> list[str]:
         if self._reader is None:
             return clean_block(data.decode("utf-8", "replace")).splitlines()
-        return [shown for line in data.split(b"\n") for shown in self._typed(self._reader, line)]
+        return [row for line in data.split(b"\n") for row in self._typed(self._reader, line)]
 
     def _typed(self, reader: StreamReader, line: bytes) -> Iterator[str]:
         if not line.lstrip().startswith(b"{"):
@@ -163,8 +163,8 @@ class Readable:
         if event.kind is EventKind.TEXT:
             yield from clean_block(event.text).strip().splitlines()
             return
-        shown = clean_block(event.text).strip() if event.kind is EventKind.TOOL else clean(event.text)
-        text = _IN_SLOT.sub("", shown)
+        plain = clean_block(event.text).strip() if event.kind is EventKind.TOOL else clean(event.text)
+        text = _IN_SLOT.sub("", plain)
         if event.kind is EventKind.EDIT and text in self._tools:
             return  # the tool's call has said so
         if event.kind is EventKind.TOOL:
@@ -200,8 +200,8 @@ def last_lines(folder: Path, model: str, lines_max: int) -> tuple[str, ...]:
             continue
         if size > _LAST_BYTES:
             text = text.split("\n", 3)[-1]  # neither the mark of what is left out, nor half a line
-        shown = log_lines(text, folder, model, {}) if name == "agent.log" else text.splitlines()
-        lines = [line for line in shown if line.strip()]
+        rows = log_lines(text, folder, model, {}) if name == "agent.log" else text.splitlines()
+        lines = [line for line in rows if line.strip()]
         if lines:
             return tuple(lines[-lines_max:])
     return ()

@@ -169,8 +169,8 @@ def _notes(about: str) -> Words:
 
 def _heard(event: EventFacts) -> Line:
     command, who = event.text("command"), f"{event.issue} {event.text('author')}"
-    said = f"{who} writes /noface {command}" if command else f"{who} answers"
-    return Line("»", said, event.text("text"))
+    heading = f"{who} writes /noface {command}" if command else f"{who} answers"
+    return Line("»", heading, event.text("text"))
 
 
 def _refused(event: EventFacts) -> Line:
@@ -230,8 +230,8 @@ def what_failed(data: Mapping[str, object]) -> str:
     """
     kind = FailureKind.__members__.get(str(data.get("outcome")))
     message = str(data.get("message") or "")
-    said = next((said for said in (kind.info.said_by if kind else ()) if message.startswith(said)), "")
-    message = message.removeprefix(said)
+    prefix = next((prefix for prefix in (kind.info.said_by if kind else ()) if message.startswith(prefix)), "")
+    message = message.removeprefix(prefix)
     gate, location = data.get("gate"), str(data.get("location") or "")
     if location or data.get("tests"):  # the place says more than the gate's name
         message = message.removeprefix(f"gate {gate}: ")
@@ -243,10 +243,10 @@ def what_failed(data: Mapping[str, object]) -> str:
 
 def _waiting(event: EventFacts) -> Line:
     until = event.number("until")
-    shown = f" until {when(until, event.now)}" if until is not None else ""
+    end = f" until {when(until, event.now)}" if until is not None else ""
     if event.model:
-        return Line("…", f"{event.issue} waits{shown} for {event.model}", event.title, "yellow")
-    return Line("…", f"{event.issue} waits{shown}", event.text("reason"), "yellow")
+        return Line("…", f"{event.issue} waits{end} for {event.model}", event.title, "yellow")
+    return Line("…", f"{event.issue} waits{end}", event.text("reason"), "yellow")
 
 
 def _landing(event: EventFacts) -> Line | None:
@@ -372,7 +372,7 @@ class Narrator:
         self._reader = reader
         self._before: dict[str, str] = {}
         self._away: dict[str, Breaker] = {}
-        self._waiting_said = 0.0
+        self._waits_until = 0.0
         self._waits: dict[str, object] = {}
 
     def lines(self, kind: str, issue_id: str | None, data: Mapping[str, object]) -> list[Line]:
@@ -418,15 +418,15 @@ class Narrator:
 
     def _wait(self, data: Mapping[str, object]) -> Line | None:
         until, model = float(str(data.get("until", 0.0))), str(data.get("model") or "")
-        if until == self._waiting_said:
+        if until == self._waits_until:
             return None
-        self._waiting_said = until
+        self._waits_until = until
         if model in self._away and self._away[model].until == until:
             return None  # the last lines tell of nothing else
         if not model and data.get("reason") and data.get("reason") in self._waits.values():
             return None
-        shown = f"everything waits until {when(until, time.time())}{f' for {printable(model)}' if model else ''}"
-        return Line("…", shown, "" if model else printable(data.get("reason") or ""), "dim")
+        heading = f"everything waits until {when(until, time.time())}{f' for {printable(model)}' if model else ''}"
+        return Line("…", heading, "" if model else printable(data.get("reason") or ""), "dim")
 
     def _breakers(self) -> list[Line]:
         """Tell which models' providers went away or came back since the last look: no event of its own says so."""

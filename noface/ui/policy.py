@@ -266,12 +266,12 @@ def policy_page(view: PolicyView, width: int) -> list[str]:
     rows = view.rows()
     used = [model_of(step.action) for row in rows for step in row.steps]
     names = short_names(tuple(dict.fromkeys(name for name in used if name)))
-    shown = table_lines(rows, names, width)
+    grid = table_lines(rows, names, width)
     lines = [*head(view, width), "", paint("Ladder", "title"), *ladder_lines(view, width)]
     lines += ["", paint("Limits", "title"), *_limits(view, width)]
     title = hanging("What follows each kind of failure, if every attempt fails", width)
-    lines += ["", *(paint(line, "title") for line in title), *shown]
-    lines += ["", *_legend(shown, width)]
+    lines += ["", *(paint(line, "title") for line in title), *grid]
+    lines += ["", *_legend(grid, width)]
     lines += _own_rules(view, width)
     return [*lines, "", paint("One kind step by step: noface policy --kind TEST_FAILURE", "quiet")]
 
@@ -345,11 +345,11 @@ def _provider(view: PolicyView) -> str:
     if retries == 0:
         return "no failure is waited out"
     waits = [duration(wait) for wait in view.waits(_WAITS_MAX)]
-    shown = ", ".join(waits[:_WAITS_SHOWN])
-    shown += f", … {waits[-1]}" if len(waits) > _WAITS_SHOWN else ""
+    listed = ", ".join(waits[:_WAITS_SHOWN])
+    listed += f", … {waits[-1]}" if len(waits) > _WAITS_SHOWN else ""
     blocks = f"; blocked after {count(retries, 'retry', 'retries')}" if retries is not None else ""
     ends = f"; after {longest} the run ends (exit code 4)"
-    return f"waited for until the time it names, else tried again after up to {shown}; not charged{blocks}{ends}"
+    return f"waited for until the time it names, else tried again after up to {listed}; not charged{blocks}{ends}"
 
 
 def spoken(budget: Budget, joint: str) -> str:
@@ -385,9 +385,9 @@ def _roles(policy: Policy) -> str:
     return "; ".join([*named, *([f"nobody: {', '.join(free)}"] if free else [])])
 
 
-def _legend(shown: list[str], width: int) -> list[str]:
+def _legend(grid: list[str], width: int) -> list[str]:
     """Explain the words that are used, and no others."""
-    text = "\n".join(shown)
+    text = "\n".join(grid)
     used = [(word, meaning) for word, meaning in _LEGEND if word in text]
     return [paint(line, "quiet") for word, meaning in used for line in hanging(meaning, width, f"  {word:<8}  ")]
 

@@ -35,8 +35,8 @@ def attempt_lines(attempt: ShownAttempt, now: float, width: int) -> Iterator[str
     if attempt.failure is not None:
         yield from _failure(attempt.failure, width)
     if attempt.gates:
-        shown = ", ".join(_gate(gate) for gate in attempt.gates)
-        yield from hanging(shown, width, "  gates: ", "    ")
+        gates = ", ".join(_gate(gate) for gate in attempt.gates)
+        yield from hanging(gates, width, "  gates: ", "    ")
     yield from _resumed(attempt, width)
     for note in attempt.notes:
         yield from hanging(note, width, "  note: ", "    ")
@@ -91,8 +91,8 @@ def _report(attempt: ShownAttempt, width: int) -> Iterator[str]:
         reason = f", {str(report.blocked_reason).replace('_', ' ')}" if report.blocked_reason else ""
         sure = f", confidence {report.confidence:.2g}" if report.confidence is not None else ""
         summary = f": {report.summary}" if report.summary else ""
-        said = f"{report.status}{reason}{sure}{summary}"
-        yield from hanging(said, width, "  the worker reports: ", "    ", rows_max=_SAID_ROWS_MAX)
+        claim = f"{report.status}{reason}{sure}{summary}"
+        yield from hanging(claim, width, "  the worker reports: ", "    ", rows_max=_SAID_ROWS_MAX)
         asked = list(dict.fromkeys([*asked, *report.questions]))
         for items, title in ((report.left, "left"), (report.risks, "risk"), (report.gaps, "gap")):
             yield from _items(items, title, width)
@@ -169,15 +169,15 @@ def asked_lines(asked: AskedQuestion, now: float, width: int) -> Iterator[str]:
 def decided_lines(decided: DecisionRow, now: float, width: int) -> Iterator[str]:
     """Return a person's decision."""
     role = "good" if decided.verdict == "approved" else "bad"
-    said = paint(f"You {decided.verdict} it", role)
-    yield f"  {said}  {paint(moment(decided.at, now), 'quiet')}"
+    verdict = paint(f"You {decided.verdict} it", role)
+    yield f"  {verdict}  {paint(moment(decided.at, now), 'quiet')}"
     yield from _quoted(decided.note, width)
 
 
 def _quoted(text: str, width: int) -> Iterator[str]:
     """Return what somebody said, line by line behind a bar."""
-    said = [line for line in clean_block(text).splitlines() if line.strip()]
-    rows = [row for line in said for row in hanging(line, width, "    │ ", "    │ ", rows_max=_ANSWER_ROWS_MAX)]
+    written = [line for line in clean_block(text).splitlines() if line.strip()]
+    rows = [row for line in written for row in hanging(line, width, "    │ ", "    │ ", rows_max=_ANSWER_ROWS_MAX)]
     yield from (paint(row, "quiet") for row in rows[:_ANSWER_ROWS_MAX])
     if len(rows) > _ANSWER_ROWS_MAX:
         yield paint(f"    │ … {len(rows) - _ANSWER_ROWS_MAX} more lines: --json has all", "quiet")
@@ -188,10 +188,10 @@ _PUT_OUT_LINES = 6
 
 def _put_out(attempt: ShownAttempt, width: int) -> Iterator[str]:
     """Return the last lines that the worker put out, where its work came to nothing (K3)."""
-    said = str((attempt.partial or {}).get("partial_output", "")) if attempt.outcome != PASSED else ""
-    if said:
+    output = str((attempt.partial or {}).get("partial_output", "")) if attempt.outcome != PASSED else ""
+    if output:
         yield "  the worker's last lines:"
-        yield from quoted("\n".join(said.splitlines()[-_PUT_OUT_LINES:]), width, "  ")
+        yield from quoted("\n".join(output.splitlines()[-_PUT_OUT_LINES:]), width, "  ")
 
 
 _STATUS_CELLS = 8
@@ -268,8 +268,8 @@ def _pull_request(document: Story, width: int) -> Iterator[str]:
     rounds = f"answered {count(pull.rounds, 'time')}" if pull.rounds else ""
     checks = f"checks: {pull.checks}" if pull.checks else ""
     facts = [_PULL_STATES.get(pull.state, pull.state), checks, rounds, f"branch {pull.branch}"]
-    told = ", ".join(fact for fact in facts if fact)
-    yield from hanging(f"pull request #{pull.number}: {clean(told)}", width, "  ", "    ")
+    text = ", ".join(fact for fact in facts if fact)
+    yield from hanging(f"pull request #{pull.number}: {clean(text)}", width, "  ", "    ")
     yield f"  {clean(pull.url)}"
     for check in pull.red[:_RED_SHOWN]:
         yield from hanging(f"red: {clean(check.name)}  {clean(check.url)}".rstrip(), width, "  ", "    ")

@@ -44,11 +44,11 @@ def _named(word: str, here: datetime) -> float | None:
     """Return the time that a word names; `here` is now in local time. Raises ValueError where it is none after all."""
     from noface.config.values import parse_duration
 
-    if (found := _CLOCK.fullmatch(word)) is not None:
-        clock = time(int(found["hour"]), int(found["minute"]), int(found["second"] or 0))
-        if found["day"] is None:
+    if (match := _CLOCK.fullmatch(word)) is not None:
+        clock = time(int(match["hour"]), int(match["minute"]), int(match["second"] or 0))
+        if match["day"] is None:
             return (datetime.combine(here.date(), clock) - timedelta(days=clock > here.time())).timestamp()
-        day = _day(found["day"], here, clock)
+        day = _day(match["day"], here, clock)
         return datetime.combine(day, clock).timestamp() if day is not None else None
     if word[:1].isalpha():
         day = _day(word, here, time())

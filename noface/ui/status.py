@@ -230,12 +230,12 @@ def status_document(
 
 def happened_since(document: Status, at: float, happened: Mapping[str, float]) -> Status:
     """Return what is told of the issues that something `happened` to since `at`: first what landed, in that order."""
-    told = [issue._replace(happened_at=happened[issue.id]) for issue in document.issues if issue.id in happened]
-    landed = sorted((each for each in told if each.status == "merged"), key=lambda each: each.happened_at or 0.0)
-    told = [*landed, *(each for each in told if each.status != "merged")]
-    counts = dict(Counter(issue.status for issue in told))
-    left_out = len(document.issues) - len(told)
-    return document._replace(issues=tuple(told), counts=counts, since=at, unchanged=left_out)
+    issues = [issue._replace(happened_at=happened[issue.id]) for issue in document.issues if issue.id in happened]
+    landed = sorted((each for each in issues if each.status == "merged"), key=lambda each: each.happened_at or 0.0)
+    issues = [*landed, *(each for each in issues if each.status != "merged")]
+    counts = dict(Counter(issue.status for issue in issues))
+    left_out = len(document.issues) - len(issues)
+    return document._replace(issues=tuple(issues), counts=counts, since=at, unchanged=left_out)
 
 
 def _with_wait(issue: ListedIssue, waits: Sequence[AwayModel]) -> ListedIssue:
@@ -313,10 +313,10 @@ def family(issues: Sequence[ListedIssue]) -> Family:
     return Family(tuple(issue for issue in issues if issue.parent not in known), parts)
 
 
-def group_lines(shown: Sequence[ListedIssue], related: Family, now: float, width: int) -> Iterator[str]:
+def group_lines(issues: Sequence[ListedIssue], related: Family, now: float, width: int) -> Iterator[str]:
     """Return the lines of a group's issues, which share the columns."""
-    id_cells = min(max(cells(issue.id) for issue in shown), _ID_CELLS_MAX)
-    for issue in shown:
+    id_cells = min(max(cells(issue.id) for issue in issues), _ID_CELLS_MAX)
+    for issue in issues:
         yield from _issue_lines(issue, related, now, width, id_cells, 0)
 
 
@@ -335,10 +335,10 @@ def _issue_lines(
     room = max(width - taken - (cells(facts) + 2 if facts else 0), 16)
     title = clean(issue.title) or "(no title)"
     yield f"{start}{pad(title, room)}  {paint(facts, 'quiet')}" if facts else start + fit(title, room)
-    said = _said(issue, now)
-    if said:
+    reason = _reason(issue, now)
+    if reason:
         yield from (
-            paint(line, "quiet") for line in hanging(said, width, " " * (cells(indent) + id_cells + 2), rows_max=2)
+            paint(line, "quiet") for line in hanging(reason, width, " " * (cells(indent) + id_cells + 2), rows_max=2)
         )
     if parts and level < _LEVELS_MAX:
         part_cells = min(max(cells(part.id) for part in parts), _ID_CELLS_MAX)
@@ -350,7 +350,7 @@ def _facts(issue: ListedIssue, parts: Sequence[ListedIssue], now: float) -> str:
     """Return what stands at the right: when, how far the parts are, the landed commit, attempts, model, cost."""
     merged = issue.status == "merged"
     kept = "already on main" if issue.satisfied else "not done"
-    shown = [
+    facts = [
         moment(issue.happened_at, now) if issue.happened_at is not None else "",
         progress([(part.status, part.satisfied) for part in parts]) if not merged else "",
         kept if issue.status == "skipped" else "",
@@ -359,7 +359,7 @@ def _facts(issue: ListedIssue, parts: Sequence[ListedIssue], now: float) -> str:
         fit(clean(issue.model or ""), 20) if issue.all_attempts and not (merged or parts or issue.happened_at) else "",
         money(issue.cost_usd),
     ]
-    return " · ".join(fact for fact in shown if fact)
+    return " · ".join(fact for fact in facts if fact)
 
 
 def tried(made: int, charged: int) -> str:
@@ -369,7 +369,7 @@ def tried(made: int, charged: int) -> str:
     return count(made, "attempt") if made == charged else f"{count(made, 'attempt')} ({charged} charged)"
 
 
-def _said(issue: ListedIssue, now: float) -> str:
+def _reason(issue: ListedIssue, now: float) -> str:
     """Return what stands below an issue: why it is where it is. Nothing for fresh and merged ones, and for epics."""
     status, reason, failure, until = issue.status, str(issue.reason), issue.last_failure, issue.until
     if status == "blocked" and failure is not None:
@@ -483,9 +483,9 @@ def _group_lines(
         return
     yield ""
     yield paint(_TITLES[status], status)
-    shown = issues if everything else issues[:ROWS_MAX]
-    yield from group_lines(shown, related, now, width)
-    rest = len(issues) - len(shown)
+    listed = issues if everything else issues[:ROWS_MAX]
+    yield from group_lines(listed, related, now, width)
+    rest = len(issues) - len(listed)
     if rest:
         yield f"  … and {rest:,} more {status} (noface status --all)"
 

@@ -141,8 +141,8 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
                 why_left = reviewed(reason, pulls.get(row.id, ""))
             case _:
                 why_left = reason
-        shown = status == "blocked" and row.id in tally.stopped
-        detail = _newest(reader.past(row.id)) if shown else ""
+        of_this_run = status == "blocked" and row.id in tally.stopped
+        detail = _newest(reader.past(row.id)) if of_this_run else ""
         left.setdefault(status, []).append(LeftIssue(row.id, short_title(row.title), printable(why_left), detail))
     costs = [row.cost_usd for row in everything if row.present and row.cost_usd is not None]
     return RunSummary(
@@ -236,7 +236,7 @@ def summary_lines(summary: RunSummary) -> list[Line]:
     """Return the lines that close a run; a line without a mark stands at the margin."""
     worked = f"{count(summary.worked_on, 'issue')}, {count(summary.attempts, 'attempt')}, "
     done = f" {worked}{duration(summary.seconds)}." if summary.attempts else ""
-    shown = ", ".join(f"{number} {counted(status)}" for status, number in summary.counts.items())
+    numbers = ", ".join(f"{number} {counted(status)}" for status, number in summary.counts.items())
     lines = [Line("", ""), Line("", f"{summary.why[:1].upper()}{summary.why[1:]}.{done}", style="bold")]
     looks = [(_title(each), each.changed_tests, "") for each in summary.landed if each.changed_tests]
     lines += _part("Look at these first", "!", "bold yellow", looks)
@@ -269,7 +269,7 @@ def summary_lines(summary: RunSummary) -> list[Line]:
             f"{count(len(tests), 'unsteady test')} on main, which {'counts' if len(tests) == 1 else 'count'} for nobody"
         )
         lines.append(Line("", what, some(tests, _NAMES_MAX)))
-    lines.append(Line("", "The backlog", f"{shown}.") if shown else Line("", _NOTHING_THERE))
+    lines.append(Line("", "The backlog", f"{numbers}.") if numbers else Line("", _NOTHING_THERE))
     if summary.cost_usd is not None or summary.costs.unknown:
         lines.append(Line("", "Cost so far", _cost(summary)))
     if summary.next_command:

@@ -97,9 +97,9 @@ def why_page(document: WhyDocument, width: int) -> list[str]:
     why = why_it_began(document.notes)
     lines += _section("Why this model", why, width)
     lines += _section("What is noted of it", [note for note in document.notes if note not in why], width)
-    said = str((document.partial or {}).get("partial_output", ""))
-    if outcome != "PASSED" and said:
-        lines += ["", paint("What the worker put out last", "title"), *quoted(said, width, "  ")]
+    output = str((document.partial or {}).get("partial_output", ""))
+    if outcome != "PASSED" and output:
+        lines += ["", paint("What the worker put out last", "title"), *quoted(output, width, "  ")]
     lines += _section("Logs", document.logs, width)
     if action is not None:
         words = action_words(action.kind, action.reason, document.outcome)
@@ -149,8 +149,8 @@ def _decided(failure: Evidence, width: int, partial: Mapping[str, Any] | None, *
             yield paint(fit(f"    │ {clean(also.line)}", width), "quiet")
     excerpt = _to_look_at(failure)
     if excerpt:
-        shown = quoted("\n".join(excerpt), width, "  ")
-        yield from ("", paint("The lines to look at first", "title"), *shown)
+        rows = quoted("\n".join(excerpt), width, "  ")
+        yield from ("", paint("The lines to look at first", "title"), *rows)
 
 
 def _to_look_at(failure: Evidence) -> list[str]:
