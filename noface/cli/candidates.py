@@ -23,7 +23,7 @@ _TITLE_CHARS_MAX = 48
 
 
 def _issues_that(*statuses: str, without: tuple[str, ...] = ()) -> Candidates:
-    """Return what names the issues in one of `statuses`, or where none is given those that are not `without`."""
+    """Return what names the issues in one of `statuses`, or if none is given those that are not `without`."""
 
     def candidates(context: typer.Context, incomplete: str) -> list[Candidate]:
         del incomplete
@@ -112,7 +112,7 @@ def _model_facts(entry: dict[str, Any]) -> str:
 
 
 def _given(context: typer.Context, *names: str) -> set[str]:
-    """Return the values that stand on the command line already, where several may."""
+    """Return the values that stand on the command line already, if several may."""
     values = (context.params.get(name) for name in names)
     return {str(item) for value in values if isinstance(value, (list, tuple)) for item in value}
 
@@ -155,7 +155,7 @@ def _overview() -> "Overview | None":
 
 
 def _tables(context: typer.Context) -> dict[str, Any]:
-    """Return the tables of noface.toml; none where there is no file that can be read."""
+    """Return the tables of noface.toml; none if there is no file that can be read."""
     from noface.config.load import load_tables
     from noface.errors import NofaceError
     from noface.git.locate import locate

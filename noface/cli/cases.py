@@ -67,7 +67,7 @@ def _judge_gate(case: Case) -> dict[str, Any]:
 def _project_rules() -> "tuple[ProjectRules | None, str]":
     """Return the `[[gate_rules]]` of the repository around the current folder, and why they cannot be had.
 
-    Output can be judged anywhere, also where there is no repository and no noface.toml.
+    Output can be judged anywhere, also if there is no repository and no noface.toml.
     """
     from noface.config.load import find, parse, read
     from noface.gates.run import project_rules

@@ -151,7 +151,7 @@ def _remember_released(repository: "Repository", going: "list[Leftover]") -> Non
 
 
 def _remove(plumbing: "Plumbing", slots: Path, going: "list[Leftover]") -> None:
-    """Remove; refs only where they are still what was looked at."""
+    """Remove; refs only if they are still what was looked at."""
     from noface.git.refs import ZERO, RefUpdate
     from noface.git.removal import remove_below
     from noface.git.workspace import Slot, discard

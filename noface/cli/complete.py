@@ -42,7 +42,7 @@ class Word(NamedTuple):
 
 
 def asked_shell() -> str | None:
-    """Return the shell that asks for candidates, None where noface is to work."""
+    """Return the shell that asks for candidates, None if noface is to work."""
     return _SHELLS.get(os.environ.get(_VARIABLE, ""))
 
 

@@ -45,9 +45,9 @@ def connect(
     cancel: Canceller | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Connections:
-    """Find the remote, and open GitHub where the configuration asks for it.
+    """Find the remote, and open GitHub if the configuration asks for it.
 
-    Raises UsageError where GitHub is asked for and cannot be used: no repository there, no token, no library.
+    Raises UsageError if GitHub is asked for and cannot be used: no repository there, no token, no library.
     """
     landing, asked = config.landing, talks_to_github(config)
     token_of = _TokenOfHost(environment)
@@ -65,10 +65,10 @@ def connect(
 
 
 def fetch_issues(tracker: Tracker, config: Config, repository: Repository) -> None:
-    """Bring the copy of issues on another machine up to date; where the issues are here, nothing is done.
+    """Bring the copy of issues on another machine up to date; if the issues are here, nothing is done.
 
     A run that is at work keeps the copy up to date itself, and is the only one that writes it meanwhile.
-    Raises UsageError where GitHub cannot be used, ForgeError where it refuses or does not answer.
+    Raises UsageError if GitHub cannot be used, ForgeError if it refuses or does not answer.
     """
     if isinstance(tracker, RemoteTracker):
         github = connect(config, repository).github

@@ -22,7 +22,7 @@ _CONFIG_NAMES = ("noface.toml", ".noface.toml")
 def overview(start: Path, config: Path | None) -> Overview:
     """Return what there is to look at in the repository around `start`.
 
-    Raises UsageError where there is no repository, ConfigError where the configuration matters and is broken.
+    Raises UsageError if there is no repository, ConfigError if the configuration matters and is broken.
     """
     known = _unchanged(start, config)
     if known is not None:
@@ -71,7 +71,7 @@ def read_only(path: Path, busy_s: float) -> Rows:
 
 
 def fingerprint(location: Location, tables: Mapping[str, object]) -> str | None:
-    """Return the fingerprint of the tracker that the tables of noface.toml name; None where they name no known one."""
+    """Return the fingerprint of the tracker that the tables of noface.toml name; None if they name no known one."""
     settings = tracker_settings(tables)
     if settings is None:
         return None
@@ -80,7 +80,7 @@ def fingerprint(location: Location, tables: Mapping[str, object]) -> str | None:
 
 
 def _tables(root: Path, config: Path | None) -> dict[str, Any] | None:
-    """Return the tables of noface.toml as far as they say where issues come from, None where a look finds that out.
+    """Return the tables of noface.toml as far as they say where issues come from, None if a look finds that out.
 
     A file without that word is not parsed: what else is in it, or wrong with it, must not keep anyone from looking.
     """

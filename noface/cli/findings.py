@@ -41,7 +41,7 @@ from noface.trackers.base import open_tracker
 
 
 def check_workspaces(folder: Path, root: Path) -> None:
-    """Raise UsageError where workspaces may not lie in `folder`."""
+    """Raise UsageError if workspaces may not lie in `folder`."""
     if folder.resolve().is_relative_to(root.resolve()):
         raise UsageError(
             f"[run] slots_dir puts the workspaces into the repository: {folder}.",
@@ -104,7 +104,7 @@ _MEMORY_FIX = "Where systemd runs for you: systemd-run --user --scope noface run
 
 
 def _elsewhere(config: Config, repository: Repository | None) -> Iterator[Finding]:
-    """Yield what is missing on this machine for GitHub, where the configuration asks for it; nothing is sent."""
+    """Yield what is missing on this machine for GitHub, if the configuration asks for it; nothing is sent."""
     if repository is None or not (TRACKERS[config.tracker.kind].remote or config.landing.by_pull_request):
         return
     from noface.cli.probes.github import github_findings, wanted_of

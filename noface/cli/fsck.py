@@ -81,7 +81,7 @@ def _check(plumbing: "Plumbing") -> "tuple[str, tuple[Fault, ...]]":
 
 
 def _repair(config: Path | None, findings: "tuple[Fault, ...]") -> None:
-    """Repair under the lock. Raises LockedError beside a run, ConfigError where there is no sound configuration."""
+    """Repair under the lock. Raises LockedError beside a run, ConfigError if there is no sound configuration."""
     from noface.cli.run_session import make_context, open_project
     from noface.cli.wiring import RunOptions, settings
     from noface.engine.recover import repair

@@ -17,7 +17,7 @@ from noface.store.reader import Reader
 
 
 def collect(plumbing: Plumbing) -> Facts:
-    """Return the facts about a repository. Raises UsageError where main is gone, GitError where git fails."""
+    """Return the facts about a repository. Raises UsageError if main is gone, GitError if git fails."""
     state = plumbing.repository.state_dir
     holder = holder_of(state / "lock")
     rows, error, hint = _rows(state / "state.db")

@@ -120,7 +120,7 @@ Refusal = Callable[["IssueRow"], UsageError | None]
 def give_back(session: "ReadSession", wanted: _Wanted, refusal: Refusal, change: _Change) -> list[dict[str, Any]]:
     """Give all the issues that are meant back to the loop, or none of them; return what they are now.
 
-    Raises UsageError where nothing has been run yet, an id is unknown, an issue's file is gone, or `refusal` finds a
+    Raises UsageError if nothing has been run yet, an id is unknown, an issue's file is gone, or `refusal` finds a
     reason. A noface that is running takes them up with its next tick.
     """
     import time

@@ -50,7 +50,7 @@ def nameless(session: "ReadSession", issue_id: str) -> "Issue":
 
 
 def attempts(session: "ReadSession", issue_id: str) -> "tuple[PastAttempt, ...]":
-    """Return an issue's finished attempts; what they changed is read from their patch where no record says it."""
+    """Return an issue's finished attempts; what they changed is read from their patch if no record says it."""
     from dataclasses import replace
 
     from noface.integrity.tampering import changed_lines
@@ -230,7 +230,7 @@ def _rules(seen: "ReadSession", config: Path | None) -> tuple["HintRule", ...]:
 
 
 def _failed(past: tuple["PastAttempt", ...], issue_id: str, number: int | None) -> "PastAttempt | None":
-    """Return the failed attempt that is meant; None where the issue has not failed yet."""
+    """Return the failed attempt that is meant; None if the issue has not failed yet."""
     failed = [attempt for attempt in past if attempt.failure is not None]
     if number is None:
         return failed[-1] if failed else None

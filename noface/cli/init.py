@@ -87,7 +87,7 @@ def init(
 
 
 def _models(agent: str, worker: str) -> tuple[str, ...]:
-    """Return the models of the agent that is named. Raise UsageError where there is none of that name."""
+    """Return the models of the agent that is named. Raise UsageError if there is none of that name."""
     from noface.config.presets import AGENT_NAMES, models_of
 
     if agent and worker:
@@ -115,7 +115,7 @@ def _backup(target: Path) -> Path:
 
 
 def _kept(text: str, target: Path, but: tuple[str, ...]) -> str:
-    """Return the new text with what is the person's own in the old one, where both together are valid."""
+    """Return the new text with what is the person's own in the old one, if both together are valid."""
     from noface.config.edit import with_own
     from noface.config.load import parse, read
     from noface.errors import ConfigError
@@ -151,7 +151,7 @@ def _github(repository: "Repository", place: "Place", *, labelled: bool) -> "Rea
 
 
 def _on_github(repository: "Repository", width: int) -> list[str]:
-    """Return the line that tells of --github where the remote is there."""
+    """Return the line that tells of --github if the remote is there."""
     from noface.cli.probes.github import Wanted, place_of
     from noface.forge.location import is_enterprise_server
     from noface.ui.text import hanging

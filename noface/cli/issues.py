@@ -126,7 +126,7 @@ def issues(config: ConfigFile = None) -> Answer:
 
 
 def _uncommitted(issues: "list[Issue]", session: "ReadSession", path: Path | None) -> "tuple[IssueFault, ...]":
-    """Return what `accept` names that lies in this checkout and not on main; nothing where git cannot tell."""
+    """Return what `accept` names that lies in this checkout and not on main; nothing if git cannot tell."""
     from noface.config.lines import table_of, tables_of
     from noface.config.load import load_tables
     from noface.errors import NofaceError

@@ -95,7 +95,7 @@ def _models(root: Path, config: Path | None) -> Mapping[str, object]:
 
 
 def _files(attempt: "AttemptRow", gate: str | None, *, prompt: bool, diff: bool, undone: bool) -> list[Path]:
-    """Return the files that were asked for; raise UsageError where there are none."""
+    """Return the files that were asked for; raise UsageError if there are none."""
     from noface.ui.logs import existing, gate_files, gate_names
 
     directory = Path(attempt.directory)
@@ -143,7 +143,7 @@ def _answer(attempt: "AttemptRow", files: list[Path], models: Mapping[str, objec
 
 
 def _lines(name: str, text: str, attempt: "AttemptRow", models: Mapping[str, object]) -> list[str]:
-    """Return a log's lines; where an agent wrote a stream of JSON, what that says."""
+    """Return a log's lines; if an agent wrote a stream of JSON, what that says."""
     if name != "agent.log":
         return text.splitlines()
     from noface.ui.logs import log_lines

@@ -66,7 +66,7 @@ class _All(Verbs):
 
 
 def build(verb: str | None) -> typer.Typer:
-    """Return the application with one verb, or with all of them where `verb` is none we know."""
+    """Return the application with one verb, or with all of them if `verb` is none we know."""
     app = typer.Typer(
         name="noface",
         cls=_All,

@@ -134,7 +134,7 @@ def named_issues(wanted: Sequence[str], tracker: Tracker) -> tuple[str, ...]:
 
 
 def _make_workspaces(folder: Path) -> None:
-    """Make the folder of the workspaces. Raises UsageError where that cannot be done."""
+    """Make the folder of the workspaces. Raises UsageError if that cannot be done."""
     try:
         folder.mkdir(0o700, parents=True, exist_ok=True)
         writable = os.access(folder, os.W_OK | os.X_OK)

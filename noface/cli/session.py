@@ -48,7 +48,7 @@ def open_session(config: Path | None = None, *, fetch: bool = False) -> ReadSess
     """Open the state of the repository around the current folder, with the issue rows up to date.
 
     Before the first run nothing is written: the rows are made in memory. With `fetch` issues on another machine are
-    fetched first. Raises UsageError, ConfigError or StoreError, and ForgeError where that fails.
+    fetched first. Raises UsageError, ConfigError or StoreError, and ForgeError if that fails.
     """
     location = locate(Path.cwd())
     path = location.state_dir / "state.db"
@@ -92,7 +92,7 @@ def _masked(backlog: Backlog) -> Backlog:
 def without_unknown(backlog: Backlog, root: Path, config: Path | None) -> Backlog:
     """Return the backlog with issues that no model may work on among the faults, as a run sees it.
 
-    The configuration is read only where an issue names a model or a tier; a faulty one says nothing about issues.
+    The configuration is read only if an issue names a model or a tier; a faulty one says nothing about issues.
     """
     if not any(issue.model is not None or issue.tier is not None for issue in backlog.issues):
         return backlog

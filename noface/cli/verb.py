@@ -116,7 +116,7 @@ _OF_OPTION = {
 
 
 def _name_values(command: Any) -> None:
-    """Call values by what they are, where typer names types: `--issue ID`, not `--issue <str>`."""
+    """Call values by what they are, in place of the types that typer names: `--issue ID`, not `--issue <str>`."""
     for param in command.params:
         takes_value = not isinstance(param, TyperArgument) and not getattr(param, "is_flag", True)
         if takes_value and param.metavar is None:

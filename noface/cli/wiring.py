@@ -103,7 +103,7 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
 
 
 def remote_issues(config: Config, tracker: Tracker) -> RemoteIssues | None:
-    """Return the tracker as one on another machine, None where the issues lie in the repository."""
+    """Return the tracker as one on another machine, None if the issues lie in the repository."""
     chosen = config.tracker_settings
     if not TRACKERS[chosen.kind].remote:
         return None
@@ -132,9 +132,9 @@ def slots_dir(config: Config, repository: Repository) -> Path:
 
 
 def bubblewrap_for(config: Config) -> Bubblewrap | None:
-    """Look for bubblewrap where the configuration wants a sandbox; None where it does not.
+    """Look for bubblewrap if the configuration wants a sandbox; None if it does not.
 
-    Raises UsageError where the configuration names bubblewrap and it does not work.
+    Raises UsageError if the configuration names bubblewrap and it does not work.
     """
     kinds = {config.sandbox.kind, config.project.setup_sandbox}
     kinds |= {gate.sandbox for gate in config.gates} | {model.sandbox for model in config.models.values()}

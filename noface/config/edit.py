@@ -66,7 +66,7 @@ def _piece(document: "TOMLDocument", path: KeyPath) -> Any:
     """Return the piece of a section that a plain key goes into, where the section is written in several pieces.
 
     [retry], [run], [[retry.ladder]] are such: tomlkit would put a new key of [retry] in front of [run], as if the
-    comment there spoke of it. None where the question does not arise.
+    comment there spoke of it. None if the question does not arise.
     """
     from tomlkit.items import Table
 
@@ -132,7 +132,7 @@ def set_values(text: str, pairs: Sequence[tuple[str, str]], source: str = "nofac
 
     A key is dotted: retry.max_total_attempts, models.fast.tier, gates.unit.timeout (by name) or gates.0.timeout,
     retry.ladder.0.attempts, retry.strategies.TIMEOUT; or a table, whose value is one: models.fast '{ agent = … }'.
-    A value is taken as TOML where that is valid there, else as text. Raise ConfigError for an unknown key, a
+    A value is taken as TOML if that is valid there, else as text. Raise ConfigError for an unknown key, a
     wrong value, or a file that would stay invalid.
     """
     refusal: ConfigError | None = None
@@ -382,7 +382,7 @@ def _appended(text: str, values: Mapping[str, str]) -> str:
 def _end_of_hints(lines: list[str], there: list[Any]) -> int | None:
     """Return how many lines there are up to the end of the last hint; all of them without one.
 
-    None where the hints are written as a list of inline tables.
+    None if the hints are written as a list of inline tables.
     """
     if not there:
         return len(lines)
@@ -426,7 +426,7 @@ def _table(values: Mapping[str, str]) -> "Table":
 
 
 def _string(value: str) -> Any:
-    """Write a text so that it is easy to read: in single quotes where that spares it from being escaped."""
+    """Write a text so that it is easy to read: in single quotes if that spares it from being escaped."""
     import tomlkit
 
     plain = value.isprintable() and "'" not in value

@@ -157,7 +157,7 @@ class _Scanner:
         return True
 
     def key(self) -> tuple[str, ...]:
-        """Read a dotted key and the blanks after it; raise ValueError where none stands."""
+        """Read a dotted key and the blanks after it; raise ValueError if none stands."""
         parts: list[str] = []
         while True:
             part = self.take(_KEY_PART)

@@ -16,7 +16,7 @@ class ListPrice(NamedTuple):
 
 
 def list_price(agent: str, model: str, day: date) -> ListPrice | None:
-    """Return what a model costs that an agent calls `model`, on this day; None where nobody knows it."""
+    """Return what a model costs that an agent calls `model`, on this day; None if it is unknown."""
     prices = table("prices")
     listed: dict[str, Any] = prices["models"]
     name = prices["aliases"].get(agent, {}).get(model, model)

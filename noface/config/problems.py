@@ -108,7 +108,7 @@ def section_at(path: KeyPath) -> tuple[SectionKeys | None, KeyPath]:
 
 
 def keys_at(path: KeyPath) -> tuple[str, ...]:
-    """Return the keys that the table at `path` may have; none where the names are the user's, as in env."""
+    """Return the keys that the table at `path` may have; none if the names are the user's, as in env."""
     if not path:
         return tuple(sections())
     section, rest = section_at(path)

@@ -110,7 +110,7 @@ def gate_rule_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _fault(pattern: str, example: str) -> str:
-    """Return what is wrong with a pattern; nothing where it is no expression at all, which its own check reports."""
+    """Return what is wrong with a pattern; nothing if it is no expression at all, which its own check reports."""
     import regex
 
     try:

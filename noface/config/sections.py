@@ -435,14 +435,14 @@ class Model(Section, json_schema_extra=_schema_rules):
 
     @property
     def resume_problem(self) -> str:
-        """What is to be said where a person has asked for sessions that the agent does not keep, "" elsewhere."""
+        """What is to be said if a person has asked for sessions that the agent does not keep, "" elsewhere."""
         asked = self.resume == "auto" and "resume" in self.model_fields_set
         if not asked or "resumes" in table("agents")[self.agent]:
             return ""
         return f'resume = "auto" does nothing: {self.agent} cannot go on with a session, its runs begin afresh'
 
     def price(self, day: date) -> ListPrice | None:
-        """Return the model's price on a day: what noface.toml says, else the list's; None where nobody knows it."""
+        """Return the model's price on a day: what noface.toml says, else the list's; None if it is unknown."""
         if self.usd_per_mtok_in is not None and self.usd_per_mtok_out is not None:
             return ListPrice(self.usd_per_mtok_in, self.usd_per_mtok_out)
         return list_price(self.agent, self.model, day)
@@ -570,7 +570,7 @@ class Roles(Section):
 
     @property
     def models(self) -> dict[str, str | None]:
-        """The model of each role, None where nobody is named."""
+        """The model of each role, None without one."""
         return {role: getattr(self, role) for role in ROLES}
 
 

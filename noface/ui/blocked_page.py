@@ -18,7 +18,7 @@ _LINES_MAX = 12
 
 
 def blocked_page(document: BlockedDocument, width: int) -> list[str]:
-    """Return the lines of the overview; where a single issue needs a person, those of its page."""
+    """Return the lines of the overview; if a single issue needs a person, those of its page."""
     issues = [*document.blocked, *document.held]
     if not issues:
         return ["Nothing is blocked."]

@@ -195,5 +195,5 @@ def report_schema() -> Schema:
 
 
 def error_schema() -> Schema:
-    """Return the schema of what a command with `--json` prints where it fails; `cli/main.py` makes it."""
+    """Return the schema of what a command with `--json` prints if it fails; `cli/main.py` makes it."""
     return first(Error)

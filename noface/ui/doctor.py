@@ -62,7 +62,7 @@ class Probe:
 
     @property
     def usable(self) -> bool:
-        """True where the model answered."""
+        """True if the model answered."""
         return not self.kind
 
 
@@ -158,12 +158,12 @@ class Health:
 
     @property
     def needs_a_person(self) -> bool:
-        """True where something that a run needs is not ready; models that nobody uses do not count."""
+        """True if something that a run needs is not ready; models that nobody uses do not count."""
         return self.exit_code != EXIT_DONE
 
     @property
     def exit_code(self) -> int:
-        """EXIT_USAGE where `noface run` would not start, EXIT_ATTENTION where something else needs a person."""
+        """EXIT_USAGE if `noface run` would not start, EXIT_ATTENTION if something else needs a person."""
         used = [problem for model in self.models if model.used_by for problem in model.problems]
         bad = {each.exit_code for each in (*self.machine, *self.project, *used) if each.state is State.BAD}
         if self.error or EXIT_USAGE in bad:

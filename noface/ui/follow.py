@@ -38,7 +38,7 @@ class Tail:
         self.cut = False
 
     def read(self) -> bytes:
-        """Return what is new, at most 256 KiB of it; b"" where there is nothing."""
+        """Return what is new, at most 256 KiB of it; b"" if there is nothing."""
         if self._descriptor is None:
             self._descriptor = open_regular(self._path)
             if self._descriptor is None:
@@ -64,7 +64,7 @@ class Tail:
         self._begin_bytes = None
 
     def _look_again(self, descriptor: int) -> None:
-        """Begin anew where the file was cut, or another one has taken its place."""
+        """Begin anew if the file was cut, or another one has taken its place."""
         if os.fstat(descriptor).st_size < self._position:
             self._position = 0
             return

@@ -186,7 +186,7 @@ def list_page(document: HintList, width: int) -> list[str]:
 
 
 def match_document(issue: Issue, attempt: PastAttempt | None, matches: tuple[MatchExplained, ...]) -> HintTest:
-    """Return the document of `noface hints test`; `attempt` is the failed one, None where there is none."""
+    """Return the document of `noface hints test`; `attempt` is the failed one, None if there is none."""
     failure = attempt.failure if attempt is not None else None
     return HintTest(
         id=issue.id,
@@ -360,7 +360,7 @@ def proposals_page(document: ProposalList, width: int) -> list[str]:
 def added_document(
     file: str, number: int, rule: HintRule, failures: tuple[PastFailure, ...], search: Search, *, draft: bool
 ) -> AddedHint:
-    """Return what is told of a hint that was added; `draft` where its text has yet to be written."""
+    """Return what is told of a hint that was added; `draft` if its text has yet to be written."""
     tried = [(past, holds(rule, past.issue, past.failure, past.touched, search)) for past in failures]
     matched = tuple(past for past, match in tried if match.matched)
     return AddedHint(

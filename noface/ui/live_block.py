@@ -102,7 +102,7 @@ def wants_facts(state: RunState, kind: str, issue_id: str | None) -> bool:
 def advance(
     state: RunState, kind: str, issue_id: str | None, data: Mapping[str, object], facts: WorkFacts, now: float
 ) -> RunState:
-    """Return the state after an event; `now` is monotonic. `facts` count where `wants_facts` asked for them."""
+    """Return the state after an event; `now` is monotonic. `facts` count if `wants_facts` asked for them."""
     if kind == "progress":
         return _progress(state, issue_id or MAIN, data, facts, now)
     if kind == "preflight":
@@ -185,7 +185,7 @@ _TROUBLED = ("retry", "limit", "error")
 
 
 def row_lines(state: RunState, width: int, now: float, rows_max: int, *, double: bool) -> list[Text]:
-    """Return a line for each row, or two where `double`; of more than `rows_max` rows, how many more there are."""
+    """Return a line for each row, or two if `double`; of more than `rows_max` rows, how many more there are."""
     rows = state.at_work
     visible = rows if len(rows) <= rows_max else rows[: max(rows_max - 1, 0)]
     id_cells = max((min(cells(_name(row)), _ID_CELLS_MAX) for row in visible), default=0)
@@ -248,12 +248,12 @@ def short_count(number: int) -> str:
 
 
 def _end(row: WorkRow, now: float) -> str:
-    """Return what stands at the right: what the issue has cost so far, where somebody said, and the time."""
+    """Return what stands at the right: what the issue has cost so far, if it is known, and the time."""
     return f"{_spent(row)} {elapsed(now - row.since):>5}".lstrip(" ").rjust(5)
 
 
 def _spent(row: WorkRow) -> str:
-    """Return dollars, of what has ended and what is under way; tokens of the latter where nobody knows its price."""
+    """Return dollars, of what has ended and what is under way; tokens of the latter if its price is unknown."""
     costs = [cost for cost in (row.facts.cost_usd, row.usd) if cost is not None]
     tokens = f"{short_count(row.tokens)} tok" if row.tokens and row.usd is None else ""
     return " + ".join(part for part in (money(sum(costs)) if costs else "", tokens) if part)

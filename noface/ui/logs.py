@@ -80,7 +80,7 @@ _ORDER_BYTES_MAX = 16 << 20
 
 
 def agent_of(folder: Path, model: str, models: Mapping[str, object]) -> str:
-    """Return the agent of the log in `folder`, "" where nobody knows.
+    """Return the agent of the log in `folder`, "" if it is unknown.
 
     `models` are the tables of [models.NAME] by name; `model` is the one that wrote the log.
     """
@@ -109,7 +109,7 @@ _MARKS = {
 
 
 def typed_reader(agent: str) -> StreamReader | None:
-    """Return a reader for an agent's log, None where the log is text that anybody can read."""
+    """Return a reader for an agent's log, None if the log is text that anybody can read."""
     from noface.agents.base import AGENTS
 
     known = AGENTS.get(agent)
@@ -190,7 +190,7 @@ def log_lines(text: str, folder: Path, model: str, models: Mapping[str, object])
 
 
 def last_lines(folder: Path, model: str, lines_max: int) -> tuple[str, ...]:
-    """Return the last lines that the agent of an attempt wrote, () where there are none."""
+    """Return the last lines that the agent of an attempt wrote, () if there are none."""
     for name in ("agent.log", "agent.err"):
         path = folder / name
         try:

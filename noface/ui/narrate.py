@@ -52,7 +52,7 @@ class EventFacts:
     model: str = ""
 
     def text(self, name: str) -> str:
-        """Return a field as one printable line, "" where it is not there."""
+        """Return a field as one printable line, "" if it is not there."""
         value = self.data.get(name)
         return "" if value is None else printable(value)
 
@@ -64,7 +64,7 @@ class EventFacts:
         return ", ".join(members[:_LISTED_MAX]) + more
 
     def number(self, name: str) -> float | None:
-        """Return a number, None where it is none."""
+        """Return a number, None if it is none."""
         value = self.data.get(name)
         return float(value) if isinstance(value, int | float) else None
 
@@ -80,7 +80,7 @@ def short_title(title: object) -> str:
 
 
 def when(until: float, now: float) -> str:
-    """Return a time to wait for; with its seconds where it is near."""
+    """Return a time to wait for; with its seconds if it is near."""
     return time.strftime("%H:%M:%S", time.localtime(until)) if abs(until - now) < _NEAR_S else moment(until, now)
 
 
@@ -88,7 +88,7 @@ Words = Callable[[EventFacts], Line | None]
 
 
 def words(kind: str, event: EventFacts) -> Line | None:
-    """Return the line for an event, None where there is nothing to tell or the event is not known."""
+    """Return the line for an event, None if there is nothing to tell or the event is not known."""
     if kind in _WORDS:
         return _WORDS[kind](event)
     line = table("events").get(kind, {}).get("line")
@@ -376,7 +376,7 @@ class Narrator:
         self._waits: dict[str, object] = {}
 
     def lines(self, kind: str, issue_id: str | None, data: Mapping[str, object]) -> list[Line]:
-        """Return the lines for an event: none where there is nothing to tell, and none for events nobody knows."""
+        """Return the lines for an event: none if there is nothing to tell, and none for events nobody knows."""
         if kind == "progress":
             return self._breakers() if self._away else []
         lines = self._breakers() if kind in ("action", "answered") or kind.startswith("issue_") else []
@@ -402,12 +402,12 @@ class Narrator:
         return words(kind, EventFacts(issue_id, self.title(issue_id), data, time.time(), how, model))
 
     def how(self, issue_id: str) -> str:
-        """Return how an attempt that begins now follows the last one; "" where it is the first."""
+        """Return how an attempt that begins now follows the last one; "" if it is the first."""
         past = self._reader.past(issue_id)
         return started_by(past[-1].answer) if past else ""
 
     def _awaited(self, issue_id: str, data: Mapping[str, object]) -> str:
-        """Return the model whose provider an issue waits for; "" where it waits for something else."""
+        """Return the model whose provider an issue waits for; "" if it waits for something else."""
         row = self._reader.issue(issue_id) if data.get("until") is not None else None
         return printable(row.model) if row is not None and row.model in self._away else ""
 

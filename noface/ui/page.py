@@ -57,7 +57,7 @@ def paint(text: str, role: str) -> str:
 def quoted(text: str, room: int, indent: str, lines_max: int | None = None, rows_max: int = 1) -> Iterator[str]:
     """Yield what somebody wrote behind a bar, cleaned; of many lines the first `lines_max`.
 
-    A line is cut to `room`; where it may take several rows, `rows_max`, what it says is wrong is kept.
+    A line is cut to `room`; if it may take several rows, `rows_max`, what it says is wrong is kept.
     """
     bar = f"{indent}│ "
     lines = [line for line in clean_block(text).splitlines() if line.strip()]

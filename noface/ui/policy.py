@@ -38,7 +38,7 @@ class PolicyView:
 
     @property
     def any_issue(self) -> bool:
-        """True where it is about no issue in particular."""
+        """True if it is about no issue in particular."""
         return self.history.issue is ANY_ISSUE
 
     @property
@@ -216,7 +216,7 @@ def policy_document(view: PolicyView) -> PolicyDocument:
 
 
 def issue_limits(view: PolicyView) -> IssueLimits | None:
-    """Return what is special about the issue; None where the page is about no issue in particular."""
+    """Return what is special about the issue; None if the page is about no issue in particular."""
     if view.any_issue:
         return None
     history = view.history
@@ -353,7 +353,7 @@ def _provider(view: PolicyView) -> str:
 
 
 def spoken(budget: Budget, joint: str) -> str:
-    """Return a budget as people say it; "" where there is no limit."""
+    """Return a budget as people say it; "" if there is no limit."""
     tokens = count(budget.tokens, "token") if budget.tokens is not None else ""
     return joint.join(part for part in (money(budget.usd), tokens) if part)
 

@@ -66,7 +66,7 @@ class Column:
 
 
 def short_names(models: Sequence[str]) -> dict[str, str]:
-    """Return what models are called in cells: claude-sonnet is sonnet where every model is a claude."""
+    """Return what models are called in cells: claude-sonnet is sonnet if every model is a claude."""
     parted = {model: model.partition("-") for model in models}
     heads = {head for head, _, _ in parted.values()}
     if len(heads) == 1 and all(rest[:1].isalpha() for _, _, rest in parted.values()):
@@ -127,7 +127,7 @@ def _cell(row: Row, after: int, names: Mapping[str, str]) -> Cell:
 
 
 def table_lines(rows: Sequence[Row], names: Mapping[str, str], width: int) -> list[str]:
-    """Return the table: with columns where they fit, else a line of arrows for each row."""
+    """Return the table: with columns if they fit, else a line of arrows for each row."""
     made = columns(rows, names)
     for measure, gap in ((_whole, "  "), (_whole, " "), (_by_words, "  ")):
         widths = [max(len(column.head), *(measure(cell) for cell in column.cells)) for column in made]

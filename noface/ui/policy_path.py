@@ -174,7 +174,7 @@ def _outcome(step: SimulatedStep) -> str:
 
 
 def _situation(step: SimulatedStep, made: SimulatedIssue) -> str | None:
-    """Return the prompt template of an attempt, None where a step starts none."""
+    """Return the prompt template of an attempt, None if a step starts none."""
     if terminal(step.action) or isinstance(step.action, Ask):
         return None
     return situation_for(step.action.name, made.trouble.kind if step.after else None).template

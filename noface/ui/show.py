@@ -187,7 +187,7 @@ _PUT_OUT_LINES = 6
 
 
 def _put_out(attempt: ShownAttempt, width: int) -> Iterator[str]:
-    """Return the last lines that the worker put out, where its work came to nothing (K3)."""
+    """Return the last lines that the worker put out, if its work came to nothing (K3)."""
     output = str((attempt.partial or {}).get("partial_output", "")) if attempt.outcome != PASSED else ""
     if output:
         yield "  the worker's last lines:"

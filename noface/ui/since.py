@@ -22,7 +22,7 @@ _DAYS_BACK = re.compile(r"(?P<count>\d{1,4})(?P<unit>[dw])", re.ASCII)
 def since_when(text: str, now: float, last_run: float | None) -> float:
     """Return the time that `text` names, in epoch seconds; a clock and a day are the last before `now`, of local time.
 
-    `last_run` is when the newest run began. Raises UsageError where it names none, or one that is to come.
+    `last_run` is when the newest run began. Raises UsageError if it names none, or one that is to come.
     """
     word = " ".join(text.lower().split())
     if word in (RUN, "last run"):
@@ -41,7 +41,7 @@ def since_when(text: str, now: float, last_run: float | None) -> float:
 
 
 def _named(word: str, here: datetime) -> float | None:
-    """Return the time that a word names; `here` is now in local time. Raises ValueError where it is none after all."""
+    """Return the time that a word names; `here` is now in local time. Raises ValueError if it is none after all."""
     from noface.config.values import parse_duration
 
     if (match := _CLOCK.fullmatch(word)) is not None:

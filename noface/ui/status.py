@@ -159,7 +159,7 @@ def _standing(row: IssueRow) -> str:
 
 
 def effective_status(row: IssueRow, statuses: Mapping[str, str]) -> tuple[str, str]:
-    """Return an issue's status and reason, where what it depends on is looked at, too.
+    """Return an issue's status and reason; what it depends on is looked at, too.
 
     `statuses` are those of `standings`. What the work turned out to need counts as what the issue names itself.
     """
@@ -178,7 +178,7 @@ def effective_status(row: IssueRow, statuses: Mapping[str, str]) -> tuple[str, s
 
 
 def progress(parts: Sequence[tuple[str, bool]]) -> str:
-    """Return how far an epic is, by the status and `satisfied` of its parts; "" where it has none."""
+    """Return how far an epic is, by the status and `satisfied` of its parts; "" if it has none."""
     if not parts:
         return ""
     done = sum(status == "merged" or (status == "skipped" and satisfied) for status, satisfied in parts)
@@ -188,7 +188,7 @@ def progress(parts: Sequence[tuple[str, bool]]) -> str:
 def listed_issues(rows: Sequence[IssueRow], made: Mapping[str, int] | None = None) -> tuple[ListedIssue, ...]:
     """Return the issues of the document; those that wait for another one stand as waiting.
 
-    `made` says how many attempts were made of each, where more were than are charged.
+    `made` says how many attempts were made of each, if more were than are charged.
     """
     statuses = standings(rows)
     made = made or {}
@@ -247,7 +247,7 @@ def _with_wait(issue: ListedIssue, waits: Sequence[AwayModel]) -> ListedIssue:
 
 
 def run_of(row: RunRow | None, *, alive: bool) -> LatestRun | None:
-    """Return a run; `alive` tells whether its process still works. None where nothing has been run yet."""
+    """Return a run; `alive` tells whether its process still works. None if nothing has been run yet."""
     if row is None:
         return None
     running = row.ended_at is None and alive
@@ -255,7 +255,7 @@ def run_of(row: RunRow | None, *, alive: bool) -> LatestRun | None:
 
 
 def _cut_off(issue: ListedIssue) -> ListedIssue:
-    """Return an issue as it stands where nobody is at work: what was cut off is ready to go on."""
+    """Return an issue as it stands if nobody is at work: what was cut off is ready to go on."""
     if issue.status != "running":
         return issue
     return issue._replace(status="ready", reason=f"{issue.reason} was cut off; it goes on with the next run")

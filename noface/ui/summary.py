@@ -218,7 +218,7 @@ def _newest(past: Sequence[PastAttempt]) -> str:
 
 
 def _asked(attempt: PastAttempt) -> str:
-    """Return the first question of a worker that could not go on without an answer, "" where it has none."""
+    """Return the first question of a worker that could not go on without an answer, "" if it has none."""
     of_failure = attempt.failure.questions if attempt.failure is not None else ()
     of_report = attempt.report.questions if attempt.report is not None else ()
     questions = of_failure or of_report

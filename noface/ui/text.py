@@ -94,7 +94,7 @@ def count(number: int, one: str, many: str = "") -> str:
 
 
 def money(dollars: float | None) -> str:
-    """Return dollars as people write them; "" where nobody said what it cost."""
+    """Return dollars as people write them; "" if the cost is unknown."""
     return "" if dollars is None else in_dollars(dollars)
 
 
@@ -130,7 +130,7 @@ def moment(at: float, now: float) -> str:
     """Return a time as people say it.
 
     The clock alone does for what comes today, and for what was less than half a day ago; else the date is there, with
-    the day of the week where it is to come.
+    the day of the week if it is to come.
     """
     import time
 

@@ -10,7 +10,7 @@ _UNSTEADY_SHOWN = 5
 
 
 def unsteady_lines(tests: Sequence[UnsteadyTest], now: float, width: int) -> list[str]:
-    """Return what is told of the tests that fail now and then on main; nothing where there are none."""
+    """Return what is told of the tests that fail now and then on main; nothing if there are none."""
     if not tests:
         return []
     lines = ["", paint(f"{count(len(tests), 'unsteady test')} on main, which {'counts' if len(tests) == 1 else 'count'}"

@@ -49,7 +49,7 @@ class Wanted:
 
     @property
     def github(self) -> bool:
-        """True where GitHub is asked, and not only a remote pushed to."""
+        """True if GitHub is asked, and not only a remote pushed to."""
         return self.issues or self.pull_requests
 
 
@@ -74,7 +74,7 @@ def place_of(repository: "Repository", wanted: Wanted) -> Place:
 
 
 def wanted_of(config: "Config") -> Wanted | None:
-    """Return what a configuration wants of GitHub or of the remote; None where all stays on this machine."""
+    """Return what a configuration wants of GitHub or of the remote; None if all stays on this machine."""
     landing, tracker, github = config.landing, config.tracker, config.github
     asks = landing.by_pull_request
     if not (talks_to_github(config) or landing.push):
@@ -99,7 +99,7 @@ def github_findings(repository: "Repository", wanted: Wanted) -> Iterator[Findin
 
 
 def _here(repository: "Repository", wanted: Wanted) -> tuple[tuple[Check, ...], Place | None, Token | None]:
-    """Return what this machine alone can tell, with the place and the token where they are known."""
+    """Return what this machine alone can tell, with the place and the token if they are known."""
     library = _library()
     try:
         place = place_of(repository, wanted)
@@ -207,7 +207,7 @@ def _label(client: "Client", label: str) -> Check:
 
 
 def make_label(location: Location, label: str) -> bool:
-    """Make the label that says which issues are worked on; False where it was there. Raises NofaceError."""
+    """Make the label that says which issues are worked on; False if it was there. Raises NofaceError."""
     from noface.forge.rest import RefusedError
 
     client = client_for(location, find_token(location))
@@ -248,7 +248,7 @@ def remote_checks(repository: "Repository", wanted: Wanted) -> Iterator[Check]:
 
 
 def _token_of(repository: "Repository", wanted: Wanted) -> "GitToken | None":
-    """Return what gives git the token for GitHub where the person's own credentials are refused."""
+    """Return what gives git the token for GitHub if the person's own credentials are refused."""
     try:
         location = place_of(repository, wanted).location
         token = find_token(location).value

@@ -195,7 +195,7 @@ _IN_REACH = "without the sandbox, gates can reach your checkout and workers' wor
 
 
 def _fact(path: Path, name: str) -> str | None:
-    """Return a remembered fact, None where there is no state yet, or none that can be read."""
+    """Return a remembered fact, None if there is no state yet, or none that can be read."""
     try:
         with closing(Database.at(path)) as database:
             return Reader(database).fact(name)

@@ -185,7 +185,7 @@ def _path(spec: ModelSpec) -> str:
 
 
 def _node(specs: Iterable[ModelSpec], launcher: Launcher) -> str:
-    """Return the version of the Node on PATH; "" where there is none, or nothing that npm installs."""
+    """Return the version of the Node on PATH; "" if there is none, or nothing that npm installs."""
     path = shutil.which("node")
     of_npm = [spec for spec in specs if table("agents")[spec.agent].get("install", "").startswith("npm ")]
     return _version(path, of_npm[0], launcher).text if path and of_npm else ""
@@ -243,7 +243,7 @@ def price_problems(spec: ModelSpec, day: date) -> Iterable[Check]:
 
 
 def price_of(spec: ModelSpec) -> Price | None:
-    """Return the price by which a model's runs are estimated where its agent tells no cost, or they are cut off."""
+    """Return the price by which a model's runs are estimated if its agent tells no cost, or they are cut off."""
     if spec.usd_per_mtok_in is None or spec.usd_per_mtok_out is None:
         return None
     as_of = "" if spec.own_prices else str(prices_as_of())

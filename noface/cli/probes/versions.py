@@ -58,7 +58,7 @@ def _node(agent: str, version: str, path: str, node: str, entry: dict[str, Any])
 
 
 def node_asked_for(path: str) -> str:
-    """Return the oldest Node that the npm package of the program at `path` asks for; "" where none is known."""
+    """Return the oldest Node that the npm package of the program at `path` asks for; "" if none is known."""
     try:
         folders = Path(path).resolve(strict=True).parents[:_FOLDERS_UP_MAX]
         manifest = next((each for folder in folders if (each := folder / "package.json").is_file()), None)
