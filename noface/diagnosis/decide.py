@@ -50,14 +50,10 @@ def timeout_line(log: Log, findings: list[Finding], repo: Repo) -> tuple[int, st
             return finding.line, finding.location
     for number in (*range(log.err - 1, -1, -1), *range(len(log.lines) - 1, log.err - 1, -1)):
         if log.get(number).strip():
-            return number, dumped_place(log, repo) or interrupted_place(log, repo)
+            # Of a watchdog's dump of the stack (faulthandler, pytest-timeout), else of noface's own interruption.
+            dumps = (place_below(log, at, repo) for at in log.lines_with("most recent call first"))
+            return number, next(filter(None, dumps), None) or interrupted_place(log, repo)
     return -1, None
-
-
-def dumped_place(log: Log, repo: Repo) -> str | None:
-    """Return where the code stood when a watchdog dumped its stack (faulthandler, pytest-timeout)."""
-    dumps = (place_below(log, number, repo) for number in log.lines_with("most recent call first"))
-    return next((place for place in dumps if place), None)
 
 
 def interrupted_place(log: Log, repo: Repo) -> str | None:

@@ -164,9 +164,10 @@ def _verdict(
     also = [AlsoMatched(f.rule, log.get(f.line)[:300], why) for f, why in decision.lost[:_ALSO_MAX]]
     printed = [to_the_point(line.strip(), _LINE_MAX) for line in log.lines[-_LAST_READ:] if line.strip()]
     last = tuple(printed[-_LAST_SHOWN:])
+    ending = f"the last that it printed: {last[-1]}" if last else "it printed nothing"
     # Only the gate's purpose has picked a line, the last one: no word in it says why.
     guessed = decision.rule.startswith("role.") and last[-1:] == (to_the_point(key.strip(), _LINE_MAX),)
-    message = to_the_point(key.strip(), _LINE_MAX) or f"exit code {evidence.exit_code}; {_last_words(last)}"
+    message = to_the_point(key.strip(), _LINE_MAX) or f"exit code {evidence.exit_code}; {ending}"
     return GateVerdict(
         decision.kind,
         message,
@@ -181,10 +182,6 @@ def _verdict(
         evidence=(key,) if key.strip() and not guessed else last,
         also_matched=tuple(also),
     )
-
-
-def _last_words(last: tuple[str, ...]) -> str:
-    return f"the last that it printed: {last[-1]}" if last else "it printed nothing"
 
 
 LINES_MAX = 40

@@ -107,7 +107,8 @@ def run_gate(
         report, report_note = read_report(place.folder / gate.report, started_at, place.folder, masker)
     verdict = classify(_evidence(gate, place, ended, texts, report), place.rules)
     failure = _failure(gate, ended, verdict, report_note)
-    known = _only_known(verdict, ended.exit_code, known_failures)
+    by_names = names_suffice(verdict.kind, verdict.rule, ended.exit_code, verdict.failing_tests)
+    failing, expected = ({*map(comparable, names)} for names in (verdict.failing_tests, known_failures or ()))
     return GateResult(
         gate=gate,
         tree=place.tree,
@@ -118,7 +119,7 @@ def run_gate(
         tests_run=verdict.tests_run,
         failure=failure,
         stdout_log=str(stdout),
-        only_known_failures=failure is not None and known,
+        only_known_failures=failure is not None and by_names and failing <= expected,
     )
 
 
@@ -187,12 +188,6 @@ def names_suffice(kind: FailureKind | None, rule: str, exit_code: int | None, fa
         return False
     ran = kind is FailureKind.TEST_FAILURE or (kind is FailureKind.RUNTIME_ERROR and exit_code == 1)
     return ran and bool(failing)
-
-
-def _only_known(verdict: GateVerdict, exit_code: int | None, known: frozenset[str] | None) -> bool:
-    if known is None or not names_suffice(verdict.kind, verdict.rule, exit_code, verdict.failing_tests):
-        return False
-    return {comparable(name) for name in verdict.failing_tests} <= {comparable(name) for name in known}
 
 
 def comparable(name: str) -> str:

@@ -38,15 +38,11 @@ def read_counts(line: str, number: int) -> Counts | None:
     if not any(word in small for word in _STEMS) or COUNT["not_summary"].search(line):
         return None
     first, second = _pairs(COUNT["number_first"], line), _pairs(COUNT["word_first"], line)
-    pairs = second if len(second) > len(first) or (len(second) == len(first) and _starts_with_word(line)) else first
+    by_word = not line.lstrip(" \t#*=-[]|ℹ✔✘")[:1].isdigit()
+    pairs = second if len(second) > len(first) or (len(second) == len(first) and by_word) else first
     if not pairs:
         return None
     return _judge(pairs, line, number)
-
-
-def _starts_with_word(line: str) -> bool:
-    stripped = line.lstrip(" \t#*=-[]|ℹ✔✘")
-    return bool(stripped) and not stripped[0].isdigit()
 
 
 def _pairs(pattern: re.Pattern[str], line: str) -> list[tuple[str, int]]:
@@ -165,9 +161,4 @@ def find_counts(log: Log, owned: frozenset[int]) -> list[Counts]:
         counts = read_counts(line, number) or _headed(log, number, line)
         if counts is not None:
             summaries.append(counts)
-    return [count for count in _merged(summaries) if count.bad or _counts_tests(count)]
-
-
-def _counts_tests(count: Counts) -> bool:
-    """True if a summary says how many tests there were: "0 failures" alone does not."""
-    return count.total is not None or count.passed is not None or count.skipped > 0
+    return [count for count in _merged(summaries) if count.tells_ran]

@@ -83,8 +83,8 @@ def _arrow(log: Log, number: int, match: re.Match[str], context: Context) -> Fin
     """Read the error on one line, and the place behind an arrow on a line below it."""
     for below in range(number + 1, min(log.stream_end(number), number + _ARROW_LOOK)):
         if arrow := _DIAGNOSTIC["arrow"].match(log.get(below)):
-            # A stack trace of JavaScript has "at" where a compiler has its arrow.
-            if _is_frame(log, below):
+            # A stack trace of JavaScript has "at" where a compiler has its arrow, and in several lines.
+            if all(log.get(at).lstrip().startswith("at ") for at in (below, below + 1)):
                 return None
             # Clippy's findings have the form of the compiler's errors, but for the name of the lint below them.
             lint = not match["code"] and _is_clippy(log, number)
@@ -92,11 +92,6 @@ def _arrow(log: Log, number: int, match: re.Match[str], context: Context) -> Fin
             kind = FailureKind.LINT_FAILURE if lint else context_kind(log, number, message, match.string, context)
             return _finding("diagnostic.arrow", kind, arrow, number, context)
     return None
-
-
-def _is_frame(log: Log, number: int) -> bool:
-    """True if "at FILE:LINE" is one of several frames of a stack trace, and no compiler's place."""
-    return all(log.get(at).lstrip().startswith("at ") for at in (number, number + 1))
 
 
 def _is_clippy(log: Log, number: int) -> bool:

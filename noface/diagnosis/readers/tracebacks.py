@@ -108,7 +108,8 @@ def read_framed_traces(log: Log, context: Context) -> Reading | None:
         match = _TRACE["head"].match(log.get(number))
         if not match:
             continue
-        framed = _frames_below(log, number)
+        below = range(number + 1, min(log.stream_end(number), number + _LOOK_DOWN))
+        framed = any(_TRACE["at"].match(log.get(at)) for at in below)
         exc, msg = match["exc"], match["msg"] or ""
         if not _TRACE["error_type"].search(exc) and not (framed and msg):
             continue
@@ -129,11 +130,6 @@ def _head_lines(log: Log) -> list[int]:
             if above and not _TRACE["frame"].match(above):
                 numbers.add(number - 1)
     return sorted(numbers)
-
-
-def _frames_below(log: Log, number: int) -> bool:
-    stop = min(log.stream_end(number), number + _LOOK_DOWN)
-    return any(_TRACE["at"].match(log.get(at)) for at in range(number + 1, stop))
 
 
 def _framed_finding(log: Log, number: int, exc: str, msg: str, code: str, *, framed: bool, context: Context) -> Finding:
