@@ -5,6 +5,9 @@ a thread helps nobody. So all are tried, wherever they stand, with the texts tha
 """
 
 import re
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from time import process_time
 
 import pytest
@@ -49,15 +52,36 @@ def _kind(name):
     return next((bound for names, bound in kinds.items() if name.startswith(names)), None)
 
 
-@pytest.fixture(scope="module")
-def patterns():
-    """Each pattern once, with the strictest of its places."""
+TRIED = Path(__file__).with_name("linear_patterns.txt")
+"""A digest for each pattern that was found linear: `make test` tries what is new, `make test-nightly` all of them.
+
+`PYTHONPATH=tests .venv/bin/python tests/conventions/test_linear_patterns.py` tries what is new, and adds it.
+"""
+
+
+@cache
+def strictest():
+    """Return each pattern once, with the strictest of its places."""
     found = {}
     for name, pattern, anchored in all_patterns():
         key, bound = (pattern.pattern, pattern.flags, anchored), _kind(name)
         if key not in found or bound is None:
             found[key] = name, pattern, anchored, bound
-    return list(found.values())
+    return tuple(found.values())
+
+
+@pytest.fixture
+def patterns():
+    return strictest()
+
+
+def _digest(pattern, anchored):
+    return sha256(repr((pattern.pattern, pattern.flags, anchored)).encode()).hexdigest()[:12]
+
+
+def _new(patterns):
+    tried = frozenset(TRIED.read_text("utf-8").split())
+    return [each for each in patterns if each[3] is None and _digest(each[1], each[2]) not in tried]
 
 
 def test_the_patterns_of_every_room_are_seen(patterns):
@@ -69,16 +93,31 @@ def test_the_patterns_of_every_room_are_seen(patterns):
     assert min(order(linear, "", "a") for _ in range(6)) < ORDER_MAX
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-def test_what_reads_texts_of_any_length_is_linear(patterns, part):
+def _slow(patterns):
     slow = {}
-    for name, pattern, anchored, bound in patterns[part::PARTS]:
+    for name, pattern, anchored, bound in patterns:
         run = uses(pattern, anchored=anchored)
         for attack in attacks(pattern) if bound is None else ():
             if grows := grows_too_fast(run, *attack):
                 slow[name] = f"grows as n ** {grows:.1f} over {attack}: {pattern.pattern[:200]}"
                 break
-    assert not slow
+    return slow
+
+
+def test_what_is_new_and_reads_texts_of_any_length_is_linear(patterns):
+    assert not _slow(_new(patterns))
+
+
+def test_a_new_pattern_is_tried(patterns):
+    quadratic = ("x", re.compile("a*b # of this test", re.VERBOSE), False, None)
+    assert _new((quadratic, *patterns))[0] == quadratic
+    assert list(_slow((quadratic,))) == ["x"]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("part", range(PARTS))
+def test_what_reads_texts_of_any_length_is_linear(patterns, part):
+    assert not _slow(patterns[part::PARTS])
 
 
 def _cost(run, text):
@@ -104,3 +143,10 @@ def test_what_reads_lines_and_paths_is_no_worse_than_quadratic_over_the_longest(
                 slow[name] = f"over {(before, unit)}: {pattern.pattern[:200]}"
                 break
     assert not slow
+
+
+if __name__ == "__main__":
+    assert not (found := _slow(_new(strictest()))), found
+    TRIED.write_text(
+        "".join(f"{each}\n" for each in sorted({_digest(p, a) for _, p, a, b in strictest() if b is None}))
+    )

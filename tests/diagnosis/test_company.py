@@ -1,9 +1,7 @@
 """When a gate that failed beside others is worth a run alone, and how seldom that is for honest failures."""
 
 from support.cases import cases
-from support.corpus_score import RECORDINGS, evidence_of, load
 
-from noface.diagnosis.gate import classify
 from noface.diagnosis.known_causes import company_line, may_be_company
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
@@ -60,14 +58,3 @@ def test_a_gate_at_its_time_limit_runs_alone_only_where_its_share_of_the_machine
 ):
     timeout = failure("not finished after 100 s", FailureKind.TIMEOUT)
     assert may_be_company(timeout, beside, 100.0, main_s) == worth
-
-
-def test_one_of_a_hundred_honest_failures_costs_a_run_more():
-    verdicts = [classify(evidence_of(record)) for name in RECORDINGS for record in load(name)]
-    red = [
-        Failure(verdict.kind, verdict.message, rule=verdict.rule, evidence=verdict.evidence, excerpt=verdict.excerpt)
-        for verdict in verdicts
-        if verdict.kind is not None
-    ]
-    told = [each for each in red if may_be_company(each, 3, 600.0, 1.0)]
-    assert (len(red), len(told)) == (1465, 6)
