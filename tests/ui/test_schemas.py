@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
+from support import TESTS
 from support.cases import first_ones
 from support.cli_story import Story
 from support.live_screen import Terminal
@@ -433,6 +434,12 @@ def objects(schema):
         for key, part in schema.items():
             if key not in ("if", "then", "examples"):  # rules about other keys, and values
                 yield from objects(part)
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_published_schema_is_as_it_was_read(name):
+    """Renewed by `noface schema NAME > tests/schemas/NAME.json`: keys are added, none is renamed or taken away."""
+    assert json.dumps(published(name), indent=2) + "\n" == (TESTS / "schemas" / f"{name}.json").read_text()
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
