@@ -24,8 +24,8 @@ from statistics import fmean
 
 from noface.diagnosis.evidence import GateEvidence
 from noface.diagnosis.gate import classify
+from noface.knowledge.fixes import LINES_MAX, Fix, fix_of, in_workers_hands, parts_of
 from noface.knowledge.lessons import Lesson, alike, failed_before, fits, mine
-from noface.knowledge.mends import LINES_MAX, Mend, in_workers_hands, mend_of, parts_of
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.issue import Issue
@@ -44,7 +44,7 @@ class Case:
 
     commit: str
     failure: Failure
-    mend: Mend
+    mend: Fix
     unseen: frozenset[str]
 
     @property
@@ -90,7 +90,7 @@ def replayed(commit: str, tests: list[str], folder: Path) -> Case | None:
         git("worktree", "remove", "--force", str(folder))
     if not there or done.returncode in (0, 4, 5):
         return None
-    mend = mend_of("", git("diff", f"{commit}^", commit, "--", "noface"))
+    mend = fix_of("", git("diff", f"{commit}^", commit, "--", "noface"))
     verdict = classify(GateEvidence("pytest", done.returncode, done.stdout, done.stderr))
     if verdict.kind is None:
         return None
@@ -102,7 +102,7 @@ def replayed(commit: str, tests: list[str], folder: Path) -> Case | None:
     return Case(commit, failure, mend, needed - frozenset(IDENTIFIER.findall(done.stdout)))
 
 
-def identifiers(mend: Mend, *, added_only: bool = False) -> frozenset[str]:
+def identifiers(mend: Fix, *, added_only: bool = False) -> frozenset[str]:
     return frozenset(
         name for line in mend.lines if line.added or not added_only for name in IDENTIFIER.findall(line.text)
     )

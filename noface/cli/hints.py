@@ -12,7 +12,7 @@ from noface.errors import UsageError
 
 if TYPE_CHECKING:
     from noface.cli.session import ReadSession
-    from noface.knowledge.hint_mining import MendOf, PastFailure
+    from noface.knowledge.hint_mining import FixOf, PastFailure
     from noface.knowledge.hints import HintRule
     from noface.model.attempt import PastAttempt
     from noface.model.issue import Issue
@@ -65,17 +65,17 @@ def attempts(session: "ReadSession", issue_id: str) -> "tuple[PastAttempt, ...]"
     )
 
 
-def mends(session: "ReadSession") -> "MendOf":
+def fixes(session: "ReadSession") -> "FixOf":
     """Return what compares a failed attempt's patch with that of the attempt that passed after it."""
-    from noface.knowledge.mends import Mend, mend_of
+    from noface.knowledge.fixes import Fix, fix_of
 
-    def mend(past: "PastFailure") -> Mend:
+    def fix(past: "PastFailure") -> Fix:
         folders = {row.number: Path(row.directory) for row in session.reader.attempts(past.issue.id)}
         if past.passed_by is None:
-            return Mend()
-        return mend_of(_patch(folders[past.number]), _patch(folders[past.passed_by]))
+            return Fix()
+        return fix_of(_patch(folders[past.number]), _patch(folders[past.passed_by]))
 
-    return mend
+    return fix
 
 
 def _patch(directory: Path) -> str:
@@ -177,7 +177,7 @@ def suggest(
         raise UsageError("--hint goes with --apply", "To add a hint of your own: noface hints add")
     seen = open_session(config)
     failures = recorded(seen)
-    proposals = propose(failures, _rules(seen, config), patient_search(), mends(seen), least)
+    proposals = propose(failures, _rules(seen, config), patient_search(), fixes(seen), least)
     if chosen is not None:
         if not 1 <= chosen <= len(proposals):
             raise UsageError(f"there is no proposal {chosen}; there are {len(proposals)}", "See: noface hints suggest")

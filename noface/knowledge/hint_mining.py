@@ -24,8 +24,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from noface.knowledge.fixes import Fix, in_workers_hands
 from noface.knowledge.hints import Found, HintRule, Search, holds, searched_text
-from noface.knowledge.mends import Mend, in_workers_hands
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.issue import Issue
@@ -70,7 +70,7 @@ class PastFailure:
         return self.issue.id, self.number
 
 
-MendOf = Callable[[PastFailure], Mend]
+FixOf = Callable[[PastFailure], Fix]
 """Returns what the attempt that passed after a failure has and the failed one has not."""
 
 
@@ -106,7 +106,7 @@ def past_failures(issue: Issue, attempts: tuple[PastAttempt, ...]) -> tuple[Past
 
 
 def propose(
-    failures: tuple[PastFailure, ...], rules: tuple[HintRule, ...], search: Search, mend_of: MendOf, least: int = 2
+    failures: tuple[PastFailure, ...], rules: tuple[HintRule, ...], search: Search, fix_of: FixOf, least: int = 2
 ) -> tuple[HintProposal, ...]:
     """Return proposals for failures of `least` issues or more, the commonest first; see the module's rules."""
     looked_at = failures[-FAILURES_MAX:]
@@ -121,7 +121,7 @@ def propose(
     for group in wanted:
         # A proposal made before may match these as well: two hints for one failure would say the same twice.
         rest = [past for past in group if past.key not in covered]
-        proposal = _proposal(rest, looked_at, search, mend_of, least) if _issues(rest) >= least else None
+        proposal = _proposal(rest, looked_at, search, fix_of, least) if _issues(rest) >= least else None
         if proposal is not None:
             proposals.append(proposal)
             covered.update(past.key for past in proposal.would_match)
@@ -146,15 +146,15 @@ def _spoken_to(past: PastFailure, rules: tuple[HintRule, ...], search: Search) -
 
 
 def _proposal(
-    group: list[PastFailure], all_failures: tuple[PastFailure, ...], search: Search, mend_of: MendOf, least: int
+    group: list[PastFailure], all_failures: tuple[PastFailure, ...], search: Search, fix_of: FixOf, least: int
 ) -> HintProposal | None:
     chosen = _pattern(group, all_failures, search, least)
     if chosen is None:
         return None
     group = [past for past in group if _says(chosen, searched_text(past.failure), search)]
-    mended = _mends(group, mend_of)
-    text = _shared(mended)
-    if mended and not text:
+    fixes = _fixes(group, fix_of)
+    text = _shared(fixes)
+    if fixes and not text:
         return None
     rule = _rule(chosen, _language(group), text or _UNWRITTEN.format(times=len(group), where=_where(group)))
     return HintProposal(rule, group[0].failure.kind, tuple(group), would_match(rule, all_failures, search), not text)
@@ -212,31 +212,31 @@ def _where(group: Iterable[PastFailure]) -> str:
     return f"issues {some(tuple(dict.fromkeys(past.issue.id for past in group)), _PATHS_MAX)}"
 
 
-def _mends(group: list[PastFailure], mend_of: MendOf) -> dict[str, Mend]:
+def _fixes(group: list[PastFailure], fix_of: FixOf) -> dict[str, Fix]:
     """Return what mended the last failure of each issue that has passed since."""
     last = {past.issue.id: past for past in group if past.passed_by is not None}
-    return {issue_id: mend_of(past) for issue_id, past in last.items()}
+    return {issue_id: fix_of(past) for issue_id, past in last.items()}
 
 
-def _shared(mends: dict[str, Mend]) -> str:
+def _shared(fixes: dict[str, Fix]) -> str:
     """Return what mended it in two issues or more, "" if no two were mended alike."""
-    lines = Counter(text for mend in mends.values() for text in dict.fromkeys(_added(mend)))
+    lines = Counter(text for fix in fixes.values() for text in dict.fromkeys(_added(fix)))
     common = tuple(text for text, times in lines.most_common() if times > 1)[:_SHARED_LINES_MAX]
     if common:
-        issues = tuple(issue_id for issue_id, mend in mends.items() if not set(common).isdisjoint(_added(mend)))
+        issues = tuple(issue_id for issue_id, fix in fixes.items() if not set(common).isdisjoint(_added(fix)))
         quoted = "; ".join(f'"{one_line(text, _LINE_MAX)}"' for text in common)
         return f"Issues {some(issues, _PATHS_MAX)} passed once they had this as well: {quoted}"
-    files = Counter(path for mend in mends.values() if mend.telling for path in mend.files)
+    files = Counter(path for fix in fixes.values() if fix.telling for path in fix.files)
     both = tuple(path for path, times in files.most_common() if times > 1)
     if not both:
         return ""
-    issues = tuple(issue_id for issue_id, mend in mends.items() if not set(both).isdisjoint(mend.files))
+    issues = tuple(issue_id for issue_id, fix in fixes.items() if not set(both).isdisjoint(fix.files))
     return f"Issues {some(issues, _PATHS_MAX)} passed once they had changed {some(both, _PATHS_MAX)} as well."
 
 
-def _added(mend: Mend) -> list[str]:
+def _added(fix: Fix) -> list[str]:
     return [
-        " ".join(line.text.split()) for line in mend.lines if line.added and _letters(line.text) >= _LINE_LETTERS_MIN
+        " ".join(line.text.split()) for line in fix.lines if line.added and _letters(line.text) >= _LINE_LETTERS_MIN
     ]
 
 

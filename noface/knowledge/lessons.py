@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from noface.diagnosis.text import normalise
 from noface.integrity.tampering import is_test_file
+from noface.knowledge.fixes import Fix, in_workers_hands, parts_of
 from noface.knowledge.hint_mining import is_common
-from noface.knowledge.mends import Mend, in_workers_hands, parts_of
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, Topic
@@ -45,7 +45,7 @@ _WORD = re.compile(r"\w+")
 class Lesson:
     """A recovery that worked. `strategy` names the action that led to it; `advice` is what the next prompt quotes.
 
-    `parts` are the files it is about (`mends.parts_of`). `hits` counts the attempts that read it and by
+    `parts` are the files it is about (`fixes.parts_of`). `hits` counts the attempts that read it and by
     which one could tell, `successes` those of them that passed; `learned` how often it was learnt anew, last from
     attempt `number` of issue `issue_id`. `confidence` is 0 to 1. `dropped`: it makes no difference. `id` is 0 until it
     is stored.
@@ -71,23 +71,23 @@ class Lesson:
 
 
 @dataclass(frozen=True, slots=True)
-class Untold:
+class ControlGroup:
     """How attempts ended that read no lesson, after failures of one kind: passed, or with the same failure again."""
 
     passed: int = 0
     again: int = 0
 
 
-def mine(issue: Issue, attempts: tuple[PastAttempt, ...], mend: Mend, cause: str = "") -> Lesson | None:
+def mine(issue: Issue, attempts: tuple[PastAttempt, ...], fix: Fix, cause: str = "") -> Lesson | None:
     """Return what an issue's last attempt, which passed, teaches; None if nothing can be learned from it.
 
     `attempts` are oldest first; only those since the issue was last unblocked count, since before that a person
-    helped. `mend` is what the attempt that passed has and `failed_before` has not. `cause` is what a diagnosis found,
+    helped. `fix` is what the attempt that passed has and `failed_before` has not. `cause` is what a diagnosis found,
     by default the line that decided.
     """
     failed = failed_before(attempts)
     failure = failed.failure if failed is not None else None
-    if failed is None or failure is None or not mend.telling:
+    if failed is None or failure is None or not fix.telling:
         return None
     passing = attempts[-1]
     summary = passing.report.summary if passing.report is not None else ""
@@ -98,12 +98,12 @@ def mine(issue: Issue, attempts: tuple[PastAttempt, ...], mend: Mend, cause: str
         message=one_line(failure.message, _MESSAGE_MAX),
         cause=one_line(cause or _deciding_line(failure), _CAUSE_MAX),
         strategy=failed.answer,
-        advice=_advice(issue, failure, mend, summary),
-        tags=_tags(issue, failure, mend.files),
+        advice=_advice(issue, failure, fix, summary),
+        tags=_tags(issue, failure, fix.files),
         confidence=confidence(1, 0, 0),
         issue_id=issue.id,
         number=passing.number,
-        parts=parts_of(failure, mend.files)[:_PARTS_MAX],
+        parts=parts_of(failure, fix.files)[:_PARTS_MAX],
     )
 
 
@@ -114,10 +114,10 @@ _CURE_CONFIDENCE_MIN = 0.5
 def cure_of(issue: Issue, attempts: tuple[PastAttempt, ...], advice: tuple[Advice, ...]) -> Lesson | None:
     """Return the diagnosis by which an issue's last attempt passed, to be used again without asking; None without one.
 
-    Unlike what a mend teaches, it is known by the failure's signature alone. What passes by itself is no cure, nor is
+    Unlike what a fix teaches, it is known by the failure's signature alone. What passes by itself is no cure, nor is
     what was remembered itself: how that does is counted.
     """
-    failed = _mended(attempts)
+    failed = _fixed(attempts)
     failure = failed.failure if failed is not None else None
     if failed is None or failure is None or not failure.signature or not (failure.excerpt or failure.evidence):
         return None
@@ -144,7 +144,7 @@ def is_cure(strategy: str) -> bool:
     return strategy in _CURES
 
 
-def _mended(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
+def _fixed(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
     """Return the last failure that was charged before the last attempt, which passed; None without one."""
     if not attempts or attempts[-1].outcome != PASSED:
         return None
@@ -157,7 +157,7 @@ def failed_before(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
 
     It is the last one charged to the worker, if its cause lay in the worker's hands and its message says something.
     """
-    failed = _mended(attempts)
+    failed = _fixed(attempts)
     failure = failed.failure if failed is not None else None
     if failure is None or not failure.signature or not in_workers_hands(failure):
         return None
@@ -169,10 +169,10 @@ def confidence(learned: int, hits: int, successes: int) -> float:
     return (learned + successes) / (learned + hits + 1)
 
 
-def lift(hits: int, successes: int, untold: Untold) -> float:
+def lift(hits: int, successes: int, control: ControlGroup) -> float:
     """Return by how much a lesson raises the share of attempts that pass, -1 to 1; a little is assumed at first."""
     with_lesson = (successes + _PRIOR_TOLD[0]) / (hits + _PRIOR_TOLD[1])
-    return with_lesson - (untold.passed + _PRIOR_UNTOLD[0]) / (untold.passed + untold.again + _PRIOR_UNTOLD[1])
+    return with_lesson - (control.passed + _PRIOR_UNTOLD[0]) / (control.passed + control.again + _PRIOR_UNTOLD[1])
 
 
 def cure_holds(learned: int, hits: int, successes: int) -> bool:
@@ -180,9 +180,9 @@ def cure_holds(learned: int, hits: int, successes: int) -> bool:
     return confidence(learned, hits, successes) >= _CURE_CONFIDENCE_MIN
 
 
-def worth_keeping(hits: int, successes: int, untold: Untold) -> bool:
+def worth_keeping(hits: int, successes: int, control: ControlGroup) -> bool:
     """True if a lesson still helps: once four attempts have read it, more of them pass than without one."""
-    return hits < _TRIED_MIN or lift(hits, successes, untold) > 0
+    return hits < _TRIED_MIN or lift(hits, successes, control) > 0
 
 
 def terms(text: str) -> tuple[str, ...]:
@@ -213,7 +213,7 @@ def alike(failure: Failure, lesson: Lesson) -> float:
 def fits(failure: Failure, lesson: Lesson, parts: tuple[str, ...]) -> bool:
     """True if a lesson is about a failure: a file of the project in common, and the same or a like failure.
 
-    `parts` are the files that the failure concerns (`mends.parts_of`). Failures of a kind are like each other by their
+    `parts` are the files that the failure concerns (`fixes.parts_of`). Failures of a kind are like each other by their
     words, or if the same file of tests fails: most assertions say little. Measured by benchmarks/lessons.py; files
     in the same folder, or words alone, told no more than a lesson picked blindly. A lesson of an earlier version knows
     no file, and fits nothing.
@@ -240,12 +240,12 @@ def _deciding_line(failure: Failure) -> str:
     return next((line.strip() for line in reversed(failure.evidence) if line.strip()), "")[:_TERMS_TEXT_MAX]
 
 
-def _advice(issue: Issue, failure: Failure, mend: Mend, summary: str) -> str:
+def _advice(issue: Issue, failure: Failure, fix: Fix, summary: str) -> str:
     message = one_line(_GATE.sub("", failure.message), _MESSAGE_MAX)
     place = f" ({one_line(failure.location, _MESSAGE_MAX)})" if failure.location else ""
     words = one_line(summary, _SUMMARY_MAX)
     quoted = f' Its worker wrote: "{words}"' if words else ""
-    return f'In issue {issue.id}, "{message}"{place} was mended by this change.{quoted}\n{mend.excerpt()}'
+    return f'In issue {issue.id}, "{message}"{place} was mended by this change.{quoted}\n{fix.excerpt()}'
 
 
 def _tags(issue: Issue, failure: Failure, changed: tuple[str, ...]) -> tuple[str, ...]:

@@ -11,7 +11,16 @@ from dataclasses import fields
 from importlib.resources import files
 from typing import Any
 
-from noface.knowledge.lessons import Lesson, Untold, confidence, cure_holds, fits, is_cure, query_terms, worth_keeping
+from noface.knowledge.lessons import (
+    ControlGroup,
+    Lesson,
+    confidence,
+    cure_holds,
+    fits,
+    is_cure,
+    query_terms,
+    worth_keeping,
+)
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
 from noface.store.database import Database, insert, update
@@ -85,10 +94,10 @@ class LessonStore:
         rows = self._db.rows(query("lessons_by_signature"), failure.signature, _LOOKED_AT_MAX)
         return tuple(_lesson(row) for row in rows if is_cure(row["strategy"]))
 
-    def untold(self, kind: FailureKind) -> Untold:
+    def untold(self, kind: FailureKind) -> ControlGroup:
         """Count how attempts ended that read no lesson, after a failure of a kind."""
         row = self._db.rows(query("attempts_without_lessons"), kind)[0]
-        return Untold(row["passed"], row["again"])
+        return ControlGroup(row["passed"], row["again"])
 
     def quote(self, ids: Iterable[int], token: str, issue_id: str, number: int) -> None:
         """Record which lessons an attempt's prompt quotes; `judged` counts them."""
@@ -103,8 +112,8 @@ class LessonStore:
         """Count the lessons that an attempt's prompt quoted, and return the ids of those that are dropped for it.
 
         It passed: they helped. It failed as before: they did not. It failed otherwise: that says nothing, and nothing
-        is counted. A lesson is dropped once those that read it pass no more often than others (`Untold`). Each attempt
-        counts once, however often it is judged.
+        is counted. A lesson is dropped once those that read it pass no more often than others (`ControlGroup`). Each
+        attempt counts once, however often it is judged.
         """
         self.ensure()
         with self._db.transaction() as connection:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from noface.config.edit import hint_toml
 from noface.knowledge.hint_mining import HintProposal, PastFailure
 from noface.knowledge.hints import ConditionExplained, HintRule, MatchExplained, Search, holds, slow_warning
-from noface.knowledge.lessons import Lesson, Untold, lift
+from noface.knowledge.lessons import ControlGroup, Lesson, lift
 from noface.model.attempt import PastAttempt
 from noface.model.codec import view
 from noface.model.issue import Issue
@@ -108,7 +108,7 @@ class ListedLesson:
     dropped: bool
     parts: tuple[str, ...]
     lift: float | None
-    without: Untold
+    without: ControlGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +275,7 @@ _NO_FULL_TEXT = "This SQLite has no FTS5: lessons are found for the same failure
 
 
 def lessons_document(
-    lessons: tuple[Lesson, ...], untold: Mapping[FailureKind, Untold], *, full_text: bool
+    lessons: tuple[Lesson, ...], untold: Mapping[FailureKind, ControlGroup], *, full_text: bool
 ) -> LessonList:
     """Return the document of `noface hints list --lessons`; `full_text` tells whether similar failures are found.
 
@@ -284,15 +284,15 @@ def lessons_document(
     return LessonList(full_text, tuple(_listed_lesson(lesson, untold[lesson.kind]) for lesson in lessons))
 
 
-def _listed_lesson(lesson: Lesson, untold: Untold) -> ListedLesson:
+def _listed_lesson(lesson: Lesson, control: ControlGroup) -> ListedLesson:
     return view(
         ListedLesson,
         lesson,
         confidence=round(lesson.confidence, 3),
         issue=lesson.issue_id,
         attempt=lesson.number,
-        lift=round(lift(lesson.hits, lesson.successes, untold), 3) if lesson.hits else None,
-        without=untold,
+        lift=round(lift(lesson.hits, lesson.successes, control), 3) if lesson.hits else None,
+        without=control,
     )
 
 

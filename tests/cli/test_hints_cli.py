@@ -6,8 +6,8 @@ import tomllib
 import pytest
 from support.cli_story import Story, red_test, write_issue
 
+from noface.knowledge.fixes import Fix, FixLine
 from noface.knowledge.lessons import mine
-from noface.knowledge.mends import Mend, MendLine
 from noface.model.attempt import PastAttempt
 from noface.model.issue import Issue
 from noface.store.lessons import LessonStore
@@ -31,7 +31,7 @@ AssertionError: the basket of 'ann' is not for sale
 """
 
 
-MEND = Mend((MendLine("src/login.py", True, "return Reply(200)"),))
+MEND = Fix((FixLine("src/login.py", True, "return Reply(200)"),))
 
 
 def cart(name):

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from noface.config.edit import hint_toml
 from noface.engine.context import search
+from noface.knowledge.fixes import Fix, FixLine
 from noface.knowledge.hint_mining import Needle, PastFailure, candidates, past_failures, propose, would_match
 from noface.knowledge.hints import Found, HintRule
-from noface.knowledge.mends import Mend, MendLine
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.issue import Issue
@@ -24,11 +24,11 @@ def fail(issue, number, message, signature="s1", kind=FailureKind.TEST_FAILURE, 
 
 
 def mine(*failures, rules=(), least=2, mends=None):
-    return propose(failures, rules, search, lambda past: (mends or {}).get(past.issue.id, Mend()), least)
+    return propose(failures, rules, search, lambda past: (mends or {}).get(past.issue.id, Fix()), least)
 
 
 def added(*lines):
-    return Mend(tuple(MendLine(path, True, text) for path, text in lines))
+    return Fix(tuple(FixLine(path, True, text) for path, text in lines))
 
 
 def patterns(*messages):
@@ -219,7 +219,7 @@ def test_every_pattern_finds_the_message_it_was_made_from(message):
 @given(st.text(alphabet=st.characters(codec="utf-8"), min_size=1, max_size=200))
 def test_every_proposal_can_be_pasted(message):
     failures = tuple(fail(str(number), 1, message, touched=("a.py",)) for number in (1, 2))
-    for proposal in propose(failures, (), search, lambda _: Mend()):
+    for proposal in propose(failures, (), search, lambda _: Fix()):
         values = {**proposal.rule.conditions, "hint": proposal.rule.hint}
         assert tomllib.loads(hint_toml(values))["failure_hints"] == [values]
         assert would_match(proposal.rule, failures, search) == failures

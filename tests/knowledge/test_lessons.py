@@ -6,9 +6,10 @@ from dataclasses import replace
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from noface.knowledge.fixes import LINES_MAX, Fix, FixLine
 from noface.knowledge.lessons import (
     TERMS_MAX,
-    Untold,
+    ControlGroup,
     alike,
     confidence,
     failed_before,
@@ -19,7 +20,6 @@ from noface.knowledge.lessons import (
     terms,
     worth_keeping,
 )
-from noface.knowledge.mends import LINES_MAX, Mend, MendLine
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.issue import Issue
@@ -36,7 +36,7 @@ BOOM = Failure(
     evidence=("def test_basket():", "E  assert 0 == 1", ""),
     gate="unit",
 )
-MEND = Mend((MendLine("src/basket.py", False, "return []"), MendLine("src/basket.py", True, "return self.items")))
+MEND = Fix((FixLine("src/basket.py", False, "return []"), FixLine("src/basket.py", True, "return self.items")))
 
 
 def failed(number, failure=BOOM, answer="RetryWithFeedback", **more):
@@ -80,8 +80,8 @@ def test_what_passes_by_itself_or_says_nothing_teaches_nothing():
 
 
 def test_a_change_that_does_not_say_what_mended_it_teaches_nothing():
-    assert mine(ISSUE, (failed(1), passed(2)), Mend()) is None
-    rewritten = Mend(tuple(MendLine("a.py", True, f"line {n}") for n in range(LINES_MAX + 1)))
+    assert mine(ISSUE, (failed(1), passed(2)), Fix()) is None
+    rewritten = Fix(tuple(FixLine("a.py", True, f"line {n}") for n in range(LINES_MAX + 1)))
     assert mine(ISSUE, (failed(1), passed(2)), rewritten) is None
 
 
@@ -103,18 +103,18 @@ def test_a_diagnosis_gives_the_cause_where_there_was_one():
 
 
 def test_a_lesson_is_kept_while_more_pass_with_it_than_without():
-    assert worth_keeping(0, 0, Untold(100, 0)), "too early to tell"
-    assert worth_keeping(3, 0, Untold(100, 0)), "too early to tell"
-    assert worth_keeping(4, 2, Untold())
-    assert not worth_keeping(4, 0, Untold())
-    assert worth_keeping(8, 7, Untold(10, 10))
-    assert not worth_keeping(8, 7, Untold(99, 1)), "they would have passed anyway"
+    assert worth_keeping(0, 0, ControlGroup(100, 0)), "too early to tell"
+    assert worth_keeping(3, 0, ControlGroup(100, 0)), "too early to tell"
+    assert worth_keeping(4, 2, ControlGroup())
+    assert not worth_keeping(4, 0, ControlGroup())
+    assert worth_keeping(8, 7, ControlGroup(10, 10))
+    assert not worth_keeping(8, 7, ControlGroup(99, 1)), "they would have passed anyway"
 
 
 def test_lift_is_the_share_that_passed_above_that_without_it():
-    assert lift(98, 97, Untold(0, 96)) == 0.97
-    assert lift(98, 0, Untold(96, 0)) < -0.9
-    assert abs(lift(1000, 500, Untold(500, 500))) < 0.01
+    assert lift(98, 97, ControlGroup(0, 96)) == 0.97
+    assert lift(98, 0, ControlGroup(96, 0)) < -0.9
+    assert abs(lift(1000, 500, ControlGroup(500, 500))) < 0.01
 
 
 def test_confidence_begins_at_a_half_and_follows_what_happens():

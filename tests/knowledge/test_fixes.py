@@ -2,7 +2,7 @@
 
 import pytest
 
-from noface.knowledge.mends import LINES_MAX, Mend, MendLine, in_workers_hands, mend_of, parts_of
+from noface.knowledge.fixes import LINES_MAX, Fix, FixLine, fix_of, in_workers_hands, parts_of
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
 
@@ -20,34 +20,34 @@ def red(message="the basket of ann is empty", kind=FailureKind.TEST_FAILURE, **m
 def test_a_mend_is_what_the_attempt_that_passed_has_and_the_failed_one_has_not():
     failed = patch("src/a.py", "-old", "+kept", "+wrong") + patch("notes.txt", "+a note")
     passed = patch("src/a.py", "-old", "+kept", "+right", "-other")
-    mend = mend_of(failed, passed)
+    mend = fix_of(failed, passed)
     assert mend.lines == (
-        MendLine("src/a.py", False, "wrong"),
-        MendLine("src/a.py", False, "other"),
-        MendLine("src/a.py", True, "right"),
-        MendLine("notes.txt", False, "a note"),
+        FixLine("src/a.py", False, "wrong"),
+        FixLine("src/a.py", False, "other"),
+        FixLine("src/a.py", True, "right"),
+        FixLine("notes.txt", False, "a note"),
     )
     assert mend.files == ("src/a.py", "notes.txt")
     assert mend.excerpt() == "src/a.py\n- wrong\n- other\n+ right\nnotes.txt\n- a note"
 
 
 def test_a_line_that_the_failed_attempt_had_removed_comes_back():
-    assert mend_of(patch("a.py", "-guard()"), patch("a.py", "+x")).lines == (
-        MendLine("a.py", True, "guard()"),
-        MendLine("a.py", True, "x"),
+    assert fix_of(patch("a.py", "-guard()"), patch("a.py", "+x")).lines == (
+        FixLine("a.py", True, "guard()"),
+        FixLine("a.py", True, "x"),
     )
 
 
 def test_another_solution_and_no_difference_tell_nothing():
-    assert not mend_of(patch("a.py", "+x"), patch("a.py", "+x")).telling
-    assert not Mend((MendLine("a.py", True, "  "),)).telling, "blank lines alone mended nothing"
-    assert mend_of("", patch("a.py", *(f"+{n}" for n in range(LINES_MAX)))).telling
-    assert not mend_of("", patch("a.py", *(f"+{n}" for n in range(LINES_MAX + 1)))).telling
+    assert not fix_of(patch("a.py", "+x"), patch("a.py", "+x")).telling
+    assert not Fix((FixLine("a.py", True, "  "),)).telling, "blank lines alone mended nothing"
+    assert fix_of("", patch("a.py", *(f"+{n}" for n in range(LINES_MAX)))).telling
+    assert not fix_of("", patch("a.py", *(f"+{n}" for n in range(LINES_MAX + 1)))).telling
 
 
 def test_an_excerpt_is_bounded_and_drives_no_terminal():
-    lines = tuple(MendLine("a.py", True, "\x1b[2J" + "x" * 999) for _ in range(20))
-    excerpt = Mend(lines).excerpt()
+    lines = tuple(FixLine("a.py", True, "\x1b[2J" + "x" * 999) for _ in range(20))
+    excerpt = Fix(lines).excerpt()
     assert excerpt.endswith("\n… and 8 more lines")
     assert "\x1b" not in excerpt
     assert max(map(len, excerpt.splitlines())) <= 162

@@ -15,7 +15,7 @@ from noface.model.quoting import one_line
 from noface.model.taxonomy import Category, DiagnosisStrategy, FailureKind
 
 LINES_MAX = 30
-"""A mend of more lines is another solution: which of them mended the failure is not known."""
+"""A fix of more lines is another solution: which of them mended the failure is not known."""
 
 _SHOWN_LINES_MAX, _SHOWN_CHARS_MAX = 12, 160
 _PATH_CHARS_MAX = 100
@@ -25,8 +25,8 @@ _OUT_OF_REACH = (DiagnosisStrategy.SAME, DiagnosisStrategy.ESCALATE)
 
 
 @dataclass(frozen=True, slots=True)
-class MendLine:
-    """One line that the mend added, or took away."""
+class FixLine:
+    """One line that the fix added, or took away."""
 
     path: str
     added: bool
@@ -34,10 +34,10 @@ class MendLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Mend:
-    """The lines of a mend, file by file. Empty if the two attempts differ in nothing that a patch shows."""
+class Fix:
+    """The lines of a fix, file by file. Empty if the two attempts differ in nothing that a patch shows."""
 
-    lines: tuple[MendLine, ...] = ()
+    lines: tuple[FixLine, ...] = ()
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -61,20 +61,20 @@ class Mend:
         return "\n".join(rows)
 
 
-def mend_of(failed_patch: str, passed_patch: str) -> Mend:
+def fix_of(failed_patch: str, passed_patch: str) -> Fix:
     """Return what the attempt that passed has and the failed one has not, from their patches against main."""
     failed = _counted(failed_patch)
     passed = _counted(passed_patch)
     lines = [
-        *(MendLine(path, gone, text) for (path, gone, text), _ in (failed - passed).items()),
-        *(MendLine(path, not gone, text) for (path, gone, text), _ in (passed - failed).items()),
+        *(FixLine(path, gone, text) for (path, gone, text), _ in (failed - passed).items()),
+        *(FixLine(path, not gone, text) for (path, gone, text), _ in (passed - failed).items()),
     ]
     order = {path: at for at, path in enumerate(dict.fromkeys(path for path, _, _ in (*passed, *failed)))}
-    return Mend(tuple(sorted(lines, key=lambda line: (order[line.path], line.added))))
+    return Fix(tuple(sorted(lines, key=lambda line: (order[line.path], line.added))))
 
 
 def in_workers_hands(failure: Failure) -> bool:
-    """True if a change of the work can mend a failure, so that its mend teaches something.
+    """True if a change of the work can mend a failure, so that its fix teaches something.
 
     A gate found it in the work, it was charged, and no known cause of it passes by itself or waits for a person.
     """
@@ -101,6 +101,6 @@ def _counted(patch: str) -> Counter[tuple[str, bool, str]]:
     return Counter((line.path, line.removed, line.text) for line in changed_lines(patch))
 
 
-def _row(line: MendLine) -> str:
+def _row(line: FixLine) -> str:
     text = line.text.expandtabs(4)[:_SHOWN_CHARS_MAX].rstrip()
     return f"{'+' if line.added else '-'} {''.join(c if c.isprintable() else ' ' for c in text)}"
