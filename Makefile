@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 # The tests of the rooms that decide: no process, no repository.
 FAST := $(addprefix tests/, model diagnosis integrity secrets prompts knowledge recovery config conventions)
 
-.PHONY: demo test test-fast test-agents test-ecosystems test-runners test-ways test-conflicts test-thorough test-github soak lint bench github-openapi clean
+.PHONY: demo test test-fast test-agents test-ecosystems test-runners test-ways test-conflicts test-thorough test-mutants test-nightly test-github soak lint bench github-openapi clean
 
 demo: $(STAMP)
 	$(BIN)/noface demo
@@ -53,6 +53,13 @@ test-ways: $(STAMP)
 # The whole runs that `make test` leaves out: more ways from an issue on GitHub to its merge, kills, outages, examples.
 test-thorough: $(STAMP)
 	$(PYTEST) -m thorough
+
+# Changes one condition of what decides at a time, in memory; the tests named beside it must notice. MUTANTS="policy.py" chooses.
+test-mutants: $(STAMP)
+	$(BIN)/python tests/mutants/mutants.py $(MUTANTS)
+
+# What continuous integration runs at night (`.ci/run test-nightly`): all that `make test` leaves out of the same suite.
+test-nightly: test-thorough test-mutants
 
 GITHUB := tests/forge tests/trackers $(addprefix tests/engine/test_, tracker_sync.py pull_rounds.py from_issue_to_merge.py)
 
