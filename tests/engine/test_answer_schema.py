@@ -32,6 +32,7 @@ def test_an_answer_comes_from_where_the_program_puts_what_a_schema_made(project)
     assert schema["required"] == ["verdict", "summary", "points", "settled"]
 
 
+@pytest.mark.thorough
 def test_an_answer_that_a_schema_let_pass_and_noface_does_not_is_asked_for_once_more_in_words(project):
     """Providers know no conditions: that a wish for changes needs points, only noface checks."""
     claude(project, WORK, reviewed(project, {"verdict": "request_changes", "summary": "No."}), extra=REVIEW)

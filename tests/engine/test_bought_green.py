@@ -257,6 +257,7 @@ def test_an_issue_that_is_about_the_tests_may_change_them(calc, front):
     assert project.git("show", "main:calc.py") == BROKEN.strip()
 
 
+@pytest.mark.thorough
 def test_an_issue_that_is_about_the_tests_may_take_one_away(calc):
     fewer = TESTS[: TESTS.index("def test_twice")].rstrip() + "\n"
     project = calc(write("tests/test_calc.py", fewer), broken=False, may_change=["tests/**"])

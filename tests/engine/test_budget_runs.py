@@ -109,6 +109,7 @@ def test_a_models_own_limit_above_the_budget_starts_nothing(project):
     assert "a run of small may cost $2.00 (its max_cost_usd)" in " ".join(said.split())
 
 
+@pytest.mark.thorough
 def test_what_one_model_is_too_dear_for_another_still_does(project):
     claude(project, result(0.1))
     models = MODELS.replace("tier = 2", "tier = 2\nmax_cost_usd = 3.0")

@@ -148,7 +148,9 @@ def test_what_a_killed_run_had_is_free_for_others_after_the_lease(project, bob, 
     assert len(bob.attempts("7")) == 1  # landed by the other: nothing is done twice
 
 
-@pytest.mark.parametrize(("name", "left"), [("claimed", ["7"]), ("claims_released", [])])
+@pytest.mark.parametrize(
+    ("name", "left"), [("claimed", ["7"]), pytest.param("claims_released", [], marks=pytest.mark.thorough)]
+)
 def test_the_own_clone_goes_on_at_once_after_a_kill(project, remote, name, left):
     assert project.noface("run", NOFACE_FAILPOINT=name).returncode == KILLED
     wait_for(lambda: not project.processes())

@@ -202,6 +202,7 @@ def test_a_stop_by_a_signal_is_no_death(deadly):
     assert project.statuses() == {"1": "merged"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("walls", "end"), [pytest.param(True, "merged", marks=pytest.mark.thorough), (False, "blocked")]
 )

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 CLAIM = "Nothing to change: a.txt already holds the total (a.txt:1), and `test -e a.txt` passes."
 REPORT = json.dumps({"status": "done", "summary": CLAIM})
 
@@ -44,6 +46,7 @@ def test_what_is_done_already_is_looked_at_once_more_and_then_asked_about(projec
     assert project.statuses()["2"] == "merged"
 
 
+@pytest.mark.thorough
 def test_a_person_who_says_that_it_is_not_done_is_heard_by_the_next_worker(project):
     project.config()
     project.issue(1)

@@ -47,6 +47,7 @@ def test_one_file_of_many_that_does_not_parse_is_there_to_mend_with_all_the_othe
     assert (project.path / "src" / "f7.py").exists()
 
 
+@pytest.mark.thorough
 def test_files_out_of_bounds_are_taken_out_and_the_others_stay(project):
     look = there(project, "src/one.txt", "other/two.txt")
     project.play(

@@ -98,6 +98,7 @@ def test_a_landing_that_a_person_took_back_before_it_was_recorded_does_not_come_
     assert project.statuses() == {"1": "merged"}
 
 
+@pytest.mark.thorough
 def test_neither_the_first_push_of_a_pull_request_nor_a_later_one_brings_it_back(project, github):
     shop = hosted(project, github)
     ann = shop.repo.person("ann", "write")

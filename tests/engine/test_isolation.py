@@ -148,6 +148,7 @@ def test_a_gate_without_canary_needs_a_reason(calc):
     assert "canary_reason" in refused(calc)
 
 
+@pytest.mark.thorough
 def test_a_project_without_sources_has_no_canary(project):
     project.play(("1", 0, [{"write": "b.txt", "text": "b"}]))
     project.config(canary=True, gate="test -e a.txt")

@@ -40,6 +40,7 @@ def test_work_on_an_issue_that_a_person_takes_away_ends_and_is_kept(project, way
     assert project.git("show", "noface/1:b.txt") == "b"
 
 
+@pytest.mark.thorough
 def test_files_that_went_with_another_branch_may_come_back_so_the_work_goes_on(project):
     project.git("branch", "old")
     project.play(("1", 0, SLOW))

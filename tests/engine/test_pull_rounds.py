@@ -319,6 +319,7 @@ def test_who_cannot_be_obeyed_on_a_pull_request_is_told_why_in_the_same_run(publ
     assert told.startswith("@alice **Not done:** alice wrote /noface approve")
 
 
+@pytest.mark.thorough
 def test_whether_it_can_be_merged_is_asked_again(published):
     published.first()
     published.alice.pushes("main", {"b.txt": "other"})
@@ -410,6 +411,7 @@ def test_a_clone_whose_state_is_gone_asks_whose_its_branch_is_if_a_person_has_pu
     assert len(published.repo.pulls) == 1
 
 
+@pytest.mark.thorough
 def test_a_pull_request_that_another_machine_opened_is_left_to_it_until_a_person_gives_it_to_this_one(published):
     published.first()
     lose_the_state(published)

@@ -173,6 +173,7 @@ def test_work_of_a_lost_database_is_never_written_over(project):
     assert [attempt["number"] for attempt in project.attempts("1")] == [2]
 
 
+@pytest.mark.thorough
 def test_of_two_that_start_at_once_one_works_and_the_other_is_refused(project):
     project.issue(1)
     project.commit()

@@ -200,6 +200,7 @@ def test_what_people_quote_of_a_landing_lands_nothing_also_where_the_database_is
     assert "landing of 2" not in project.noface("fsck").stdout
 
 
+@pytest.mark.thorough
 def test_a_full_disk_ends_the_run_in_good_order(project):
     lay_out(project)
     done = project.noface("run", NOFACE_FAILPOINT="snapshot_taken:1:enospc")

@@ -59,6 +59,7 @@ def test_a_fetch_tells_whose_issues_are_left_out_and_which_key_lets_them_in(proj
     assert [each["source"] for each in project.shown("status")["left_out"]] == [repo.server.web + "/acme/shop/issues/1"]
 
 
+@pytest.mark.thorough
 def test_an_issue_with_the_number_of_one_that_has_landed_from_a_file_is_told_as_faulty(project, repo):
     repo.person("ann", "write").opens_issue("Write c", "Do it.", labels=["ready-for-agent"])
     project.config("")

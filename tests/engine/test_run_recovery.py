@@ -468,6 +468,7 @@ def test_a_cure_of_an_unknown_failure_is_used_in_any_issue_without_asking(projec
     assert (lesson["hits"], lesson["successes"], lesson["learned"], lesson["dropped"]) == (2, 1, 2, False)
 
 
+@pytest.mark.thorough
 def test_a_reflection_is_asked_for_and_reaches_the_next_prompt(project):
     project.config(gate="test ! -e bad || { echo FAIL: got bad, want good; exit 1; }")
     text = (project.path / "noface.toml").read_text()
@@ -544,6 +545,7 @@ def test_what_each_step_left_is_kept_in_the_form_asked_for(project):
     assert told["details"]["metrics"]["seconds"] > 0
 
 
+@pytest.mark.thorough
 def test_an_attempt_that_rightly_leaves_earlier_work_alone_is_gated(project):
     project.play(
         ("7", 1, [{"write": "b.txt", "text": "b"}, {"exit": 3}]),

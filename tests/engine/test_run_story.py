@@ -359,6 +359,7 @@ def test_a_folder_that_accept_names_does_not_protect_the_sources_in_it(project):
     assert project.statuses() == {"7": "merged"}
 
 
+@pytest.mark.thorough
 def test_a_green_gate_runs_again_where_a_later_one_needs_what_it_built(project):
     uses = '\n[[gates]]\nname = "uses"\ncommand = "cat out/a.txt && test -e flag"\n'
     project.config(gate="mkdir -p out && cp a.txt out/a.txt", extra=uses)
@@ -412,6 +413,7 @@ def test_what_a_worker_changes_in_the_kept_paths_of_a_gate_slot_lets_nothing_pas
     assert project.statuses() == {"1": "merged", "2": "blocked"}
 
 
+@pytest.mark.thorough
 def test_kept_paths_without_a_setup_hold_nothing_when_gates_run(project):
     project.config(
         gate="test ! -e env/pass && ! grep -q bad a.txt || test -e env/pass", extra='\n[project]\nkeep = ["env"]\n'
