@@ -4,9 +4,10 @@ The first of them rewrites a test so that main's version still passes: it looks 
 second, which breaks the product, main's test is the rewritten one, and says nothing.
 
 So the test gates, and the builds before them, run once more with what such landings have changed of main's judges as
-the run found it. What fails then counts only if the same files pass on the present main: a landing that was asked to
-change what the product does accuses none after it. What others put on main, or somebody let a landing change, counts as
-it is now. Nothing runs where no landing of the run has changed a judge.
+the run found it. If no test runs some of what the change adds, what landings added to the tests is left out as well: it
+may put something else in its place for good. What fails then counts only if the same files pass on the present main: a
+landing that was asked to change what the product does accuses none after it. What others put on main, or somebody let a
+landing change, counts as it is now. Nothing runs where no landing of the run has changed a judge.
 """
 
 from collections import defaultdict
@@ -85,7 +86,7 @@ class FirstTests:
     """Main's tests as the run found them, beside a task; `landed` are the run's landings that nobody let change tests.
 
     `parts` are main's, `own` the tests that the task's issue is about. `passed` tells whether a gate is known to
-    pass on a tree.
+    pass on a tree; `unrun`: no test runs some of what the task's change adds.
     """
 
     plumbing: Plumbing
@@ -98,6 +99,7 @@ class FirstTests:
     landed: tuple[tuple[str, str], ...]
     gates: tuple[GateSpec, ...]
     own: frozenset[str] = field(default=frozenset())
+    unrun: bool = False
 
     def failure(
         self, mains: Mapping[str, Entry | None], tests: Iterable[FileChange] = (), taken: Collection[str] = ()
@@ -113,7 +115,7 @@ class FirstTests:
         # Main's version of what the change is known to contradict may keep a runner from collecting the others.
         open_ = {test.partition("::")[0] for test in taken}
         mains = {path: entry for path, entry in mains.items() if path not in open_}
-        if self._pass_alone(found, self._tree(found, mains)):
+        if not self.unrun and self._pass_alone(found, self._tree(found, mains)):
             return None
         lost = self._lost(found, mains, taken)
         again = self._lost(found, mains, taken, anew=True) if lost is not None else None
@@ -153,7 +155,8 @@ class FirstTests:
         by = {path: of for path, of in by.items() if not lifted(path, self.issue)}
         was, now = (plumbing.entries(commit, tuple(by)) for commit in (first, main))
         differing = {path: entry for path, entry in was.items() if path in by and now.get(path) != entry}
-        differing = {path: entry for path, entry in differing.items() if not self._grown(path, entry, now.get(path))}
+        if not self.unrun:
+            differing = {path: each for path, each in differing.items() if not self._grown(path, each, now.get(path))}
         added = tuple(path for path in by if path in now and path not in was and part_of(path) is Part.TEST)
         changed = {commit: tuple(change.path for change in each) for commit, each in commits.items()}
         found = Rewritten(first, {}, tuple(path for path in differing if path in now), by, changed)
@@ -169,9 +172,10 @@ class FirstTests:
             return left
 
         entries = are(lambda parts, path: parts.judges(path, helps=parts.main != first))
-        if not entries and all(part_of(path) is Part.MANIFEST for path in sources):
+        if not entries and not (self.unrun and added) and all(part_of(path) is Part.MANIFEST for path in sources):
             return None
-        entries |= dict.fromkeys(self.parts.unused(filter(is_code, added), entries))
+        left_out = filter(is_code, added)
+        entries |= dict.fromkeys(left_out if self.unrun else self.parts.unused(left_out, entries))
         entries |= are(lambda parts, path: parts(path) is Part.CONFIG)
         return replace(found, entries=entries, sources=tuple(path for path in sources if path not in entries))
 

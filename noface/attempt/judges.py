@@ -20,6 +20,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from noface.attempt.covering import unrun
 from noface.attempt.environment import GateFacts, Scope
 from noface.attempt.excused import ExcusedChecks
 from noface.attempt.first_tests import FirstTests
@@ -136,7 +137,8 @@ class Judges:
         """
         if not self.landed or (failure is not None and failure.rule != CONTRADICTED):
             return failure
-        plumbing, own = self.scope.env.plumbing, (self.landed, self.gates, self._own)
+        is_unrun = bool(unrun(self.task, self.gates, self._facts))
+        plumbing, own = self.scope.env.plumbing, (self.landed, self.gates, self._own, is_unrun)
         tests = FirstTests(plumbing, self.task, self.issue, self.parts, self._facts, self._run, self._passed, *own)
         mains, inside = self._mains(judging), self._inner_tests(judging)
         asked = failure is not None or (self._all_by_id() and not self._lacks(judging))

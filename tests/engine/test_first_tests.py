@@ -82,6 +82,32 @@ def test_what_one_landing_takes_from_sight_the_next_one_does_not_break(shop):
     assert project.git("show", "main:shop.py") == (BROKEN + TOTAL).strip()
 
 
+MORE = "import shop\n\n\ndef test_more():\n    assert shop.price(100) == '1.00'\n"
+BLIND = MORE.replace("\n\n\ndef", f"\n\n\ndef quick(cents):\n{SHOP.splitlines()[1]}\n\n\nshop.price = quick\n\n\ndef")
+BEFORE = TESTS.replace("from shop import price", "import shop").replace(" price(", " shop.price(")
+
+
+@pytest.mark.parametrize(
+    ("added", "product", "refused"),
+    [
+        (BLIND, BROKEN, True),
+        (MORE, SHOP.replace("    return", "    if cents > 9000:\n        return '?'\n    return"), False),
+    ],
+)
+def test_a_test_that_a_landing_added_does_not_stand_in_for_the_product(shop, added, product, refused):
+    """What the next change breaks is run by no test: then main's tests judge without the added one."""
+    project = shop([{"write": "tests/test_a_more.py", "text": added}], [{"write": "shop.py", "text": product}])
+    project.write("tests/test_shop.py", BEFORE)
+    project.commit()
+    project.run(code=3 if refused else 0)
+    assert project.statuses()["1"] == "merged"
+    (attempt,) = project.attempts("2")
+    assert attempt["outcome"] == ("GATE_TAMPERING" if refused else "PASSED")
+    if refused:
+        assert attempt["failure"]["failing_tests"] == ["tests/test_shop.py::test_price"]
+        assert "issue 1, which landed earlier in this run" in attempt["failure"]["message"]
+
+
 @pytest.mark.thorough
 def test_landings_while_a_worker_is_at_work_count_as_well(shop):
     """Its order knows nothing of them; its judges run on main as it is then, and once more before it lands."""
