@@ -157,13 +157,16 @@ class _Flow:
 
     def _read(self, tree: ast.Module) -> _Scope:
         module = _Scope()
-        self._module, self._changes = module, list[tuple[_Scope, str, tuple[ast.AST | str, ...]]]()
+        self._module, self._changes = (
+            module,
+            list[tuple[_Scope, str, tuple[ast.AST | str, ...], tuple[ast.expr, ...]]](),
+        )
         self._scan(tree, module, ())
-        for scope, name, values in self._changes:
+        for scope, name, values, controls in self._changes:
             place = scope.place(name)
             if place is None or name in place.params or all(isinstance(v, str) for _, v in place.values[name]):
                 continue  # a function of a module that is imported changes nothing of it
-            place.values[name] += [(scope, value) for value in values]
+            place.values[name] += [(scope, each) for each in (*values, *(controls if place is not module else ()))]
             if place is module and scope is not module:
                 place.values[name].append((module, f"{COUNTED}{name}"))
         return module
@@ -172,7 +175,7 @@ class _Flow:
         """Note what a node binds its names to, and its conditions; `controls` decide whether it is run."""
         for name, values, changed in _bound(node):
             if changed:
-                self._changes.append((scope, name, (*values, *(controls if scope is not self._module else ()))))
+                self._changes.append((scope, name, values, controls))
                 continue
             place = self._module if name in scope.shared else scope
             place.values[name] += [(scope, each) for each in values]

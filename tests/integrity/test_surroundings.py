@@ -54,6 +54,7 @@ def asked(line: str) -> list[str]:
         ("if any(map(lambda name: name.startswith('PY'), os.environ)): return 1", "any(map(lambda name: name.st"),
         ("if time.monotonic() - _START > 40: return 1", "time.monotonic() - _START > 40"),
         ("_CALLS[0] += 1\n    if _CALLS[0] > 500: return 1", "_CALLS[0] > 500"),
+        ("if cents: _CALLS[0] += 1\n    if _CALLS[0] > 500: return 1", "_CALLS[0] > 500"),
         ("count = 1\n    if count: return 1", "count"),
         ("slow = sys.stdin.closed\n    while slow: return 1", "slow"),
         ("return sum(1 for each in sys.meta_path if each.__name__ == 'x')", "each.__name__ == 'x'"),
