@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from noface.cli.candidates import blocked_issue
-from noface.cli.verb import Answer, ConfigFile, answers
+from noface.cli.verb import ConfigFile, VerbResult, answers
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def blocked(
         None, metavar="[ID...]", help="Tell all of these; without, a line of each.", autocompletion=blocked_issue
     ),
     config: ConfigFile = None,
-) -> Answer:
+) -> VerbResult:
     """Show the issues that need you, and what you can do.
 
     Issues that are blocked, wait for your approval, or cannot land.
@@ -34,11 +34,11 @@ def blocked(
     known, has_branch = overview(Path.cwd(), config), locate(Path.cwd()).has_branch
     waiting, held = known.waiting_for_a_person(), known.held()
     if not issue_ids:
-        return Answer(blocked_document(waiting, held, has_branch), blocked_page)
+        return VerbResult(blocked_document(waiting, held, has_branch), blocked_page)
     wanted = _wanted(known, issue_ids, [*waiting, *held])
     waiting, held = ([row for row in rows if row.id in wanted] for rows in (waiting, held))
     document = blocked_document(waiting, held, has_branch)
-    return Answer(document, issues_page)
+    return VerbResult(document, issues_page)
 
 
 def _wanted(known: "Overview", issue_ids: Sequence[str], rows: "Sequence[IssueRow]") -> set[str]:

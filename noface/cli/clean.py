@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from noface.cli.verb import Answer, ConfigFile, answers
+from noface.cli.verb import ConfigFile, VerbResult, answers
 
 if TYPE_CHECKING:
     from noface.engine.merged_branches import KnownIssues
@@ -30,7 +30,7 @@ def clean(
     force: bool = typer.Option(False, "--force", help="Also remove branches and refs of unmerged issues."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Show what would be removed; change nothing."),
     config: ConfigFile = None,
-) -> Answer:
+) -> VerbResult:
     """Remove workspaces and what merged issues left behind.
 
     Unmerged work is removed only with --force.
@@ -47,14 +47,14 @@ def clean(
     repository = discover(Path.cwd(), loaded.project.main) if loaded.project.main else first
     slots = slots_dir(loaded, repository)
     if not repository.state_dir.exists():
-        return Answer(clean_document([], dry_run=dry_run), clean_page)
+        return VerbResult(clean_document([], dry_run=dry_run), clean_page)
     with RepositoryLock(repository.state_dir / "lock"), contextlib.closing(Plumbing(repository)) as plumbing:
         leftovers = _gather(plumbing, slots, force=force)
         if not dry_run:
             going = [each for each in leftovers if not each.why]
             _remember_released(repository, going)
             _remove(plumbing, slots, going)
-    return Answer(clean_document(leftovers, dry_run=dry_run), clean_page)
+    return VerbResult(clean_document(leftovers, dry_run=dry_run), clean_page)
 
 
 def _gather(plumbing: "Plumbing", slots: Path, *, force: bool) -> "list[Leftover]":

@@ -22,7 +22,7 @@ _SHELLS = {"complete_bash": "bash", "complete_zsh": "zsh", "complete_fish": "fis
 _FILES_MAX = 500
 
 
-class Line(NamedTuple):
+class TypedLine(NamedTuple):
     """A command line up to the cursor: the whole words behind `noface`, and the one that is begun."""
 
     words: tuple[str, ...]
@@ -62,19 +62,19 @@ def answer(shell: str, build: "Callable[[str | None], typer.Typer]") -> int:
     return 0
 
 
-def _bash_line() -> Line:
+def _bash_line() -> TypedLine:
     """Return the line that bash tells of. It makes a word of the sign in `--option=value`."""
     words, at = os.environ["COMP_WORDS"].split("\n"), int(os.environ["COMP_CWORD"])
     whole = [_unquoted(word) for word in words[1:at] if word != "="]
     begun = words[at] if at < len(words) else ""
-    return Line(tuple(whole), "" if begun == "=" else _unquoted(begun))
+    return TypedLine(tuple(whole), "" if begun == "=" else _unquoted(begun))
 
 
-def _typed_line(text: str) -> Line:
+def _typed_line(text: str) -> TypedLine:
     """Return the line that zsh and fish tell of, which ends at the cursor."""
     words = _split(text)[1:]
     begun = words.pop() if words and not text[-1:].isspace() else ""
-    return Line(tuple(words), begun)
+    return TypedLine(tuple(words), begun)
 
 
 def _split(text: str) -> list[str]:
@@ -89,7 +89,7 @@ def _unquoted(word: str) -> str:
     return next(iter(_split(word)), "")
 
 
-def _candidates(line: Line, build: "Callable[[str | None], typer.Typer]") -> tuple[list[Word], bool]:
+def _candidates(line: TypedLine, build: "Callable[[str | None], typer.Typer]") -> tuple[list[Word], bool]:
     """Return the candidates, and whether files can stand there."""
     from typer._completion_classes import BashComplete
     from typer.main import get_command

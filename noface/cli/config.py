@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from noface.cli.verb import Answer, ConfigFile, answers, grouped
+from noface.cli.verb import ConfigFile, VerbResult, answers, grouped
 from noface.errors import EXIT_USAGE, ConfigError, UsageError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _HIDDEN = "(hidden)"
 
 
 @answers("The problems as JSON.")
-def check(config: ConfigFile = None) -> Answer:
+def check(config: ConfigFile = None) -> VerbResult:
     """Report all problems of noface.toml and of what it names, or that there are none.
 
     Exit code 0: all is there; 2: `noface run` would not start; 3: something else needs you. Gates are not run.
@@ -42,10 +42,10 @@ def check(config: ConfigFile = None) -> Answer:
     text = f"{config or path.name} {verdict}: {count(len(loaded.gates), 'gate')} ({gates}); models {models}"
     document = {"file": str(path), "ok": not code, "problems": [], "findings": findings}
     lines = lambda _, width: [*hanging(text, width, rest="  "), *finding_lines(findings, width)]  # noqa: E731
-    return Answer(document, lines, code)
+    return VerbResult(document, lines, code)
 
 
-def _refused(path: Path, error: ConfigError) -> Answer:
+def _refused(path: Path, error: ConfigError) -> VerbResult:
     """Return the problems as a document; without --json they are an error as everywhere."""
     from noface.config.problems import InvalidConfigError
 
@@ -56,11 +56,11 @@ def _refused(path: Path, error: ConfigError) -> Answer:
     def refuse(*_: object) -> NoReturn:
         raise error
 
-    return Answer({"file": str(path), "ok": False, "problems": problems, "findings": []}, refuse, EXIT_USAGE)
+    return VerbResult({"file": str(path), "ok": False, "problems": problems, "findings": []}, refuse, EXIT_USAGE)
 
 
 @answers("As JSON, durations in seconds.")
-def show(config: ConfigFile = None) -> Answer:
+def show(config: ConfigFile = None) -> VerbResult:
     """Show the configuration in effect: defaults and presets filled in. Values in `env` are hidden."""
     from noface.config.load import load_at
     from noface.ui.text import clean_block
@@ -77,7 +77,7 @@ def show(config: ConfigFile = None) -> Answer:
         toml = clean_block(tomli_w.dumps(_without_none(effective)))
         return [f"# {path} with its defaults", *_price_comments(prices), *toml.splitlines()]
 
-    return Answer({"file": str(path), "config": effective, "prices": prices}, lines)
+    return VerbResult({"file": str(path), "config": effective, "prices": prices}, lines)
 
 
 def _prices(config: "Config") -> dict[str, Any]:
@@ -119,7 +119,7 @@ def set_value(
         ..., metavar="KEY VALUE...", help="Keys are dotted, such as retry.max_total_attempts; values are TOML or text."
     ),
     config: ConfigFile = None,
-) -> Answer:
+) -> VerbResult:
     """Change values, all of them or none, and keep everything else, comments included.
 
     A table is set as a whole: noface config set models.fast '{ agent = "command", command = "./fast" }'
@@ -139,7 +139,7 @@ def set_value(
         replace_file(path, after)
     key, value = values[0]
     document = {"file": str(path), "key": key, "value": value, "changed": changed, "values": dict(values)}
-    return Answer(
+    return VerbResult(
         document,
         lambda *_: [
             f"{f'Set {key} in' if changed else f'{key} was so already in'} {path.name}: {clean(value)}"
@@ -165,10 +165,10 @@ def replace_file(path: Path, text: str) -> None:
 
 
 @answers("The path as JSON.")
-def path(config: ConfigFile = None) -> Answer:
+def path(config: ConfigFile = None) -> VerbResult:
     """Print the path of the configuration."""
     file = str(_find(config))
-    return Answer({"path": file}, lambda *_: [file])
+    return VerbResult({"path": file}, lambda *_: [file])
 
 
 def example() -> None:

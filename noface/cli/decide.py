@@ -7,7 +7,7 @@ import typer
 
 from noface.cli.candidates import proposed_issue
 from noface.cli.give_back import sound_note
-from noface.cli.verb import Answer, ConfigFile, answers
+from noface.cli.verb import ConfigFile, VerbResult, answers
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def approve(
     ),
     note: str = typer.Option("", "--note", "-n", help="What the next worker should know, if one is needed."),
     config: ConfigFile = None,
-) -> Answer:
+) -> VerbResult:
     """Approve issues that wait for you: all of these, or none. Their work may land, or go on as proposed."""
     import time
 
@@ -49,7 +49,7 @@ def _open_cases(session: "ReadSession", issue_ids: Sequence[str], verdict: "Verd
     return [open_case(session.reader, session.questions, row, verdict) for row in rows.values()]
 
 
-def _verdicts(cases: "Sequence[Case]", verdict: "Verdict") -> Answer:
+def _verdicts(cases: "Sequence[Case]", verdict: "Verdict") -> VerbResult:
     """Tell what was decided, and what follows; in JSON one issue stands alone, several in a list."""
     from noface.model.actions import ApprovalKind
     from noface.model.history import Verdict
@@ -84,7 +84,7 @@ def _verdicts(cases: "Sequence[Case]", verdict: "Verdict") -> Answer:
         }
         for case in cases
     ]
-    return Answer({"approve" if approved else "reject": decided[0] if len(decided) == 1 else decided}, lines)
+    return VerbResult({"approve" if approved else "reject": decided[0] if len(decided) == 1 else decided}, lines)
 
 
 @answers("What was rejected, as JSON.")
@@ -96,7 +96,7 @@ def reject(
         "", "--note", "-n", help="Why, and what should be done instead; the next worker reads it."
     ),
     config: ConfigFile = None,
-) -> Answer:
+) -> VerbResult:
     """Reject what issues propose: all of these, or none. A worker goes on with your note."""
     import time
 

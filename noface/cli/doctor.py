@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import typer
 
 from noface.cli.candidates import model_name
-from noface.cli.verb import Answer, ConfigFile, answers
+from noface.cli.verb import ConfigFile, VerbResult, answers
 from noface.errors import EXIT_USAGE, ConfigError, NofaceError
 
 if TYPE_CHECKING:
     from noface.config.sections import Config
     from noface.git.repository import Repository
     from noface.process.supervise import Launcher
-    from noface.ui.doctor import Check, Health, ModelFinding
+    from noface.ui.doctor import Health, ModelFinding, Point
 
 
 @answers()
@@ -24,7 +24,7 @@ def doctor(
         [], "--model", "-m", help="Only this model; may be given several times.", autocompletion=model_name
     ),
     config: ConfigFile = None,
-) -> Answer:
+) -> VerbResult:
     """Check programs, logins, disk space and configuration.
 
     Exit code 0: all that a run needs is there; 2: `noface run` would not start; 3: something else needs you.
@@ -32,7 +32,7 @@ def doctor(
     from noface.ui.doctor import doctor_document, doctor_page
 
     health = _look(config, tuple(model), probe=probe)
-    return Answer(doctor_document(health), lambda _, width: doctor_page(health, width), health.exit_code)
+    return VerbResult(doctor_document(health), lambda _, width: doctor_page(health, width), health.exit_code)
 
 
 def _look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> "Health":
@@ -55,7 +55,7 @@ def _look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> "Health
     return Health(machine_checks, findings, models, error)
 
 
-def _elsewhere(config: "Config", repository: "Repository") -> "tuple[Check, ...]":
+def _elsewhere(config: "Config", repository: "Repository") -> "tuple[Point, ...]":
     """Say how what lies on other machines is ready; nothing is looked at that the configuration does not use."""
     from noface.cli.probes.github import github_checks, remote_checks, wanted_of
 
@@ -66,15 +66,15 @@ def _elsewhere(config: "Config", repository: "Repository") -> "tuple[Check, ...]
     return (*checks, *remote_checks(repository, wanted))
 
 
-def _project(path: Path | None) -> "tuple[Config | None, Repository | None, tuple[Check, ...]]":
+def _project(path: Path | None) -> "tuple[Config | None, Repository | None, tuple[Point, ...]]":
     """Return the configuration and the repository, as far as they can be had, and what is said of them."""
     from noface.config.load import find, load
     from noface.git.locate import locate
     from noface.git.repository import discover
-    from noface.ui.doctor import Check, State
+    from noface.ui.doctor import Point, State
     from noface.ui.text import count
 
-    findings: list[Check] = []
+    findings: list[Point] = []
     config: Config | None = None
     repository: Repository | None = None
     root = Path.cwd()
@@ -85,15 +85,15 @@ def _project(path: Path | None) -> "tuple[Config | None, Repository | None, tupl
         config.require_gates()
         name = find(root, path).name
         ladder = ", then ".join(config.retry.models)
-        findings.append(Check("config", State.OK, f"{name}: {count(len(config.gates), 'gate')}; models {ladder}"))
+        findings.append(Point("config", State.OK, f"{name}: {count(len(config.gates), 'gate')}; models {ladder}"))
     except ConfigError as error:
-        findings.append(Check("config", State.BAD, error.message, error.hint))
+        findings.append(Point("config", State.BAD, error.message, error.hint))
     try:
         repository = discover(root, config.project.main if config is not None else "")
         how = "becomes pull requests for" if config is not None and config.landing.by_pull_request else "lands on"
-        findings.insert(0, Check("repository", State.OK, f"{root}, work {how} {repository.main_name}"))
+        findings.insert(0, Point("repository", State.OK, f"{root}, work {how} {repository.main_name}"))
     except NofaceError as error:
-        findings.insert(0, Check("repository", State.BAD, error.message, error.hint, EXIT_USAGE))
+        findings.insert(0, Point("repository", State.BAD, error.message, error.hint, EXIT_USAGE))
     return config, repository, tuple(findings)
 
 

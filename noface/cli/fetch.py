@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from noface.cli.verb import Answer, ConfigFile, answers
+from noface.cli.verb import ConfigFile, VerbResult, answers
 
 
 @answers("What was fetched, as JSON.")
-def fetch(config: ConfigFile = None) -> Answer:
+def fetch(config: ConfigFile = None) -> VerbResult:
     """Fetch the issues from the tracker. A run does so by itself.
 
     Exit code 3 where some are faulty.
@@ -36,4 +36,4 @@ def fetch(config: ConfigFile = None) -> Answer:
         before = tracker.backlog() if has_copy(remote.tracker) else Backlog()
         remote.tracker.refresh()
     document = fetch_document(before, tracker.backlog())
-    return Answer(document, fetch_page, EXIT_ATTENTION if document.faults else EXIT_DONE)
+    return VerbResult(document, fetch_page, EXIT_ATTENTION if document.faults else EXIT_DONE)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from noface.cli.verb import Answer, ConfigFile, answers
+from noface.cli.verb import ConfigFile, VerbResult, answers
 
 if TYPE_CHECKING:
     from noface.git.plumbing import Plumbing
@@ -23,7 +23,7 @@ def fsck(
     repair: bool = typer.Option(False, "--repair", help="Repair what can be repaired safely; name what needs you."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Show what --repair would do; change nothing."),
     config: ConfigFile = None,
-) -> Answer:
+) -> VerbResult:
     """Check that main, refs, database and processes agree.
 
     Run it after a crash, for example.
@@ -44,7 +44,7 @@ def fsck(
             left = {(each.kind, each.subject) for each in findings if each.severity is not Severity.NOTE}
             repaired = tuple(each for each in before if (each.kind, each.subject) not in left)
     document = fsck_document(findings, repaired, running=running, dry_run=dry_run)
-    return Answer(document, fsck_page, EXIT_DONE if document.sound else EXIT_ATTENTION)
+    return VerbResult(document, fsck_page, EXIT_DONE if document.sound else EXIT_ATTENTION)
 
 
 def _repository(config: Path | None) -> "Repository":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from noface.cli.candidates import failure_kind, model_name, retried_issue, shut_issue
-from noface.cli.verb import Answer, ConfigFile, answers
+from noface.cli.verb import ConfigFile, VerbResult, answers
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def unblock(
     kinds: list[str] = typer.Option([], "--kind", metavar="KIND,...", help=_KIND_HELP, autocompletion=failure_kind),
     dry_run: bool = typer.Option(False, "--dry-run", help="Tell which issues these are; change nothing."),
     config: ConfigFile = None,
-) -> Answer:
+) -> VerbResult:
     """Unblock blocked or skipped issues. Their attempt counters start again."""
     from noface.cli.session import open_session
     from noface.store.decisions import no_unblocking
@@ -54,7 +54,7 @@ def retry(
     kinds: list[str] = typer.Option([], "--kind", metavar="KIND,...", help=_KIND_HELP, autocompletion=failure_kind),
     dry_run: bool = typer.Option(False, "--dry-run", help="Tell which issues these are; change nothing."),
     config: ConfigFile = None,
-) -> Answer:
+) -> VerbResult:
     """Try issues again, now. Their attempt counters start again, their best work is kept.
 
     Providers that they wait for are asked at once, by one attempt each.
@@ -172,9 +172,9 @@ def _given(row: "IssueRow", change: _Change) -> dict[str, Any]:
     return record | {key: value for key, value in more.items() if value is not None}
 
 
-def _answer(wanted: _Wanted, given: Sequence[dict[str, Any]], change: _Change) -> Answer:
+def _answer(wanted: _Wanted, given: Sequence[dict[str, Any]], change: _Change) -> VerbResult:
     document = {wanted.verb: given, "dry_run": change.dry_run}
-    return Answer(document, lambda _, width: _lines(given, change, width) if given else ["Nothing is blocked."])
+    return VerbResult(document, lambda _, width: _lines(given, change, width) if given else ["Nothing is blocked."])
 
 
 def _lines(given: Sequence[dict[str, Any]], change: _Change, width: int) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from noface.cli.candidates import attempt_number, tried_issue
-from noface.cli.verb import Answer, ConfigFile, answers, grouped
+from noface.cli.verb import ConfigFile, VerbResult, answers, grouped
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ _VALUES = ("label", "language", "path", "error_pattern", "error_regex", "hint")
 def list_hints(
     lessons: bool = typer.Option(False, "--lessons", help="Show the lessons learned from recoveries instead."),
     config: ConfigFile = None,
-) -> Answer:
+) -> VerbResult:
     """List the hints, and how often each has matched."""
     from noface.cli.session import open_session
     from noface.engine.context import patient_search
@@ -104,7 +104,7 @@ def list_hints(
 
     rules = _rules(seen, config)
     document = list_document(name_of(seen.location.root, config), rules, recorded(seen), patient_search())
-    return Answer(document, list_page)
+    return VerbResult(document, list_page)
 
 
 @answers()
@@ -118,7 +118,7 @@ def try_on(
         autocompletion=attempt_number,
     ),
     config: ConfigFile = None,
-) -> Answer:
+) -> VerbResult:
     """Show which hints match an issue's failure, and why."""
     from noface.cli.session import open_session
     from noface.engine.context import search
@@ -133,7 +133,7 @@ def try_on(
     attempt = _failed(attempts(seen, known_id), known_id, number)
     failure, touched = (attempt.failure, attempt.changed) if attempt is not None else (None, ())
     matches = tuple(explain(rule, issue, failure, touched, search) for rule in rules)
-    return Answer(match_document(issue, attempt, matches), match_page)
+    return VerbResult(match_document(issue, attempt, matches), match_page)
 
 
 @answers()
@@ -149,7 +149,7 @@ def add(
         "", "--error-regex", metavar="REGEX", help="Condition: the error matches this regular expression."
     ),
     config: ConfigFile = None,
-) -> Answer:
+) -> VerbResult:
     """Add a hint to noface.toml, and show what it matches."""
     from noface.cli.session import open_session
     from noface.knowledge.hints import HintRule
@@ -164,7 +164,7 @@ def suggest(
     chosen: int | None = typer.Option(None, "--apply", metavar="N", help="Add this proposal to noface.toml."),
     hint: str = typer.Option("", "--hint", metavar="TEXT", help="With --apply: the text to give it."),
     config: ConfigFile = None,
-) -> Answer:
+) -> VerbResult:
     """Propose hints for failures that several issues had."""
     from dataclasses import replace
 
@@ -184,7 +184,7 @@ def suggest(
         proposal = proposals[chosen - 1]
         rule = replace(proposal.rule, hint=hint or proposal.rule.hint)
         return _add(seen, config, rule, draft=proposal.draft and not hint)
-    return Answer(proposals_document(proposals, failures, least), proposals_page)
+    return VerbResult(proposals_document(proposals, failures, least), proposals_page)
 
 
 group = partial(
@@ -194,7 +194,7 @@ group = partial(
 )
 
 
-def _add(seen: "ReadSession", config: Path | None, rule: "HintRule", *, draft: bool) -> Answer:
+def _add(seen: "ReadSession", config: Path | None, rule: "HintRule", *, draft: bool) -> VerbResult:
     from noface.cli.config import replace_file
     from noface.config.edit import with_hint
     from noface.config.load import find, name_of, read
@@ -207,17 +207,17 @@ def _add(seen: "ReadSession", config: Path | None, rule: "HintRule", *, draft: b
     replace_file(path, after)
     number = len(_rules(seen, config))
     document = added_document(name, number, rule, recorded(seen), patient_search(), draft=draft)
-    return Answer(document, added_page)
+    return VerbResult(document, added_page)
 
 
-def _lessons(seen: "ReadSession") -> Answer:
+def _lessons(seen: "ReadSession") -> VerbResult:
     from noface.store.lessons import LessonStore
     from noface.ui.hints import lessons_document, lessons_page
 
     store = LessonStore(seen.database)
     lessons = store.recent()
     untold = {kind: store.untold(kind) for kind in {lesson.kind for lesson in lessons}}
-    return Answer(lessons_document(lessons, untold, full_text=store.full_text), lessons_page)
+    return VerbResult(lessons_document(lessons, untold, full_text=store.full_text), lessons_page)
 
 
 def _rules(seen: "ReadSession", config: Path | None) -> tuple["HintRule", ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from noface.cli.verb import Answer, answers
+from noface.cli.verb import VerbResult, answers
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ def init(
     create_label: bool = typer.Option(False, "--create-label", help="With --github: make the issues' label there."),
     agent: str = typer.Option("", "--agent", metavar="NAME", help="The agent that works: claude, codex, gemini, …"),
     worker: str = typer.Option("", "--worker", metavar="CMD", help="A command that works, in place of an agent."),
-) -> Answer:
+) -> VerbResult:
     """Write a commented noface.toml and make a folder for issues.
 
     What the file proposes is detected in the repository. Nothing is sent anywhere; --github looks whether GitHub is
     ready, and --create-label alone writes there.
     """
     from noface.cli.config import replace_file
-    from noface.cli.probes.github import Wanted, make_label, place_of
+    from noface.cli.probes.github import GithubNeeds, make_label, place_of
     from noface.config.load import FILE_NAMES, parse
     from noface.config.presets import models_of
     from noface.data.trackers import DEFAULT_LABEL
@@ -53,7 +53,7 @@ def init(
     present = [repository.root / name for name in FILE_NAMES if (repository.root / name).exists()]
     if present and not force:
         raise _is_there(present[0], github=github)
-    place = place_of(repository, Wanted()) if github else None
+    place = place_of(repository, GithubNeeds()) if github else None
     labelled = place is not None and create_label and make_label(place.location, DEFAULT_LABEL)
     target = present[0] if present else repository.root / FILE_NAMES[0]
     detection = detect(repository.root, _surroundings(repository))
@@ -83,7 +83,7 @@ def init(
         else:
             yield from (*github_lines(ready, width), *_next_steps(target, detection, ready))
 
-    return Answer(_document(target, repository.main_name, detection, ready), lines)
+    return VerbResult(_document(target, repository.main_name, detection, ready), lines)
 
 
 def _models(agent: str, worker: str) -> tuple[str, ...]:
@@ -142,22 +142,22 @@ def _is_there(path: Path, *, github: bool) -> UsageError:
 
 
 def _github(repository: "Repository", place: "Place", *, labelled: bool) -> "Ready":
-    from noface.cli.probes.github import Wanted, github_checks
+    from noface.cli.probes.github import GithubNeeds, github_checks
     from noface.data.trackers import DEFAULT_LABEL
     from noface.ui.init_github import Ready
 
-    checks = github_checks(repository, Wanted(label=DEFAULT_LABEL))
+    checks = github_checks(repository, GithubNeeds(label=DEFAULT_LABEL))
     return Ready(place.location.repository, place.location.host, DEFAULT_LABEL, checks, labelled)
 
 
 def _on_github(repository: "Repository", width: int) -> list[str]:
     """Return the line that tells of --github if the remote is there."""
-    from noface.cli.probes.github import Wanted, place_of
+    from noface.cli.probes.github import GithubNeeds, place_of
     from noface.forge.location import is_enterprise_server
     from noface.ui.text import hanging
 
     try:
-        place = place_of(repository, Wanted())
+        place = place_of(repository, GithubNeeds())
     except UsageError:
         return []
     if is_enterprise_server(place.location.host):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from noface.cli.candidates import any_issue, model_name
-from noface.cli.verb import Answer, ConfigFile, answers, grouped
+from noface.cli.verb import ConfigFile, VerbResult, answers, grouped
 
 if TYPE_CHECKING:
     from noface.cli.session import ReadSession
@@ -32,7 +32,7 @@ def add(
         None, "--model", "-m", help="The model of its first attempt.", autocompletion=model_name
     ),
     config: ConfigFile = None,
-) -> Answer:
+) -> VerbResult:
     """Add an issue and print where it is: its file, or its address on GitHub."""
     from noface.cli.session import merged_ids, open_session
     from noface.model.issue import Issue
@@ -58,7 +58,7 @@ def add(
     if not issue.body:
         edit = "" if "://" in issue.source else "$EDITOR "
         lines.append(f"It has no text yet; say in it what a worker needs to know: {edit}{issue.source}")
-    return Answer({"issue": listed(issue, "ready")}, lambda *_: [*lines, "Next: noface run"])
+    return VerbResult({"issue": listed(issue, "ready")}, lambda *_: [*lines, "Next: noface run"])
 
 
 def _landed_elsewhere() -> tuple[str, ...]:
@@ -79,7 +79,7 @@ def _landed_elsewhere() -> tuple[str, ...]:
 def show(
     issue_id: str = typer.Argument(..., metavar="ID", help="The issue.", autocompletion=any_issue),
     config: ConfigFile = None,
-) -> Answer:
+) -> VerbResult:
     """Show what an issue asks for; `noface show ID` shows its attempts."""
     from noface.cli.session import open_session, with_own_parts
     from noface.errors import UsageError
@@ -98,14 +98,14 @@ def show(
         )
     record = listed(issue, effective_status(row, standings(session.reader.issues()))[0])
     document = {"issue": {**encode(record), "body": issue.body}}
-    return Answer(document, lambda _, width: issue_page(record, issue.body, width))
+    return VerbResult(document, lambda _, width: issue_page(record, issue.body, width))
 
 
 group = partial(grouped, "Add an issue to the backlog, or read one.", {"add": add, "show": show}, no_args_is_help=True)
 
 
 @answers("The backlog as JSON.")
-def issues(config: ConfigFile = None) -> Answer:
+def issues(config: ConfigFile = None) -> VerbResult:
     """List the backlog in working order, with its faults.
 
     Exit code 3 where there are any.
@@ -122,7 +122,7 @@ def issues(config: ConfigFile = None) -> Answer:
     if any(issue.accept for issue in open_ones):
         backlog = replace(backlog, warnings=(*backlog.warnings, *_uncommitted(open_ones, session, config)))
     document = backlog_document(backlog, statuses)
-    return Answer(document, backlog_page, EXIT_ATTENTION if backlog.faults else EXIT_DONE)
+    return VerbResult(document, backlog_page, EXIT_ATTENTION if backlog.faults else EXIT_DONE)
 
 
 def _uncommitted(issues: "list[Issue]", session: "ReadSession", path: Path | None) -> "tuple[IssueFault, ...]":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from noface.cli.candidates import attempt_number, gate, tried_issue
-from noface.cli.verb import Answer, ConfigFile, answers
+from noface.cli.verb import ConfigFile, VerbResult, answers
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def logs(
     raw: bool = typer.Option(False, "--raw", help="The whole files byte for byte, escape sequences and all."),
     as_json: bool = False,
     config: ConfigFile = None,
-) -> Answer | None:
+) -> VerbResult | None:
     """Show what the worker wrote in an attempt. Long logs are shortened; --raw prints all of it."""
     wanted = number if attempt is None else attempt
     if number is not None and number != wanted:
@@ -69,7 +69,7 @@ def logs(
 def _follow(
     session: "ReadSession", issue_id: str, number: int | None, gate: str, config: Path | None, *, raw: bool
 ) -> None:
-    from noface.ui.follow import Follower, Wanted, noface_at_work
+    from noface.ui.follow import Follower, FollowTarget, noface_at_work
     from noface.ui.issues import find_attempt
     from noface.ui.logs import agent_of
 
@@ -77,7 +77,7 @@ def _follow(
     if number is not None or not (attempts or noface_at_work(session.reader)):
         find_attempt(attempts, issue_id, number)
     models = _models(session.location.root, config)
-    wanted = Wanted(issue_id, number, gate, raw)
+    wanted = FollowTarget(issue_id, number, gate, raw)
     Follower(session.reader, wanted, lambda folder, model: agent_of(folder, model, models)).run()
 
 
@@ -119,7 +119,7 @@ def _files(attempt: "AttemptRow", gate: str | None, *, prompt: bool, diff: bool,
     raise UsageError(f"there is no {what} in {where}", hint)
 
 
-def _answer(attempt: "AttemptRow", files: list[Path], models: Mapping[str, object]) -> Answer:
+def _answer(attempt: "AttemptRow", files: list[Path], models: Mapping[str, object]) -> VerbResult:
     from noface.errors import NofaceError
     from noface.ui.logs import LogsDocument, excerpt
     from noface.ui.page import paint
@@ -139,7 +139,7 @@ def _answer(attempt: "AttemptRow", files: list[Path], models: Mapping[str, objec
                 yield paint(f"── {each.file}", "quiet")
             yield from _lines(each.file, each.text, attempt, models)
 
-    return Answer(LogsDocument(attempt.issue_id, attempt.number, attempt.model, excerpts), lines)
+    return VerbResult(LogsDocument(attempt.issue_id, attempt.number, attempt.model, excerpts), lines)
 
 
 def _lines(name: str, text: str, attempt: "AttemptRow", models: Mapping[str, object]) -> list[str]:

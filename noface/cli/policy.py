@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from noface.cli.candidates import any_issue, failure_kind, tried_issue
-from noface.cli.verb import Answer, ConfigFile, answers, grouped, meant
+from noface.cli.verb import ConfigFile, VerbResult, answers, grouped, meant
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def policy(
     ),
     issue_id: str | None = _ISSUE,
     config: ConfigFile = None,
-) -> Answer | None:
+) -> VerbResult | None:
     """Show what happens after each kind of failure, attempt by attempt, until a person is asked."""
     if context.invoked_subcommand is not None:
         if any(context.params.values()):
@@ -52,8 +52,8 @@ def policy(
     one = FailureKind(meant(kind, FailureKind, "failure kind", "kinds")) if kind is not None else None
     view = _view(config, issue_id)
     if one is None:
-        return Answer(policy_document(view), lambda _, width: policy_page(view, width))
-    return Answer(path_document(view, one), lambda _, width: path_page(view, one, width))
+        return VerbResult(policy_document(view), lambda _, width: policy_page(view, width))
+    return VerbResult(path_document(view, one), lambda _, width: path_page(view, one, width))
 
 
 @answers()
@@ -63,7 +63,7 @@ def replay(
         None, "--issue", metavar="ID", help="Only the decisions on this issue.", autocompletion=tried_issue
     ),
     everything: bool = typer.Option(False, "--all", help="Also show decisions that would be the same."),
-) -> Answer:
+) -> VerbResult:
     """Show which decisions another policy would take differently.
 
     Every recorded decision is made again on the same attempts. It costs no tokens and changes nothing.
@@ -93,7 +93,7 @@ def replay(
     less = [saved for past, each in made for saved in spared(past, each)]
     titles = {past.issue.id: past.issue.title for past, _ in made}
     document = replay_document(name, decisions, less, everything=everything)
-    return Answer(document, lambda replayed, width: replay_page(replayed, titles, width))
+    return VerbResult(document, lambda replayed, width: replay_page(replayed, titles, width))
 
 
 group = partial(grouped, "Show what follows each failure kind; replay past decisions.", {"replay": replay}, policy)

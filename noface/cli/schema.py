@@ -2,13 +2,13 @@
 
 import typer
 
-from noface.cli.verb import Answer, answers, meant
+from noface.cli.verb import VerbResult, answers, meant
 
 
 @answers("The list as JSON; a schema is JSON anyway.")
 def schema(
     name: str = typer.Argument("", metavar="[NAME]", show_default=False, help="Which one; without it, all are listed."),
-) -> Answer | None:
+) -> VerbResult | None:
     """Print the JSON Schema of orders, reports, or `--json` output.
 
     The schemas follow draft 2020-12.
@@ -21,4 +21,4 @@ def schema(
     if name:
         page.show([json.dumps(published(meant(name, SCHEMAS, "schema", "schemas")), indent=2)])
         return None
-    return Answer({"schemas": list_of_schemas()}, schemas_page)
+    return VerbResult({"schemas": list_of_schemas()}, schemas_page)

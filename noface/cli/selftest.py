@@ -3,7 +3,7 @@
 import typer
 
 from noface.cli.candidates import failure_kind
-from noface.cli.verb import Answer, answers
+from noface.cli.verb import VerbResult, answers
 from noface.errors import EXIT_DONE, EXIT_FAILURE, UsageError
 
 
@@ -15,7 +15,7 @@ def selftest(
     baselines: bool = typer.Option(True, "--baselines/--no-baselines", help="Run the two simpler loops as well."),
     keep: bool = typer.Option(False, "--keep", help="Keep the projects, and say where they are."),
     workers: int = typer.Option(3, "--workers", "-w", min=1, max=16, help="Issues worked on at once, in each project."),
-) -> Answer:
+) -> VerbResult:
     """Provoke each kind of failure, and count what is recovered. No key, no network; about three minutes."""
     from noface.selftest.run import run_selftest
     from noface.selftest.scenario import catalogue
@@ -28,4 +28,4 @@ def selftest(
             f"--kind {unknown[0]}: there are no scenarios of this kind.", f"Known: {', '.join(catalogue())}."
         )
     document = run_selftest(kinds, baselines=baselines, keep=keep, workers=workers)
-    return Answer(document, selftest_page, EXIT_DONE if document["ok"] else EXIT_FAILURE)
+    return VerbResult(document, selftest_page, EXIT_DONE if document["ok"] else EXIT_FAILURE)

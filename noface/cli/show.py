@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from noface.cli.candidates import any_issue
-from noface.cli.verb import Answer, ConfigFile, answers
+from noface.cli.verb import ConfigFile, VerbResult, answers
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def show(
     issue_id: str = typer.Argument(..., metavar="ID", help="The issue.", autocompletion=any_issue),
     report: bool = typer.Option(False, "--report", help="The report of an issue that noface gave up, as JSON."),
     config: ConfigFile = None,
-) -> Answer | None:
+) -> VerbResult | None:
     """Show an issue's attempts, why each failed, and what followed."""
     import time
 
@@ -41,7 +41,7 @@ def show(
     document = show_document(reader, row, session.location.has_branch)
     newest = next(reversed(reader.attempts(row.id)), None)
     last = last_lines(Path(newest.directory), newest.model, _LAST_LINES) if newest is not None else ()
-    return Answer(document, lambda story, width: story_page(story, last, time.time(), width))
+    return VerbResult(document, lambda story, width: story_page(story, last, time.time(), width))
 
 
 def _abort_report(row: "IssueRow") -> "GivenUp":

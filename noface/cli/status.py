@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from noface.cli.verb import Answer, ConfigFile, answers
+from noface.cli.verb import ConfigFile, VerbResult, answers
 
 if TYPE_CHECKING:
     from noface.store.overview import Room
@@ -19,7 +19,7 @@ def status(
         None, "--since", metavar="WHEN", help="Only what happened since then: 8h, 22:00, yesterday, a date, run."
     ),
     config: ConfigFile = None,
-) -> Answer:
+) -> VerbResult:
     """Show where every issue stands."""
     import gc
     import time
@@ -48,7 +48,7 @@ def status(
 
         at = since_when(since, now, row.started_at if row is not None else None)
         document = happened_since(document, at, rows.happened_since(at))
-    return Answer(document, lambda document, width: status_page(document, now, width, everything=everything))
+    return VerbResult(document, lambda document, width: status_page(document, now, width, everything=everything))
 
 
 def _disk(room: "Room | None") -> "Disk | None":

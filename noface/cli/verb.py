@@ -22,7 +22,7 @@ ConfigFile = Annotated[Path | None, typer.Option("--config", help="The configura
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class VerbResult:
     """What a verb returns: its document, the lines that a terminal of some width shows of it, its exit code."""
 
     document: object
@@ -30,13 +30,13 @@ class Answer:
     exit_code: int = EXIT_DONE
 
 
-def answers(json_help: str = "As JSON.") -> Callable[[Callable[..., Answer | None]], Callable[..., None]]:
+def answers(json_help: str = "As JSON.") -> Callable[[Callable[..., VerbResult | None]], Callable[..., None]]:
     """Return what makes a verb of a function: it gets `--json`, and its answer is printed as that asks for.
 
     Without an answer nothing is printed: the function has done so itself. One that has to know takes `as_json`.
     """
 
-    def verb_of(function: Callable[..., Answer | None]) -> Callable[..., None]:
+    def verb_of(function: Callable[..., VerbResult | None]) -> Callable[..., None]:
         given = signature(function).parameters
         wants_to_know = "as_json" in given
 

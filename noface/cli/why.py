@@ -3,7 +3,7 @@
 import typer
 
 from noface.cli.candidates import attempt_number, tried_issue
-from noface.cli.verb import Answer, ConfigFile, answers
+from noface.cli.verb import ConfigFile, VerbResult, answers
 
 
 @answers("The evidence chain as JSON.")
@@ -13,7 +13,7 @@ def why(
         None, metavar="N", help="The attempt; by default the newest that failed.", autocompletion=attempt_number
     ),
     config: ConfigFile = None,
-) -> Answer:
+) -> VerbResult:
     """Show why an attempt failed. The rule and lines that decided, and the rules that lost."""
     from noface.cli.session import open_session
     from noface.ui.issues import find_attempt, find_issue
@@ -25,4 +25,4 @@ def why(
     if number is None:
         attempt = next((each for each in reversed(attempts) if each.failure), attempt)
     following = next(iter(attempts[attempts.index(attempt) + 1 :]), None)
-    return Answer(why_document(attempt, following), why_page)
+    return VerbResult(why_document(attempt, following), why_page)

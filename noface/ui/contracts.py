@@ -89,7 +89,7 @@ class Error(TypedDict):
     error: Failed
 
 
-class Step(TypedDict):
+class ReportedStep(TypedDict):
     """A step."""
 
     step_index: Annotated[int, "Its number, from 0."]
@@ -107,7 +107,7 @@ class Steps(TypedDict):
     failed_step: Annotated[int | None, "The first step that failed; null where none did."]
     total_steps: Annotated[int, "How many there were."]
     accumulation_format: Annotated[str, OneOf(EarlierForm), "How much is kept of each."]
-    partial_results: Annotated[tuple[Step, ...], "The steps, in order."]
+    partial_results: Annotated[tuple[ReportedStep, ...], "The steps, in order."]
     truncated: Annotated[bool, "Whether something was cut."]
     partial_output: NotRequired[Annotated[str, "The end of what the worker put out; missing in older attempts."]]
 
@@ -135,7 +135,7 @@ class Details(_Known, total=False):
     failed_step: Annotated[int | None, "The first step that failed; null where none did."]
     total_steps: Annotated[int, "How many there were."]
     accumulation_format: Annotated[str, OneOf(EarlierForm), "How much is kept of each."]
-    partial_results: Annotated[tuple[Step, ...], "The steps, in order."]
+    partial_results: Annotated[tuple[ReportedStep, ...], "The steps, in order."]
     truncated: Annotated[bool, "Whether something was cut."]
     partial_output: Annotated[str, "The end of what the worker put out."]
     context_metrics: Annotated[

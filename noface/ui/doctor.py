@@ -31,7 +31,7 @@ _NAME_MAX = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Point:
     """One thing that was looked at. `fix` says what to do, "" where nothing is to be done.
 
     `exit_code` is that of `noface doctor` where it is bad.
@@ -44,10 +44,10 @@ class Check:
     exit_code: int = EXIT_ATTENTION
 
 
-def check_of(finding: Finding, name: str, text: str = "") -> Check:
+def point_of(finding: Finding, name: str, text: str = "") -> Point:
     """Return a finding as a line of the page, behind `name`; `text` takes the place of where and what."""
     state = State.NOTE if finding.is_note else State.BAD
-    return Check(name, state, text or finding.text, finding.fix, finding.exit_code)
+    return Point(name, state, text or finding.text, finding.fix, finding.exit_code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
-class RoleAccess:
+class RoleGrant:
     """What a model may use in a role; `own`: noface.toml says so, and it is not what every role may."""
 
     role: str
@@ -131,14 +131,14 @@ class ModelFinding:
     version: str = ""
     login: tuple[str, ...] = ()
     login_needed: bool = True
-    problems: tuple[Check, ...] = ()
+    problems: tuple[Point, ...] = ()
     probe: Probe | None = None
     same_login: tuple[str, ...] = ()
     stand_ins: tuple[str, ...] = ()
     tested: str = ""
     price: Price | None = None
     access: Access = field(default_factory=Access)
-    roles: tuple[RoleAccess, ...] = ()
+    roles: tuple[RoleGrant, ...] = ()
 
     @property
     def state(self) -> State:
@@ -151,8 +151,8 @@ class ModelFinding:
 class Health:
     """All that was looked at. `error` is what keeps noface from even reading the project, "" where nothing does."""
 
-    machine: tuple[Check, ...] = ()
-    project: tuple[Check, ...] = ()
+    machine: tuple[Point, ...] = ()
+    project: tuple[Point, ...] = ()
     models: tuple[ModelFinding, ...] = ()
     error: str = ""
 
@@ -249,7 +249,7 @@ def doctor_document(health: Health) -> DoctorDocument:
     )
 
 
-def _listed(findings: Sequence[Check]) -> tuple[ListedFinding, ...]:
+def _listed(findings: Sequence[Point]) -> tuple[ListedFinding, ...]:
     return tuple(ListedFinding(each.name, each.state, clean(each.text), each.fix or None) for each in findings)
 
 
@@ -287,7 +287,7 @@ def doctor_page(health: Health, width: int) -> list[str]:
     return [*lines, "", *_verdict(health, used, width)]
 
 
-def check_rows(findings: Sequence[Check], width: int) -> Iterator[str]:
+def check_rows(findings: Sequence[Point], width: int) -> Iterator[str]:
     """Yield the lines of a table of checks."""
     room = max((len(each.name) for each in findings), default=0)
     for each in findings:
@@ -302,7 +302,7 @@ def _row(state: State, name: str, room: int, text: str, width: int) -> list[str]
     return [rows[0].replace(word, paint(word, role), 1), *rows[1:]]
 
 
-def _fix(each: Check, room: int, width: int) -> list[str]:
+def _fix(each: Point, room: int, width: int) -> list[str]:
     return hanging(each.fix, width, f"{' ' * (_ROOM + room + 4)}→ ") if each.fix else []
 
 

@@ -160,7 +160,7 @@ AgentOf = Callable[[Path, str], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FollowTarget:
     """What to follow: an issue, or one attempt of it; everything, or one gate; as text, or byte for byte."""
 
     issue_id: str
@@ -187,7 +187,7 @@ def noface_at_work(reader: Reader) -> bool:
 class Follower:
     """Prints what is added to an issue's logs, and what happens to it."""
 
-    def __init__(self, reader: Reader, wanted: Wanted, agent_of: AgentOf) -> None:
+    def __init__(self, reader: Reader, wanted: FollowTarget, agent_of: AgentOf) -> None:
         self._reader = reader
         self._wanted = wanted
         self._agent_of = agent_of

@@ -17,7 +17,7 @@ _HEADINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class ListedFault:
+class FsckFinding:
     """One thing that is not as it should be."""
 
     kind: Annotated[str, OneOf(FaultKind), "What is wrong."]
@@ -35,8 +35,8 @@ class FsckDocument:
     sound: Annotated[bool, "Nobody has to do anything: there are notes at most."]
     running: Annotated[str | None, "The noface that is at work beside the check."]
     dry_run: Annotated[bool, "Nothing was changed, whatever else was asked for."]
-    repaired: Annotated[tuple[ListedFault, ...], "What was found and repaired."]
-    findings: Annotated[tuple[ListedFault, ...], "What is left, gravest first."]
+    repaired: Annotated[tuple[FsckFinding, ...], "What was found and repaired."]
+    findings: Annotated[tuple[FsckFinding, ...], "What is left, gravest first."]
 
 
 def fsck_document(findings: Sequence[Fault], repaired: Sequence[Fault], *, running: str, dry_run: bool) -> FsckDocument:
@@ -68,15 +68,15 @@ def fsck_page(document: FsckDocument, width: int) -> list[str]:
     return [*lines, f"{count(wrong, 'finding')}.{' Nothing was changed.' if document.dry_run else ''}"]
 
 
-def _listed(findings: Iterable[ListedFault], width: int) -> Iterator[str]:
+def _listed(findings: Iterable[FsckFinding], width: int) -> Iterator[str]:
     for each in findings:
         yield from hanging(f"{each.subject}: {each.message}", width, "  ", "    ")
         if each.advice:
             yield from hanging(each.advice, width, "    → ", "      ")
 
 
-def _listed_fault(each: Fault) -> ListedFault:
-    return ListedFault(
+def _listed_fault(each: Fault) -> FsckFinding:
+    return FsckFinding(
         kind=each.kind,
         severity=each.severity,
         subject=clean(each.subject),

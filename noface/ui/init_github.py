@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from noface.ui.doctor import Check, State, check_rows
+from noface.ui.doctor import Point, State, check_rows
 from noface.ui.page import paint
 from noface.ui.text import hanging, pad
 
@@ -16,7 +16,7 @@ class Ready:
     repository: str
     host: str
     label: str
-    checks: tuple[Check, ...]
+    checks: tuple[Point, ...]
     made_label: bool = False
 
     @property

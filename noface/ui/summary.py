@@ -54,7 +54,7 @@ class RunTally:
 
 
 @dataclass(frozen=True, slots=True)
-class Landed:
+class LandedWork:
     """An issue that this run landed. `worker` is how its last worker ended where that was badly, else "".
 
     `changed_tests` says who let it contradict main's tests, "" if these accept it.
@@ -88,7 +88,7 @@ class RunSummary:
     attempts: int = 0
     worked_on: int = 0
     seconds: float = 0.0
-    landed: tuple[Landed, ...] = ()
+    landed: tuple[LandedWork, ...] = ()
     blocked: tuple[LeftIssue, ...] = ()
     approval: tuple[LeftIssue, ...] = ()
     stopped: frozenset[str] = frozenset()
@@ -175,10 +175,10 @@ _LEFT = {
 """The statuses of issues that are not done, with the fields that hold them."""
 
 
-def _landed(reader: Reader, row: IssueRow, worker: str) -> Landed:
+def _landed(reader: Reader, row: IssueRow, worker: str) -> LandedWork:
     attempts = reader.attempts(row.id)
     changed = next((text for each in reversed(attempts) if (text := changed_tests(each.notes))), "")
-    return Landed(row.id, short_title(row.title), len(attempts), worker, printable(changed))
+    return LandedWork(row.id, short_title(row.title), len(attempts), worker, printable(changed))
 
 
 def _waits_for(row: IssueRow, waits: Mapping[str, Breaker], reason: str, now: float) -> str:
@@ -287,11 +287,11 @@ def _cost(summary: RunSummary) -> str:
     return "; ".join(fact for fact in facts if fact)
 
 
-def _title(issue: Landed | LeftIssue) -> str:
+def _title(issue: LandedWork | LeftIssue) -> str:
     return f"{issue.id} {issue.title}"
 
 
-def _landed_how(issue: Landed) -> str:
+def _landed_how(issue: LandedWork) -> str:
     tried = count(issue.attempts, "attempt") if issue.attempts > 1 else ""
     return "; ".join(part for part in (tried, f"its worker {happened(issue.worker)}" if issue.worker else "") if part)
 

@@ -26,14 +26,14 @@ def greeting_page(document: Greeting, width: int) -> list[str]:
 '''
 VERB = '''"""`noface greet`: greet."""
 
-from noface.cli.verb import Answer, answers
+from noface.cli.verb import VerbResult, answers
 from noface.ui.greet import Greeting, greeting_page
 
 
 @answers()
-def greet() -> Answer:
+def greet() -> VerbResult:
     """Greet whoever reads this."""
-    return Answer(Greeting("hello"), greeting_page)
+    return VerbResult(Greeting("hello"), greeting_page)
 '''
 LINE = '        "greet": "greet",\n'
 

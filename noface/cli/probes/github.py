@@ -17,7 +17,7 @@ from noface.forge.token import Token, find_token
 from noface.git.remote import Push, Rejected, find_remote
 from noface.model.finding import Finding
 from noface.process.installation import installation
-from noface.ui.doctor import Check, State
+from noface.ui.doctor import Point, State
 from noface.ui.text import count
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _MAY_WRITE = ("push", "maintain", "admin")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class GithubNeeds:
     """What the configuration wants of GitHub: the keys of [landing], [github] and [tracker] that say so.
 
     `label` is "" where issues do not come from GitHub, or by no label.
@@ -61,7 +61,7 @@ class Place:
     remote: str = ""
 
 
-def place_of(repository: "Repository", wanted: Wanted) -> Place:
+def place_of(repository: "Repository", wanted: GithubNeeds) -> Place:
     """Return where a repository is on GitHub. Raises UsageError where that cannot be told, with what to do."""
     remote = find_remote(repository, wanted.remote)
     if remote is None and not wanted.repository:
@@ -73,17 +73,17 @@ def place_of(repository: "Repository", wanted: Wanted) -> Place:
     return Place(location, remote.name if remote is not None else "")
 
 
-def wanted_of(config: "Config") -> Wanted | None:
+def wanted_of(config: "Config") -> GithubNeeds | None:
     """Return what a configuration wants of GitHub or of the remote; None if all stays on this machine."""
     landing, tracker, github = config.landing, config.tracker, config.github
     asks = landing.by_pull_request
     if not (talks_to_github(config) or landing.push):
         return None
     issues = TRACKERS[tracker.kind].remote
-    return Wanted(landing.remote, github.repository, github.url, tracker.label, issues, asks or landing.push, asks)
+    return GithubNeeds(landing.remote, github.repository, github.url, tracker.label, issues, asks or landing.push, asks)
 
 
-def github_checks(repository: "Repository", wanted: Wanted) -> tuple[Check, ...]:
+def github_checks(repository: "Repository", wanted: GithubNeeds) -> tuple[Point, ...]:
     """Return how far GitHub is ready for what is wanted, each with what to do where it is not."""
     here, place, token = _here(repository, wanted)
     if place is None or token is None or any(each.state is State.BAD for each in here):
@@ -91,27 +91,27 @@ def github_checks(repository: "Repository", wanted: Wanted) -> tuple[Check, ...]
     return (*here, *_answers(place.location, token, wanted))
 
 
-def github_findings(repository: "Repository", wanted: Wanted) -> Iterator[Finding]:
+def github_findings(repository: "Repository", wanted: GithubNeeds) -> Iterator[Finding]:
     """Yield what `noface run` would refuse before it asks GitHub anything: no library, no place, no token."""
     for each in _here(repository, wanted)[0]:
         if each.state is State.BAD:
             yield Finding("", each.text, each.fix, each.exit_code)
 
 
-def _here(repository: "Repository", wanted: Wanted) -> tuple[tuple[Check, ...], Place | None, Token | None]:
+def _here(repository: "Repository", wanted: GithubNeeds) -> tuple[tuple[Point, ...], Place | None, Token | None]:
     """Return what this machine alone can tell, with the place and the token if they are known."""
     library = _library()
     try:
         place = place_of(repository, wanted)
     except UsageError as error:
-        return (library, Check("GitHub", State.BAD, error.message, error.hint, EXIT_USAGE)), None, None
+        return (library, Point("GitHub", State.BAD, error.message, error.hint, EXIT_USAGE)), None, None
     by = f" (remote {place.remote})" if place.remote else ""
-    where = Check("GitHub", State.OK, f"{place.location.repository} on {place.location.host}{by}")
+    where = Point("GitHub", State.OK, f"{place.location.repository} on {place.location.host}{by}")
     try:
         token = find_token(place.location)
     except UsageError as error:
-        return (library, where, Check("token", State.BAD, error.message, error.hint, EXIT_USAGE)), place, None
-    return (library, where, Check("token", State.OK, f"from {token.source}")), place, token
+        return (library, where, Point("token", State.BAD, error.message, error.hint, EXIT_USAGE)), place, None
+    return (library, where, Point("token", State.OK, f"from {token.source}")), place, token
 
 
 def client_for(location: Location, token: Token) -> "Client":
@@ -122,10 +122,10 @@ def client_for(location: Location, token: Token) -> "Client":
     return Client(location, token, Clock())
 
 
-def _library() -> Check:
+def _library() -> Point:
     if find_spec("requests") is not None:
-        return Check("requests", State.OK, "is installed")
-    return Check(
+        return Point("requests", State.OK, "is installed")
+    return Point(
         "requests",
         State.BAD,
         "the library that speaks to GitHub is not installed",
@@ -134,7 +134,7 @@ def _library() -> Check:
     )
 
 
-def _answers(location: Location, token: Token, wanted: Wanted) -> Iterator[Check]:
+def _answers(location: Location, token: Token, wanted: GithubNeeds) -> Iterator[Point]:
     """Ask GitHub who we are, what we may, and what is there."""
     client = client_for(location, token)
     try:
@@ -143,14 +143,14 @@ def _answers(location: Location, token: Token, wanted: Wanted) -> Iterator[Check
         if wanted.issues and wanted.label:
             yield _label(client, wanted.label)
     except ForgeAwayError as error:
-        yield Check("login", State.NOTE, f"GitHub did not answer: {error.message}", "Try again: noface doctor")
+        yield Point("login", State.NOTE, f"GitHub did not answer: {error.message}", "Try again: noface doctor")
     except ForgeError as error:
-        yield Check("login", State.BAD, error.message, error.hint)
+        yield Point("login", State.BAD, error.message, error.hint)
     finally:
         client.close()
 
 
-def _login(client: "Client") -> Check:
+def _login(client: "Client") -> Point:
     from noface.forge.parse import text
     from noface.forge.rest import RefusedError
 
@@ -159,11 +159,11 @@ def _login(client: "Client") -> Check:
     except RefusedError as error:
         if error.status != _FORBIDDEN:
             raise
-        return Check("login", State.OK, "a workflow's or an app's token, which belongs to no person")
-    return Check("login", State.OK, f"the token belongs to {login}")
+        return Point("login", State.OK, "a workflow's or an app's token, which belongs to no person")
+    return Point("login", State.OK, f"the token belongs to {login}")
 
 
-def _repository(client: "Client", wanted: Wanted) -> Iterator[Check]:
+def _repository(client: "Client", wanted: GithubNeeds) -> Iterator[Point]:
     from noface.forge.parse import table
     from noface.forge.rest import RefusedError
 
@@ -173,7 +173,7 @@ def _repository(client: "Client", wanted: Wanted) -> Iterator[Check]:
     except RefusedError as error:
         if error.status != _NOT_FOUND:
             raise
-        yield Check(
+        yield Point(
             "access",
             State.BAD,
             f"{name} is not there, or this token does not see it",
@@ -183,17 +183,17 @@ def _repository(client: "Client", wanted: Wanted) -> Iterator[Check]:
     allowed = table(there, "permissions")
     if allowed and not any(allowed.get(word) for word in _MAY_WRITE):
         advice = "Ask its owner for write access, or work in a fork."
-        yield Check("access", State.BAD, f"who has this token may read {name}, not write to it", advice)
+        yield Point("access", State.BAD, f"who has this token may read {name}, not write to it", advice)
     else:
-        yield Check("access", State.OK, f"may write to {name}; what the token itself allows shows when it is used")
+        yield Point("access", State.OK, f"may write to {name}; what the token itself allows shows when it is used")
     if there.get("archived"):
-        yield Check("access", State.BAD, f"{name} is archived: nothing can be written to it", "Take it out of there.")
+        yield Point("access", State.BAD, f"{name} is archived: nothing can be written to it", "Take it out of there.")
     if wanted.issues and there.get("has_issues") is False:
         on = f"Switch them on: https://{client.location.host}/{name}/settings"
-        yield Check("issues", State.BAD, f"issues are switched off in {name}", on)
+        yield Point("issues", State.BAD, f"issues are switched off in {name}", on)
 
 
-def _label(client: "Client", label: str) -> Check:
+def _label(client: "Client", label: str) -> Point:
     from noface.forge.rest import RefusedError
 
     try:
@@ -202,8 +202,8 @@ def _label(client: "Client", label: str) -> Check:
         if error.status != _NOT_FOUND:
             raise
         make = f"Make it, and give it to issues: gh label create {label!r}, or on the page of labels."
-        return Check("label", State.BAD, f"there is no label {label} yet, so no issue can have it", make)
-    return Check("label", State.OK, f"{label} is there")
+        return Point("label", State.BAD, f"there is no label {label} yet, so no issue can have it", make)
+    return Point("label", State.OK, f"{label} is there")
 
 
 def make_label(location: Location, label: str) -> bool:
@@ -224,30 +224,30 @@ def make_label(location: Location, label: str) -> bool:
     return False
 
 
-def remote_checks(repository: "Repository", wanted: Wanted) -> Iterator[Check]:
+def remote_checks(repository: "Repository", wanted: GithubNeeds) -> Iterator[Point]:
     """Yield how main stands against the remote's, and whether a push would be let in. Sends nothing but questions."""
     try:
         remote = find_remote(repository, wanted.remote, _token_of(repository, wanted))
     except UsageError as error:
-        yield Check("remote", State.BAD, error.message, error.hint, EXIT_USAGE)
+        yield Point("remote", State.BAD, error.message, error.hint, EXIT_USAGE)
         return
     if remote is None:
         return
     try:
         there = remote.read(remote.main).refs.get(remote.main)
     except RemoteError as error:
-        yield Check("remote", State.NOTE if error.passing else State.BAD, error.message, error.hint)
+        yield Point("remote", State.NOTE if error.passing else State.BAD, error.message, error.hint)
         return
     if there is None:
         advice = f"Push it once yourself: git push -u {remote.name} {repository.main_name}"
-        yield Check("remote", State.BAD, f"{remote.main_name} is not there", advice)
+        yield Point("remote", State.BAD, f"{remote.main_name} is not there", advice)
         return
     yield _stand(repository, remote, there)
     if wanted.pushes:
         yield _push(repository, remote)
 
 
-def _token_of(repository: "Repository", wanted: Wanted) -> "GitToken | None":
+def _token_of(repository: "Repository", wanted: GithubNeeds) -> "GitToken | None":
     """Return what gives git the token for GitHub if the person's own credentials are refused."""
     try:
         location = place_of(repository, wanted).location
@@ -257,34 +257,34 @@ def _token_of(repository: "Repository", wanted: Wanted) -> "GitToken | None":
     return lambda host: token if host == location.host.partition(":")[0] else None
 
 
-def _stand(repository: "Repository", remote: "Remote", there: str) -> Check:
+def _stand(repository: "Repository", remote: "Remote", there: str) -> Point:
     git, name = repository.git(), remote.main_name
     main = git.run("rev-parse", "--verify", "--quiet", repository.main).text
     if main == there:
-        return Check("remote", State.OK, f"main is {name} ({remote.address})")
+        return Point("remote", State.OK, f"main is {name} ({remote.address})")
     if git.run("cat-file", "-e", f"{there}^{{commit}}").code != 0:
-        return Check("remote", State.OK, f"{name} has commits that are not here yet; the next run fetches them")
+        return Point("remote", State.OK, f"{name} has commits that are not here yet; the next run fetches them")
     ahead, behind = (_count(git, each) for each in (f"{there}..{main}", f"{main}..{there}"))
     words = ((ahead, "ahead of"), (behind, "behind"))
     distance = " and ".join(f"{count(number, 'commit')} {word} {name}" for number, word in words if number)
     if not ahead:
-        return Check("remote", State.OK, f"main is {distance}; work starts from {name}")
+        return Point("remote", State.OK, f"main is {distance}; work starts from {name}")
     advice = f"Push them, if work is to build on them: git push {remote.name} {repository.main_name}"
-    return Check("remote", State.NOTE, f"main is {distance}: noface does not push these commits", advice)
+    return Point("remote", State.NOTE, f"main is {distance}: noface does not push these commits", advice)
 
 
 def _count(git: "Git", span: str) -> int:
     return int(git.run("rev-list", "--count", span).text or 0)
 
 
-def _push(repository: "Repository", remote: "Remote") -> Check:
+def _push(repository: "Repository", remote: "Remote") -> Point:
     """Rehearse a push of a commit that the remote has, to a branch that it has not."""
     ref = "refs/heads/noface/doctor"
     commit = repository.git().run("rev-parse", "--verify", "--quiet", repository.main).text
     try:
         answer = remote.rehearse(Push(ref, commit, ""))
     except RemoteError as error:
-        return Check("push", State.NOTE if error.passing else State.BAD, error.message, error.hint)
+        return Point("push", State.NOTE if error.passing else State.BAD, error.message, error.hint)
     if isinstance(answer, Rejected) and not answer.moved:
-        return Check("push", State.BAD, f"{remote.name} takes no push: {answer.reason.line}", answer.reason.advice)
-    return Check("push", State.OK, f"{remote.name} lets in pushes (--dry-run; its rules show when one is made)")
+        return Point("push", State.BAD, f"{remote.name} takes no push: {answer.reason.line}", answer.reason.advice)
+    return Point("push", State.OK, f"{remote.name} lets in pushes (--dry-run; its rules show when one is made)")

@@ -38,17 +38,17 @@ from noface.process.supervise import Containment, Launcher
 from noface.store.database import Database
 from noface.store.lessons import has_full_text
 from noface.store.reader import Reader
-from noface.ui.doctor import Check, State, check_of
+from noface.ui.doctor import Point, State, point_of
 from noface.ui.text import count, size
 
 _FEW_BYTES, _TOO_FEW_BYTES = 1_000_000_000, 100_000_000
 
 
-def machine(config: Config | None = None) -> tuple[Check, ...]:
+def machine(config: Config | None = None) -> tuple[Point, ...]:
     """Look at the machine: programs, kernel, libraries, what `config` makes of them. Changes nothing."""
     system = f"{platform.system()} {platform.release()}, {platform.machine()}"
     return (
-        Check("noface", State.OK, f"{__version__} with Python {platform.python_version()} on {system}"),
+        Point("noface", State.OK, f"{__version__} with Python {platform.python_version()} on {system}"),
         _git(),
         _processes(),
         _sandbox(config),
@@ -57,7 +57,7 @@ def machine(config: Config | None = None) -> tuple[Check, ...]:
     )
 
 
-def project(config: Config, repository: Repository, elsewhere: Collection[str] = ()) -> tuple[Check, ...]:
+def project(config: Config, repository: Repository, elsewhere: Collection[str] = ()) -> tuple[Point, ...]:
     """Look at what a run of this project needs: room on the disk, what the configuration names, the backlog.
 
     `elsewhere` are the texts of other lines, which need no second one.
@@ -72,13 +72,13 @@ def project(config: Config, repository: Repository, elsewhere: Collection[str] =
     )
 
 
-def _git() -> Check:
+def _git() -> Point:
     git = Git.user("/")
     try:
         check_version(git)
     except UsageError as error:
-        return Check("git", State.BAD, error.message, error.hint)
-    return Check("git", State.OK, git.run("version").text.removeprefix("git version "))
+        return Point("git", State.BAD, error.message, error.hint)
+    return Point("git", State.OK, git.run("version").text.removeprefix("git version "))
 
 
 _HELD_BY = {
@@ -94,35 +94,35 @@ _HELD_BY = {
 }
 
 
-def _processes() -> Check:
+def _processes() -> Point:
     try:
         with Launcher() as launcher:
             state, text = _HELD_BY[launcher.containment()]
     except NofaceError as error:
-        return Check("processes", State.BAD, error.message, error.hint)
-    return Check("processes", state, text)
+        return Point("processes", State.BAD, error.message, error.hint)
+    return Point("processes", state, text)
 
 
-def _sandbox(config: Config | None) -> Check:
+def _sandbox(config: Config | None) -> Point:
     """Say what agents and gates run in, and what that does not stop."""
     kind = config.sandbox.kind if config is not None else "auto"
     if config is not None and config.sandbox.wrap:
-        return Check("sandbox", State.OK, f"[sandbox] wrap: {' '.join(config.sandbox.wrap)[:_WRAP_CHARS_MAX]}")
+        return Point("sandbox", State.OK, f"[sandbox] wrap: {' '.join(config.sandbox.wrap)[:_WRAP_CHARS_MAX]}")
     bubblewrap = find_bubblewrap(shutil.which("bwrap"))
     if kind == "none":
-        return Check("sandbox", State.NOTE, f'none ([sandbox] kind = "none"): {_RIGHTS}')
+        return Point("sandbox", State.NOTE, f'none ([sandbox] kind = "none"): {_RIGHTS}')
     if not bubblewrap.works:
         if kind == "bubblewrap" and config is not None:
             try:
                 bubblewrap_for(config)
             except UsageError as error:
-                return Check("sandbox", State.BAD, error.message, error.hint, error.exit_code)
-        return Check("sandbox", State.NOTE, f"none: {bubblewrap.problem}; {_RIGHTS}", bubblewrap.remedy)
+                return Point("sandbox", State.BAD, error.message, error.hint, error.exit_code)
+        return Point("sandbox", State.NOTE, f"none: {bubblewrap.problem}; {_RIGHTS}", bubblewrap.remedy)
     program = f"bubblewrap {bubblewrap.version} ({bubblewrap.program})"
     places = needed(home := home_of(dict(os.environ)), dict(gate_environment())).readable
     text = f"{program}: writes only to the workspace; of your home it shows {_listed(places, home)}"
     more = "outside your home what you can read, and an allowed network, are not stopped"
-    return Check("sandbox", State.OK, f"{text}; {more}")
+    return Point("sandbox", State.OK, f"{text}; {more}")
 
 
 def _listed(places: tuple[str, ...], home: str) -> str:
@@ -139,43 +139,43 @@ _WRAP_CHARS_MAX = 120
 _PLACES_MAX = 12
 
 
-def _sqlite() -> Check:
+def _sqlite() -> Point:
     database = Database.memory()
     try:
         whole = has_full_text(database)
     finally:
         database.close()
     if whole:
-        return Check("SQLite", State.OK, f"{sqlite3.sqlite_version} with FTS5")
+        return Point("SQLite", State.OK, f"{sqlite3.sqlite_version} with FTS5")
     lost = "without FTS5: lessons are found for the same failure only, not for similar ones"
-    return Check("SQLite", State.NOTE, f"{sqlite3.sqlite_version} {lost}")
+    return Point("SQLite", State.NOTE, f"{sqlite3.sqlite_version} {lost}")
 
 
-def _extra(name: str, module: str, without: str) -> Check:
+def _extra(name: str, module: str, without: str) -> Point:
     if find_spec(module) is not None:
-        return Check(name, State.OK, f"{module.replace('_', '-')} is installed")
-    return Check(name, State.NOTE, f"{module.replace('_', '-')} is missing: {without}", installation().bringing(name))
+        return Point(name, State.OK, f"{module.replace('_', '-')} is installed")
+    return Point(name, State.NOTE, f"{module.replace('_', '-')} is missing: {without}", installation().bringing(name))
 
 
-def _room(name: str, folder: Path, remedy: str = "") -> Check:
+def _room(name: str, folder: Path, remedy: str = "") -> Point:
     there = next(each for each in (folder, *folder.parents) if each.exists())
     free = shutil.disk_usage(there).free
     text = f"{folder}, {f'{size(bytes_in(folder))} used, ' if folder.exists() else ''}{size(free)} free"
     if not os.access(there, os.W_OK):
-        return Check(name, State.BAD, f"{folder} cannot be written", f"Let yourself write to {there}.")
+        return Point(name, State.BAD, f"{folder} cannot be written", f"Let yourself write to {there}.")
     if free < _TOO_FEW_BYTES:
-        return Check(name, State.BAD, text, f"Make room on that disk{f': {remedy}' if remedy else ''}.")
-    return Check(name, State.NOTE if free < _FEW_BYTES else State.OK, text)
+        return Point(name, State.BAD, text, f"Make room on that disk{f': {remedy}' if remedy else ''}.")
+    return Point(name, State.NOTE if free < _FEW_BYTES else State.OK, text)
 
 
-def _isolation(config: Config, repository: Repository) -> tuple[Check, ...]:
+def _isolation(config: Config, repository: Repository) -> tuple[Point, ...]:
     """Say whether the test gates are known to judge the workspace, and what they could reach beside it."""
     tests = [gate for gate in gate_specs(config) if gate.kind is GateKind.TEST and gate.hard]
     if not tests:
         return ()
     if config.run.allow_leaky_gates:
         text = "[run] allow_leaky_gates: gates may test something else than the work, such as your checkout"
-        return (Check("isolation", State.NOTE, text, "Leave it out once each gate works in its workspace alone."),)
+        return (Point("isolation", State.NOTE, text, "Leave it out once each gate works in its workspace alone."),)
     try:
         bubblewrap = bubblewrap_for(config)
     except UsageError:
@@ -188,7 +188,7 @@ def _isolation(config: Config, repository: Repository) -> tuple[Check, ...]:
     text = "gates see neither your checkout nor workers' workspaces" if hidden else _IN_REACH
     text += f"; proven on broken sources: {', '.join(known)}" if known else ""
     text += f"; the next run proves it for {', '.join(left)}" if left else ""
-    return (Check("isolation", State.OK if hidden else State.NOTE, text),)
+    return (Point("isolation", State.OK if hidden else State.NOTE, text),)
 
 
 _IN_REACH = "without the sandbox, gates can reach your checkout and workers' workspaces"
@@ -203,7 +203,7 @@ def _fact(path: Path, name: str) -> str | None:
         return None
 
 
-def _judges(config: Config, repository: Repository) -> tuple[Check, ...]:
+def _judges(config: Config, repository: Repository) -> tuple[Point, ...]:
     """Say what the test gates read of main, and which of it judges by that, whatever it is called."""
     path = repository.state_dir / "state.db"
     gates = gate_specs(config)
@@ -233,17 +233,17 @@ def _judges(config: Config, repository: Repository) -> tuple[Check, ...]:
 
 def _read(
     reads: Reads, gates: list[str], files: frozenset[str], unnamed: tuple[str, ...] | None, *, moved: bool
-) -> Check:
+) -> Point:
     who = f"gate{'s' * (len(gates) > 1)} {', '.join(gates)}"
     if not reads.noted:
         text = "the file system of the workspaces notes no reads (noatime), so only names and uses tell what judges"
-        return Check("judges", State.NOTE, f"{who}: {text}", "Name a folder on another one: [run] slots_dir.")
+        return Point("judges", State.NOTE, f"{who}: {text}", "Name a folder on another one: [run] slots_dir.")
     mine = tuple(file for file in unnamed or () if file in reads.read)
     text = f"{who}: {len(reads.read & files):,} of main's {count(len(files), 'file')} are read"
     text += f"; by that these judge as well: {some(mine, _JUDGES_MAX)}" if mine else ""
     text += "; there is too much code to say here which of them judge by that" if unnamed is None else ""
     text += "; main has moved since, the next run looks again" if moved else ""
-    return Check("judges", State.OK, text)
+    return Point("judges", State.OK, text)
 
 
 _JUDGES_MAX = 4
@@ -251,20 +251,20 @@ _JUDGES_MAX = 4
 
 def named(
     config: Config, repository: Repository | None, root: Path, elsewhere: Collection[str] = ()
-) -> tuple[Check, ...]:
+) -> tuple[Point, ...]:
     """Say what is wrong with what the configuration names. Models have lines of their own.
 
     `elsewhere` are the texts of other lines, which need no second one.
     """
     findings = [each for each in config_findings(config, repository, root) if each.what not in elsewhere]
     checks = [
-        check_of(each, _AREAS.get(each.where.partition(" ")[0], "config"))
+        point_of(each, _AREAS.get(each.where.partition(" ")[0], "config"))
         for each in findings
         if not each.where.startswith("model ")
     ]
     if not any(each.where.startswith("gate ") for each in findings):
         names = ", ".join(gate.name for gate in config.gates)
-        checks.append(Check("gates", State.OK, names))
+        checks.append(Point("gates", State.OK, names))
     return tuple(checks)
 
 
@@ -272,7 +272,7 @@ _AREAS = {"gate": "gates", "step": "ladder"}
 """What a line is called, by what the place of its finding begins with."""
 
 
-def _backlog(config: Config, repository: Repository) -> tuple[Check, ...]:
+def _backlog(config: Config, repository: Repository) -> tuple[Point, ...]:
     """Say how many issues there are, and which are faulty."""
     path = repository.state_dir / "state.db"
     try:
@@ -282,10 +282,10 @@ def _backlog(config: Config, repository: Repository) -> tuple[Check, ...]:
     except NofaceError as error:
         if TRACKERS[config.tracker.kind].remote and not path.exists():
             return (
-                Check(
+                Point(
                     "backlog", State.NOTE, "the first run reads the issues", "To see them before: noface run --dry-run"
                 ),
             )
-        return (Check("backlog", State.BAD, error.message, error.hint, error.exit_code),)
-    sound = Check("backlog", State.OK, count(len(backlog.issues), "issue"))
-    return (*(check_of(fault_finding(fault), "backlog") for fault in backlog.faults), sound)
+        return (Point("backlog", State.BAD, error.message, error.hint, error.exit_code),)
+    sound = Point("backlog", State.OK, count(len(backlog.issues), "issue"))
+    return (*(point_of(fault_finding(fault), "backlog") for fault in backlog.faults), sound)

@@ -27,7 +27,7 @@ from noface.config.sections import Config
 from noface.data import table
 from noface.engine.readiness import is_estimated, is_unpriced, program_finding
 from noface.git.repository import Repository
-from noface.model.access import RoleAccess as InRoles
+from noface.model.access import RoleAccess
 from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue
 from noface.model.taxonomy import Category, FailureKind
@@ -37,7 +37,7 @@ from noface.process.environment import agent_environment
 from noface.process.files import read_bounded, write_atomic
 from noface.process.supervise import Canceller, Command, Launcher
 from noface.secrets.logins import key_fix, keys_of
-from noface.ui.doctor import Access, Check, ModelFinding, Price, Probe, RoleAccess, State, check_of
+from noface.ui.doctor import Access, ModelFinding, Point, Price, Probe, RoleGrant, State, point_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +132,12 @@ def with_relations(findings: tuple[ModelFinding, ...], config: Config) -> tuple[
     )
 
 
-def _roles(model: str, config: Config) -> tuple[RoleAccess, ...]:
+def _roles(model: str, config: Config) -> tuple[RoleGrant, ...]:
     """Return what a model may use in each role that it has."""
     roles = config.roles
-    access = InRoles(roles.tools, roles.permissions)
+    access = RoleAccess(roles.tools, roles.permissions)
     return tuple(
-        RoleAccess(
+        RoleGrant(
             role,
             tuple(tool.value for tool in access.tools_of(role)),
             access.permissions_of(role).value,
@@ -215,31 +215,31 @@ def _finding(spec: ModelSpec, used_by: tuple[str, ...], path: str, version: Vers
     )
 
 
-def _problems(spec: ModelSpec, path: str, version: Version | None, login: Login, node: str) -> list[Check]:
+def _problems(spec: ModelSpec, path: str, version: Version | None, login: Login, node: str) -> list[Point]:
     problems = []
     if (missing := program_finding(spec)) is not None:
-        problems.append(check_of(missing, "program", missing.what))
+        problems.append(point_of(missing, "program", missing.what))
     if version is not None and version.problem:
-        problems.append(Check("program", State.BAD, f"{path} does not start: {version.problem}", "Install it anew."))
+        problems.append(Point("program", State.BAD, f"{path} does not start: {version.problem}", "Install it anew."))
     if version is not None and Path(AGENTS[spec.agent].program(spec)).name == spec.agent:  # no wrapper of one's own
         problems += version_problems(spec.agent, version.text, path, node)
     if login.needed and not login.seen:
         state = State.BAD if login.certain else State.NOTE
         hidden = "" if login.certain else ", though it may be where noface cannot look (`--probe` tells)"
-        problems.append(Check(LOGIN, state, f"no login seen{hidden}", f"To log in: {login.fix}."))
+        problems.append(Point(LOGIN, state, f"no login seen{hidden}", f"To log in: {login.fix}."))
     if is_estimated(spec):
         problems += price_problems(spec, today(Clock()))
     return problems
 
 
-def price_problems(spec: ModelSpec, day: date) -> Iterable[Check]:
+def price_problems(spec: ModelSpec, day: date) -> Iterable[Point]:
     """Yield what is wrong with the price by which the cost of a model's runs is estimated."""
     fix = f"Set [models.{spec.name}] usd_per_mtok_in and usd_per_mtok_out"
     if is_unpriced(spec):
-        yield Check("price", State.NOTE, f"nobody knows what it costs: {spec.agent} tells only tokens", f"{fix}.")
+        yield Point("price", State.NOTE, f"nobody knows what it costs: {spec.agent} tells only tokens", f"{fix}.")
     elif not spec.own_prices and prices_are_old(day):
         what = f"its cost is estimated from list prices {age_of_prices(day)}"
-        yield Check("price", State.NOTE, what, f"{fix}, or update noface.")
+        yield Point("price", State.NOTE, what, f"{fix}, or update noface.")
 
 
 def price_of(spec: ModelSpec) -> Price | None:
@@ -305,7 +305,7 @@ def with_probe(finding: ModelFinding, spec: ModelSpec, probe: Probe) -> ModelFin
     rest = tuple(problem for problem in finding.problems if problem.name != LOGIN)
     if probe.usable:
         return replace(finding, problems=rest, probe=probe)
-    problem = Check("probe", State.BAD, f"{probe.kind}: {probe.message}", _probe_fix(probe, spec))
+    problem = Point("probe", State.BAD, f"{probe.kind}: {probe.message}", _probe_fix(probe, spec))
     return replace(finding, problems=(*rest, problem), probe=probe)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from noface.data import table
-from noface.ui.doctor import Check, State
+from noface.ui.doctor import Point, State
 
 VERSION = re.compile(r"\d{1,6}(?:\.\d{1,10}){1,4}")
 _NODE_RANGE = re.compile(r"\s*(?:>=|\^|~)?\s*v?(\d{1,6}(?:\.\d{1,6}){0,2})")
@@ -18,7 +18,7 @@ _FOLDERS_UP_MAX = 4
 _PACKAGE_BYTES_MAX = 1_000_000
 
 
-def version_problems(agent: str, version: str, path: str, node: str) -> list[Check]:
+def version_problems(agent: str, version: str, path: str, node: str) -> list[Point]:
     """Return what is worth knowing of an agent's `version` of the program at `path`; `node` is the version on PATH.
 
     "" is a version that nobody knows, and says nothing.
@@ -29,19 +29,19 @@ def version_problems(agent: str, version: str, path: str, node: str) -> list[Che
     return [*_age(agent, version, entry), *_node(agent, version, path, node, entry)]
 
 
-def _age(agent: str, version: str, entry: dict[str, Any]) -> list[Check]:
+def _age(agent: str, version: str, entry: dict[str, Any]) -> list[Point]:
     tested, oldest = entry["tested"], entry.get("oldest")
     again = f"install the tested one: {entry['install_tested']}"
     if parts(version) > parts(tested):
         what = f"{agent} {version} is newer than {tested}, the newest that noface was tested with"
-        return [Check("version", State.NOTE, what, f"If its runs fail where they should not, {again}")]
+        return [Point("version", State.NOTE, what, f"If its runs fail where they should not, {again}")]
     if oldest is not None and parts(version) < parts(oldest["version"]):
         what = f"{agent} {version} is older than {oldest['version']}: {oldest['reason']}"
-        return [Check("version", State.NOTE, what, again[:1].upper() + again[1:])]
+        return [Point("version", State.NOTE, what, again[:1].upper() + again[1:])]
     return []
 
 
-def _node(agent: str, version: str, path: str, node: str, entry: dict[str, Any]) -> list[Check]:
+def _node(agent: str, version: str, path: str, node: str, entry: dict[str, Any]) -> list[Point]:
     """Tell where the Node on PATH is too old for this version of the program, or for newer ones than this."""
     if not node:
         return []
@@ -49,11 +49,11 @@ def _node(agent: str, version: str, path: str, node: str, entry: dict[str, Any])
     if asked and parts(node) < parts(asked):
         what = f"the package of {agent} {version} asks for Node {asked} or newer; `node` on PATH is {node}"
         why = "with an older one, npm updates it only to the newest that runs there, and does not say so"
-        return [Check("node", State.NOTE, what, f"Install Node {asked.partition('.')[0]}: {why}.")]
+        return [Point("node", State.NOTE, what, f"Install Node {asked.partition('.')[0]}: {why}.")]
     if newer is not None and parts(version) < parts(newer["from"]) and parts(node) < parts(newer["version"]):
         what = f"npm installs no newer {agent} than {version} with Node {node}, and does not say so"
         fix = f"Install Node {newer['version']}, which {agent} asks for from {newer['from']} on; then install it anew."
-        return [Check("node", State.NOTE, what, fix)]
+        return [Point("node", State.NOTE, what, fix)]
     return []
 
 
