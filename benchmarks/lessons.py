@@ -25,7 +25,7 @@ from statistics import fmean
 from noface.diagnosis.evidence import GateEvidence
 from noface.diagnosis.gate import classify
 from noface.knowledge.fixes import LINES_MAX, Fix, fix_of, in_workers_hands, parts_of
-from noface.knowledge.lessons import Lesson, alike, failed_before, fits, mine
+from noface.knowledge.lessons import Lesson, alike, failed_before, fits, lesson_of
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.issue import Issue
@@ -108,11 +108,11 @@ def identifiers(mend: Fix, *, added_only: bool = False) -> frozenset[str]:
     )
 
 
-def lesson_of(case: Case) -> Lesson | None:
+def learned(case: Case) -> Lesson | None:
     """Return what noface learns from it, as from an issue of which one attempt failed and the next passed."""
     failed = PastAttempt(1, "m", 1, case.failure.kind.value, charged=True, failure=case.failure)
     attempts = (failed, PastAttempt(2, "m", 1, PASSED, charged=True))
-    lesson = mine(Issue(case.commit[:12], "a commit"), attempts, case.mend)
+    lesson = lesson_of(Issue(case.commit[:12], "a commit"), attempts, case.mend)
     return None if lesson is None or failed_before(attempts) is None else lesson
 
 
@@ -131,7 +131,7 @@ def look_ups(cases: list[Case], rule: Callable[[Failure, Lesson, tuple[str, ...]
             quoted = [other for other, lesson in reversed(known) if rule(case.failure, lesson, case.parts)][:QUOTED_MAX]
             shares = [share(case, other) for other in quoted]
             quotes, told, helped = quotes + len(quoted), told + shares, helped + any(shares)
-        lesson = lesson_of(case)
+        lesson = learned(case)
         if lesson is not None:
             known.append((case, lesson))
     return {

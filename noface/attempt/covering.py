@@ -72,7 +72,7 @@ def _conditions(
 
 def _go_module(plumbing: Plumbing, main: str, tree: str) -> str:
     """Return the name of a tree's Go module; "" where tests call `go` themselves, which the flags would reach."""
-    if plumbing.naming(main, ('"go", "',)):
+    if plumbing.files_with(main, ('"go", "',)):
         return ""
     with plumbing.blobs() as blobs:
         entries = plumbing.entries(tree, ("go.mod",)).values()
@@ -105,7 +105,7 @@ def _unknown(
     if not left:
         return frozenset()
     words = tuple({name.rpartition(".")[2] for each in left for name in each.asks if " " not in name})
-    paths = plumbing.naming(main, words)[:_CUSTOM_FILES_MAX] if words else ()
+    paths = plumbing.files_with(main, words)[:_CUSTOM_FILES_MAX] if words else ()
     product = tuple(path for path in paths if path.endswith(_ENDINGS) and not is_test_file(path))
     custom = set[str]()
     for path, (_, oid) in plumbing.entries(main, product).items():

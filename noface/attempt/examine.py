@@ -17,7 +17,7 @@ from noface.attempt.parts import Parts
 from noface.attempt.protected_files import reached
 from noface.diagnosis import syntax
 from noface.gates.secrets import secret_failure
-from noface.git.filtered import raw
+from noface.git.filtered import changed_form
 from noface.git.objects import ObjectReader, refused
 from noface.git.plumbing import Plumbing
 from noface.integrity import diff as rules
@@ -153,7 +153,7 @@ class _Examination:
         product = (line for line in lines if part_of(line.path) in (Part.PRODUCT, Part.SOFT))
         commands, issue = "\n".join(gate.command for gate in order.gates), "\n".join(words_of(order.issue))
         for flag, line in list(flags_asked(product).items())[:_FLAGS_MAX]:
-            naming = plumbing.naming(order.main, (flag,))
+            naming = plumbing.files_with(order.main, (flag,))
             judges = tuple(path for path in naming if part_of(path) in (Part.TEST, Part.CONFIG, Part.MANIFEST))
             if len(judges) < len(naming) or flag in issue:
                 continue
@@ -164,11 +164,11 @@ class _Examination:
 
     def _in_product(self, word: str) -> bool:
         """Tell whether main's own product has a word already: then the project deals with such things."""
-        naming = self.attempt.plumbing.naming(self.attempt.order.main, (word,))
+        naming = self.attempt.plumbing.files_with(self.attempt.order.main, (word,))
         return any(is_code(path) and part_of(path) is Part.PRODUCT for path in naming)
 
     def _raw(self) -> Iterator[Unfit]:
-        for one in raw(self.attempt.plumbing.repository, self.attempt.order.main, self.change.files):
+        for one in changed_form(self.attempt.plumbing.repository, self.attempt.order.main, self.change.files):
             if not matches_any(one.path, asked_paths(self.attempt.issue)):
                 yield Unfit(UnfitRule.FILTERED, shown(one.path), f"kept through {short(one.by, _TARGET_CHARS_MAX)}")
 
@@ -247,7 +247,7 @@ def forgotten(attempt: Attempt, change: Change) -> Failure | None:
             lambda path: _text(blobs, files[path].old_mode, files[path].old_oid) or "",
             on_main,
             wanted.said,
-            lambda calls: plumbing.naming(order.main, calls),
+            lambda calls: plumbing.files_with(order.main, calls),
         )
     like = {basename(path) for path in new}
     origins = plumbing.entries(order.main, tuple(path for path in on_main if basename(path) in like))

@@ -96,7 +96,7 @@ class ExcusedChecks:
         kinds = dict.fromkeys(each.kind for each in found)
         text = "\n".join(words_of(self.issue))
         asked = [kind for kind in kinds if kind and kind not in text][:_ASKED_MAX]
-        new = {kind for kind in asked if kind == STUB or not self.plumbing.naming(self.main, (kind,))}
+        new = {kind for kind in asked if kind == STUB or not self.plumbing.files_with(self.main, (kind,))}
         left = tuple(each for each in found if each.kind in new)
         custom = self._custom(left)
         return tuple(each for each in left if not each.rules or not each.rules <= custom)

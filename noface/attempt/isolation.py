@@ -16,7 +16,7 @@ from noface.agents.base import SESSION, RunPlace, place_in
 from noface.attempt.copied_setup import GATE_CACHES, MADE, SETUP_CACHES, start_caches
 from noface.attempt.environment import LANDING_SLOT, AttemptEnvironment
 from noface.gates.inventory import WRITTEN
-from noface.git.apart import apart
+from noface.git.ignored_places import ignored_places
 from noface.git.removal import remove
 from noface.git.repository import Repository
 from noface.git.submodules import submodules
@@ -321,4 +321,6 @@ def _hidden(env: AttemptEnvironment, home: str) -> tuple[str, ...]:
 
 def _apart(env: AttemptEnvironment) -> tuple[str, ...]:
     """Return what of the person's checkouts is no part of the project."""
-    return tuple(path for root in all_checkouts(env.plumbing.repository) if Path(root).is_dir() for path in apart(root))
+    return tuple(
+        path for root in all_checkouts(env.plumbing.repository) if Path(root).is_dir() for path in ignored_places(root)
+    )

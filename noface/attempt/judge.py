@@ -23,7 +23,7 @@ from noface.attempt.not_in_change import (
 from noface.attempt.prove import Against
 from noface.git.plumbing import Merge
 from noface.git.refs import hold_ref
-from noface.git.taken_back import Brought, bring
+from noface.git.taken_back import HeldMerge, merge_and_hold
 from noface.integrity.covered import UNRUN
 from noface.integrity.diff import REWRITTEN
 from noface.integrity.not_taken import with_missing
@@ -191,10 +191,10 @@ def _main_conflicts(attempt: Judging) -> Failure | None:
     plumbing, order, candidate = attempt.plumbing, attempt.order, attempt.snapshot.candidate
     main = plumbing.main()
     if main == order.main:
-        brought = Brought(Merge(attempt.snapshot.candidate_tree, ()), candidate)
+        brought = HeldMerge(Merge(attempt.snapshot.candidate_tree, ()), candidate)
     else:
         ref = hold_ref(attempt.issue.id, f"gating-{order.slot}")
-        brought = bring(plumbing, ref, main, candidate, (order.main,))
+        brought = merge_and_hold(plumbing, ref, main, candidate, (order.main,))
     if brought.merge.tree is None:
         return conflict(brought.merge.conflicts)
     # Under "only-new", main's failing tests may be others by now: then the landing proves it against those.

@@ -258,7 +258,7 @@ class Parts:
         on_main = self.plumbing.whole(self.main).paths
         users = [
             user
-            for user in self.plumbing.naming(self.tree, words)
+            for user in self.plumbing.files_with(self.tree, words)
             if is_code(user) and (self(user) if user in on_main else part_of(user)) is Part.PRODUCT
         ]
         entries = self.plumbing.entries(self.tree, tuple(users[:_USERS_MAX]))
@@ -320,7 +320,7 @@ class Parts:
         """Return the code in which a word stands, and the `settings` of judges; None if there is too much to tell."""
         judging = _SETTINGS if settings else ()
         if self._index is None:
-            named = self.plumbing.naming(self.main, words)
+            named = self.plumbing.files_with(self.main, words)
         else:
             found = ([self._index.get(part, set()) for part in _WORD.findall(word)] for word in words)
             named = tuple(set().union(*(set.intersection(*each) for each in found if each)))

@@ -277,7 +277,7 @@ class Sensitivity:
 
     def _holders(self, gates: tuple[GateSpec, ...]) -> tuple[str, ...]:
         """Return the sources of main's product with tests inside, as far as these gates may run them."""
-        holders = (path for path in self.plumbing.naming(self.task.main, MARKS) if path.endswith(HOLDERS))
+        holders = (path for path in self.plumbing.files_with(self.task.main, MARKS) if path.endswith(HOLDERS))
         known = [self._known(self.task.main, gate) for gate in gates]
         if all(each is not None and each.runners == ("pytest",) for each in known):
             holders = (path for path in holders if path in self.parts.listed)  # by the ids of what it runs of them

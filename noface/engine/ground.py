@@ -66,7 +66,9 @@ def _look(context: RunContext, remote: Remote, cancel: Canceller) -> Seen:
         if remote.main not in held.refs:
             return replace(seen, lacks=True, head=held.head.removeprefix("refs/heads/"))
     fetched = plumbing.resolve(remote.fetched)
-    return seen if fetched is None else replace(seen, apart=Apart(*plumbing.apart(plumbing.local_main(), fetched)))
+    return (
+        seen if fetched is None else replace(seen, apart=Apart(*plumbing.ahead_behind(plumbing.local_main(), fetched)))
+    )
 
 
 # Main follows

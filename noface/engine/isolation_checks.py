@@ -120,7 +120,7 @@ def places_of(context: RunContext) -> tuple[str, ...]:
     places += [place for folder in kept for place in _links(folder, roots)]
     places += [
         f"{path}, which names {roots[0]}"
-        for path in env.plumbing.naming(env.plumbing.main(), roots)
+        for path in env.plumbing.files_with(env.plumbing.main(), roots)
         if roots and path not in ("noface.toml", ".noface.toml")
     ]
     return tuple(dict.fromkeys(places))[:_PLACES_MAX]

@@ -16,7 +16,7 @@ from noface.engine.outages import blocked_rows
 from noface.engine.prompt_context import attempt_directory
 from noface.engine.stations import Stations, Steps, call
 from noface.git.refs import hold_ref
-from noface.git.taken_back import bring
+from noface.git.taken_back import merge_and_hold
 from noface.model.attempt import PastAttempt, failure_of
 from noface.model.failure import Failure
 from noface.model.issue import Issue
@@ -106,7 +106,7 @@ class KeptWork:
         """Return how the work does on main; None if a cancel ended it, or nothing can be said."""
         context, issue, last, slot = self._context, kept.issue, kept.last, kept.slot
         plumbing, main, work = context.env.plumbing, context.env.plumbing.main(), str(last.candidate)
-        brought = bring(plumbing, hold_ref(issue.id, f"gating-{slot}"), main, work, kept.mains)
+        brought = merge_and_hold(plumbing, hold_ref(issue.id, f"gating-{slot}"), main, work, kept.mains)
         if brought.merge.tree is None:
             return None
         logs = Path(attempt_directory(context.settings.attempts_dir, issue.id, last.number)) / "again"
@@ -130,7 +130,7 @@ class KeptWork:
         needs = [
             issue
             for issue, patch in brought.items()
-            if any(not plumbing.naming(last.main, (name,)) for name in sorted(names & new_names(patch)))
+            if any(not plumbing.files_with(last.main, (name,)) for name in sorted(names & new_names(patch)))
         ]
         return tuple(needs or (brought if len(brought) == 1 else ()))[:_NEEDS_MAX]
 

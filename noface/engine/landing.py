@@ -35,7 +35,7 @@ from noface.git.fast_forward import Blocked, Landed, Moved
 from noface.git.landing import advance
 from noface.git.refs import ZERO, RefUpdate, hold_ref
 from noface.git.remote import Pushed, Rejected
-from noface.git.taken_back import bring, taken_back
+from noface.git.taken_back import merge_and_hold, taken_back
 from noface.model.attempt import changed_tests, told_at_landing, unfinished
 from noface.model.failure import Failure
 from noface.model.gate import Proof
@@ -152,7 +152,7 @@ def prove(
     main = plumbing.main()
     if context.settings.landing.push and (there := landed_there(plumbing, issue.id, entry.candidate, main)) is not None:
         return there
-    brought = bring(plumbing, hold_ref(issue.id, "merge"), main, entry.candidate, entry.mains)
+    brought = merge_and_hold(plumbing, hold_ref(issue.id, "merge"), main, entry.candidate, entry.mains)
     merge = brought.merge
     if merge.tree is None:
         return conflict(merge.conflicts)

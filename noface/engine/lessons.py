@@ -5,7 +5,7 @@ from dataclasses import replace
 from noface.engine.context import RunContext
 from noface.engine.prompt_context import patch_of
 from noface.knowledge.fixes import fix_of, parts_of
-from noface.knowledge.lessons import Lesson, cure_of, failed_before, mine
+from noface.knowledge.lessons import Lesson, cure_of, failed_before, lesson_of
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, PastAttempt
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
@@ -59,7 +59,7 @@ def keep_lesson(context: RunContext, issue: Issue) -> None:
     mined = None
     if failed is not None:
         fix = fix_of(patch_of(context, issue, failed.number), patch_of(context, issue, past[-1].number))
-        mined = mine(issue, past, fix, cause=_cause(advice))
+        mined = lesson_of(issue, past, fix, cause=_cause(advice))
     for lesson in (mined, cure_of(issue, past, advice)):
         if lesson is not None:
             now = context.clock.now()

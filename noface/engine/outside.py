@@ -9,7 +9,7 @@ from noface.engine.context import RunContext
 from noface.engine.going_on import as_ordered, broken_files, masked_text
 from noface.errors import GitError
 from noface.git.refs import ZERO, RefUpdate, hold_ref, scratch_branch
-from noface.git.survey import Outside, differences, main_moved, outside_state, standing
+from noface.git.survey import PersonsState, checkout_and_stash, differences, main_moved, persons_state
 from noface.git.worktrees import holding
 from noface.model.attempt import AttemptOrder, PastAttempt
 from noface.model.backlog import numbered_again, without_unknown_models
@@ -64,7 +64,9 @@ class BacklogWatch:
         context.issues = agreed
         if context.at_first is None:
             context.at_first = frozenset(issue.id for issue in agreed)
-        known = dict.fromkeys(self._known(), ("", "") if context.issues_elsewhere else standing(context.env.plumbing))
+        known = dict.fromkeys(
+            self._known(), ("", "") if context.issues_elsewhere else checkout_and_stash(context.env.plumbing)
+        )
         self._present |= known
         self.lift_edited()
 
@@ -80,7 +82,7 @@ class BacklogWatch:
             return ""
         if self._context.issues_elsewhere:
             return self.backlog.gone.get(issue_id, _WITHDRAWN_THERE)
-        stays = self._present.get(issue_id) == standing(self._context.env.plumbing)
+        stays = self._present.get(issue_id) == checkout_and_stash(self._context.env.plumbing)
         return self.backlog.gone.get(issue_id, _WITHDRAWN_HERE) if stays else ""
 
     def lift_edited(self) -> None:
@@ -156,17 +158,17 @@ class OutsideChanges:
 
     def __init__(self, context: RunContext) -> None:
         self._context = context
-        self._last: Outside | None = None
+        self._last: PersonsState | None = None
 
     def before_attempt(self, *, alone: bool) -> None:
         """Take the present repository as known, where no other attempt is at work."""
         if alone or self._last is None:
-            self._last = outside_state(self._context.env.plumbing)
+            self._last = persons_state(self._context.env.plumbing)
 
     def after_attempt(self, order: AttemptOrder) -> tuple[str, ...]:
         """Return, and announce, what has changed since the last comparison; each change is reported for one attempt."""
         context, plumbing = self._context, self._context.env.plumbing
-        before, now = self._last, outside_state(plumbing)
+        before, now = self._last, persons_state(plumbing)
         self._last = now
         if before is None:
             return ()

@@ -11,7 +11,7 @@ from noface.agents.base import AGENTS
 from noface.attempt.agent_run import missing_program
 from noface.data import table
 from noface.errors import EXIT_ATTENTION, EXIT_DONE
-from noface.git.filtered import filtered, unmade
+from noface.git.filtered import filtered, left_unfiltered
 from noface.git.repository import Repository
 from noface.git.submodules import submodules
 from noface.model.access import RoleAccess
@@ -121,7 +121,7 @@ def checkout_findings(repository: Repository, main: str) -> tuple[Finding, ...]:
     for commit, within, above in places:
         for one in filtered(repository, commit, within):
             absent_by.setdefault(one.by, []).extend([f"{above}{one.path}"] * (not one.configured))
-        for one in unmade(repository, commit, within):
+        for one in left_unfiltered(repository, commit, within):
             unmade_by.setdefault(one.by, []).append(f"{above}{one.path}")
     for name, paths in absent_by.items():
         if paths:

@@ -85,7 +85,7 @@ class PersonsCheckout:
 
     def _stands(self, name: str) -> bool:
         """True if a name stands on main, in a file that is no issue's and no prose, or in the path of one."""
-        at = (*self._plumbing.naming(self._plumbing.main(), (name,)), *(p for p in self.state.on_main if name in p))
+        at = (*self._plumbing.files_with(self._plumbing.main(), (name,)), *(p for p in self.state.on_main if name in p))
         return any(not self._is_apart(path) and not is_prose(path) for path in at)
 
 

@@ -2,8 +2,8 @@
 
 noface's own git runs no filters (law 4). What a workspace begins with is written by the person's git, as it writes
 their checkout, and only if it is what main has: no filter runs on what a worker wrote. The index of the workspace then
-leaves these files alone. One that a worker changes is taken as it lies there, and refused (`raw`), since main would
-hold another form of it than of all the others.
+leaves these files alone. One that a worker changes is taken as it lies there, and refused (`changed_form`), since main
+would hold another form of it than of all the others.
 
 The same holds for a submodule (`inner`), with the filters of its own git dir. What the checkout itself holds as main
 keeps it, since its contents were never fetched, stays so in workspaces; contents that came there by another way than
@@ -72,13 +72,13 @@ def filtered(repository: Repository, commit: str, inner: Submodule | None = None
     return tuple(replace(one, size=int(size)) for one, size in zip(files, sizes, strict=True))
 
 
-def unmade(repository: Repository, commit: str, inner: Submodule | None = None) -> tuple[Filtered, ...]:
+def left_unfiltered(repository: Repository, commit: str, inner: Submodule | None = None) -> tuple[Filtered, ...]:
     """Return the files of a commit that this machine has the filter for, and that the checkout holds unfiltered."""
     root = _root(repository, inner)
     return tuple(one for one in filtered(repository, commit, inner) if one.configured and _is_kept(root, one))
 
 
-def raw(repository: Repository, main: str, changes: Iterable[FileChange]) -> tuple[Filtered, ...]:
+def changed_form(repository: Repository, main: str, changes: Iterable[FileChange]) -> tuple[Filtered, ...]:
     """Return the changed files that git would keep in another form than they have, unless main has them so."""
     files = {change.path: (change.new_mode, change.new_oid) for change in changes if change.new_mode.startswith("100")}
     spoken = any(path.endswith(".gitattributes") for path in files) or _mentioned(repository, main)
@@ -179,7 +179,7 @@ def write_filtered(
         return ""
     entries = (entry.partition("\t") for entry in git.answer("ls-files", "--stage", "-z").parts)
     here = {path for meta, _, path in entries if wanted.get(path) == meta.split(" ")[1]}
-    here.difference_update(one.path for one in unmade(repository, main, inner))
+    here.difference_update(one.path for one in left_unfiltered(repository, main, inner))
     file = record_of(private_git_dir, inner)
     record = _read(file)
     due = sorted(path for path in here if not _is_untouched(workspace, path, record, wanted[path]))

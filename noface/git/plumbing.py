@@ -86,7 +86,7 @@ class Plumbing:
         """Return main's commit as a git process of its own reads it; raise GitError if that does not tell."""
         return self.git.ask("rev-parse", "--verify", "--quiet", self.repository.main)
 
-    def apart(self, ours: str, theirs: str) -> tuple[int, int]:
+    def ahead_behind(self, ours: str, theirs: str) -> tuple[int, int]:
         """Return how many commits each of two has that the other lacks."""
         counts = self.git.ask("rev-list", "--count", "--left-right", f"{ours}...{theirs}", "--").split()
         return int(counts[0]), int(counts[1])
@@ -282,7 +282,7 @@ class Plumbing:
             if few or path in wanted or any(str(parent) in wanted for parent in PurePosixPath(path).parents)
         }
 
-    def naming(self, commit: str, texts: tuple[str, ...]) -> tuple[str, ...]:
+    def files_with(self, commit: str, texts: tuple[str, ...]) -> tuple[str, ...]:
         """Return the text files of a commit in which one of the texts stands."""
         asked = [part for text in texts for part in ("-e", text)]
         names = self.git.run("grep", "-zlIF", *asked, commit, "--").parts if asked else []

@@ -130,14 +130,14 @@ _Stamp = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class PersonsState:
     """The person's refs with their objects, and size and time of the files that decide what git does."""
 
     refs: Mapping[str, str]
     files: frozenset[_Stamp]
 
 
-def outside_state(plumbing: Plumbing) -> Outside:
+def persons_state(plumbing: Plumbing) -> PersonsState:
     """Return the present state; one git process and a few stats. Raises GitError if git cannot list refs."""
     refs = {
         name: oid
@@ -151,17 +151,17 @@ def outside_state(plumbing: Plumbing) -> Outside:
     named = os.environ.get("GIT_CONFIG_GLOBAL")
     paths = [common / "config", common / "config.worktree", common / "info" / "attributes", home / ".gitconfig"]
     paths += [config / "config", config / "attributes", *([Path(named)] if named else [])]
-    return Outside(refs, frozenset(_stamps([*paths, *_inside(common / "hooks")])))
+    return PersonsState(refs, frozenset(_stamps([*paths, *_inside(common / "hooks")])))
 
 
-def standing(plumbing: Plumbing) -> tuple[str, str]:
+def checkout_and_stash(plumbing: Plumbing) -> tuple[str, str]:
     """Return what is checked out where the person works, and their newest stash: files come and go with both."""
     root = os.path.realpath(plumbing.repository.root)
     places = [tree for tree in worktrees(plumbing.repository) if os.path.realpath(tree.path) == root]
     return "".join(tree.branch or tree.head for tree in places), plumbing.resolve("refs/stash") or ""
 
 
-def differences(before: Outside, now: Outside, main: str) -> tuple[str, ...]:
+def differences(before: PersonsState, now: PersonsState, main: str) -> tuple[str, ...]:
     """Return what differs, each as a phrase; main, which noface moves too, is left to `main_moved`."""
     phrases = []
     for name in sorted(before.refs.keys() | now.refs.keys()):

@@ -18,7 +18,7 @@ _LOST_MAX = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class HeldMerge:
     """Work as it is on another main: the merge's tree or the paths in conflict, and the commit that may go to main.
 
     `commit` is the work itself unless main has lost what it `began` on, a commit.
@@ -71,12 +71,12 @@ def merge_onto(plumbing: Plumbing, main: str, work: str, began: str | None) -> M
     return plumbing.merge(ours, theirs)
 
 
-def bring(plumbing: Plumbing, ref: str, main: str, work: str, mains: Collection[str]) -> Brought:
+def merge_and_hold(plumbing: Plumbing, ref: str, main: str, work: str, mains: Collection[str]) -> HeldMerge:
     """Merge `work` with `main`, and hold what may land by `ref`; `mains` are the commits where main stood once."""
     lost = taken_back(plumbing, mains, main)
     began = next((commit for commit in lost if plumbing.is_ancestor(commit, work)), None)
 
-    def make() -> Brought:
+    def make() -> HeldMerge:
         merge, from_old = merge_onto(plumbing, main, work, began), began
         if merge.tree is not None and lost:
             restored, paths = _returned(plumbing, lost, main, merge.tree)
@@ -84,9 +84,9 @@ def bring(plumbing: Plumbing, ref: str, main: str, work: str, mains: Collection[
             tree = tree_with(plumbing, merge.tree, {path: today.get(path) for path in paths}) if paths else merge.tree
             merge, from_old = Merge(tree, ()), began or restored
         if merge.tree is None or from_old is None:
-            return Brought(merge, work, from_old)
+            return HeldMerge(merge, work, from_old)
         message = plumbing.git.ask("log", "-1", "--format=%B", work)  # its trailers name issue and attempt
-        return Brought(merge, plumbing.commit_tree(merge.tree, (main,), message), from_old)
+        return HeldMerge(merge, plumbing.commit_tree(merge.tree, (main,), message), from_old)
 
     return make_and_hold(
         plumbing, ref, main, make, lambda brought: brought.merge.tree if brought.began is None else brought.commit

@@ -78,7 +78,7 @@ class ControlGroup:
     again: int = 0
 
 
-def mine(issue: Issue, attempts: tuple[PastAttempt, ...], fix: Fix, cause: str = "") -> Lesson | None:
+def lesson_of(issue: Issue, attempts: tuple[PastAttempt, ...], fix: Fix, cause: str = "") -> Lesson | None:
     """Return what an issue's last attempt, which passed, teaches; None if nothing can be learned from it.
 
     `attempts` are oldest first; only those since the issue was last unblocked count, since before that a person

@@ -7,7 +7,7 @@ import pytest
 from support.cli_story import Story, red_test, write_issue
 
 from noface.knowledge.fixes import Fix, FixLine
-from noface.knowledge.lessons import mine
+from noface.knowledge.lessons import lesson_of
 from noface.model.attempt import PastAttempt
 from noface.model.issue import Issue
 from noface.store.lessons import LessonStore
@@ -237,7 +237,7 @@ def test_lessons_are_listed_with_what_they_are_worth(project):
         PastAttempt(1, "m", 1, "TEST_FAILURE", charged=True, failure=red_test("no reply"), answer="Escalate"),
         PastAttempt(2, "n", 2, "PASSED", charged=True),
     )
-    LessonStore(story.database).learn(mine(Issue("2", "Login", labels=("auth",)), attempts, MEND), 1.0)
+    LessonStore(story.database).learn(lesson_of(Issue("2", "Login", labels=("auth",)), attempts, MEND), 1.0)
     story.close()
     document = project.shown("hints", "list", "--lessons")
     (lesson,) = document["lessons"]

@@ -5,7 +5,7 @@ from support.clocked_run import clocked
 from support.git_ground import a_bench, git, write
 from support.processes import wait_for
 
-from noface.git.survey import differences, main_moved, outside_state
+from noface.git.survey import differences, main_moved, persons_state
 
 MAIN = "refs/heads/main"
 KILLED = -9
@@ -15,8 +15,8 @@ def test_branches_tags_configuration_and_hooks_that_changed_are_named(tmp_path):
     bench = a_bench(tmp_path)
     git(bench.path, "branch", "gone")
     git(bench.path, "branch", "moved")
-    before = outside_state(bench.plumbing)
-    assert differences(before, outside_state(bench.plumbing), MAIN) == ()
+    before = persons_state(bench.plumbing)
+    assert differences(before, persons_state(bench.plumbing), MAIN) == ()
     git(bench.path, "branch", "-D", "gone")
     git(bench.path, "tag", "v1")
     git(bench.path, "commit", "-q", "--allow-empty", "-m", "mine")
@@ -24,7 +24,7 @@ def test_branches_tags_configuration_and_hooks_that_changed_are_named(tmp_path):
     git(bench.path, "branch", "noface/7")
     git(bench.path, "config", "user.name", "Somebody Else")
     write(bench.path, {".git/hooks/post-checkout": "#!/bin/sh\n"})
-    found = differences(before, outside_state(bench.plumbing), MAIN)
+    found = differences(before, persons_state(bench.plumbing), MAIN)
     assert [what.split()[:2] for what in found[:3]] == [["branch", "gone,"], ["branch", "moved"], ["tag", "v1"]]
     assert found[3:] == (
         f"{bench.path}/.git/config was changed",

@@ -4,7 +4,7 @@ import pytest
 from support.git_ground import a_bench, a_repository, git, write
 
 from noface.engine.readiness import checkout_findings
-from noface.git.filtered import filtered, raw
+from noface.git.filtered import changed_form, filtered
 from noface.git.workspace import checkout, give_git, in_use, protect_submodules, write_forms
 
 PICTURE = b"picture\n" * 400
@@ -73,7 +73,7 @@ def test_what_a_worker_does_to_filtered_files_is_seen_and_the_next_checkout_mend
         "d.note": "M",
     }
     assert bench.content(snapshot.tree, "moved.bin").startswith(b"kept:")
-    refused = {one.path for one in raw(bench.repository, bench.main, snapshot.changes)}
+    refused = {one.path for one in changed_form(bench.repository, bench.main, snapshot.changes)}
     assert refused == {"c.txt16", "deep/new.bin"}  # a filter that only takes out keeps no other form
     begin(bench)
     assert (bench.work / "a.bin").read_bytes() == PICTURE

@@ -14,7 +14,7 @@ from noface.git.landing import advance
 from noface.git.plumbing import make_and_hold
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.snapshot import forget_index
-from noface.git.taken_back import bring
+from noface.git.taken_back import merge_and_hold
 
 REF = "refs/noface/issues/7/1"
 
@@ -68,7 +68,7 @@ def test_a_pruning_that_began_before_the_ref_takes_nothing_of_what_it_holds(tmp_
 def test_a_merge_is_held_before_a_pruning_can_take_it(tmp_path):
     bench = a_bench(tmp_path)
     other = bench.merged({"new.txt": "new\n"})
-    merge = bring(bench.plumbing, REF, bench.main, other, ()).merge
+    merge = merge_and_hold(bench.plumbing, REF, bench.main, other, ()).merge
     git(bench.path, "gc", "-q", "--prune=now")
     assert git(bench.path, "cat-file", "-t", merge.tree) == "tree"
 

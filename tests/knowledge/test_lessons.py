@@ -14,8 +14,8 @@ from noface.knowledge.lessons import (
     confidence,
     failed_before,
     fits,
+    lesson_of,
     lift,
-    mine,
     query_terms,
     terms,
     worth_keeping,
@@ -49,7 +49,7 @@ def passed(number, **more):
 
 def test_a_success_after_failures_teaches_by_which_change_the_last_one_was_mended():
     other = Failure(FailureKind.LINT_FAILURE, "unused import", rule="r", signature="s0")
-    lesson = mine(ISSUE, (failed(1, other), failed(2, answer="Escalate"), passed(3)), MEND)
+    lesson = lesson_of(ISSUE, (failed(1, other), failed(2, answer="Escalate"), passed(3)), MEND)
     assert lesson.advice == (
         "In issue 7, \"the basket of 'ann' is empty\" (src/basket.py:3) was mended by this change.\n"
         "src/basket.py\n- return []\n+ return self.items"
@@ -61,16 +61,16 @@ def test_a_success_after_failures_teaches_by_which_change_the_last_one_was_mende
 
 
 def test_only_a_recovery_teaches():
-    assert mine(ISSUE, (), MEND) is None
-    assert mine(ISSUE, (passed(1),), MEND) is None, "it passed at once"
-    assert mine(ISSUE, (failed(1), failed(2)), MEND) is None, "nothing passed yet"
+    assert lesson_of(ISSUE, (), MEND) is None
+    assert lesson_of(ISSUE, (passed(1),), MEND) is None, "it passed at once"
+    assert lesson_of(ISSUE, (failed(1), failed(2)), MEND) is None, "nothing passed yet"
 
 
 def test_failures_that_were_nobody_s_fault_teach_nothing():
     away = Failure(FailureKind.RATE_LIMITED, "429", rule="r", signature="s2", charged=False)
     waited = PastAttempt(2, "m", 1, "RATE_LIMITED", charged=False, failure=away, answer="WaitUntil")
-    assert mine(ISSUE, (waited, passed(3)), MEND) is None
-    assert mine(ISSUE, (failed(1, answer="Escalate"), waited, passed(3)), MEND).strategy == "Escalate"
+    assert lesson_of(ISSUE, (waited, passed(3)), MEND) is None
+    assert lesson_of(ISSUE, (failed(1, answer="Escalate"), waited, passed(3)), MEND).strategy == "Escalate"
 
 
 def test_what_passes_by_itself_or_says_nothing_teaches_nothing():
@@ -80,25 +80,25 @@ def test_what_passes_by_itself_or_says_nothing_teaches_nothing():
 
 
 def test_a_change_that_does_not_say_what_mended_it_teaches_nothing():
-    assert mine(ISSUE, (failed(1), passed(2)), Fix()) is None
+    assert lesson_of(ISSUE, (failed(1), passed(2)), Fix()) is None
     rewritten = Fix(tuple(FixLine("a.py", True, f"line {n}") for n in range(LINES_MAX + 1)))
-    assert mine(ISSUE, (failed(1), passed(2)), rewritten) is None
+    assert lesson_of(ISSUE, (failed(1), passed(2)), rewritten) is None
 
 
 def test_what_a_person_mended_is_no_recovery_of_noface_s():
-    assert mine(ISSUE, (failed(1, answer="Block"), passed(2, epoch=1)), MEND) is None
+    assert lesson_of(ISSUE, (failed(1, answer="Block"), passed(2, epoch=1)), MEND) is None
 
 
 def test_a_worker_s_own_words_are_quoted_on_one_bounded_line():
     report = WorkerReport(ReportStatus.DONE, 'Fixed.\n\n## Rules\nSay "yes". ' + "x" * 5000)
-    said, _, diff = mine(ISSUE, (failed(1), passed(2, report=report)), MEND).advice.partition("\n")
+    said, _, diff = lesson_of(ISSUE, (failed(1), passed(2, report=report)), MEND).advice.partition("\n")
     assert "Its worker wrote: \"Fixed. ## Rules Say 'yes'. xxx" in said
     assert len(said) < 700
     assert diff == MEND.excerpt()
 
 
 def test_a_diagnosis_gives_the_cause_where_there_was_one():
-    lesson = mine(ISSUE, (failed(1), passed(2)), MEND, cause="ann's basket is made lazily")
+    lesson = lesson_of(ISSUE, (failed(1), passed(2)), MEND, cause="ann's basket is made lazily")
     assert lesson.cause == "ann's basket is made lazily"
 
 
@@ -135,13 +135,13 @@ def test_a_query_has_a_bounded_number_of_terms():
 
 
 def test_likeness_is_the_share_of_words_in_common():
-    lesson = mine(ISSUE, (failed(1), passed(2)), MEND)
+    lesson = lesson_of(ISSUE, (failed(1), passed(2)), MEND)
     assert alike(BOOM, lesson) == 1.0
     assert alike(Failure(FailureKind.TEST_FAILURE, "!", rule="r"), lesson) == 0.0
 
 
 def test_a_lesson_fits_a_like_failure_of_the_same_part():
-    lesson = mine(ISSUE, (failed(1), passed(2)), MEND)
+    lesson = lesson_of(ISSUE, (failed(1), passed(2)), MEND)
     basket, page = ("src/basket.py",), ("src/page.py",)
 
     def like(message, kind=FailureKind.TEST_FAILURE, **more):
@@ -158,7 +158,7 @@ def test_a_lesson_fits_a_like_failure_of_the_same_part():
 
 def test_assertions_that_say_little_are_alike_where_the_same_tests_fail():
     failure = replace(BOOM, message="assert 1 == 2", evidence=(), failing_tests=("tests/test_basket.py::test_sum",))
-    lesson = mine(ISSUE, (failed(1, failure), passed(2)), MEND)
+    lesson = lesson_of(ISSUE, (failed(1, failure), passed(2)), MEND)
     other = Failure(FailureKind.TEST_FAILURE, "assert 3 == 4", rule="r", gate="unit")
     assert fits(other, lesson, ("src/basket.py", "tests/test_basket.py"))
     assert not fits(other, lesson, ("src/basket.py", "tests/test_page.py"))

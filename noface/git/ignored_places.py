@@ -16,7 +16,7 @@ _PLACES_MAX = 400
 _DEPTH_MAX = 4
 
 
-def apart(root: str) -> tuple[str, ...]:
+def ignored_places(root: str) -> tuple[str, ...]:
     """Return the absolute paths in a checkout that git ignores, and of new files `.env` and what only the person reads.
 
     Submodules and repositories in it are looked through as well. Of one where git does not tell it, or tells too many,
