@@ -151,6 +151,13 @@ def test_front_matter_in_a_description_sets_what_an_issue_file_may_but_never_may
     ]
 
 
+def test_paths_are_read_as_an_issue_file_has_them_and_a_second_title_is_told(beads):
+    text = "+++\ntitle = 'Other'\n+++\nDo it.\n## Paths\n- ./src/a.py"
+    backlog = beads(bead("bd-1", description=text))
+    assert [issue.paths for issue in backlog.issues] == [("src/a.py",)]
+    assert [each.problem for each in backlog.warnings] == ["title is left out: the issue has one"]
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
