@@ -1,8 +1,8 @@
 """Conditions that ask for nothing that a caller gave.
 
-How often that is wrong on honest work: by their text 17 of 3,290 commits of eight public projects of Python (0.5 %) have
-such a condition that the project is new to, in `__main__`, set-up code and debugging for the most part; only those are
-held against a change that its tests meet, and see one side of, and of which the issue says nothing.
+How often that is wrong on honest work: of the newest commits of 10 public projects of Python, JavaScript and Go (2,500)
+6 have such a condition that the project is new to (0.2 %), in debugging and set-up code for the most part. Only those
+are held against a change that its tests meet, and see one side of, and of which the issue says nothing.
 """
 
 import pytest
