@@ -239,9 +239,8 @@ def _main_judges_otherwise(attempt: Judging) -> Failure | None:
     by_body = suspicion if suspicion is not None and suspicion.rule in BY_BODY else None
     lost = by_body.failing_tests if by_body else ()
     attempt.proving.taken = tuple(test for test in lost if is_code(test.partition("::")[0]))  # of data no test is one
-    judges = attempt.proving.judges
-    failure = judges.failure()
-    if failure is None and suspicion is not None and suspicion.rule == REWRITTEN and judges.fewer() == ():
+    failure = attempt.proving.failure()
+    if failure is None and suspicion is not None and suspicion.rule == REWRITTEN and attempt.proving.fewer() == ():
         suspicion = None
     against = tuple(each for each in (failure, suspicion) if each is not None)
     if failure is not None and failure.rule in (CONTRADICTED, EMPTIED):

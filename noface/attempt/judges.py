@@ -86,8 +86,9 @@ class CutShort(Exception):  # noqa: N818 - no error: noface is to stop
 class Judges:
     """Judges one change whose gates, as it has them, are green. Its methods raise CutShort where a cancel ends them.
 
-    `taken` are tests that may be gone, as far as main's ids tell: it is asked, or was, whether the issue wants that.
-    `landed` are main before and after each landing of the run that nobody let change tests.
+    `task` says which tree, on which main and in which slot; of several issues whose work it holds, `issue` is what they
+    are together (`joined`). `taken` are tests that may be gone, as far as main's ids tell: it is asked, or was, whether
+    the issue wants that. `landed` are main before and after each landing of the run that nobody let change tests.
     """
 
     scope: Scope

@@ -7,14 +7,12 @@ both. A cancel raises CutShort.
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from noface.attempt.environment import Scope
-from noface.attempt.gate_session import Task, blamed
+from noface.attempt.gate_session import blamed
 from noface.attempt.gating import Gated, gates_failure, main_is_red, run_gates
 from noface.attempt.judges import CutShort, Judges
 from noface.integrity.tampering import CONTRADICTED
 from noface.model.failure import CHANGED_FILES, Failure
-from noface.model.gate import GateResult, GateSpec, Proof, all_hard_passed, worst
-from noface.model.issue import Issue, joined
+from noface.model.gate import GateResult, Proof, all_hard_passed, worst
 from noface.model.taxonomy import FailureKind
 
 
@@ -37,19 +35,9 @@ class Unproven:
 
 
 @dataclass(slots=True)
-class Proving:
-    """A tree on its way to a proof. `task` says which, on which main and in which slot, `issues` whose work it holds.
+class Proving(Judges):
+    """A tree on its way to a proof: what its gates say, and then main's judges. `gated` is there once the gates ran."""
 
-    `taken` are tests that may be gone; `landed` are main before and after each landing of the run that nobody let
-    change tests. `gated` is there once the gates have run.
-    """
-
-    scope: Scope
-    task: Task
-    issues: tuple[Issue, ...]
-    gates: tuple[GateSpec, ...]
-    taken: tuple[str, ...] = ()
-    landed: tuple[tuple[str, str], ...] = ()
     gated: Gated = field(init=False)
 
     def run_gates(self) -> Gated:
@@ -95,11 +83,6 @@ class Proving:
         return Unproven(on_main, Against.MAIN) if on_main is not None else Unproven(failure, Against.GATES)
 
     @property
-    def judges(self) -> Judges:
-        """Main's judges of the tree."""
-        return Judges(self.scope, self.task, joined(self.issues), self.gates, self.taken, self.landed)
-
-    @property
     def proof(self) -> Proof:
         """The proof that the gates have passed on the tree; whoever takes it has asked both."""
         env, gated, task = self.scope.env, self.gated, self.task
@@ -117,7 +100,7 @@ def prove(proving: Proving, *, judged: bool = True, let: frozenset[str] | None =
     unproven = proving.by_gates
     if unproven is not None:
         return proving.beside_main(unproven.failure) if unproven.by is Against.GATES else unproven
-    failure = proving.judges.failure() if judged else None
+    failure = proving.failure() if judged else None
     if failure is not None and not (
         failure.rule == CONTRADICTED and let is not None and let >= {*failure.failing_tests}
     ):

@@ -40,7 +40,7 @@ from noface.model.attempt import changed_tests, told_at_landing, unfinished
 from noface.model.failure import Failure
 from noface.model.gate import Proof
 from noface.model.history import Verdict
-from noface.model.issue import Issue
+from noface.model.issue import Issue, joined
 from noface.model.scratch import needed_until_landed
 from noface.model.taxonomy import Cause, IssueStatus
 from noface.process.failpoints import hit
@@ -163,7 +163,7 @@ def prove(
     logs = Path(attempt_directory(context.settings.attempts_dir, issue.id, entry.number)) / "landing"
     token, known = f"landing-{issue.id}", context.known
     task = Task(issue.id, entry.number, token, LANDING_SLOT, merge.tree, fit, main, logs, known)
-    proving = Proving(scope, task, (issue,), gates, tuple(let or ()), landed)
+    proving = Proving(scope, task, joined((issue,)), gates, tuple(let or ()), landed)
     try:
         proven = prove_tree(proving, judged=not (approved or issue.accept), let=let)
     except CutShort:

@@ -12,7 +12,7 @@ from noface.cli.run_session import make_context, open_project
 from noface.cli.wiring import RunOptions, settings
 from noface.engine.preflight import preflight
 from noface.model.gate import Proof
-from noface.model.issue import Issue
+from noface.model.issue import Issue, joined
 from noface.process.supervise import Canceller
 from noface.store.database import Database
 
@@ -53,7 +53,7 @@ def proven(project):
             logs = Path(context.settings.attempts_dir) / "together"
             task = Task("1", 1, "together", "land", tree, commit, main, logs)
             gates = context.gates_for(issues[0])
-            return tree, prove(Proving(context.scope(Canceller()), task, issues, gates))
+            return tree, prove(Proving(context.scope(Canceller()), task, joined(issues), gates))
 
         yield made
 
