@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from posixpath import basename
 
-from noface.attempt.attempt import Attempt
+from noface.attempt.attempt import Attempt, Judging
 from noface.attempt.changes import Change, added_secrets
 from noface.attempt.earlier_tests import EarlierTests
 from noface.attempt.isolation import outside_modules
@@ -219,8 +219,9 @@ def adds_secrets(attempt: Attempt, change: Change) -> Failure | None:
     return found if isinstance(found, Failure) else secret_failure(found) if found else None
 
 
-def only_notes(attempt: Attempt, change: Change) -> Failure | None:
+def only_notes(attempt: Judging) -> Failure | None:
     """Return the failure of notes in place of work: prose, and comments, which the issue does not ask for."""
+    change = attempt.change
     with attempt.plumbing.blobs() as blobs:
         for file in change.files:
             pair = None if is_prose(file.path) else modified(blobs, file)
@@ -229,9 +230,9 @@ def only_notes(attempt: Attempt, change: Change) -> Failure | None:
     return notes_instead(attempt.issue, change.files, change.patch.decode("utf-8", "replace"))
 
 
-def forgotten(attempt: Attempt, change: Change) -> Failure | None:
+def forgotten(attempt: Judging) -> Failure | None:
     """Return what a worker is told once of work that passed: lines and files that it may have forgotten."""
-    order, plumbing = attempt.order, attempt.plumbing
+    order, change, plumbing = attempt.order, attempt.change, attempt.plumbing
     if any(before.rule == LEFT_IN for before in order.earlier):
         return None
     wanted, patch = attempt.env.limits.wanted.by(order.issue), change.patch.decode("utf-8", "replace")

@@ -106,18 +106,15 @@ def without_added_secrets(env: AttemptEnvironment, main: str, tree: str) -> Clea
     A file that holds one all the same (in UTF-16, too large to be written anew) is as on main. What is too much to be
     looked through stays as it is.
     """
-    met = _added(env, main, tree)
+    met = added_secrets(env, main, change_to(env, main, tree))
+    if isinstance(met, Failure):
+        return Cleaned(tree)
     if met:
         tree = _put(env, tree, env.plumbing.changes(main, tree), met, _masked)
         changes, allowed = env.plumbing.changes(main, tree), env.diff_limits.test_keys
         left = secrets_in_bytes(env.plumbing, env.masker, main, changes, whole=False, test_keys=allowed)
         tree = tree if isinstance(left, Failure) else _put(env, tree, changes, left, _as_on_main)
     return Cleaned(tree, met)
-
-
-def _added(env: AttemptEnvironment, main: str, tree: str) -> tuple[AddedSecret, ...]:
-    found = added_secrets(env, main, change_to(env, main, tree))
-    return () if isinstance(found, Failure) else found
 
 
 _Replaced = Callable[[AttemptEnvironment, FileChange, str], dict[str, Entry | None]]

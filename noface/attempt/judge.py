@@ -20,7 +20,6 @@ from noface.attempt.not_in_change import (
     with_places,
     with_put_back,
 )
-from noface.attempt.prove import Against
 from noface.git.plumbing import Merge
 from noface.git.refs import hold_ref
 from noface.git.taken_back import HeldMerge, merge_and_hold
@@ -160,7 +159,7 @@ def _half_is_done(attempt: Judging) -> Failure | None:
 
 
 def _notes_in_its_place(attempt: Judging) -> Failure | None:
-    return only_notes(attempt, attempt.change) if not attempt.issue.accept else None
+    return only_notes(attempt) if not attempt.issue.accept else None
 
 
 def _files_are_too_big(attempt: Judging) -> Failure | None:
@@ -214,7 +213,7 @@ def _gates_are_red(attempt: Judging) -> Failure | None:
     work, snapshot, gated = attempt.work, attempt.work.snapshot, attempt.proving.gated
     attempt.gates, attempt.notes = gated.results, (*attempt.notes, *_flaky(gated.results))
     if failure is None and (unproven := attempt.proving.by_gates) is not None:
-        failure = (work.agent.error if unproven.by is Against.GATES else None) or unproven.failure
+        failure = (work.agent.error if unproven.of_work else None) or unproven.failure
     if failure is None:
         note = unrun(attempt.proving.task, attempt.order.gates, attempt.env.gate_facts)
         attempt.notes = (*attempt.notes, note) if note else attempt.notes
@@ -222,7 +221,7 @@ def _gates_are_red(attempt: Judging) -> Failure | None:
     missing = with_missing(failure, snapshot.not_taken, snapshot.aside, attempt.issue.paths)
     failure = attempt.proving.beside_main(missing or failure).failure
     if failure.charged:
-        told = attempt.nothing or only_notes(attempt, attempt.change)
+        told = attempt.nothing or only_notes(attempt)
         told = told if failure.kind is not FailureKind.ENVIRONMENT else None  # what is missing tells more
         failure = with_put_back(attempt, told or missing or with_places(failure, snapshot))
     return with_library(attempt.env, attempt.snapshot.changes, gated.tree, failure)
@@ -259,10 +258,6 @@ def _it_knows_where_it_runs(attempt: Judging) -> Failure | None:
     return knows_where_it_runs(proving.task, attempt.issue, proving.gates, attempt.env.gate_facts)
 
 
-def _something_was_left_in(attempt: Judging) -> Failure | None:
-    return forgotten(attempt, attempt.change)
-
-
 CHECKS: tuple[Check, ...] = (
     # How the worker's run ended, by what the system and the agent's typed events tell.
     _disk_is_full,
@@ -283,7 +278,7 @@ CHECKS: tuple[Check, ...] = (
     _only_part_is_done,
     _main_judges_otherwise,
     _it_knows_where_it_runs,
-    _something_was_left_in,
+    forgotten,
 )
 """What may speak against an attempt, in the order in which it is asked: the first that has something to say decides."""
 

@@ -5,7 +5,6 @@ both. A cancel raises CutShort.
 """
 
 from dataclasses import dataclass, field
-from enum import Enum, auto
 
 from noface.attempt.gate_session import blamed
 from noface.attempt.gating import Gated, gates_failure, main_is_red, run_gates
@@ -16,22 +15,12 @@ from noface.model.gate import GateResult, Proof, all_hard_passed, worst
 from noface.model.taxonomy import FailureKind
 
 
-class Against(Enum):
-    """What speaks against a tree: the slot, a gate that changes the tree, the gates, main itself, main's judges."""
-
-    SLOT = auto()
-    FIXED = auto()
-    GATES = auto()
-    MAIN = auto()
-    JUDGES = auto()
-
-
 @dataclass(frozen=True, slots=True)
 class Unproven:
-    """The evidence that a tree has no proof: its failure, and whose word it is."""
+    """The evidence that a tree has no proof. `of_work`: its gates or judges say so, and not its slot or main itself."""
 
     failure: Failure
-    by: Against
+    of_work: bool = False
 
 
 @dataclass(slots=True)
@@ -53,16 +42,16 @@ class Proving(Judges):
         """What the gates have against the tree."""
         gated = self.gated
         if gated.failure is not None:
-            return Unproven(gated.failure, Against.SLOT)
+            return Unproven(gated.failure)
         if gated.fixed:
-            return Unproven(_to_be_fixed(gated.results[-1]), Against.FIXED)
+            return Unproven(_to_be_fixed(gated.results[-1]))
         if (red := gates_failure(gated.results, self.gates)) is not None:
-            return Unproven(red, Against.GATES)
+            return Unproven(red, of_work=True)
         if not all_hard_passed(self.gates, gated.results):
             missing = Failure(
                 FailureKind.ENVIRONMENT, "not every hard gate was run", rule="gates-missing", charged=False
             )
-            return Unproven(missing, Against.SLOT)
+            return Unproven(missing)
         return None
 
     def beside_main(self, failure: Failure) -> Unproven:
@@ -80,7 +69,7 @@ class Proving(Judges):
                 failure = blamed(failure, task.main)
         if scope.cancel.cancelled:
             raise CutShort  # whether main fails as well was not seen
-        return Unproven(on_main, Against.MAIN) if on_main is not None else Unproven(failure, Against.GATES)
+        return Unproven(on_main) if on_main is not None else Unproven(failure, of_work=True)
 
     @property
     def proof(self) -> Proof:
@@ -99,12 +88,12 @@ def prove(proving: Proving, *, judged: bool = True, let: frozenset[str] | None =
     proving.run_gates()
     unproven = proving.by_gates
     if unproven is not None:
-        return proving.beside_main(unproven.failure) if unproven.by is Against.GATES else unproven
+        return proving.beside_main(unproven.failure) if unproven.of_work else unproven
     failure = proving.failure() if judged else None
     if failure is not None and not (
         failure.rule == CONTRADICTED and let is not None and let >= {*failure.failing_tests}
     ):
-        return Unproven(failure, Against.JUDGES)
+        return Unproven(failure, of_work=True)
     return proving.proof
 
 

@@ -16,7 +16,7 @@ from noface.attempt.gate_session import Task
 from noface.attempt.held_secrets import why_held_back, without_history
 from noface.attempt.judge import conflict
 from noface.attempt.judges import CutShort
-from noface.attempt.prove import Against, Proving
+from noface.attempt.prove import Proving
 from noface.attempt.prove import prove as prove_tree
 from noface.engine.changed_tests import let_for
 from noface.engine.context import RunContext
@@ -170,8 +170,7 @@ def prove(
         return None
     if isinstance(proven, Proof):
         return proven
-    overruled = proven.by in (Against.GATES, Against.JUDGES)
-    return _overruled(proven.failure, main) if overruled else proven.failure
+    return _overruled(proven.failure, main) if proven.of_work else proven.failure
 
 
 def _overruled(failure: Failure, main: str) -> Failure:

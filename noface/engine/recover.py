@@ -84,17 +84,14 @@ def as_configured(context: RunContext, order: AttemptOrder) -> AttemptOrder:
     if now is not None:
         issue = replace(issue, paths=now.paths, accept=now.accept, recheck=now.recheck, may_change=now.may_change)
         issue = replace(issue, accept_timeout_s=now.accept_timeout_s)
-    protection = protection_for(context, issue, order.main)
-    return replace(
-        order,
-        issue=issue,
-        model=_with_variables(context, order.model),
-        gates=context.gates_for(issue),
-        protected=protection.patterns,
-        may_change=protection.may_change,
-        any_case=protection.any_case,
-        known_failures=context.known,
-    )
+    model, gates = _with_variables(context, order.model), context.gates_for(issue)
+    return _protected(context, replace(order, issue=issue, model=model, gates=gates, known_failures=context.known))
+
+
+def _protected(context: RunContext, order: AttemptOrder) -> AttemptOrder:
+    """Return the order with what is protected now."""
+    now = protection_for(context, order.issue, order.main)
+    return replace(order, protected=now.patterns, may_change=now.may_change, any_case=now.any_case)
 
 
 def _with_variables(context: RunContext, model: ModelSpec) -> ModelSpec:
@@ -197,7 +194,7 @@ def without_end(context: RunContext, order: AttemptOrder) -> Interrupted:
 
 def with_work(context: RunContext, order: AttemptOrder, report: Interrupted) -> Interrupted:
     """Keep what is in the attempt's workspace, and return the report with it. Raises GitError where that fails."""
-    attempt = _attempt(context, order)
+    attempt = Attempt(_protected(context, order), context.quiet_scope(Canceller()))
     if not (attempt.folder / "order.json").exists():
         return report  # the workspace was not this attempt's yet
     taken = attempt.with_aside_held(attempt.take(context.env.agent_slot(order.slot), INTERRUPTED))
@@ -206,14 +203,6 @@ def with_work(context: RunContext, order: AttemptOrder, report: Interrupted) -> 
     _, own = attempt.keep_patches(taken)
     snapshot = attempt.hold_outcome(taken.snapshot, INTERRUPTED)
     return replace(report, snapshot=masked_snapshot(snapshot, context.env.masker, own), patch_hash=taken.patch_hash)
-
-
-def _attempt(context: RunContext, order: AttemptOrder) -> Attempt:
-    """Return the attempt of an order, with what is protected now."""
-    protection = protection_for(context, order.issue, order.main)
-    protected, may_change, any_case = protection.patterns, protection.may_change, protection.any_case
-    order = replace(order, protected=protected, may_change=may_change, any_case=any_case)
-    return Attempt(order, context.quiet_scope(Canceller()))
 
 
 def _learn_landings(context: RunContext) -> None:

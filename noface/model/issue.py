@@ -1,6 +1,6 @@
 """An issue, the backlog, and what noface remembers of an issue between ticks. Times are epoch seconds."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from noface.model.taxonomy import IssueStatus
@@ -43,21 +43,17 @@ class Issue:
 
 def joined(issues: Sequence[Issue]) -> Issue:
     """Return the issue whose work is that of all of these together: what one of them lets change, may change."""
-    first, *others = issues
-    if not others:
-        return first
-    return replace(
-        first,
-        body="\n\n".join((first.body, *(f"{each.title}\n\n{each.body}" for each in others))),
-        paths=_all(each.paths for each in issues) if all(each.paths for each in issues) else (),
-        accept=_all(each.accept for each in issues),
-        parent=next((each.parent for each in issues if each.parent is not None), None),
-        may_change=_all(each.may_change for each in issues),
-    )
-
-
-def _all(values: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(value for each in values for value in each))
+    whole, *others = issues
+    for each in others:
+        whole = replace(
+            whole,
+            body=f"{whole.body}\n\n{each.title}\n\n{each.body}",
+            paths=(*whole.paths, *each.paths) if whole.paths and each.paths else (),
+            accept=(*whole.accept, *each.accept),
+            may_change=(*whole.may_change, *each.may_change),
+            parent=whole.parent or each.parent,
+        )
+    return whole
 
 
 @dataclass(frozen=True, slots=True)

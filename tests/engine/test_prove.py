@@ -7,7 +7,7 @@ import pytest
 from support.project import PYTEST
 
 from noface.attempt.gate_session import Task
-from noface.attempt.prove import Against, Proving, Unproven, prove
+from noface.attempt.prove import Proving, Unproven, prove
 from noface.cli.run_session import make_context, open_project
 from noface.cli.wiring import RunOptions, settings
 from noface.engine.preflight import preflight
@@ -65,10 +65,10 @@ def test_a_tree_is_proven_for_all_issues_whose_work_it_holds_or_for_none(proven)
 
     _, alone = proven(EXACT | TWICE, OTHER)
     assert isinstance(alone, Unproven)
-    assert alone.by is Against.JUDGES
+    assert alone.of_work
     assert "tests/test_calc.py" in alone.failure.message
 
 
 def test_a_red_gate_is_told_from_a_red_main(proven):
     _, red = proven({"calc.py": GOOD.replace("// 2", "// 3")}, OTHER)
-    assert (red.by, red.failure.gate, red.failure.charged) == (Against.GATES, "check", True)
+    assert (red.of_work, red.failure.gate, red.failure.charged) == (True, "check", True)
