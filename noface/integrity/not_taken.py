@@ -22,7 +22,7 @@ NOT_TAKEN = "not-taken"
 """The rule of a worker whose change is nothing but files that are not taken."""
 BRING = "Bring the work to where it is part of the change, as it says above, or say in your report why it cannot be."
 """What the next worker is told to do about it."""
-NO_PART = "no part of the change"
+_NO_PART = "no part of the change"
 """What messages about such files say, before they name them."""
 _SHOWN_MAX = 3
 _NAMED_CHARS_MAX = 300
@@ -43,7 +43,7 @@ def only_these(files: tuple[NotTaken, ...], commit: str | None, paths: tuple[str
     """Return the failure of a worker that left nothing else; `paths` are those that its issue may touch."""
     return Failure(
         FailureKind.NO_DIFF,
-        f"what the worker left is {NO_PART}: {_named(files)}. {_ways(files, commit, paths)}",
+        f"what the worker left is {_NO_PART}: {_named(files)}. {_ways(files, commit, paths)}",
         rule=NOT_TAKEN,
         signature=f"{NOT_TAKEN}:{files[0].path}",
         evidence=tuple(f"{one.path}: {one.why}" for one in files[:_LINES_MAX]),
@@ -65,14 +65,19 @@ def with_missing(
         failure,
         kind=FailureKind.RUNTIME_ERROR if environment else failure.kind,
         charged=failure.charged or environment,
-        message=f"{failure.message}; it misses what is {NO_PART}: {_named(missing)}. {_ways(missing, commit, paths)}",
+        message=f"{failure.message}; it misses what is {_NO_PART}: {_named(missing)}. {_ways(missing, commit, paths)}",
         evidence=(*failure.evidence, *(f"{one.path}: {one.why}" for one in missing[:_SHOWN_MAX])),
     )
 
 
 def told_of(earlier: Iterable[PriorFailure]) -> str:
     """Return what workers were told of files that are not taken: what they leave again all the same is wanted."""
-    return "\n".join(one.message.partition(NO_PART)[2] for one in earlier if NO_PART in one.message)
+    return "\n".join(left for one in earlier if (left := named_in(one.message)))
+
+
+def named_in(message: str) -> str:
+    """Return what a failure's message says of such files, "" if it names none; no row keeps more of them."""
+    return message.partition(_NO_PART)[2].lstrip(": ")
 
 
 def _named(files: tuple[NotTaken, ...]) -> str:

@@ -16,7 +16,7 @@ from noface.data import table
 from noface.integrity.covered import SURROUNDINGS
 from noface.integrity.diff_names import UnfitRule
 from noface.integrity.judges import Part, part_of
-from noface.integrity.not_taken import NO_PART
+from noface.integrity.not_taken import named_in
 from noface.integrity.tampering import BY_BODY, BY_MAIN
 from noface.model.actions import ApprovalKind, Block, RequestApproval, approval_kind, followed_by
 from noface.model.attempt import PastAttempt, met
@@ -56,8 +56,8 @@ def blocked_question(issue: Issue, kind: FailureKind, history: History) -> str:
     gated = _gated(history)
     if kind is FailureKind.NO_DIFF and gated is not None and gated.failure is not None:
         failure, kind = gated.failure, gated.failure.kind  # nothing was changed, and that is what is wrong still
-    if failure is not None and NO_PART in failure.message:
-        named = quoted(failure.message.partition(NO_PART)[2].lstrip(": "), _QUOTED_CHARS_MAX)
+    if failure is not None and (left := named_in(failure.message)):
+        named = quoted(left, _QUOTED_CHARS_MAX)
         return f"How can what issue {issue.id} needs be part of the project? noface found: {named}"
     tests = failure.failing_tests if failure is not None else ()
     if tests and kind.info.names_tests:
