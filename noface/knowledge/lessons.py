@@ -220,6 +220,7 @@ def fits(failure: Failure, lesson: Lesson, parts: tuple[str, ...]) -> bool:
     """
     shared = set(parts) & set(lesson.parts)
     tests = {path for path in shared if is_test_file(path)}
+    # What a lesson has in common beside tests must be the product, unless it is about nothing but tests.
     product = shared - tests or all(is_test_file(path) for path in lesson.parts)
     if not shared or not product or not in_workers_hands(failure):
         return False

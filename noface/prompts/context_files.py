@@ -113,6 +113,7 @@ def _by_words(
 ) -> tuple[ContextFile, ...]:
     known = frozenset(tracked)
     by_word = {word: search(word) & known | {path for path in tracked if word in path.lower()} for word in words}
+    # Of two or three files a word may be in most, and tell something all the same.
     telling = {word: paths for word, paths in by_word.items() if len(paths) <= max(2, _COMMON * len(tracked))}
     weights = {word: math.log(1 + len(tracked) / max(1, len(paths))) for word, paths in telling.items()}
     total = sum(weights.values())

@@ -149,6 +149,7 @@ def _end(output: str) -> str:
     left_out = len(output.strip()) - len(end)
     if not left_out:
         return end
+    # From the next line on: the first may have been cut in its middle.
     whole = end.partition("\n")[2] or end
     return f"{_MARK.format(left_out=left_out + len(end) - len(whole))}{whole}"
 

@@ -67,6 +67,7 @@ def _environment(templates: tuple[tuple[str, str], ...]) -> "Environment":
     made = ImmutableSandboxedEnvironment(
         loader=FunctionLoader(load),
         undefined=StrictUndefined,
+        # There is no HTML: by it `finalize` can tell what has been through a filter, which alone is Markup.
         autoescape=True,
         finalize=shown,
         trim_blocks=True,
