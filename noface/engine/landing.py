@@ -382,7 +382,7 @@ class MergeQueue:
             case Rejected(moved=True):
                 self._drop_intent(entry, intended)
                 entry.proof = None
-            case Rejected(reason=why, said=said):
+            case Rejected(reason=why, server_words=said):
                 self._drop_intent(entry, intended)
                 self._hold(entry, Blocked(f"main cannot be pushed: {said or why.line}. {why.advice}"))
                 pauses = _REFUSED_PAUSES_S[entry.refusals :] or _REFUSED_PAUSES_S[-1:]

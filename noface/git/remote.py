@@ -58,11 +58,11 @@ class Pushed:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The remote did not take a push of `ref`. `said` is what the server itself said, "" if it said nothing."""
+    """The remote did not take a push of `ref`. `server_words` is what the server itself answered, "" if nothing."""
 
     ref: str
     reason: RemoteReason
-    said: str = ""
+    server_words: str = ""
 
     @property
     def moved(self) -> bool:

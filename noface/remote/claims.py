@@ -305,7 +305,7 @@ def claim(
     taken = tuple((asked[ref].claim.issue, asked[ref]) for ref, result in results.items() if isinstance(result, Pushed))
     refusals = [result for result in results.values() if isinstance(result, Rejected)]
     lost = [replace(asked[each.ref].claim, machine="another machine, just now") for each in refusals if each.moved]
-    refused = next((each.said or each.reason.line for each in refusals if not each.moved), "")
+    refused = next((each.server_words or each.reason.line for each in refusals if not each.moved), "")
     others = (*elsewhere, *((each.issue, each) for each in lost))
     return Claimed(taken, others, refused=refused, fetched=fetch_again(context, cancel) if taken else "")
 

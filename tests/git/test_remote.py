@@ -208,7 +208,7 @@ def test_what_a_server_refuses_is_told_in_its_own_words(work, words, cause):
     refused = origin(work).push(git(work, "rev-parse", "main"), "refs/heads/x", "")
     assert isinstance(refused, Rejected)
     assert refused.reason.cause is cause
-    assert refused.said.splitlines() == [line.strip() for line in words.splitlines()]
+    assert refused.server_words.splitlines() == [line.strip() for line in words.splitlines()]
     assert refs(bare_of(work), "refs/heads/x") == ""
 
 
@@ -270,7 +270,7 @@ def test_a_branch_that_is_protected_there_is_told_in_github_s_words(work, github
     refused = origin(work, token=lambda _: token).push(commit(work), "refs/heads/main", before)
     assert isinstance(refused, Rejected)
     assert refused.reason.cause is RemoteCause.PROTECTED
-    assert "GH006" in refused.said
+    assert "GH006" in refused.server_words
 
 
 @pytest.mark.parametrize("url", ["http://git.example.com/x.git", "ssh://git@github.com/x", "file:///srv/x.git"])
