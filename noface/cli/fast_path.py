@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from noface.data.trackers import TRACKERS, tracker_settings
-from noface.git.locate import Location, locate
+from noface.git.locate import RepositoryFolders, locate
 from noface.store.overview import Overview, Rows
 from noface.store.records import SCHEMA_VERSION
 
@@ -70,7 +70,7 @@ def read_only(path: Path, busy_s: float) -> Rows:
     return rows
 
 
-def fingerprint(location: Location, tables: Mapping[str, object]) -> str | None:
+def fingerprint(location: RepositoryFolders, tables: Mapping[str, object]) -> str | None:
     """Return the fingerprint of the tracker that the tables of noface.toml name; None if they name no known one."""
     settings = tracker_settings(tables)
     if settings is None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noface.git.locate import Location, locate
+from noface.git.locate import RepositoryFolders, locate
 from noface.model.issue import Backlog
 from noface.store.database import Database
 from noface.store.reader import Reader
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class ReadSession:
     """A repository's state as a looking command sees it; `exists` is False before the first run."""
 
-    location: Location
+    location: RepositoryFolders
     database: Database
     reader: Reader
     tracker: Tracker

@@ -7,7 +7,7 @@ creates something looks first whether it is there.
 from collections.abc import Collection
 from typing import Protocol
 
-from noface.forge.rules import Refusal
+from noface.forge.rules import RuleRefusal
 from noface.model.pull_request import Check, PullDraft, PullRequest, Review
 
 
@@ -24,7 +24,7 @@ class Forge(Protocol):
     def check_access(self) -> None:
         """Raise ForgeError, which tells why, if nothing can be pushed or proposed. It only reads."""
 
-    def refusals(self, branch: str, email: str, messages: tuple[str, ...]) -> tuple[Refusal, ...]:
+    def refusals(self, branch: str, email: str, messages: tuple[str, ...]) -> tuple[RuleRefusal, ...]:
         """Return what rules would refuse of pushes to a branch by commits like these. It only reads."""
 
     def wants_linear(self, branch: str) -> bool:

@@ -17,7 +17,7 @@ from noface.forge.job_log import failed_steps
 from noface.forge.parse import Object
 from noface.forge.people import People
 from noface.forge.rest import NOT_FOR_US, Client, RefusedError
-from noface.forge.rules import BranchRule, Refusal, may_bypass, refusals, rules_of, wants_linear
+from noface.forge.rules import BranchRule, RuleRefusal, may_bypass, refusals, rules_of, wants_linear
 from noface.model.pull_request import Check, PullDraft, PullRequest, PullState, Review
 from noface.model.quoting import short
 
@@ -81,7 +81,7 @@ class GithubForge:
         if login == _OF_WORKFLOWS:
             self._check_may_propose(home)
 
-    def refusals(self, branch: str, email: str, messages: tuple[str, ...]) -> tuple[Refusal, ...]:
+    def refusals(self, branch: str, email: str, messages: tuple[str, ...]) -> tuple[RuleRefusal, ...]:
         """Return what the repository's rules would refuse of pushes to a branch by commits like these. It only reads.
 
         Servers and tokens that do not show rules tell of none: then the first push tells.

@@ -43,7 +43,7 @@ class BranchRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RuleRefusal:
     """What a rule would refuse. `certain` is False if the token's owner may be let past it all the same."""
 
     kind: str
@@ -72,7 +72,7 @@ def wants_linear(rules: Iterable[BranchRule]) -> bool:
     return any(rule.kind == "required_linear_history" and not rule.bypass for rule in rules)
 
 
-def refusals(rules: Iterable[BranchRule], branch: str, email: str, messages: tuple[str, ...]) -> Iterator[Refusal]:
+def refusals(rules: Iterable[BranchRule], branch: str, email: str, messages: tuple[str, ...]) -> Iterator[RuleRefusal]:
     """Yield what rules would refuse of pushes to a branch, by commits of this address with these messages."""
     for rule in rules:
         if rule.bypass:
@@ -82,14 +82,14 @@ def refusals(rules: Iterable[BranchRule], branch: str, email: str, messages: tup
             name, means = _KINDS[rule.kind]
             or_sign = ", or sign with [landing] sign = true" if rule.kind == "required_signatures" else ""
             sentence = f"the rule `{name}` holds for {branch}: {means}"
-            yield Refusal(rule.kind, sentence, f"{_OUT}{or_sign} (Settings, Rules).", certain)
+            yield RuleRefusal(rule.kind, sentence, f"{_OUT}{or_sign} (Settings, Rules).", certain)
         elif rule.kind in _PATTERNS:
             name, what = _PATTERNS[rule.kind]
             values = {"branch": (branch,), "email": (email,), "message": messages}[what]
             if values and not any(_fits(rule.parameters, value) for value in values):
                 how = f"{text(rule.parameters, 'operator').replace('_', ' ')} {text(rule.parameters, 'pattern')!r}"
                 no = "not " * bool(rule.parameters.get("negate"))
-                yield Refusal(
+                yield RuleRefusal(
                     rule.kind,
                     f"the rule `{name}` wants {no}{how}, and {values[0]!r} is otherwise",
                     f"{_OUT} (Settings, Rules).",

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from noface.errors import UsageError
 
 
-class Location(NamedTuple):
+class RepositoryFolders(NamedTuple):
     """A working tree's top and the git dir that all its worktrees share."""
 
     root: Path
@@ -28,15 +28,15 @@ class Location(NamedTuple):
         return f" refs/heads/{name}\n" in packed
 
 
-def locate(start: Path) -> Location:
+def locate(start: Path) -> RepositoryFolders:
     """Return the repository around `start`; raise UsageError if there is none."""
     for folder in (start, *start.parents):
         git_dir = folder / ".git"
         if git_dir.is_dir():
-            return Location(folder, _common(git_dir))
+            return RepositoryFolders(folder, _common(git_dir))
         if git_dir.is_file():
             pointer = git_dir.read_text().removeprefix("gitdir:").strip()
-            return Location(folder, _common((folder / pointer).resolve()))
+            return RepositoryFolders(folder, _common((folder / pointer).resolve()))
     raise nothing_around(start)
 
 
