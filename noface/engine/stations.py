@@ -131,23 +131,17 @@ class Story:
     job: Job[Any] | None = None
 
 
+@dataclass(slots=True, eq=False)
 class Stations:
     """Resumes the stories of a run, in the loop's thread; `broken` is told of what broke noface itself in a thread."""
 
-    def __init__(
-        self,
-        clock: Clock,
-        inbox: "queue.SimpleQueue[object]",
-        jobs: Jobs,
-        broken: Callable[[BaseException], None],
-    ) -> None:
-        self._clock = clock
-        self._inbox = inbox
-        self._jobs = jobs
-        self._broken = broken
-        self._stories: list[Story] = []
-        self._of: dict[Station, list[Story]] = {}
-        self.stopping = False
+    clock: Clock
+    inbox: "queue.SimpleQueue[object]"
+    jobs: Jobs
+    broken: Callable[[BaseException], None]
+    stopping: bool = False
+    _stories: list[Story] = field(default_factory=list)
+    _of: dict[Station, list[Story]] = field(default_factory=dict)
 
     def open(self, stations: Iterable[Station], heed: Callable[[object], bool]) -> None:
         """Take the stations of a run, and wait for the first calls of those that are worth it."""
@@ -182,11 +176,10 @@ class Stations:
             self._tick(story)
 
     def _tick(self, story: Story) -> None:
-        if story not in self._stories or story.job is not None or (self.stopping and not story.waits.always):
+        waits = story.waits
+        if isinstance(waits, Job) or story not in self._stories or (self.stopping and not waits.always):
             return
-        if isinstance(story.waits, Job):
-            self._start(story, story.waits)
-        elif story.waits.until <= self._clock.now():
+        if waits.until <= self.clock.now():
             self._resume(story, partial(story.steps.send, None))
 
     def _settle(self, stories: list[Story], seconds: float, heed: Callable[[object], bool]) -> None:
@@ -198,24 +191,22 @@ class Stations:
             if all(story.job is None for story in stories):
                 return
             try:
-                if heed(self._inbox.get(timeout=max(0.0, deadline - time.monotonic()))):
+                if heed(self.inbox.get(timeout=max(0.0, deadline - time.monotonic()))):
                     return
             except queue.Empty:
                 return
 
     def _resume(self, story: Story, step: Callable[[], Job[Any] | Tick]) -> None:
         try:
-            story.waits = step()
+            waits = story.waits = step()
         except StopIteration:
             if story in self._stories:
                 self._stories.remove(story)
             return
-        if isinstance(story.waits, Job) and (story.waits.always or not self.stopping):
-            self._start(story, story.waits)
-
-    def _start(self, story: Story, job: Job[Any]) -> None:
-        job.done, job.heard = partial(self._came, story), True
-        story.job = self._jobs.start(job)
+        # A job that is due while the run is stopped never begins: the next run goes on from what is recorded.
+        if isinstance(waits, Job) and (waits.always or not self.stopping):
+            waits.done, waits.heard = partial(self._came, story), True
+            story.job = self.jobs.start(waits)
 
     def _came(self, story: Story, job: Job[Any]) -> None:
         story.job = None
@@ -230,4 +221,4 @@ class Stations:
             if error is not job.error:
                 raise
             self._stories.remove(story)
-            self._broken(error)
+            self.broken(error)

@@ -1,4 +1,4 @@
-"""Which stations a run has, in the order in which they have their turn."""
+"""Which stories and stations a run has, in the order in which they have their turn."""
 
 from functools import partial
 
@@ -6,7 +6,7 @@ from noface.engine.engine import Elsewhere, RunParts
 from noface.engine.stations import Station
 from noface.remote.claims import ClaimKeeper
 from noface.remote.follow_pulls import PullFollower
-from noface.remote.main_watch import MainWatch
+from noface.remote.main_watch import watch_main
 from noface.remote.publishing import Publishing
 from noface.remote.publishing_checks import check_publishing
 from noface.remote.tracker_answers import Listener
@@ -29,7 +29,8 @@ def _stations(issues: RemoteIssues | None, run: RunParts) -> tuple[Station, ...]
         context.publications.back()  # it was another tracker that was away
     if context.forge is not None:
         stations.append(PullFollower(run, context.forge, listener))
-    stations.append(MainWatch(run))
+    if context.settings.landing.publishes:
+        run.stations.begin(watch_main(run))
     if context.settings.landing.pull_request:
         stations.append(Publishing(run))
     return (*stations, claims)  # the last: what another station does not admit is not claimed

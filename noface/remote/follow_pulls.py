@@ -55,7 +55,7 @@ from noface.recovery.requests import closed_request, rounds_request, taken_pull_
 from noface.recovery.review_words import asking, command_of, review_key, unheard, words_of
 from noface.recovery.said import ASKING
 from noface.remote.places import clean
-from noface.remote.pull_look import Eyes, Looked, look_at, not_shown, say
+from noface.remote.pull_look import PullReader, PullSnapshot, look_at, not_shown, say
 from noface.remote.tracker_answers import Listener
 from noface.remote.web_commits import adopt
 from noface.secrets.masked_records import masked_issue
@@ -76,7 +76,7 @@ _DONE_WITH = (IssueStatus.MERGED, IssueStatus.SKIPPED, IssueStatus.EPIC)
 class _Seen:
     """What a thread has seen and said; `error` ended it."""
 
-    looks: list[Looked] = field(default_factory=list)
+    looks: list[PullSnapshot] = field(default_factory=list)
     words: "list[_Word]" = field(default_factory=list)
     changed: Mapping[int, float] = field(default_factory=dict)
     error: ForgeError | None = None
@@ -99,7 +99,7 @@ class PullFollower(Station):
         self.forge, self.listener = forge, listener
         self._asked: dict[str, tuple[str, Asked]] = {}
         self._looks: dict[str, Look] = {}
-        self._held: dict[str, Looked] = {}
+        self._held: dict[str, PullSnapshot] = {}
         self._listed_at = float("-inf")
         self._newest: float | None = None
         self._changes: dict[int, float] = {}
@@ -268,7 +268,7 @@ class PullFollower(Station):
             seen.error = error
         return seen
 
-    def _eyes(self, cancel: Canceller) -> Eyes:
+    def _eyes(self, cancel: Canceller) -> PullReader:
         context, env, remote = self.context, self.context.env, self.context.remote
 
         def fetch_main() -> None:
@@ -279,7 +279,7 @@ class PullFollower(Station):
             if remote is not None:
                 remote.fetch(f"+refs/heads/{pull.branch}:{hold_ref(pull.issue_id, TAKEN)}", cancel=cancel)
 
-        return Eyes(
+        return PullReader(
             self.forge,
             env.plumbing,
             context.settings.landing,
@@ -325,7 +325,7 @@ class PullFollower(Station):
 
     # Carrying out
 
-    def _carry_out(self, looked: Looked) -> None:
+    def _carry_out(self, looked: PullSnapshot) -> None:
         """Carry out what a look led to, unless it is out of date by now."""
         before = looked.followed
         pull, state = self._of(before.issue_id), self.context.reader.state(before.issue_id)
@@ -367,7 +367,7 @@ class PullFollower(Station):
             case _:
                 assert_never(decision)
 
-    def _listened(self, looked: Looked) -> Looked:
+    def _listened(self, looked: PullSnapshot) -> PullSnapshot:
         """Act on commands that people write on the pull request, and on words where the issue waits for an answer."""
         issue_id = looked.followed.issue_id
         for review in unheard(looked.look.reviews, looked.seen.answered):
@@ -385,7 +385,7 @@ class PullFollower(Station):
             looked = replace(looked, seen=seen)
         return looked
 
-    def _hold(self, looked: Looked) -> None:
+    def _hold(self, looked: PullSnapshot) -> None:
         """Keep what others did to a pull request until the work on its issue has ended; a merge ends that work."""
         issue_id = looked.followed.issue_id
         match looked.decision:
@@ -398,7 +398,7 @@ class PullFollower(Station):
             case _:
                 pass
 
-    def _merged(self, looked: Looked, merged: Merged) -> None:
+    def _merged(self, looked: PullSnapshot, merged: Merged) -> None:
         context, before = self.context, looked.followed
         now = context.clock.now()
         with self.context.questions.together():
@@ -411,7 +411,7 @@ class PullFollower(Station):
             keep_lesson(context, issue)
         context.backlog_changed()
 
-    def _still_open(self, issue: Issue, looked: Looked, decision: StillOpen, pull: Followed) -> None:
+    def _still_open(self, issue: Issue, looked: PullSnapshot, decision: StillOpen, pull: Followed) -> None:
         """Record what it waits for; one that was closed, or a person's, and is not any more goes on."""
         context, now = self.context, self.context.clock.now()
         seen = still_open(looked.seen, decision, looked.look.checks, now)
@@ -424,26 +424,26 @@ class PullFollower(Station):
             if (seen, standing(looked.look.checks)) != (pull.seen, pull.checks):
                 self.context.pulls.seen(now, issue.id, seen=encode(seen), checks=standing(looked.look.checks))
 
-    def _remember(self, looked: Looked, *, rounds: int = -1, checks: str = "") -> None:
+    def _remember(self, looked: PullSnapshot, *, rounds: int = -1, checks: str = "") -> None:
         seen = encode(looked.seen)
         self.context.pulls.seen(
             self.context.clock.now(), looked.followed.issue_id, seen=seen, checks=checks, rounds=rounds
         )
 
-    def _closed(self, issue: Issue, looked: Looked, closed: ClosedUnmerged) -> None:
+    def _closed(self, issue: Issue, looked: PullSnapshot, closed: ClosedUnmerged) -> None:
         past, how = history(self.context, issue), configured(self.context, issue)
         masked = masked_issue(issue, self.context.env.masker)
         request = closed_request(masked, closed, looked.followed, past, how)
         self._block(looked, closed.reason, request, PullStep.CLOSED)
 
-    def _taken(self, issue: Issue, looked: Looked, taken: TakenByPerson) -> None:
+    def _taken(self, issue: Issue, looked: PullSnapshot, taken: TakenByPerson) -> None:
         past, how = history(self.context, issue), configured(self.context, issue)
         masked = masked_issue(issue, self.context.env.masker)
         request = taken_pull_request(masked, taken, looked.followed, past, how)
         seen = replace(looked.seen, taken=taken.head)
         self._block(replace(looked, seen=seen), taken.reason, request, PullStep.TAKEN)
 
-    def _block(self, looked: Looked, reason: str, request: PersonRequest, step: PullStep) -> None:
+    def _block(self, looked: PullSnapshot, reason: str, request: PersonRequest, step: PullStep) -> None:
         now, issue_id = self.context.clock.now(), looked.followed.issue_id
         with self.context.questions.together():
             self._remember(looked)
@@ -452,7 +452,7 @@ class PullFollower(Station):
         hit("pull_blocked")
         self.queue.drop(issue_id)
 
-    def _round(self, issue: Issue, looked: Looked, due: RoundDue) -> None:
+    def _round(self, issue: Issue, looked: PullSnapshot, due: RoundDue) -> None:
         """Answer what is due as a failure of the attempt whose work it is about, or ask a person."""
         context, before, failure = self.context, looked.followed, looked.failure
         assert failure is not None  # noqa: S101  # a look that finds a round due has read its evidence
@@ -477,7 +477,7 @@ class PullFollower(Station):
         """Return the kind that a person is asked about; one whose cause lies outside would lift itself."""
         return FailureKind.REVIEW_REJECTED if kind.category.external else kind
 
-    def _go_on(self, issue: Issue, looked: Looked, decision: CommittedThere) -> None:
+    def _go_on(self, issue: Issue, looked: PullSnapshot, decision: CommittedThere) -> None:
         """Take what people have committed by the forge's pages as part of the work, and prove it where that waits."""
         context, now, number = self.context, self.context.clock.now(), looked.followed.attempt
         adopt(context, issue, number, decision.head)
@@ -490,7 +490,7 @@ class PullFollower(Station):
         if proves:
             self.queue.add(QueueEntry(issue, number, decision.head))
 
-    def _prove_again(self, issue: Issue, looked: Looked, decision: Outdated) -> None:
+    def _prove_again(self, issue: Issue, looked: PullSnapshot, decision: Outdated) -> None:
         """Queue the work again: it is proven on the base as it is now, and updates the same pull request."""
         context, before = self.context, looked.followed
         past = context.reader.past(issue.id)
@@ -516,7 +516,7 @@ def _followed(row: PullRow) -> Followed:
     return Followed(number=row.number or 0, seen=seen, **same)
 
 
-def _mended(looked: Looked) -> bool:
+def _mended(looked: PullSnapshot) -> bool:
     """Tell whether what a person was asked about is gone: the checks have passed after all, and nobody asks more."""
     followed, decision = looked.followed, looked.decision
     waits = isinstance(decision, StillOpen) and decision.waits_for in (WaitsFor.REVIEW, WaitsFor.MERGE)

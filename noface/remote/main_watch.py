@@ -1,34 +1,24 @@
-"""Watches the remote's main while a run goes on."""
+"""Watches the remote's main while a run goes on, if what lands here is pushed."""
 
-from collections.abc import Iterable
 from functools import partial
 
 from noface.engine.engine import RunParts
 from noface.engine.ground import fetch_again, mark_landed_elsewhere
-from noface.engine.stations import Station, Steps, Tick, call
+from noface.engine.stations import Steps, Tick, call
 from noface.recovery.polling import Asked, Pace, answered, is_due
 
 
-class MainWatch(Station):
-    """Fetches main again while noface publishes: seldom while nothing comes of it."""
-
-    def __init__(self, run: RunParts) -> None:
-        self._run = run
-
-    def stories(self) -> Iterable[Steps[None]]:
-        """Watch main, if what is landed here is pushed."""
-        return (self._watch(),) if self._run.context.settings.landing.publishes else ()
-
-    def _watch(self) -> Steps[None]:
-        context, pace = self._run.context, Pace(self._run.context.settings.landing.poll_s)
-        asked = Asked(context.clock.now())
-        while True:
-            yield Tick()
-            if not is_due(asked, pace, context.clock.now()):
-                continue
-            gained = yield from call(partial(fetch_again, context))
-            asked = answered(asked, context.clock.now(), changed=bool(gained))
-            if gained:
-                for issue_id in mark_landed_elsewhere(context, gained):
-                    self._run.queue.drop(issue_id)
-                context.backlog_changed()
+def watch_main(run: RunParts) -> Steps[None]:
+    """Fetch main again and again, seldom while nothing comes of it; what has landed there is not landed here."""
+    context, pace = run.context, Pace(run.context.settings.landing.poll_s)
+    asked = Asked(context.clock.now())
+    while True:
+        yield Tick()  # and no time: a clock that is set back would have it wait for one that is long past
+        if not is_due(asked, pace, context.clock.now()):
+            continue
+        gained = yield from call(partial(fetch_again, context))
+        asked = answered(asked, context.clock.now(), changed=bool(gained))
+        if gained:
+            for issue_id in mark_landed_elsewhere(context, gained):
+                run.queue.drop(issue_id)
+            context.backlog_changed()

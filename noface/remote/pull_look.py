@@ -43,7 +43,7 @@ _MARKER = "<!-- noface:rounds -->"
 
 
 @dataclass(frozen=True, slots=True)
-class Eyes:
+class PullReader:
     """What a look needs. `fetch_main` brings the remote's main here, `fetch_branch` the head of a pull request.
 
     Both raise GitError where that cannot be done now.
@@ -60,7 +60,7 @@ class Eyes:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class PullSnapshot:
     """What a look came to. `failure` is what a round answers; `look` spares the next one what has not changed.
 
     `refused`: the forge did not show it.
@@ -79,14 +79,14 @@ class Looked:
         return not self.refused and self.look.pull.state is PullState.OPEN
 
 
-def not_shown(followed: Followed, why: str) -> Looked:
+def not_shown(followed: Followed, why: str) -> PullSnapshot:
     """Return the look at a pull request that the forge refuses to show."""
     stays = PullRequest(followed.number, followed.url, PullState.OPEN, followed.branch, followed.head)
     waits = StillOpen(WaitsFor.PERSON, f"pull request #{followed.number} cannot be read: {why}")
-    return Looked(followed, Look(stays), waits, followed.seen, refused=True)
+    return PullSnapshot(followed, Look(stays), waits, followed.seen, refused=True)
 
 
-def look_at(eyes: Eyes, followed: Followed, before: Look | None, now: float, logs: Path) -> Looked:
+def look_at(eyes: PullReader, followed: Followed, before: Look | None, now: float, logs: Path) -> PullSnapshot:
     """Look at a pull request; `before` is the last look of this run, `logs` the folder for the logs of failed checks.
 
     Raises ForgeAwayError and ForgeError.
@@ -117,10 +117,10 @@ def look_at(eyes: Eyes, followed: Followed, before: Look | None, now: float, log
         decision = _fetched(eyes, decision)
     if isinstance(decision, TakenByPerson):
         decision = _whose(eyes, followed, decision)
-    return Looked(followed, look, decision, followed.seen, failure)
+    return PullSnapshot(followed, look, decision, followed.seen, failure)
 
 
-def _whose(eyes: Eyes, followed: Followed, taken: TakenByPerson) -> TakenByPerson | CommittedThere | StillOpen:
+def _whose(eyes: PullReader, followed: Followed, taken: TakenByPerson) -> TakenByPerson | CommittedThere | StillOpen:
     """Tell a person's push from what people commit by the forge's pages; that is known once the commit is here."""
     number = followed.number
     try:
@@ -135,7 +135,7 @@ def _whose(eyes: Eyes, followed: Followed, taken: TakenByPerson) -> TakenByPerso
     return taken
 
 
-def _shown(eyes: Eyes, followed: Followed, before: Look | None) -> Look:
+def _shown(eyes: PullReader, followed: Followed, before: Look | None) -> Look:
     """Ask the forge what it shows, and no more than is needed.
 
     Where it says that the pull request has not changed, the reviews are known, from the second such look on: a review
@@ -160,7 +160,7 @@ def _shown(eyes: Eyes, followed: Followed, before: Look | None) -> Look:
     return replace(look, checks=checks, reviews=reviews, on_base=on_base, unchanged=unchanged)
 
 
-def _reviews(eyes: Eyes, number: int) -> tuple[Review, ...]:
+def _reviews(eyes: PullReader, number: int) -> tuple[Review, ...]:
     """Return the reviews of a pull request, their words without secrets, and without what people say to each other."""
     mask = eyes.masker.text
     shown = (without_talk(review, eyes.login) for review in eyes.forge.reviews(number))
@@ -182,7 +182,7 @@ def _review(due: RoundDue) -> Failure | None:
     return review_failure(who, words, points, HOW, asks_only=due.asks_only)
 
 
-def _failures(eyes: Eyes, checks: tuple[Check, ...], look: Look, logs: Path) -> list[Failure]:
+def _failures(eyes: PullReader, checks: tuple[Check, ...], look: Look, logs: Path) -> list[Failure]:
     """Return the failures of failed checks, each by its own log, which is kept, masked, with the attempt."""
     if not checks:
         return []
@@ -200,7 +200,7 @@ def _failures(eyes: Eyes, checks: tuple[Check, ...], look: Look, logs: Path) -> 
     return failures
 
 
-def _log(eyes: Eyes, check: Check) -> tuple[str, str]:
+def _log(eyes: PullReader, check: Check) -> tuple[str, str]:
     """Return the log of a check, masked; where there is none, "" and why."""
     try:
         return eyes.masker.text(eyes.forge.log(check)[-_LOG_CHARS_MAX:]), ""
@@ -210,7 +210,7 @@ def _log(eyes: Eyes, check: Check) -> tuple[str, str]:
         return "", eyes.masker.text(str(error))
 
 
-def _fetched(eyes: Eyes, merged: Merged) -> Merged | StillOpen:
+def _fetched(eyes: PullReader, merged: Merged) -> Merged | StillOpen:
     """Take a merge for one once the fetched main holds it: what comes after builds on that."""
     missing = StillOpen(WaitsFor.MERGE, f"{merged.reason}; main as it was fetched does not hold that yet")
     try:
@@ -222,7 +222,7 @@ def _fetched(eyes: Eyes, merged: Merged) -> Merged | StillOpen:
         return replace(missing, reason=f"{missing.reason} ({error})")
 
 
-def say(eyes: Eyes, followed: Followed, text: str, replies: Replies) -> None:
+def say(eyes: PullReader, followed: Followed, text: str, replies: Replies) -> None:
     """Say on a pull request what its newest round is for, in one comment that is edited in place, and answer people."""
     try:
         for reply in replies.replies:
