@@ -43,10 +43,11 @@ from noface.integrity.judges import Part, lifted, part_of
 from noface.integrity.leftovers import LEFT_IN, copied, left_in, named_and_nowhere, taken_away, told_once
 from noface.integrity.prose import is_prose, notes_instead
 from noface.integrity.rubbish import rubbish_in
-from noface.integrity.tampering import Line, changed_lines, is_code, is_test_file, shown
+from noface.integrity.tampering import is_code, is_test_file
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateKind
+from noface.model.patch import ChangedLine, changed_lines, decoded
 from noface.model.patterns import matches_any
 from noface.model.protection import asked_paths
 from noface.model.quoting import short
@@ -98,7 +99,7 @@ class _Examination:
             repositories=(
                 made_repositories(changes, self._on_main, issue.may_change) if may_make_repository(changes) else ()
             ),
-            lifted=frozenset(shown(file.path) for file in changes if lifted(file.path, issue)),
+            lifted=frozenset(decoded(file.path) for file in changes if lifted(file.path, issue)),
             only_form=self._only_form(),
             made_asked=asks_for("generated", words_of(issue)) or any(names_file(issue, each.path) for each in changes),
             weaker=EarlierTests(env.plumbing, self.blobs, self.attempt.order, self._parts()).weaker(changes),
@@ -140,14 +141,14 @@ class _Examination:
 
     def _revealing_lines(self) -> tuple[str, ...]:
         """Return the lines by which the product detects its tests."""
-        paths = {shown(change.path) for change in self.files}
+        paths = {decoded(change.path) for change in self.files}
         lines = [line for line in changed_lines(self.patch) if line.path in paths]
         folders = frozenset(part for path in self._on_main if is_test_file(path) for part in path.split("/")[:-1])
         aware = self_aware(lines, folders).items()
         phrases = (phrase for phrase, word in aware if not (word and self._in_product(word)))
         return (*phrases, *self._flags_of_judges(lines))
 
-    def _flags_of_judges(self, lines: list[Line]) -> Iterator[str]:
+    def _flags_of_judges(self, lines: list[ChangedLine]) -> Iterator[str]:
         """Yield the lines that ask for a flag which main's tests and gates set, and nothing of its product knows."""
         order, plumbing = self.attempt.order, self.attempt.plumbing
         product = (line for line in lines if part_of(line.path) in (Part.PRODUCT, Part.SOFT))
@@ -170,7 +171,7 @@ class _Examination:
     def _raw(self) -> Iterator[Unfit]:
         for one in changed_form(self.attempt.plumbing.repository, self.attempt.order.main, self.change.files):
             if not matches_any(one.path, asked_paths(self.attempt.issue)):
-                yield Unfit(UnfitRule.FILTERED, shown(one.path), f"kept through {short(one.by, _TARGET_CHARS_MAX)}")
+                yield Unfit(UnfitRule.FILTERED, decoded(one.path), f"kept through {short(one.by, _TARGET_CHARS_MAX)}")
 
     def _links(self) -> Iterator[Unfit]:
         """Yield the new links out of the project, or in a circle. One that names the workspace has its own rule."""
@@ -181,7 +182,7 @@ class _Examination:
             target = _text(self.blobs, change.new_mode, change.new_oid) or ""
             astray = leads_outside(change.path, target) or leads_in_a_circle(change.path, target)
             if astray and str(self.attempt.env.slots_dir) not in target:
-                yield Unfit(UnfitRule.LINK, shown(change.path), f"it leads to {short(target, _TARGET_CHARS_MAX)}")
+                yield Unfit(UnfitRule.LINK, decoded(change.path), f"it leads to {short(target, _TARGET_CHARS_MAX)}")
 
     def _mere_text(self) -> frozenset[str]:
         """Return the files whose conflict markers are text, and no conflict.
@@ -189,10 +190,10 @@ class _Examination:
         A full parser finds them inside a string; or main has such lines there already; or the issue names the file.
         """
         changes, suspects = self.change.files, frozenset(rules.suspects(self.patch))
-        marked = [change.path for change in changes if shown(change.path) in suspects]
+        marked = [change.path for change in changes if decoded(change.path) in suspects]
         text_only = {path for path in marked if matches_any(path, self.attempt.issue.may_change)}
         for change in changes if suspects else ():
-            language = syntax.language_of(change.path) if shown(change.path) in suspects else None
+            language = syntax.language_of(change.path) if decoded(change.path) in suspects else None
             if language in _MARKERS_ONLY_IN_STRINGS:
                 data = self.blobs.read(change.new_oid, syntax.FILE_BYTES_MAX)
                 if data is not None and syntax.check(change.path, language, data) is None:
@@ -201,7 +202,7 @@ class _Examination:
         places_to_look, main = places(unclear)[:_PLACES_MAX], self.attempt.order.main
         showing = self.attempt.plumbing.with_lines(main, MARKERS, places_to_look) if unclear else ()
         text_only |= {path for path in unclear if kin(path, showing)}
-        return frozenset(map(shown, text_only))
+        return frozenset(map(decoded, text_only))
 
 
 def examine_change(attempt: Attempt, change: Change) -> tuple[Failure, ...]:
@@ -236,7 +237,7 @@ def forgotten(attempt: Judging) -> Failure | None:
     if any(before.rule == LEFT_IN for before in order.earlier):
         return None
     wanted, patch = attempt.env.limits.wanted.by(order.issue), change.patch.decode("utf-8", "replace")
-    files = {shown(file.path): file for file in change.files if not matches_any(file.path, wanted.files)}
+    files = {decoded(file.path): file for file in change.files if not matches_any(file.path, wanted.files)}
     on_main = plumbing.whole(order.main).paths
     new = [file.path for file in change.files if file.old_mode == ABSENT]
     tried = rubbish_in(new, on_main, wanted, {file.path: file.status for file in change.files}, patch)
@@ -252,7 +253,7 @@ def forgotten(attempt: Judging) -> Failure | None:
         )
     like = {basename(path) for path in new}
     origins = plumbing.entries(order.main, tuple(path for path in on_main if basename(path) in like))
-    told = {shown(path): one.what for path, one in tried.items() if one.told}
+    told = {decoded(path): one.what for path, one in tried.items() if one.told}
     told |= copied(change.files, origins) | taken_away(change.files, wanted.said, all_lines)
     return told_once(left, told | named_and_nowhere(change.files, on_main, wanted.said))
 
@@ -275,7 +276,7 @@ def _refused(plumbing: Plumbing, changes: tuple[FileChange, ...]) -> Iterator[Un
     for _, change in read:
         for error in errors.get(change.new_oid, ()):
             if error not in errors.get(change.old_oid, ()):
-                yield Unfit(UnfitRule.FSCK, shown(change.path), fsck_words(error.check, error.words))
+                yield Unfit(UnfitRule.FSCK, decoded(change.path), fsck_words(error.check, error.words))
 
 
 def _manifests(blobs: ObjectReader, changes: tuple[FileChange, ...], commands: tuple[str, ...]) -> list[Manifest]:
@@ -286,7 +287,7 @@ def _manifests(blobs: ObjectReader, changes: tuple[FileChange, ...], commands: t
             old = _text(blobs, change.old_mode, change.old_oid)
             new = _text(blobs, change.new_mode, change.new_oid)
             if old is not None and new is not None:
-                manifests.append(Manifest(shown(change.path), old, new, gone=change.new_mode == ABSENT))
+                manifests.append(Manifest(decoded(change.path), old, new, gone=change.new_mode == ABSENT))
     return manifests
 
 
@@ -315,7 +316,7 @@ def _broken(blobs: ObjectReader, changes: tuple[FileChange, ...]) -> tuple[synta
         if language is None or data is None:
             continue
         left -= len(data)
-        broken = syntax.check(shown(change.path), language, data)
+        broken = syntax.check(decoded(change.path), language, data)
         if broken is not None and _parsed_on_main(blobs, change, language):
             files_broken.append(broken)
     return tuple(files_broken)

@@ -13,9 +13,9 @@ from noface.attempt.changes import added_secrets, change_to, secrets_in_bytes
 from noface.attempt.environment import AttemptEnvironment
 from noface.gates.secrets import AddedSecret, keys_of, secret_failure, without_secrets
 from noface.git.plumbing import Entry, Plumbing, entries_before, make_and_hold, occurring, store_text, tree_with
-from noface.integrity.tampering import shown
 from noface.model.attempt import FileChange, Snapshot, met_note
 from noface.model.failure import Failure
+from noface.model.patch import decoded
 
 _BYTES_MAX = 64 << 20
 _HISTORIES_MAX = 4_096
@@ -71,18 +71,18 @@ def without_history(env: AttemptEnvironment, ref: str, main: str, commit: str, t
     return history_failure(env, alone) or alone
 
 
-def fit_to_show(env: AttemptEnvironment, ref: str, commit: str, shown: str | None) -> str:
+def fit_to_show(env: AttemptEnvironment, ref: str, commit: str, decoded: str | None) -> str:
     """Return a commit that may stand on a branch: `commit`, or its work without secrets, which `ref` holds then.
 
-    It is what is `shown` there already where that says the same.
+    It is what is `decoded` there already where that says the same.
     """
     if history_failure(env, commit) is None:
         return commit
     plumbing = env.plumbing
     base = plumbing.git.ask("merge-base", plumbing.main(), commit)
     tree = without_added_secrets(env, base, plumbing.tree(commit)).tree
-    if shown is not None and plumbing.tree(shown) == tree and history_failure(env, shown) is None:
-        return shown
+    if decoded is not None and plumbing.tree(decoded) == tree and history_failure(env, decoded) is None:
+        return decoded
     return put_on(plumbing, ref, base, tree, commit)
 
 
@@ -141,7 +141,7 @@ def _holding(
     places = {secret.path for secret in found}
     for file in changes:
         marked = without_secrets(file.path.encode("utf-8", "surrogateescape"), env.masker).decode("utf-8", "replace")
-        if places & {file.path, shown(file.path), env.masker.values(file.path), marked}:
+        if places & {file.path, decoded(file.path), env.masker.values(file.path), marked}:
             yield file, marked if marked in places else file.path
 
 

@@ -29,11 +29,12 @@ from noface.integrity.lexing import TEXT_CHARS_MAX
 from noface.integrity.nearest import changed_names, nearest
 from noface.integrity.prose import is_prose
 from noface.integrity.strength import Body, all_bodies, asks_only_more, bodies
-from noface.integrity.tampering import begins_test, blind, is_code, named_among, shown, vacuous
+from noface.integrity.tampering import begins_test, blind, is_code, named_among, vacuous
 from noface.integrity.turned import kept, turned, turned_alike, turned_inside
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateSpec
+from noface.model.patch import decoded
 
 _TESTS_MAX = 500
 _NEAREST_MAX = 20
@@ -231,7 +232,7 @@ class Sensitivity:
         """Return the names in what the change changes of the product; none if that is prose or new data only."""
         changes = self.plumbing.changes(self.task.main, self.task.tree)
         others = (c.path for c in changes if is_code(c.path) or not (c.old_mode == ABSENT or is_prose(c.path)))
-        paths = frozenset(shown(path) for path in others if self.parts(path) in (Part.PRODUCT, Part.SOFT))
+        paths = frozenset(decoded(path) for path in others if self.parts(path) in (Part.PRODUCT, Part.SOFT))
         patch = self.plumbing.diff(self.task.main, self.task.tree).patch.decode("utf-8", "replace")
         return changed_names(patch, paths) if paths else frozenset()
 

@@ -53,7 +53,7 @@ def attempts(session: "ReadSession", issue_id: str) -> "tuple[PastAttempt, ...]"
     """Return an issue's finished attempts; what they changed is read from their patch if no record says it."""
     from dataclasses import replace
 
-    from noface.integrity.tampering import changed_lines
+    from noface.model.patch import changed_lines
 
     def changed(directory: Path) -> tuple[str, ...]:
         return tuple(dict.fromkeys(line.path for line in changed_lines(_patch(directory))))

@@ -14,9 +14,10 @@ from noface.engine.prompt_context import prior_failures
 from noface.git.plumbing import Plumbing
 from noface.integrity.asked_for import Grounds
 from noface.integrity.judges import Part, part_of
-from noface.integrity.tampering import BY_BODY, changed_lines, named_among
+from noface.integrity.tampering import BY_BODY, named_among
 from noface.model.history import ASKED_FOR, CONTESTED, Advice, History, Topic, Verdict
 from noface.model.issue import Issue
+from noface.model.patch import changed_lines
 from noface.model.quoting import some
 from noface.prompts.data import QuestionData
 

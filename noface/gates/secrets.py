@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from noface.integrity.tampering import changed_lines, named_path
 from noface.model.failure import Failure
+from noface.model.patch import changed_lines, patch_files
 from noface.model.patterns import matches_any
 from noface.model.taxonomy import FailureKind
 from noface.secrets.masking import Masker
@@ -22,7 +22,6 @@ _DIFFERENT_CHARS_MIN = 10
 MARK = "[masked by noface: {type}]"
 """What stands for a secret that a patch adds; a patch that holds it has been masked before."""
 _NAMED_MAX = 10
-_AFTER_HEAD = ("@@ ", "diff --git ", "GIT binary patch")
 _NEW_NAME = ("new file mode ", "rename to ", "copy to ")
 _MASK_MORE = "[masked by noface]"
 _MASKED = re.compile(r"\[masked by noface: (?P<type>[\w ()-]{1,60})\]")
@@ -108,17 +107,13 @@ def scan(patch: str, own: Collection[str] = (), allowed: tuple[str, ...] = ()) -
 def _mask_names(rows: list[str], gone: Collection[str], allowed: tuple[str, ...]) -> set[str]:
     """Take keys out of the names of new files; return by what they are told."""
     told_by = set()
-    for start in [at for at, row in enumerate(rows) if row.startswith("diff --git ")]:
-        end = next((at for at in range(start + 1, len(rows)) if rows[at].startswith(_AFTER_HEAD)), len(rows))
-        if not any(row.startswith(_NEW_NAME) for row in rows[start:end]):
-            continue
-        if matches_any(rows[start].rpartition(" b/")[2].rstrip('"'), allowed):
-            continue
-        for key in _real_keys(_Side("", [], [rows[start]])):
+    for file in patch_files("\n".join(rows)):
+        new = any(row.startswith(_NEW_NAME) for row in file.head)
+        for key in _real_keys(_Side("", [], [file.head[0]])) if new and not matches_any(file.named, allowed) else ():
             if key.telltale not in gone:
                 told_by.add(key.telltale)
-                mark = MARK.format(type=key.name)
-                rows[start:end] = [row.replace(key.telltale, mark) for row in rows[start:end]]
+                for at in range(file.start, file.start + len(file.head)):
+                    rows[at] = rows[at].replace(key.telltale, MARK.format(type=key.name))
     return told_by
 
 
@@ -126,12 +121,8 @@ def marked(patch: str) -> tuple[AddedSecret, ...]:
     """Return the secrets that a masked patch adds, as its marks tell, also in the names of files."""
     if "[masked by noface: " not in patch:
         return ()
-    named = [
-        AddedSecret(row.rpartition(" b/")[2].rstrip('"'), match["type"], row)
-        for row in patch.split("\n")
-        if row.startswith("diff --git ")
-        for match in list(_MASKED.finditer(row))[:1]
-    ]
+    heads = ((file.named, file.head[0]) for file in patch_files(patch) if file.head)
+    named = [AddedSecret(path, match["type"], row) for path, row in heads if (match := _MASKED.search(row))]
     written = (
         AddedSecret(line.path, match["type"], line.text.strip()[:_LINE_MAX])
         for line in changed_lines(patch)
@@ -206,18 +197,8 @@ def _mask(rows: list[str], side: _Side, key: Key) -> None:
 
 def _sides(patch: str, sign: str) -> Iterator[_Side]:
     """Yield each file as it is before ("-") or after ("+") a patch, as far as the patch shows it."""
-    path, in_hunk = "", False
-    rows: list[int] = []
-    lines: list[str] = []
-    for at, row in enumerate((*patch.split("\n"), "diff --git ")):
-        if row.startswith("diff --git "):
-            if lines:
-                yield _Side(path, rows, lines)
-            path, rows, lines, in_hunk = "", [], [], False
-        elif not in_hunk and row.startswith(sign * 3 + " "):
-            path = named_path(row[4:])
-        elif row.startswith("@@ "):
-            in_hunk = True
-        elif in_hunk and row[:1] in (sign, " "):
-            rows.append(at)
-            lines.append(row[1:])
+    for file in patch_files(patch):
+        rows = [row for row in file.rows if row.sign in (sign, " ")]
+        if rows:
+            path = file.old if sign == "-" else file.new
+            yield _Side(path, [row.at for row in rows], [row.text for row in rows])

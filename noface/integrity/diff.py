@@ -12,9 +12,10 @@ from noface.integrity.diff_gates import lowered_thresholds, may_hold_threshold
 from noface.integrity.diff_names import Unfit, UnfitRule
 from noface.integrity.diff_text import left_markers, tied_lines
 from noface.integrity.strength import AS_STRONG, Weaker
-from noface.integrity.tampering import BY_BODY, EMPTIED, FEWER_ASSERTIONS, changed_lines, shown, weakened_tests
+from noface.integrity.tampering import BY_BODY, EMPTIED, FEWER_ASSERTIONS, weakened_tests
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
+from noface.model.patch import changed_lines, decoded
 from noface.model.patterns import matches_any
 from noface.model.taxonomy import FailureKind
 
@@ -120,7 +121,7 @@ def suspects(patch: str) -> tuple[str, ...]:
 
 
 def _outside(diff: Diff) -> Failure | None:
-    paths = [shown(c.path) for c in diff.changes if diff.paths and not matches_any(c.path, diff.paths)]
+    paths = [decoded(c.path) for c in diff.changes if diff.paths and not matches_any(c.path, diff.paths)]
     if not paths:
         return None
     allowed = ", ".join(diff.paths)
@@ -136,7 +137,7 @@ def _outside(diff: Diff) -> Failure | None:
 def _repository(diff: Diff) -> Failure | None:
     if not diff.repositories:
         return None
-    folders = tuple(shown(folder) or "." for folder in diff.repositories)
+    folders = tuple(decoded(folder) or "." for folder in diff.repositories)
     return _failure(
         FailureKind.BOUNDARY_VIOLATION,
         "embedded-repository",
@@ -224,7 +225,7 @@ def _tied(diff: Diff) -> Failure | None:
 
 
 def _binary(diff: Diff, limits: DiffLimits) -> Failure | None:
-    sizes = [(diff.sizes.get(change.path, 0), shown(change.path)) for change in binaries(diff.changes)]
+    sizes = [(diff.sizes.get(change.path, 0), decoded(change.path)) for change in binaries(diff.changes)]
     big = sorted((item for item in sizes if item[0] > limits.binary_bytes_max), reverse=True)
     if not big:
         return None
@@ -250,12 +251,12 @@ def _too_big(diff: Diff, limits: DiffLimits) -> Failure | None:
     largest = sorted(counted, key=_size, reverse=True)[:_SHOWN_MAX]
     new = new_folders([change.path for change in counted if change.old_mode == ABSENT], diff.on_main)
     folder, most = next(iter(new.items()), ("", 0))
-    ignorable = f"; {most:,} of them are new, in {shown(folder)}/: if a program makes them, name it in .gitignore"
+    ignorable = f"; {most:,} of them are new, in {decoded(folder)}/: if a program makes them, name it in .gitignore"
     failure = _failure(
         FailureKind.RESOURCE_EXHAUSTED,
         "diff-too-big",
         f"diff size: it changes {' and '.join(over)}{ignorable if 2 * most > files else ''}",
-        tuple(f"{_size(change):,} lines in {shown(change.path)}" for change in largest),
+        tuple(f"{_size(change):,} lines in {decoded(change.path)}" for change in largest),
         "",
     )
     usage, limit = (files, limits.files_max) if files > limits.files_max else (lines, limits.lines_max)
@@ -265,7 +266,7 @@ def _too_big(diff: Diff, limits: DiffLimits) -> Failure | None:
 def _only_form(diff: Diff) -> Failure | None:
     if diff.accepted or not diff.only_form:
         return None
-    paths = [shown(change.path) for change in diff.changes]
+    paths = [decoded(change.path) for change in diff.changes]
     message = f"only form was changed (white space, quotes, ends of lines), in {_listed(paths)}; {_ASK_FOR_IT}"
     return _failure(FailureKind.NO_DIFF, "only-white-space", message, tuple(paths[:_SHOWN_MAX]), "")
 
@@ -275,8 +276,8 @@ def _only_generated(diff: Diff) -> Failure | None:
     named = diff.accepted or diff.made_asked or any(matches_any(path, diff.paths) for path in paths)
     if not paths or named or not all(map(is_generated, paths)):
         return None
-    message = f"only generated files were changed: {_listed(list(map(shown, paths)))}; {_ASK_FOR_IT}"
-    return _failure(FailureKind.NO_DIFF, "only-generated", message, tuple(map(shown, paths[:_SHOWN_MAX])), "")
+    message = f"only generated files were changed: {_listed(list(map(decoded, paths)))}; {_ASK_FOR_IT}"
+    return _failure(FailureKind.NO_DIFF, "only-generated", message, tuple(map(decoded, paths[:_SHOWN_MAX])), "")
 
 
 def _size(change: FileChange) -> int:

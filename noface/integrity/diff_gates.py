@@ -18,7 +18,7 @@ from typing import Any
 from noface.data import pattern
 from noface.diagnosis.syntax import parse_toml
 from noface.integrity.diff_make import Makefile, only_adds_sources, read_makefile
-from noface.integrity.tampering import Line
+from noface.model.patch import ChangedLine
 
 _CALLS_PACKAGE = re.compile(
     r"\b(?:npm|pnpm|yarn|bun)\s+(?:(?:--?[\w-]++(?:=\S++)?|-C\s++\S++|workspaces?\s++foreach\s++\S++)\s++)*+(?:run(?:-script)?\s+)?"
@@ -309,7 +309,7 @@ def may_hold_threshold(path: str) -> bool:
     return pattern("integrity", "thresholds", "files").search(path) is not None
 
 
-def lowered_thresholds(lines: Iterable[Line]) -> tuple[str, ...]:
+def lowered_thresholds(lines: Iterable[ChangedLine]) -> tuple[str, ...]:
     """Return the thresholds that were lowered or taken away, each as a short phrase."""
     old: dict[tuple[str, int], list[float]] = defaultdict(list)
     new: dict[tuple[str, int], list[float]] = defaultdict(list)
@@ -329,7 +329,7 @@ def lowered_thresholds(lines: Iterable[Line]) -> tuple[str, ...]:
     return tuple(changes)
 
 
-def _values(line: Line) -> list[tuple[str, int, float]]:
+def _values(line: ChangedLine) -> list[tuple[str, int, float]]:
     values = [(_key(match["key"]), 1, float(match["value"])) for match in _LEAST.finditer(line.text)]
     values += [(_key(match["key"]), -1, float(match["value"])) for match in _MOST.finditer(line.text)]
     if pattern("integrity", "thresholds", "jest_files").search(line.path):

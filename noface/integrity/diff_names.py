@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from posixpath import dirname, join, normpath
 
-from noface.integrity.tampering import shown
 from noface.model.attempt import ABSENT, FileChange
+from noface.model.patch import decoded
 from noface.model.patterns import matches_any
 
 _PARTS = frozenset({"head", "objects", "refs", "config"})
@@ -293,7 +293,7 @@ def _folded(path: str) -> str:
 
 def _visible(path: str) -> str:
     """Return a path with what cannot be seen in it made visible, accents that stand by themselves among it."""
-    text = shown(path)
+    text = decoded(path)
     apart = not unicodedata.is_normalized("NFC", text)
     text = "".join(f"\\u{ord(c):04x}" if _unseen(c) or (apart and unicodedata.combining(c)) else c for c in text)
     return text if len(text) <= _SHOWN_CHARS_MAX else f"{text[:_SHOWN_CHARS_MAX]}…"

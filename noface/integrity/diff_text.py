@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from noface.integrity.tampering import changed_lines, shown
+from noface.model.patch import changed_lines, decoded
 
 _OURS, _SPLIT, _THEIRS = re.compile(r"<{7}(\s.*)?$"), re.compile(r"={7}\s*$"), re.compile(r">{7}(\s.*)?$")
 _STEPS = (_OURS, _SPLIT, _THEIRS)
@@ -115,7 +115,7 @@ def tied_lines(patch: str, folders: Iterable[str]) -> tuple[Tied, ...]:
 
     A line that was moved, and as many in a file as were taken away there, do not count.
     """
-    names = tuple(dict.fromkeys(shown(folder) for folder in folders if folder))
+    names = tuple(dict.fromkeys(decoded(folder) for folder in folders if folder))
     if not any(name in patch for name in names):
         return ()
     named = re.compile(f"(?:{'|'.join(map(re.escape, names))})(?![\\w.-])")

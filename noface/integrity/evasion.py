@@ -17,9 +17,10 @@ from functools import cache
 
 from noface.data import pattern, table
 from noface.integrity.judges import Part, part_of
-from noface.integrity.tampering import Line, is_code, is_test_file
+from noface.integrity.tampering import is_code, is_test_file
 from noface.integrity.uses import names_file
 from noface.model.attempt import ABSENT, FileChange
+from noface.model.patch import ChangedLine
 
 # A word in two pieces, such as "MAKE" "LEVEL" or 'py' + 'test'.
 _SPLIT = re.compile(r"(?<=\w)([\"'])\s*[+.]?\s*\1(?=\w)")
@@ -31,7 +32,7 @@ def _aware(key: str) -> re.Pattern[str]:
     return pattern("integrity", "self_aware", key)
 
 
-def self_aware(lines: Iterable[Line], folders: Collection[str]) -> dict[str, str]:
+def self_aware(lines: Iterable[ChangedLine], folders: Collection[str]) -> dict[str, str]:
     """Return the added lines of the product that know of the tests, as phrases, with the word that gave each away.
 
     `folders` are main's folders of tests. A line that the change only moves is none of them. Where the word is "" it
@@ -74,9 +75,9 @@ _QUOTED_FLAG = re.compile(
 )
 
 
-def flags_asked(lines: Iterable[Line]) -> dict[str, Line]:
+def flags_asked(lines: Iterable[ChangedLine]) -> dict[str, ChangedLine]:
     """Return the names of flags that added lines of code ask for: variables, keys of settings, globals in capitals."""
-    result: dict[str, Line] = {}
+    result: dict[str, ChangedLine] = {}
     for line in lines:
         if not line.removed and is_code(line.path) and not _COMMENT.match(line.text):
             for match in _QUOTED_FLAG.finditer(line.text[:_LINE_CHARS_MAX]):

@@ -13,10 +13,10 @@ from typing import Any
 from noface.data import pattern, table
 from noface.integrity.asked_for import speaks_of_what_goes
 from noface.integrity.build_output import is_generated
-from noface.integrity.tampering import Line, shown
 from noface.integrity.uses import names_file
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
+from noface.model.patch import ChangedLine, decoded
 from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
 
@@ -43,7 +43,7 @@ Holding = Callable[[tuple[str, ...]], Collection[str]]
 
 
 def left_in(
-    lines: Collection[Line], before: Callable[[str], str], main: Collection[str], said: str, holding: Holding
+    lines: Collection[ChangedLine], before: Callable[[str], str], main: Collection[str], said: str, holding: Holding
 ) -> dict[tuple[str, str], str]:
     """Return the added lines that look forgotten: what each is, by its file and its text.
 
@@ -70,11 +70,11 @@ def _belongs(path: str, kind: dict[str, Any], main: Collection[str], said: str, 
     if pattern("rubbish", "places", "printing").search(path) or pattern("rubbish", "places", "said").search(said):
         return True
     place = dirname(path), splitext(path)[1]
-    beside = {shown(one) for one in main if (dirname(one), splitext(one)[1]) == place}
-    return not beside or not beside.isdisjoint(map(shown, holding(tuple(kind["calls"]))))
+    beside = {decoded(one) for one in main if (dirname(one), splitext(one)[1]) == place}
+    return not beside or not beside.isdisjoint(map(decoded, holding(tuple(kind["calls"]))))
 
 
-def taken_away(changes: Collection[FileChange], said: str, lines: Collection[Line] = ()) -> dict[str, str]:
+def taken_away(changes: Collection[FileChange], said: str, lines: Collection[ChangedLine] = ()) -> dict[str, str]:
     """Return the files that a change deletes though its issue speaks neither of them nor of what goes.
 
     What moves, as it is or under the stem of its name, is not gone, nor is that of which most words stand in the
@@ -93,7 +93,7 @@ def taken_away(changes: Collection[FileChange], said: str, lines: Collection[Lin
     alone = [path for path in lost if _stem(path) not in stems and not spoken_of(path)]
     if not alone or speaks_of_what_goes(said):
         return {}
-    own: dict[str, set[str]] = {shown(path): set() for path in alone}
+    own: dict[str, set[str]] = {decoded(path): set() for path in alone}
     added_words: set[str] = set()
     unnamed: list[str] = []
     for line in lines:
@@ -105,9 +105,9 @@ def taken_away(changes: Collection[FileChange], said: str, lines: Collection[Lin
     text_before = "\n".join(unnamed)
 
     def goes_on(path: str) -> bool:
-        return names_file(text_before, path) or 2 * len(own[shown(path)] & added_words) > len(own[shown(path)])
+        return names_file(text_before, path) or 2 * len(own[decoded(path)] & added_words) > len(own[decoded(path)])
 
-    return dict.fromkeys((shown(path) for path in alone if not goes_on(path)), _UNASKED)
+    return dict.fromkeys((decoded(path) for path in alone if not goes_on(path)), _UNASKED)
 
 
 def named_and_nowhere(changes: Collection[FileChange], main: Collection[str], said: str) -> dict[str, str]:
@@ -121,7 +121,7 @@ def named_and_nowhere(changes: Collection[FileChange], main: Collection[str], sa
         return {}
     named = dict.fromkeys(match[0] for match in _NAMED.finditer(text))
     nowhere = [path for path in named if path not in main and path.split("/")[0] in tops]
-    return dict.fromkeys(map(shown, nowhere), _NOWHERE)
+    return dict.fromkeys(map(decoded, nowhere), _NOWHERE)
 
 
 def copied(changes: Collection[FileChange], main: Mapping[str, tuple[str, str]]) -> dict[str, str]:
@@ -133,7 +133,8 @@ def copied(changes: Collection[FileChange], main: Mapping[str, tuple[str, str]])
             folders.setdefault(dirname(change.path), []).append(origin)
     copies = {folder: origins for folder, origins in folders.items() if len(origins) >= _COPIES_MIN}
     return {
-        shown(folder): f"copies of {len(of)} files of {shown(of[0]) or 'the project'}" for folder, of in copies.items()
+        decoded(folder): f"copies of {len(of)} files of {decoded(of[0]) or 'the project'}"
+        for folder, of in copies.items()
     }
 
 

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 
 from noface.integrity.strength import Body
-from noface.integrity.tampering import named_path
 from noface.integrity.uses import word_of
+from noface.model.patch import patch_files
 
 _NAME = re.compile(r"[A-Za-z_]\w*+")
 _LINE_CHARS_MAX = 2_000
@@ -15,17 +15,12 @@ _LINE_CHARS_MAX = 2_000
 def changed_names(patch: str, paths: Collection[str]) -> frozenset[str]:
     """Return the names in a patch of these files: its lines and those around them, the functions, the files.
 
-    `paths` are as `tampering.shown` has them.
+    `paths` are as `patch.decoded` has them.
     """
-    found, of_these = {word_of(path) for path in paths}, False
-    for line in patch.split("\n"):
-        if line.startswith("diff --git "):
-            of_these = False
-        elif line.startswith(("--- ", "+++ ")) and not of_these:
-            of_these = named_path(line[4:]) in paths
-        elif of_these:
-            found.update(_NAME.findall(line[:_LINE_CHARS_MAX]))
-    return frozenset(found)
+    files = [file for file in patch_files(patch) if {file.old, file.new} & set(paths)]
+    lines = [row.text[:_LINE_CHARS_MAX] for file in files for row in file.rows]
+    lines += [path for file in files for path in (file.old, file.new)]
+    return frozenset({*map(word_of, paths), *(name for line in lines for name in _NAME.findall(line))})
 
 
 def nearest(tests: Iterable[Body], names: frozenset[str], most: int) -> tuple[Body, ...]:

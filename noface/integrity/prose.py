@@ -11,10 +11,10 @@ from collections.abc import Collection
 from noface.data import pattern
 from noface.diagnosis.agent import meaning_of
 from noface.integrity.asked_for import asks_for, names_file, words_of
-from noface.integrity.tampering import changed_lines, shown
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
 from noface.model.issue import Issue
+from noface.model.patch import changed_lines, decoded
 from noface.model.quoting import short
 from noface.model.taxonomy import FailureKind
 
@@ -55,7 +55,7 @@ def notes_instead(issue: Issue, changes: Collection[FileChange], patch: str) -> 
         f"the worker changed prose alone, and writes: {short(asked[0], _SHOWN_CHARS_MAX)}",
         rule=ONLY_PROSE,
         signature=ONLY_PROSE,
-        evidence=tuple(shown(change.path) for change in changes),
+        evidence=tuple(decoded(change.path) for change in changes),
         excerpt=text,
         questions=asked,
     )

@@ -12,9 +12,9 @@ from posixpath import basename, dirname, splitext
 from typing import Any
 
 from noface.data import pattern, table
-from noface.integrity.tampering import changed_lines, shown
 from noface.model.attempt import FileChange
 from noface.model.issue import Issue
+from noface.model.patch import changed_lines, decoded
 from noface.model.patterns import matches_any
 
 _NAME_CHARS_MIN = 5
@@ -88,7 +88,7 @@ def rubbish_in(
     result = {path: one for path, one in result.items() if not matches_any(path, wanted.files)}
     if not any(one.unless for one in result.values()):
         return result
-    apart = {shown(path) for path in result}
+    apart = {decoded(path) for path in result}
     lines = (line for line in changed_lines(patch) if not line.removed and line.path not in apart)
     text = "\n".join(line.text for line in lines)
     return {path: one for path, one in result.items() if not any(_says(text, word) for word in one.unless)}

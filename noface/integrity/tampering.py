@@ -16,70 +16,9 @@ from noface.integrity.strength import AS_STRONG, Loss, Weaker
 from noface.model.attempt import FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateSpec
+from noface.model.patch import ChangedLine, changed_lines, decoded
 from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind
-
-_ESCAPE = re.compile(rb'\\([0-7]{3}|[abfnrtv"\\])')
-_PLAIN = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A changed line; lines with the same `stretch` follow each other directly and have the same sign.
-
-    An added stretch that directly replaces a removed one has the number after it.
-    """
-
-    path: str
-    removed: bool
-    text: str
-    stretch: int
-
-
-def shown(path: str) -> str:
-    """Return a path as `Line.path` has it: bytes that are not UTF-8 are replaced."""
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def changed_lines(patch: str) -> Iterator[Line]:
-    """Yield the removed and added lines of a git patch, in order. Lines end with a newline and nothing else."""
-    old = new = sign = ""
-    in_hunk = False
-    stretch = 0
-    for line in patch.split("\n"):
-        if line.startswith("diff --git "):
-            old = new = sign = ""
-            in_hunk = False
-            stretch += 1
-        elif not in_hunk and line.startswith("--- "):
-            old = named_path(line[4:])
-        elif not in_hunk and line.startswith("+++ "):
-            new = named_path(line[4:])
-        elif line.startswith("@@ "):
-            in_hunk, sign = True, ""
-            stretch += 1
-        elif in_hunk and line[:1] in ("+", "-"):
-            stretch += line[0] != sign
-            sign = line[0]
-            yield Line(new or old, sign == "-", line[1:], stretch)
-        elif not line.startswith("\\"):
-            stretch += 1
-            sign = ""
-
-
-def named_path(field: str) -> str:
-    """Return the path behind `---` or `+++`; empty for /dev/null. Git quotes names with special characters."""
-    name = field.removesuffix("\r").rstrip("\t")
-    if name.startswith('"') and name.endswith('"'):
-        raw = name[1:-1].encode("utf-8", "surrogateescape")
-        name = _ESCAPE.sub(_unescaped, raw).decode("utf-8", "replace")
-    return "" if name == "/dev/null" else shown(name[2:])
-
-
-def _unescaped(match: re.Match[bytes]) -> bytes:
-    code = match[1]
-    return bytes([int(code, 8) & 0xFF]) if code.isdigit() else _PLAIN.get(code, code)
-
 
 _COMMENT = re.compile(r"^\s*(#(?![\[!])|//|/\*|--)")
 
@@ -161,10 +100,10 @@ class Weakened:
 
 def weakened_tests(changes: tuple[FileChange, ...], patch: str, weaker: Weaker = AS_STRONG) -> Weakened:
     """Return what was weakened in the tests of a change; `weaker` is what its bodies have lost."""
-    tests = {shown(change.path): change for change in changes if is_test_file(change.path)}
+    tests = {decoded(change.path): change for change in changes if is_test_file(change.path)}
     if not tests and not weaker.lost:
         return Weakened()
-    lines = [replace(line, text=line.text[:_CHARS_MAX]) for line in changed_lines(patch) if line.path in tests]
+    lines = [line._replace(text=line.text[:_CHARS_MAX]) for line in changed_lines(patch) if line.path in tests]
     balance = _weighed(lines)
     gone = [loss for loss in weaker.lost if loss.gone]
     found = [_deleted(gone, [path for path, change in tests.items() if change.status == "D"])] if gone else []
@@ -209,7 +148,7 @@ def renamed_tests(patch: str) -> dict[str, str]:
 
 def _deleted(gone: list[Loss], files: list[str]) -> str:
     """Say how many tests were deleted, and which, with the deleted files."""
-    names = [shown(loss.test) for loss in gone if shown(loss.path) not in files]
+    names = [decoded(loss.test) for loss in gone if decoded(loss.path) not in files]
     which = some((*names, *files), _SHOWN_MAX)
     return f"{_count(len(gone), 'test')} deleted: {which}"
 
@@ -222,7 +161,7 @@ def _unreadable(change: FileChange) -> bool:
     return change.added is None and change.old_oid != change.new_oid
 
 
-def _made_weaker(lines: list[Line]) -> list[str]:
+def _made_weaker(lines: list[ChangedLine]) -> list[str]:
     """Return the assertions that take the place of more exact ones, where as many stand there as before."""
     words: dict[tuple[str, int], list[list[str]]] = {}
     for line in lines:
@@ -255,7 +194,7 @@ def _exactness(assertion: str) -> int:
     return 2 if _tests("exact").search(assertion) else 1 if _tests("partly").search(assertion) else 0
 
 
-def _weighed(lines: list[Line]) -> _Balance:
+def _weighed(lines: list[ChangedLine]) -> _Balance:
     balance = _Balance()
     for index, line in enumerate(lines):
         if _COMMENT.search(line.text):
@@ -277,7 +216,7 @@ def _name(line: str) -> str:
     return next(filter(None, match.groups()), "") if match is not None else ""
 
 
-def _on_new_test(lines: list[Line], index: int) -> bool:
+def _on_new_test(lines: list[ChangedLine], index: int) -> bool:
     """True if the added skip at `index` stands above, or in, a test added in the same stretch of lines."""
     step = 1 if _tests("skip_above").search(lines[index].text) else -1
     here = index
@@ -316,7 +255,7 @@ def altered(paths: tuple[str, ...], found: Failure, why: Callable[[str], str]) -
 
     `why` says what makes a file a judge.
     """
-    tests, shown = found.failing_tests, paths[:_SHOWN_MAX]
+    tests, decoded = found.failing_tests, paths[:_SHOWN_MAX]
     fails = f"{_few(tests)} fail{'s' if len(tests) == 1 else ''}" if tests else f"it fails: {found.message}"
     return Failure(
         FailureKind.GATE_TAMPERING,
@@ -325,7 +264,7 @@ def altered(paths: tuple[str, ...], found: Failure, why: Callable[[str], str]) -
         location=paths[0] if paths else None,
         signature=f"{ALTERED}:{','.join(sorted(tests or paths))}",
         evidence=(
-            *(f"altered: {path}, a judge {why(path)}" for path in shown),
+            *(f"altered: {path}, a judge {why(path)}" for path in decoded),
             *(f"fails: {test}" for test in tests[:_SHOWN_MAX]),
         ),
         excerpt=found.excerpt,
@@ -412,18 +351,18 @@ def unbelieved(gate: GateSpec, why: str) -> Failure:
     )
 
 
-def excused(shown: tuple[str, ...], found: Failure) -> Failure:
-    """Return the failure of a change that a check accepts for its comments only; `shown` are these, with their places.
+def excused(words: tuple[str, ...], found: Failure) -> Failure:
+    """Return the failure of a change that a check accepts for its comments only; `words` are these, with their places.
 
     `found` is what the check finds without them.
     """
     return Failure(
         FailureKind.GATE_TAMPERING,
-        f"green only with {_few(shown)}; without these words the gate {found.gate} finds: {found.message}",
+        f"green only with {_few(words)}; without these words the gate {found.gate} finds: {found.message}",
         rule=ALTERED,
-        location=shown[0].partition(" ")[0],
-        signature=f"excused:{','.join(sorted(shown)[:_SHOWN_MAX])}",
-        evidence=tuple(f"excuses: {each}" for each in shown[:_SHOWN_MAX]),
+        location=words[0].partition(" ")[0],
+        signature=f"excused:{','.join(sorted(words)[:_SHOWN_MAX])}",
+        evidence=tuple(f"excuses: {each}" for each in words[:_SHOWN_MAX]),
         excerpt=found.excerpt,
         gate=found.gate,
     )

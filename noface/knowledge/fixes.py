@@ -8,8 +8,9 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from noface.diagnosis.known_causes import known_cause, known_causes
-from noface.integrity.tampering import changed_lines, is_test_file
+from noface.integrity.tampering import is_test_file
 from noface.model.failure import Failure
+from noface.model.patch import changed_lines
 from noface.model.patterns import file_of
 from noface.model.quoting import one_line
 from noface.model.taxonomy import Category, DiagnosisStrategy, FailureKind

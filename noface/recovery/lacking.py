@@ -10,6 +10,7 @@ from functools import cache
 
 from noface.data import table
 from noface.model.failure import Failure
+from noface.model.patch import changed_lines, patch_files
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,}")
 _COMMON = (
@@ -31,14 +32,13 @@ def named_in(failure: Failure) -> frozenset[str]:
 
 def new_names(patch: str) -> frozenset[str]:
     """Return the names in the lines that a patch adds, without those in lines that it removes, and in its paths."""
-    lines = patch.split("\n")
-    added = _words("\n".join(line[1:] for line in lines if line.startswith("+") and not line.startswith("+++ ")))
-    removed = _words("\n".join(line[1:] for line in lines if line.startswith("-") and not line.startswith("--- ")))
+    lines = tuple(changed_lines(patch))
+    added, removed = (_words("\n".join(line.text for line in lines if line.removed is gone)) for gone in (False, True))
     return (added - removed) | _words("\n".join(_paths(patch)))
 
 
 def _paths(patch: str) -> frozenset[str]:
-    return frozenset(line[6:] for line in patch.split("\n") if line.startswith(("+++ b/", "--- a/")))
+    return frozenset(path for file in patch_files(patch) for path in (file.old, file.new) if path)
 
 
 def _words(text: str) -> frozenset[str]:

@@ -21,9 +21,10 @@ from noface.integrity.evasion import self_aware
 from noface.integrity.excuses import excuses, muted
 from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.inventory_text import counted_tests, named_tests
-from noface.integrity.tampering import changed_lines, renamed_tests, weakened_tests
+from noface.integrity.tampering import renamed_tests, weakened_tests
 from noface.integrity.turned import turned
 from noface.model.attempt import FileChange
+from noface.model.patch import changed_lines
 from noface.model.quoting import one_line as in_one_line
 from noface.model.quoting import printable_lines, short
 from noface.prompts import json_scan

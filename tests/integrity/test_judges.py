@@ -16,9 +16,9 @@ from noface.integrity.evasion import only_checking, self_aware, shadowing
 from noface.integrity.inner_tests import with_main_tests
 from noface.integrity.judges import Part, broken, lifted, part_of, sources, touched, with_main_judging
 from noface.integrity.named_files import called_programs
-from noface.integrity.tampering import Line
 from noface.model.attempt import FileChange
 from noface.model.issue import Issue
+from noface.model.patch import ChangedLine
 from noface.secrets.environment import without_places
 
 PARTS = {
@@ -176,7 +176,7 @@ def test_a_file_takes_no_place_that_it_alone_has_or_that_its_issue_gives_it():
 
 
 def added(path, *texts):
-    return [Line(path, removed=False, text=text, stretch=1) for text in texts]
+    return [ChangedLine(path, removed=False, text=text, stretch=1) for text in texts]
 
 
 @cases(

@@ -10,15 +10,15 @@ from support.cases import cases
 
 from noface.data import table
 from noface.integrity.leftovers import copied, left_in, named_and_nowhere, taken_away, told_once
-from noface.integrity.tampering import Line
 from noface.model.attempt import ABSENT, FileChange
+from noface.model.patch import ChangedLine
 
 LINES = table("rubbish")["lines"]
 ENDINGS = ["py", "js", "ts", "vue", "rs", "go", "rb", "php", "exs", "cs", "java", "c"]
 
 
 def found(text, path, before="", main=None, said="", holding=(), removed=()):
-    lines = [Line(path, removed=False, text=text, stretch=1), *(Line("b.py", removed=True, text=t, stretch=2) for t in removed)]  # fmt: skip
+    lines = [ChangedLine(path, removed=False, text=text, stretch=1), *(ChangedLine("b.py", removed=True, text=t, stretch=2) for t in removed)]  # fmt: skip
     main = [f"src/lib.{path.rpartition('.')[2]}"] if main is None else main
     return [*left_in(lines, lambda _: before, main, said, lambda _: holding).values()]
 
@@ -116,7 +116,7 @@ def test_a_file_is_deleted_by_the_way_if_nothing_speaks_of_it(said, more, found)
     ],
 )
 def test_what_goes_on_elsewhere_or_is_named_no_more_has_not_gone_by_the_way(lines, found):
-    changed = [Line(path, removed=removed, text=text, stretch=1) for path, removed, text in lines]
+    changed = [ChangedLine(path, removed=removed, text=text, stretch=1) for path, removed, text in lines]
     assert bool(taken_away((change("docs/guide.md", old="a"),), "Add a price", changed)) is found
 
 

@@ -4,7 +4,7 @@ import pytest
 from support.cases import cases
 
 from noface.integrity.evasion import flags_asked, self_aware, sets_flag
-from noface.integrity.tampering import changed_lines
+from noface.model.patch import changed_lines
 
 PATCH = "diff --git a/{0} b/{0}\n--- a/{0}\n+++ b/{0}\n@@ -1,0 +2 @@\n+{1}\n"
 

@@ -1,0 +1,104 @@
+"""A patch of git's, parsed: its files, and of each the rows of its head and of its hunks. Pure.
+
+All that read a diff read it here. A line is known by where it stands: within a hunk "--- x" is a removed line "-- x",
+and no name of a file.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+_BEGINS = "diff --git "
+_ESCAPE = re.compile(rb'\\([0-7]{3}|[abfnrtv"\\])')
+_PLAIN = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
+
+
+class PatchRow(NamedTuple):
+    """A row of a hunk: its number in the patch, its sign ("+", "-", " ", or "@" of a hunk's head), and its text.
+
+    Rows with the same `stretch` follow each other directly and have the same sign. An added stretch that directly
+    replaces a removed one has the number after it.
+    """
+
+    at: int
+    sign: str
+    text: str
+    stretch: int
+
+
+class ChangedLine(NamedTuple):
+    """A line that a patch removes or adds; `stretch` as of a `PatchRow`."""
+
+    path: str
+    removed: bool
+    text: str
+    stretch: int
+
+
+@dataclass(frozen=True, slots=True)
+class PatchFile:
+    """A file in a patch: its path before and after, "" if it is not there then, and the rows of its hunks.
+
+    `head` are the rows before them, from number `start` on.
+    """
+
+    old: str
+    new: str
+    start: int
+    head: tuple[str, ...]
+    rows: tuple[PatchRow, ...]
+
+    @property
+    def named(self) -> str:
+        """The path in the first row of its head, which a file without hunks has as well."""
+        return self.head[0].rpartition(" b/")[2].rstrip('"')
+
+
+def patch_files(patch: str) -> Iterator[PatchFile]:
+    """Yield the files of a patch, in order. Lines end with a newline and nothing else."""
+    rows, stretch = patch.split("\n"), 0
+    starts = [at for at, row in enumerate(rows) if at == 0 or row.startswith(_BEGINS)]
+    for start, end in pairwise([*starts, len(rows)]):
+        body = next((at for at in range(start, end) if rows[at].startswith("@@ ")), end)
+        names = {row[:4]: _path(row[4:]) for row in rows[start:body] if row.startswith(("--- ", "+++ "))}
+        lines, before = [], ""
+        stretch += 1
+        for at in range(body, end):
+            sign = rows[at][:1]
+            if sign == "\\":  # "\ No newline at end of file" belongs to the line above it
+                continue
+            stretch += sign not in ("+", "-") or sign != before
+            before = sign if sign in ("+", "-") else ""
+            if sign in ("+", "-", " ", "@"):
+                lines.append(PatchRow(at, sign, rows[at][1:], stretch))
+        yield PatchFile(names.get("--- ", ""), names.get("+++ ", ""), start, tuple(rows[start:body]), tuple(lines))
+
+
+def changed_lines(patch: str) -> Iterator[ChangedLine]:
+    """Yield the removed and added lines of a patch, in order; one of a renamed file has its new path."""
+    for file in patch_files(patch):
+        path = file.new or file.old
+        for row in file.rows:
+            if row.sign in "+-":
+                yield ChangedLine(path, row.sign == "-", row.text, row.stretch)
+
+
+def decoded(path: str) -> str:
+    """Return a path as those of patches are: bytes that are not UTF-8 are replaced."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _path(field: str) -> str:
+    """Return the path behind `---` or `+++`; empty for /dev/null. Git quotes names with special characters."""
+    name = field.removesuffix("\r").rstrip("\t")
+    if name.startswith('"') and name.endswith('"'):
+        raw = name[1:-1].encode("utf-8", "surrogateescape")
+        name = _ESCAPE.sub(_unescaped, raw).decode("utf-8", "replace")
+    return "" if name == "/dev/null" else decoded(name[2:])
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    code = match[1]
+    return bytes([int(code, 8) & 0xFF]) if code.isdigit() else _PLAIN.get(code, code)
