@@ -50,7 +50,7 @@ test-runners: $(STAMP)
 test-ways: $(STAMP)
 	$(BIN)/python tests/ways/run.py $(WAYS)
 
-# The whole runs that `make test` leaves out: more ways from an issue on GitHub to its merge, kills, outages, examples.
+# What `make test` leaves out: further whole runs, kills, outages, examples, every regular expression and hostile text.
 test-thorough: $(STAMP)
 	$(PYTEST) -m thorough
 
