@@ -6,5 +6,5 @@ hint, a stronger model, a planner's answer, a smaller part, the wait for a reset
 for every run and shown by one channel alone; `behaviour.py`, which decides what the worker does, is a pure function of
 the prompt, the checkout and the strength of its model. So nothing but the channel can have helped.
 
-Nothing here imports the rest of noface but the maker of the demonstration's project; `noface/cli/selftest.py` runs it.
+Nothing here imports the rest of noface but the maker of the demonstration's project; `run.py` runs it from outside.
 """
