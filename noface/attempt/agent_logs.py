@@ -102,7 +102,7 @@ class LogFollower:
 
 
 def lost_run(env: AttemptEnvironment, model: ModelSpec, log: Path, session: Session | None = None) -> AgentRun | None:
-    """Return the run that wrote `log`, as far as the log shows it; None where it shows nothing.
+    """Return the run that wrote `log`, as far as the log shows it; None if it shows nothing.
 
     `session` is the one that it went on with.
     """
@@ -110,15 +110,15 @@ def lost_run(env: AttemptEnvironment, model: ModelSpec, log: Path, session: Sess
     if reader is None:
         return None
     usage = priced(reader.used(), model)
-    said = tail(log, ANSWER_MAX) if reader.any_output_is_life else reader.verdict(None, "").answer
-    if usage.cost_usd is None and usage.tokens is None and not usage.session_id and not said.strip():
+    printed = tail(log, ANSWER_MAX) if reader.any_output_is_life else reader.verdict(None, "").answer
+    if usage.cost_usd is None and usage.tokens is None and not usage.session_id and not printed.strip():
         return None
-    run = AgentRun(exit_code=None, signal=None, ended_by=EndedBy.LOST, seconds=0.0, usage=usage, answer=said)
+    run = AgentRun(exit_code=None, signal=None, ended_by=EndedBy.LOST, seconds=0.0, usage=usage, answer=printed)
     return masked_run(run, env.masker)
 
 
 def tail(log: Path, size: int) -> str:
-    """Return the last `size` bytes of a log; "" where the worker put something else in its place."""
+    """Return the last `size` bytes of a log; "" if the worker put something else in its place."""
     try:
         return read_bounded(log, 0, size)
     except OSError:

@@ -101,7 +101,7 @@ def run_agent(attempt: Attempt, place: RunPlace) -> AgentRun:
 
 
 def _no_error(run: AgentRun) -> Failure:
-    """Return what a plain program failed with that passes over its errors; it counts where nothing has changed."""
+    """Return what a plain program failed with that passes over its errors; it counts if nothing has changed."""
     return Failure(FailureKind.NO_DIFF, f"the worker changed nothing; its last words: {run.last_words}", rule=UNCHANGED)
 
 
@@ -185,7 +185,7 @@ class _RunEnd:
         return error
 
     def _unanswered(self) -> bool:
-        """Tell whether nothing has come from a model: no token, no word, no tool. A plain command tells of none."""
+        """True if nothing has come from a model: no token, no word, no tool. A plain command tells of none."""
         verdict = self.verdict
         words = verdict.last_words or verdict.answer or self.watch.last_step
         return not verdict.usage.tokens and not words and not self.reader.any_output_is_life
@@ -271,5 +271,5 @@ def _failure(kind: FailureKind, message: str, rule: str, last_words: str = "") -
 
 
 def missing_program(program: str) -> bool:
-    """Tell whether `program` cannot be found on PATH (or, being a path, is not executable)."""
+    """True if `program` cannot be found on PATH (or, being a path, is not executable)."""
     return bool(program) and shutil.which(program) is None

@@ -41,7 +41,7 @@ class CostLimit:
         self._since: tuple[float, int] | None = None
 
     def passed(self, used: Usage, now: float, answers: int = 0) -> str:
-        """Say that the cost has passed the limit for longer than the patience, or an answer; "" where it has not."""
+        """Say that the cost has passed the limit for longer than the patience, or an answer; "" if it has not."""
         limit, cost = self._model.max_cost_usd, used.cost_usd
         if limit is None or cost is None or cost <= limit:
             self._since = None
@@ -62,10 +62,10 @@ def over_limit(model: ModelSpec, cost: float, *, think: bool) -> str:
 
 
 class RunWatch:
-    """Follows a run, tick by tick. `stopped` says why its cost ended it, "" where it did not.
+    """Follows a run, tick by tick. `stopped` says why its cost ended it, "" if it did not.
 
     `used` is priced; `most` is the highest value so far of each amount. `last_step` is the newest tool call or edit.
-    `overdue` is the tool that ended it by printing nothing for longer than a tool may, None where none did.
+    `overdue` is the tool that ended it by printing nothing for longer than a tool may, None if none did.
     """
 
     def __init__(self, attempt: Attempt, place: RunPlace, reader: StreamReader, agent: Agent) -> None:
@@ -123,7 +123,7 @@ class RunWatch:
         self._calls = tuple((call, self._opened[call.id]) for call in calls)
 
     def quiet(self, running: Sequence[Running] | None) -> EndedBy | bool:
-        """Tell whether a run that prints nothing works all the same; IDLE where a tool does so for too long."""
+        """True if a run that prints nothing works all the same; IDLE where a tool does so for too long."""
         now = time.monotonic()
         calls = [(call, now - opened) for call, opened in self._calls]
         retrying, tells = self._follower.retrying, self._reader.tells_calls
@@ -169,7 +169,7 @@ class RunWatch:
 
 
 def _more_was_read(used: Usage, before: Usage) -> bool:
-    """Tell whether the model was asked once more: what it reads is known as its answer begins, and does not grow."""
+    """True if the model was asked once more: what it reads is known as its answer begins, and does not grow."""
     if used.tokens_in is None:
         return (used.cost_usd or 0.0) > (before.cost_usd or 0.0)
     return used.tokens_in > (before.tokens_in or 0)
@@ -193,7 +193,7 @@ def _larger(one: int | None, other: int | None) -> int | None:
 
 
 def file_in(kind: EventKind, text: str) -> str:
-    """Return the file that a tool or an edit is about, "" where it is about none or several."""
+    """Return the file that a tool or an edit is about, "" if it is about none or several."""
     target = text.partition(" ")[2].partition(", ")[0]
     if kind is EventKind.EDIT:
         return target

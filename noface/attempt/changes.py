@@ -60,7 +60,7 @@ def secrets_in_bytes(
 
     `whole`: the patch against `main` is not cut, so only files without lines are read. `test_keys` are globs of
     the files that may hold keys, `bytes_max` bounds what is read in all. What `bases` hold is no news
-    either. Raises GitError where git ends early.
+    either. Raises GitError if git ends early.
     """
     unseen = tuple(
         change
@@ -150,7 +150,7 @@ class Change:
     """A change against main, unmasked and in memory only: a mask in a file's name would hide it from the rules.
 
     `patch` may be `cut`; `masked` is the same without the known secrets, as it lies on disk, with marks for those that
-    it adds. `by_worker` is False where the worker has changed nothing of what the attempt started with.
+    it adds. `by_worker` is False if the worker has changed nothing of what the attempt started with.
     """
 
     files: tuple[FileChange, ...]
@@ -171,10 +171,10 @@ def added_secrets(env: AttemptEnvironment, main: str, change: Change) -> tuple[A
 def masked_patch(env: AttemptEnvironment, main: str, patch: bytes, own: Collection[str]) -> bytes:
     """Return a patch against `main` without secrets, with marks for those that it adds; `own` are values on main."""
     text = env.masker.patch(patch, MARK, own).decode("utf-8", "surrogateescape")
-    found = scan(text, (), env.diff_limits.test_keys)
-    if known := occurring(env.plumbing, main, found.told_by):
-        found = scan(text, known, env.diff_limits.test_keys)
-    return found.patch.encode("utf-8", "surrogateescape")
+    keys = scan(text, (), env.diff_limits.test_keys)
+    if known := occurring(env.plumbing, main, keys.told_by):
+        keys = scan(text, known, env.diff_limits.test_keys)
+    return keys.patch.encode("utf-8", "surrogateescape")
 
 
 def change_to(env: AttemptEnvironment, main: str, tree: str) -> Change:

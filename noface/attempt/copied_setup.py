@@ -43,7 +43,7 @@ class Copies(StrEnum):
 
 
 def may_copy(env: AttemptEnvironment) -> bool:
-    """Tell whether a copy does, as far as is known."""
+    """True if a copy does, as far as is known."""
     return copies(env) is not Copies.FAIL
 
 
@@ -89,7 +89,7 @@ def copy_setup(scope: Scope, source: Slot, slot: Slot) -> Copied:
 
 
 def start_caches(env: AttemptEnvironment, workspace: str, kind: str) -> None:
-    """Let caches that are new start from what setup fetched: those of gates, and a worker's where nothing is kept.
+    """Let caches that are new start from what setup fetched: those of gates, and a worker's if nothing is kept.
 
     Where setup keeps something in the workspace, what it fetched is there.
     """

@@ -71,14 +71,14 @@ def _conditions(
 
 
 def _go_module(plumbing: Plumbing, main: str, tree: str) -> str:
-    """Return the name of a tree's Go module; "" where tests call `go` themselves, which the flags would reach."""
+    """Return the name of a tree's Go module; "" if tests call `go` themselves, which the flags would reach."""
     if plumbing.files_with(main, ('"go", "',)):
         return ""
     with plumbing.blobs() as blobs:
         entries = plumbing.entries(tree, ("go.mod",)).values()
         text = next((blobs.text(oid, TEXT_CHARS_MAX) for _, oid in entries), "")
-    found = re.search(r"^module[ \t]+(\S+)", text, re.MULTILINE)
-    return found[1].strip('"') if found is not None else ""
+    match = re.search(r"^module[ \t]+(\S+)", text, re.MULTILINE)
+    return match[1].strip('"') if match is not None else ""
 
 
 def _is_followed(change: FileChange) -> bool:
@@ -100,8 +100,8 @@ def _unknown(
     modules: frozenset[str],
 ) -> frozenset[Condition]:
     """Leave out the conditions that the issue speaks of, and those that ask for what main's own conditions ask for."""
-    said = {word.lower() for word in _WORD.findall("\n".join(words_of(issue)))}
-    left = [each for each in found if not said & {word.lower() for word in _WORD.findall(each.text)}]
+    named = {word.lower() for word in _WORD.findall("\n".join(words_of(issue)))}
+    left = [each for each in found if not named & {word.lower() for word in _WORD.findall(each.text)}]
     if not left:
         return frozenset()
     words = tuple({name.rpartition(".")[2] for each in left for name in each.asks if " " not in name})
@@ -121,10 +121,10 @@ def unrun(task: Task, gates: Iterable[GateSpec], facts: GateFacts) -> str:
 
 def knows_where_it_runs(task: Task, issue: Issue, gates: tuple[GateSpec, ...], facts: GateFacts) -> Failure | None:
     """Return the failure of a change that asks for its surroundings, of which the tests have seen one side only."""
-    found = one_sided(task.follow.files, _covered(task, gates, facts))
-    found = tuple(each for each in found if not lifted(each.path, issue))
+    conditions = one_sided(task.follow.files, _covered(task, gates, facts))
+    conditions = tuple(each for each in conditions if not lifted(each.path, issue))
     gate = next((each.name for each in gates if each.kind is GateKind.TEST), "")
-    return asks_surroundings(found, gate) if found else None
+    return asks_surroundings(conditions, gate) if conditions else None
 
 
 def _covered(task: Task, gates: Iterable[GateSpec], facts: GateFacts) -> dict[str, Covered]:

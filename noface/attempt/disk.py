@@ -1,7 +1,7 @@
 """A full disk: known by what a command ended with, and measured; it ends the run, and nobody is charged.
 
 Whatever ran out of room, nothing else on this machine has any. So the run stops in good order, with what to do; the
-next one goes on where it was. Words are not believed at once where there is room: a worker's own temporary files may
+next one goes on where it was. Words are not believed at once if there is room: a worker's own temporary files may
 have been what was full, so it is run again, as for any cause that passes; and a gate or a setup that runs a worker's
 code prints what that code prints, so that only the same on main ends the run.
 """
@@ -51,21 +51,21 @@ def as_disk_full(failure: Failure, found: FinalError, places: Iterable[str] = ()
 
 def worker_without_room(env: AttemptEnvironment, error: Failure) -> Failure | None:
     """Return the failure of a worker whose final error is a full disk, None for any other error."""
-    found = final_error((error.message, *reversed(error.evidence)))
-    if found is None or not found.disk_full:
+    cause = final_error((error.message, *reversed(error.evidence)))
+    if cause is None or not cause.disk_full:
         return None
-    failure = as_disk_full(error, found, places := full_places(env))
+    failure = as_disk_full(error, cause, places := full_places(env))
     return failure if places else replace(failure, rule=DISK_SEEMS_FULL)
 
 
 def main_without_room(env: AttemptEnvironment, *failures: Failure | None) -> Failure | None:
-    """Return the first failure of main's gates or its setup that is one of a full disk, as such; None where none is."""
+    """Return the first failure of main's gates or its setup that is one of a full disk, as such; None if none is."""
     for failure in failures:
-        found = final_error_of(failure) if failure is not None else None
+        cause = final_error_of(failure) if failure is not None else None
         if failure is not None and failure.rule == DISK_FULL:
             return failure
-        if failure is not None and found is not None and found.disk_full:
-            return as_disk_full(failure, found, full_places(env))
+        if failure is not None and cause is not None and cause.disk_full:
+            return as_disk_full(failure, cause, full_places(env))
     return None
 
 

@@ -46,12 +46,12 @@ class EarlierTests:
         tests = tuple(each for each in changes if is_test_file(each.path))
         tests = tuple(test for test in tests if test.added is not None)  # no binaries, which no text tells of
         new = tuple(c for c in changes if c.old_mode == ABSENT and is_code(c.path) and not is_test_file(c.path))
-        found = self._weaker_bodies(tests, new)
+        weakened = self._weaker_bodies(tests, new)
         if tests:
-            known = {loss.test for loss in found.lost}
+            known = {loss.test for loss in weakened.lost}
             unlooked = looked_at_less(*self._sides(files), tuple(test.path for test in tests))
-            found = replace(found, lost=(*found.lost, *(loss for loss in unlooked if loss.test not in known)))
-        return replace(found, lost=(*found.lost, *self._fewer_values(changes)))
+            weakened = replace(weakened, lost=(*weakened.lost, *(loss for loss in unlooked if loss.test not in known)))
+        return replace(weakened, lost=(*weakened.lost, *self._fewer_values(changes)))
 
     def _sides(self, files: tuple[FileChange, ...]) -> tuple[Side, Side]:
         """Return main's tree and the one that a change makes of it, to look names up in."""
@@ -77,12 +77,12 @@ class EarlierTests:
         new = {c.path: text for c in others if asserts(text := self.blobs.text(c.new_oid, _TEXT_BYTES_MAX))}
         now |= {p: text for p, text in new.items() if any(uses_code(test, now[test], p) for test in now)}
         bodies, after = all_bodies(main), all_bodies(now)
-        found = of_bodies(bodies, after)
-        if found.lost or not self.order.landed:
-            return found
+        weaker = of_bodies(bodies, after)
+        if weaker.lost or not self.order.landed:
+            return weaker
         mine = {body.shown for key, body in bodies.items() if body != after.get(key)}
         over_all = of_bodies(self._at_first(main, all_bodies), after)
-        return replace(found, lost=tuple(loss for loss in over_all.lost if loss.test in mine))
+        return replace(weaker, lost=tuple(loss for loss in over_all.lost if loss.test in mine))
 
     def _fewer_values(self, changes: tuple[FileChange, ...]) -> tuple[Loss, ...]:
         """Return which data of main's tests is gone or holds little of it; what stands elsewhere is not lost."""
@@ -94,9 +94,9 @@ class EarlierTests:
         main = all_values({c.path: _text(self.blobs, c.old_oid) for c in (*data, *gaining) if c.old_mode in _HOLDING})
         now = all_values({c.path: _text(self.blobs, c.new_oid) for c in gaining})
         paths = [c.path for c in data]
-        found = fewer_values(main, now, paths)
-        if found or not self.order.landed:
-            return found
+        weaker = fewer_values(main, now, paths)
+        if weaker or not self.order.landed:
+            return weaker
         less = [path for path in paths if path in now and now[path].total() < main[path].total()]
         return self._fewer_over_all((main, now), less) if less else ()
 
@@ -131,7 +131,7 @@ class EarlierTests:
 
 
 def _may_lose(blobs: ObjectReader, change: FileChange, new: Collection[str]) -> bool:
-    """Tell whether a file of main has fewer words, as far as its form tells; one that moved has not."""
+    """True if a file of main has fewer words, as far as its form tells; one that moved has not."""
     if change.old_mode not in _HOLDING or is_code(change.path) or change.old_oid in {*new, change.new_oid}:
         return False
     return change.new_mode in (*_HOLDING, ABSENT) and (blobs.size(change.new_oid) or 0) <= _TEXT_BYTES_MAX

@@ -160,7 +160,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class SandboxRules:
-    """`[sandbox]` on this machine: `bubblewrap` is the program that makes boxes, "" where none is made.
+    """`[sandbox]` on this machine: `bubblewrap` is the program that makes boxes, "" if none is made.
 
     `show`, `write` and `hide` are absolute paths; `wrap` is put before every command in place of a box. `problem` is
     why no box can be made, where one was wanted.
@@ -181,7 +181,7 @@ class SandboxRules:
 
     @property
     def announced(self) -> bool:
-        """True where the start of a run mentions it: not where a person has chosen to have no sandbox."""
+        """True if the start of a run mentions it: not where a person has chosen to have no sandbox."""
         return bool(self.bubblewrap or self.wrap or self.problem)
 
 
@@ -291,8 +291,8 @@ class Scope:
 class AttemptProgress:
     """A step of an attempt, for people to see: phase is workspace, setup, agent, snapshot or gate.
 
-    `alive`: the agent has shown that its provider answers. `kind` is what the agent did, None where the step is
-    noface's own; `file` is the file it did that to, relative to the workspace, "" where that is unknown. `used` is what
+    `alive`: the agent has shown that its provider answers. `kind` is what the agent did, None if the step is
+    noface's own; `file` is the file it did that to, relative to the workspace, "" if that is unknown. `used` is what
     the worker's run has used so far, priced, and `answers` how often more of that came with an answer of its model.
     """
 

@@ -1,6 +1,6 @@
 """Examines a worker's change before any gate runs: the diff's rules, and whether the files parse.
 
-Contents come from the object store, never from a slot, and only where a rule needs them: most attempts start no
+Contents come from the object store, never from a slot, and only if a rule needs them: most attempts start no
 process for it, the others one. Git itself checks the files that it reads (.gitmodules, .gitattributes).
 """
 
@@ -125,7 +125,7 @@ class _Examination:
         return Parts(plumbing, order.main, called, noted)
 
     def _only_form(self) -> bool:
-        """Tell whether no file says anything else than before, unasked. A change of modes alone is work."""
+        """True if no file says anything else than before, unasked. A change of modes alone is work."""
         changes = self.change.files
         if all(each.old_oid == each.new_oid for each in changes) or asks_for("form", words_of(self.attempt.issue)):
             return False
@@ -136,8 +136,8 @@ class _Examination:
         """Return what of the change takes the place of modules that the gates have from outside the tree."""
         if not any(change.old_mode == ABSENT for change in self.files):
             return ()
-        said = "\n".join(words_of(self.attempt.issue))
-        return shadowing(self.files, self._on_main, outside_modules(self.attempt.env), said)
+        text = "\n".join(words_of(self.attempt.issue))
+        return shadowing(self.files, self._on_main, outside_modules(self.attempt.env), text)
 
     def _revealing_lines(self) -> tuple[str, ...]:
         """Return the lines by which the product detects its tests."""
@@ -164,7 +164,7 @@ class _Examination:
                 yield f"{line.path} asks for {flag}, which only tests set: `{' '.join(line.text.split())[:120]}`"
 
     def _in_product(self, word: str) -> bool:
-        """Tell whether main's own product has a word already: then the project deals with such things."""
+        """True if main's own product has a word already: then the project deals with such things."""
         naming = self.attempt.plumbing.files_with(self.attempt.order.main, (word,))
         return any(is_code(path) and part_of(path) is Part.PRODUCT for path in naming)
 
@@ -206,7 +206,7 @@ class _Examination:
 
 
 def examine_change(attempt: Attempt, change: Change) -> tuple[Failure, ...]:
-    """Return what speaks against the change, the gravest first; nothing where the gates should judge it."""
+    """Return what speaks against the change, the gravest first; nothing if the gates should judge it."""
     with attempt.plumbing.blobs() as blobs:
         diff = _Examination(attempt, change, blobs).diff()
         broken = _broken(blobs, change.files)
@@ -216,8 +216,8 @@ def examine_change(attempt: Attempt, change: Change) -> tuple[Failure, ...]:
 
 def adds_secrets(attempt: Attempt, change: Change) -> Failure | None:
     """Return the failure for secrets that the change adds."""
-    found = added_secrets(attempt.env, attempt.order.main, change)
-    return found if isinstance(found, Failure) else secret_failure(found) if found else None
+    secrets = added_secrets(attempt.env, attempt.order.main, change)
+    return secrets if isinstance(secrets, Failure) else secret_failure(secrets) if secrets else None
 
 
 def only_notes(attempt: Judging) -> Failure | None:
@@ -292,7 +292,7 @@ def _manifests(blobs: ObjectReader, changes: tuple[FileChange, ...], commands: t
 
 
 def _text(blobs: ObjectReader, mode: str, oid: str) -> str | None:
-    """Return a file's text, "" for one that is not there, None where it is too large to be a manifest."""
+    """Return a file's text, "" for one that is not there, None if it is too large to be a manifest."""
     data = b"" if mode == ABSENT else blobs.read(oid, _MANIFEST_BYTES_MAX)
     return None if data is None else data.decode("utf-8", "replace")
 

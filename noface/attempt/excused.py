@@ -52,21 +52,21 @@ class ExcusedChecks:
         hard = (gate for gate in gates if gate.hard and not gate.accept)
         checks = tuple(gate for gate in hard if gate.kind is not GateKind.TEST or measures(gate))
         product = [c for c in changes if c.new_mode in _REGULAR and part(c.path) is not Part.TEST] if checks else []
-        texts, found = self._read(product[:_FILES_MAX])
-        if not found:
+        texts, comments = self._read(product[:_FILES_MAX])
+        if not comments:
             return None
-        red = self._red(texts, found, checks)
-        if red is not None and (others := self._unknown(found)) != found:
-            found = others
-            red = self._red(texts, found, checks) if found else None
+        red = self._red(texts, comments, checks)
+        if red is not None and (others := self._unknown(comments)) != comments:
+            comments = others
+            red = self._red(texts, comments, checks) if comments else None
         if red is None:
             return None
-        said = f"{red.location or ''}\n{red.excerpt}\n" + "\n".join(red.evidence)
-        return excused(tuple(each.shown for each in near(found, said)), red)
+        text = f"{red.location or ''}\n{red.excerpt}\n" + "\n".join(red.evidence)
+        return excused(tuple(each.shown for each in near(comments, text)), red)
 
     def _read(self, changes: Collection[FileChange]) -> tuple[dict[FileChange, str], tuple[Excuse, ...]]:
         texts: dict[FileChange, str] = {}
-        found: list[Excuse] = []
+        rows: list[Excuse] = []
         tree = self.plumbing.whole(self.tree).paths if any(c.path.endswith((".py", ".pyi")) for c in changes) else ()
         with self.plumbing.blobs() as blobs:
             for change in changes:
@@ -75,8 +75,8 @@ class ExcusedChecks:
                 stub = stub_beside(change.path, tree) if change.old_mode == ABSENT else ()
                 if here := stub or _asked_about(change.path, text, excuses(change.path, text, added), tree):
                     texts[change] = text
-                    found += here
-        return texts, tuple(found)
+                    rows += here
+        return texts, tuple(rows)
 
     def _red(
         self, texts: dict[FileChange, str], found: tuple[Excuse, ...], checks: tuple[GateSpec, ...]
@@ -123,7 +123,7 @@ def _asked_about(path: str, text: str, found: tuple[Excuse, ...], tree: Collecti
 
 
 def measures(gate: GateSpec) -> bool:
-    """Tell whether a test gate also measures coverage, which a comment can excuse code from."""
+    """True if a test gate also measures coverage, which a comment can excuse code from."""
     return gate.kind is GateKind.TEST and _COVERAGE.search(gate.command) is not None
 
 

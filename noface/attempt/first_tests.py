@@ -109,29 +109,29 @@ class FirstTests:
         It is a contradiction if among its `tests` it rewrites those in which what fails may stand now: its issue may
         want that. Of `taken` tests that is known.
         """
-        found = self.rewritten()
-        if found is None:
+        at_first = self.rewritten()
+        if at_first is None:
             return None
         # Main's version of what the change is known to contradict may keep a runner from collecting the others.
         open_ = {test.partition("::")[0] for test in taken}
         mains = {path: entry for path, entry in mains.items() if path not in open_}
-        if not self.unrun and self._pass_alone(found, self._tree(found, mains)):
+        if not self.unrun and self._pass_alone(at_first, self._tree(at_first, mains)):
             return None
-        lost = self._lost(found, mains, taken)
-        again = self._lost(found, mains, taken, anew=True) if lost is not None else None
+        lost = self._lost(at_first, mains, taken)
+        again = self._lost(at_first, mains, taken, anew=True) if lost is not None else None
         if lost is None or again is None or lost.gate != again.gate:
             return None
         failing = tuple(test for test in lost.tests if test in again.tests)
         if lost.tests and not failing:
             return None
-        judges = {*found.entries, *found.sources}
+        judges = {*at_first.entries, *at_first.sources}
         files = {file_of(test) for test in failing} & judges or judges
         plumbing, main = self.plumbing, self.task.main
-        issues = {landing.commit: landing.issue for landing in plumbing.landings(f"{found.first}..{main}")}
-        by = {path: tuple(issues.get(commit, commit[:12]) for commit in found.by[path]) for path in sorted(files)}
+        issues = {landing.commit: landing.issue for landing in plumbing.landings(f"{at_first.first}..{main}")}
+        by = {path: tuple(issues.get(commit, commit[:12]) for commit in at_first.by[path]) for path in sorted(files)}
         failure = outlived(lost.gate, failing, by, again.found)
         changed = {each.path for each in tests} & plumbing.whole(main).paths
-        if failing and all(found.places(path) & changed for path in files):
+        if failing and all(at_first.places(path) & changed for path in files):
             return contradicted(failure)
         return failure
 
@@ -159,8 +159,8 @@ class FirstTests:
             differing = {path: each for path, each in differing.items() if not self._grown(path, each, now.get(path))}
         added = tuple(path for path in by if path in now and path not in was and part_of(path) is Part.TEST)
         changed = {commit: tuple(change.path for change in each) for commit, each in commits.items()}
-        found = Rewritten(first, {}, tuple(path for path in differing if path in now), by, changed)
-        sources = tuple(path for path in self._inner(found, main, {}) if part_of(path) is not Part.TEST)
+        changed_since = Rewritten(first, {}, tuple(path for path in differing if path in now), by, changed)
+        sources = tuple(path for path in self._inner(changed_since, main, {}) if part_of(path) is not Part.TEST)
         parts = tuple(self._parts(commit) for commit in (first, main, self.task.tree)) if differing else ()
 
         def are(tells: Callable[[Parts, str], bool]) -> dict[str, Entry | None]:
@@ -177,10 +177,10 @@ class FirstTests:
         left_out = filter(is_code, added)
         entries |= dict.fromkeys(left_out if self.unrun else self.parts.unused(left_out, entries))
         entries |= are(lambda parts, path: parts(path) is Part.CONFIG)
-        return replace(found, entries=entries, sources=tuple(path for path in sources if path not in entries))
+        return replace(changed_since, entries=entries, sources=tuple(path for path in sources if path not in entries))
 
     def _grown(self, path: str, first: Entry, now: Entry | None) -> bool:
-        """Tell whether a file of tests has only got more of them: as main has it, it judges as it did."""
+        """True if a file of tests has only got more of them: as main has it, it judges as it did."""
         if now is None or first[0] != now[0] or not is_test_file(path):
             return False
         with self.plumbing.blobs() as blobs:
@@ -224,7 +224,7 @@ class FirstTests:
         return tuple(replace(gate, again=0, retries=0) for gate in hard)
 
     def _pass_alone(self, found: Rewritten, tree: str) -> bool:
-        """Tell whether nothing but tests known by id is as it was, and all of them pass when only they run.
+        """True if nothing but tests known by id is as it was, and all of them pass when only they run.
 
         Then the whole gates need not run for them.
         """
@@ -300,7 +300,7 @@ class FirstTests:
         return {name for name, outcome in tests if outcome is Outcome.FAILED and "::" not in name}
 
     def _fewer(self, first: str, tree: str) -> bool:
-        """Tell whether a test does not pass that passed when the run began, as far as its ids are known."""
+        """True if a test does not pass that passed when the run began, as far as its ids are known."""
         at_first = self.plumbing.tree(first)
         known = ((gate, self._inventory(at_first, gate)) for gate in self._hard)
         return any(was and was.tests and compared(was, self._inventory(tree, gate)).short for gate, was in known)

@@ -71,7 +71,7 @@ def _taken(attempt: Judging, main: str, gated: Gated) -> Snapshot | Failure:
 
 
 def _leaves_main_alone(attempt: Judging, main: str, gate: GateSpec) -> bool:
-    """Tell whether a gate changes nothing in main's own tree: what it writes on the work then follows from the work."""
+    """True if a gate changes nothing in main's own tree: what it writes on the work then follows from the work."""
     env, tree = attempt.env, attempt.plumbing.tree(main)
     known = env.memo.get(env.key(tree, gate))
     if known is not None and known.failure is None:

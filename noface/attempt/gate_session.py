@@ -118,7 +118,7 @@ _FAILED_AS = {
 class Task:
     """What to gate, and where: `main` is what the slot's kept paths come from; `name` picks the slot.
 
-    `known` are the failures of main that do not count, None where every failure counts. `steady`: a test that fails now
+    `known` are the failures of main that do not count, None if every failure counts. `steady`: a test that fails now
     and then is told from one that fails. `repeats` is how often a gate may be run again for a cause that passes by
     itself. `product` are the packages that it has as the tree's setup installs them, while all others are main's; None
     where all are the tree's. `follow` is what of the tree is followed while the test gates run.
@@ -140,7 +140,7 @@ class Task:
 
     @property
     def on_main(self) -> bool:
-        """True where main itself is gated."""
+        """True if main itself is gated."""
         return self.commit == self.main
 
 
@@ -230,7 +230,7 @@ class GateSession:
         return failure
 
     def build(self, before: tuple[GateSpec, ...], folder: str) -> bool:
-        """Run the build gates among those `before` again; False where a cancel ends that."""
+        """Run the build gates among those `before` again; False if a cancel ends that."""
         for gate in before:
             if gate.kind is GateKind.BUILD:
                 if self.run(gate, folder) is None:
@@ -239,7 +239,7 @@ class GateSession:
         return True
 
     def run(self, gate: GateSpec, folder: str) -> GateResult | None:
-        """Run one gate once, with its logs in `folder` of the task's; None where a cancel ends it."""
+        """Run one gate once, with its logs in `folder` of the task's; None if a cancel ends it."""
         env, task = self.env, self.task
         self.scope.progress(task.issue_id, task.number, "gate", f"{gate.name} once more" if folder else gate.name)
         allowed = frozenset(dict(task.known).get(gate.name, ())) if task.known is not None else None
@@ -295,7 +295,7 @@ class GateSession:
         self.scope.progress(self.task.issue_id, self.task.number, "gate", f"{gate.name} waits for its turn")
 
     def _reports(self, gate: GateSpec) -> Path | None:
-        """Return a fresh folder for the reports of the gate's test runners; None where they are not asked for any.
+        """Return a fresh folder for the reports of the gate's test runners; None if they are not asked for any.
 
         A container (`wrap`) does not have the folder.
         """
@@ -392,7 +392,7 @@ class GateSession:
         )
 
     def _traces(self, gate: GateSpec) -> Traces:
-        """Compare the tree's files with the tree; git is asked only where the file system shows a write.
+        """Compare the tree's files with the tree; git is asked only if the file system shows a write.
 
         Links, modes and missing files count as well.
         """
@@ -431,7 +431,7 @@ class GateSession:
         )
 
     def _of_work(self) -> frozenset[str]:
-        """Return the paths in which the task's tree differs from main's; none where main itself is gated."""
+        """Return the paths in which the task's tree differs from main's; none if main itself is gated."""
         changes = self.env.plumbing.changes(self.task.main, self.task.tree)
         return frozenset(change.path for change in changes)
 
@@ -454,11 +454,11 @@ class GateSession:
 
     @property
     def replaced(self) -> bool:
-        """True where the folder is not the one that was made ready."""
+        """True if the folder is not the one that was made ready."""
         return self._folder is None or not self._folder.stands()
 
     def _is_lost(self, *, failed: bool) -> bool:
-        """Tell whether the folder, its git or kept paths are gone, or files of the tree under a gate that `failed`."""
+        """True if the folder, its git or kept paths are gone, or files of the tree under a gate that `failed`."""
         there = all(os.path.lexists(self.slot.path / path) for path in (".git/HEAD", *self._keeps))
         missing = failed and self._tracked(frozenset(self.files.keys() - self.left.keys()))
         return self.replaced or not there or bool(missing)

@@ -41,7 +41,7 @@ class GateTurns:
 
     @contextmanager
     def turn(self, mine: Turn, cancel: Canceller, on_wait: Callable[[], None]) -> Iterator[Turn | None]:
-        """Wait for a turn, and hold it; None where a cancel ends the wait. `on_wait` is called before a wait."""
+        """Wait for a turn, and hold it; None if a cancel ends the wait. `on_wait` is called before a wait."""
         with self._changed:
             self._waiting.append(mine)
             if not self._free(mine):
@@ -66,6 +66,6 @@ class GateTurns:
                 self._changed.notify_all()
 
     def _free(self, mine: Turn) -> bool:
-        """Tell whether a turn may begin: nobody came before it, and nobody runs who keeps it waiting."""
+        """True if a turn may begin: nobody came before it, and nobody runs who keeps it waiting."""
         mine.alone = mine.alone or self.met[mine.command] >= ALONE_AFTER
         return self._waiting[0] is mine and not any(mine.alone or other.alone for other in self._running)

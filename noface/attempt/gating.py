@@ -59,7 +59,7 @@ def main_task(env: AttemptEnvironment, folder: str, issue_id: str = "", slot: st
 
 
 def run_gates(scope: Scope, task: Task, gates: tuple[GateSpec, ...], *, anew: bool = False) -> Gated | None:
-    """Run `gates` on the task's tree, in order; None where a cancel ends it. `anew`: nothing that is known counts.
+    """Run `gates` on the task's tree, in order; None if a cancel ends it. `anew`: nothing that is known counts.
 
     A red hard build gate ends it, since the rest would only echo it. After any other red hard gate an issue's own
     `accept` does not run: nothing would land. What a lint or test gate leaves is removed before the next. Where one of
@@ -92,12 +92,12 @@ def run_gates(scope: Scope, task: Task, gates: tuple[GateSpec, ...], *, anew: bo
 
 
 def _own_gate_failed(results: list[GateResult]) -> bool:
-    """Tell whether a hard gate of the project has failed."""
+    """True if a hard gate of the project has failed."""
     return any(result.gate.hard and not result.gate.accept and not result.passed for result in results)
 
 
 def _run_with_retries(session: GateSession, gate: GateSpec, before: tuple[GateSpec, ...]) -> GateResult | None:
-    """Run a gate, and again where it fails and has retries: each time on a clean checkout, after the builds before it.
+    """Run a gate, and again if it fails and has retries: each time on a clean checkout, after the builds before it.
 
     What a failed run leaves must not let the next one pass. A pass that needs another run is remembered for exactly
     this tree, marked as flaky, so that a landing does not wait for it twice; no other tree profits from it.
@@ -175,17 +175,17 @@ def _repeated(
     """
     task = session.task
     while result is not None and result.failure is not None and not result.passed:
-        found = final_error_of(result.failure) or _killed(result)
-        if found is None:
+        cause = final_error_of(result.failure) or _killed(result)
+        if cause is None:
             return result
-        if found.disk_full:
+        if cause.disk_full:
             places = full_places(session.env)
-            return replace(result, failure=as_disk_full(result.failure, found, places)) if places else result
+            return replace(result, failure=as_disk_full(result.failure, cause, places)) if places else result
         if session.repeated >= task.repeats:
             return result
-        pause_s = max(REPEAT_PAUSES_S[session.repeated], found.delay_s if session.repeated else 0.0)
+        pause_s = max(REPEAT_PAUSES_S[session.repeated], cause.delay_s if session.repeated else 0.0)
         session.repeated += 1
-        session.scope.send(GateRepeated(task.issue_id, task.number, gate.name, session.env.masker.text(found.line)))
+        session.scope.send(GateRepeated(task.issue_id, task.number, gate.name, session.env.masker.text(cause.line)))
         select.select([session.scope.cancel], [], [], pause_s)
         result = _once_more(session, gate, before, f"repeat-{session.repeated}", result)
     return result
@@ -231,7 +231,7 @@ def _undisturbed(session: GateSession, gate: GateSpec, before: tuple[GateSpec, .
 def _once_more(
     session: GateSession, gate: GateSpec, before: tuple[GateSpec, ...], folder: str, so_far: GateResult
 ) -> GateResult | None:
-    """Run a gate again on a clean checkout; `so_far` counts where there can be none. None where a cancel ends it."""
+    """Run a gate again on a clean checkout; `so_far` counts where there can be none. None if a cancel ends it."""
     if session.ready() is not None:
         return None if session.scope.cancel.cancelled else so_far
     return session.run(gate, folder) if session.build(before, folder) else None
@@ -252,9 +252,9 @@ def _first_known(env: AttemptEnvironment, tree: str, gates: tuple[GateSpec, ...]
 
 
 def made_of(scope: Scope, task: Task, tree: str, gate: GateSpec, gates: tuple[GateSpec, ...]) -> str | None:
-    """Return the tree that a gate makes of `tree`, the same where it leaves its files alone.
+    """Return the tree that a gate makes of `tree`, the same if it leaves its files alone.
 
-    None where it cannot run, or changes main's own tree. Build gates before it run first. The result proves nothing,
+    None if it cannot run, or changes main's own tree. Build gates before it run first. The result proves nothing,
     and no other failure in it counts.
     """
     before = gates[: gates.index(gate)] if gate in gates else ()
@@ -274,10 +274,10 @@ _BELIEVED_RUNS = 10
 
 
 def main_is_red(scope: Scope, task: Task, failed: GateResult, gates: tuple[GateSpec, ...]) -> Failure | None:
-    """Return the failure of main itself at the gate that `failed` on the task's tree; None where main passes it.
+    """Return the failure of main itself at the gate that `failed` on the task's tree; None if main passes it.
 
     That it was green there before does not count: the machine may have changed since (a tool gone, a service down). So
-    the gate runs once in a run, and again where that is long ago by the time it takes. An issue's own `accept` is red
+    the gate runs once in a run, and again if that is long ago by the time it takes. An issue's own `accept` is red
     on main by right.
     """
     env = scope.env
@@ -296,9 +296,9 @@ def main_is_red(scope: Scope, task: Task, failed: GateResult, gates: tuple[GateS
     if red is None or red.failure is None:
         env.gate_facts.main_green[key] = now
         return None
-    found = final_error_of(red.failure)
-    if found is not None and found.disk_full:
-        return as_disk_full(red.failure, found)
+    cause = final_error_of(red.failure)
+    if cause is not None and cause.disk_full:
+        return as_disk_full(red.failure, cause)
     name = env.plumbing.repository.main_name
     found_red = f"{name} itself is red at gate {red.gate.name} ({task.main[:12]})"
     failure = env.gate_facts.main_red[tree] = replace(
@@ -320,7 +320,7 @@ def named_tests(failed: GateResult) -> str:
 
 
 def gates_failure(results: tuple[GateResult, ...], gates: tuple[GateSpec, ...]) -> Failure | None:
-    """Return the failure to report for red hard gates: the first one's, naming the others; None where all passed.
+    """Return the failure to report for red hard gates: the first one's, naming the others; None if all passed.
 
     `gates` are those that were to run: an issue's `accept` does not after a failure, and its result is not known then.
     """

@@ -23,7 +23,7 @@ _MESSAGE = "the message of a commit"
 
 
 def why_held_back(env: AttemptEnvironment, commit: str) -> str:
-    """Say why a commit may stand on no branch and not leave this machine, "" where it may."""
+    """Say why a commit may stand on no branch and not leave this machine, "" if it may."""
     failure = history_failure(env, commit)
     return f"with it would go what must not leave this machine: {failure.message}" if failure is not None else ""
 
@@ -48,16 +48,16 @@ def _look_through(env: AttemptEnvironment, commit: str, mains: frozenset[str]) -
     changes = tuple(each for each in new.changes if (each.path, each.new_oid, mains) not in seen)
     main, *bases = dict.fromkeys((*sorted(mains), *new.bases))
     allowed, others = env.diff_limits.test_keys, tuple(bases)
-    found = secrets_in_bytes(plumbing, masker, main, changes, whole=False, test_keys=allowed, bases=others)
-    if isinstance(found, Failure):
-        return found
-    said = {key.telltale: key.name for key in keys_of(new.messages.decode("utf-8", "surrogateescape"))}
-    said |= {form: name for form in masker.telling(new.messages) for name in masker.names_of((form,))}
-    known = frozenset[str]().union(*(occurring(plumbing, base, said) for base in (main, *bases)))
-    found += tuple(AddedSecret(_MESSAGE, name, "") for told_by, name in said.items() if told_by not in known)
-    if not found:
+    held = secrets_in_bytes(plumbing, masker, main, changes, whole=False, test_keys=allowed, bases=others)
+    if isinstance(held, Failure):
+        return held
+    names = {key.telltale: key.name for key in keys_of(new.messages.decode("utf-8", "surrogateescape"))}
+    names |= {form: name for form in masker.telling(new.messages) for name in masker.names_of((form,))}
+    known = frozenset[str]().union(*(occurring(plumbing, base, names) for base in (main, *bases)))
+    held += tuple(AddedSecret(_MESSAGE, name, "") for told_by, name in names.items() if told_by not in known)
+    if not held:
         seen.update((each.path, each.new_oid, mains) for each in changes)
-    return secret_failure(found) if found else None
+    return secret_failure(held) if held else None
 
 
 def without_history(env: AttemptEnvironment, ref: str, main: str, commit: str, tree: str) -> str | Failure:

@@ -33,7 +33,7 @@ _POINTER_BYTES_MAX = 8192
 
 
 def gate_variables(env: AttemptEnvironment, env_pass: tuple[str, ...], token: str, *, leaky: bool = False) -> Variables:
-    """Return the environment of a gate or setup. It leads into a checkout of the person's only where it is `leaky`."""
+    """Return the environment of a gate or setup. It leads into a checkout of the person's only if it is `leaky`."""
     variables = gate_environment(env_pass)
     roots = () if leaky else checkouts(env.plumbing.repository, home_of(dict(variables)))
     if roots:
@@ -74,7 +74,7 @@ def all_checkouts(repository: Repository) -> tuple[str, ...]:
 
 
 def _environment(folder: str) -> str:
-    """Return the virtual environment that a folder of programs belongs to, "" where there is none."""
+    """Return the virtual environment that a folder of programs belongs to, "" if there is none."""
     parent = Path(folder).parent
     return str(parent) if (parent / "pyvenv.cfg").exists() else ""
 
@@ -240,7 +240,7 @@ def _composed(
     *,
     setup: bool = False,
 ) -> tuple[Home, ...]:
-    """Return the home of a box, none where the home is the root folder; and the user's own, where HOME names another.
+    """Return the home of a box, none if the home is the root folder; and the user's own, where HOME names another.
 
     Its caches belong to the workspace: nobody else writes there while the box lives.
     """

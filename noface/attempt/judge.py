@@ -74,7 +74,7 @@ def _decided(attempt: Judging) -> Judging:
         attempt.nothing = unchanged(attempt)
         attempt.ungated = left_ungated(attempt, attempt.nothing)
     try:
-        attempt.failure = next((found for check in CHECKS if (found := check(attempt)) is not None), None)
+        attempt.failure = next((failure for check in CHECKS if (failure := check(attempt)) is not None), None)
     except CutShort:
         attempt.interrupted = True
         return attempt
@@ -221,9 +221,9 @@ def _gates_are_red(attempt: Judging) -> Failure | None:
     missing = with_missing(failure, snapshot.not_taken, snapshot.aside, attempt.issue.paths)
     failure = attempt.proving.beside_main(missing or failure).failure
     if failure.charged:
-        told = attempt.nothing or only_notes(attempt)
-        told = told if failure.kind is not FailureKind.ENVIRONMENT else None  # what is missing tells more
-        failure = with_put_back(attempt, told or missing or with_places(failure, snapshot))
+        nothing = attempt.nothing or only_notes(attempt)
+        nothing = nothing if failure.kind is not FailureKind.ENVIRONMENT else None  # what is missing tells more
+        failure = with_put_back(attempt, nothing or missing or with_places(failure, snapshot))
     return with_library(attempt.env, attempt.snapshot.changes, gated.tree, failure)
 
 
@@ -246,8 +246,8 @@ def _main_judges_otherwise(attempt: Judging) -> Failure | None:
         if suspicion is None or by_body is not None:
             return with_bodies(failure, by_body)
         against = (replace(failure, rule=ALTERED), suspicion)  # tests were weakened as well: no question of the issue's
-    told = any(earlier.kind == FailureKind.GATE_TAMPERING for earlier in order.earlier)
-    if order.issue.accept and told:  # most can leave the tests alone; for who cannot, its own commands may want it
+    warned = any(earlier.kind == FailureKind.GATE_TAMPERING for earlier in order.earlier)
+    if order.issue.accept and warned:  # most can leave the tests alone; for who cannot, its own commands may want it
         attempt.doubts = tuple(each.message for each in against)
         return None
     return next(iter(against), None)
@@ -287,12 +287,12 @@ def _unfinished(attempt: Judging) -> Failure | None:
     """Return why the work may be half done: the worker was ended, broke off, or says so itself."""
     work = attempt.work
     unread = work.unreadable
-    said = of_report(work.report) or (of_unreadable(unread) if unread and unread.unfinished else None)
-    return work.agent.error or said
+    reported = of_report(work.report) or (of_unreadable(unread) if unread and unread.unfinished else None)
+    return work.agent.error or reported
 
 
 def _part(attempt: Judging) -> WorkerReport | None:
-    """Return what a worker says that did part of the issue and ended well; None where an `accept` decides.
+    """Return what a worker says that did part of the issue and ended well; None if an `accept` decides.
 
     Who goes on with a part, of which something was left, and says nothing, has not said that it is all.
     """

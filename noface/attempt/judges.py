@@ -13,7 +13,7 @@ After the gates are green on the change:
    what they assert, if the change may keep them from looking (`sensitivity.py`).
 5. If earlier landings of the run have rewritten main's tests, these judge as the run found them (`first_tests.py`).
 
-Nothing runs again where nothing of that kind is touched and the ids are there.
+Nothing runs again if nothing of that kind is touched and the ids are there.
 """
 
 from collections import defaultdict
@@ -103,7 +103,7 @@ class Judges:
     _differing: Tools | None = None
 
     def failure(self) -> Failure | None:
-        """Return why the change must not land by itself, None where main's tests and settings accept it."""
+        """Return why the change must not land by itself, None if main's tests and settings accept it."""
         plumbing, task = self.scope.env.plumbing, self.task
         called, changes = reached(plumbing, task.main, self.gates), plumbing.changes(task.main, task.tree)
         main = (self._facts.inventories.get((self._main_tree, gate.command)) for gate in self._by_id())
@@ -193,7 +193,7 @@ class Judges:
     def _made(self, name: str | None, judging: Touched, called: Collection[str]) -> frozenset[str]:
         """Return which of the change's text and data the gate of this `name` makes itself: they judge nothing there.
 
-        Main shows that, where none of the change's code is: of their versions the gate makes main's again.
+        Main shows that, if none of the change's code is: of their versions the gate makes main's again.
         """
         plumbing, main = self.scope.env.plumbing, self._main_tree
         by_use = (c for c in judging.tests if part_of(c.path) is not Part.TEST)
@@ -250,16 +250,16 @@ class Judges:
         env, task = self.scope.env, self.task
         if self._differing is not None:
             return self._differing
-        found = Tools()
+        tools = Tools()
         if setup_differs(env, task.tree, task.main):
             main, now = self._installed(task.main, self._main_tree), self._installed(task.commit, task.tree)
             if isinstance(main, Failure):
                 return main
             if isinstance(now, Failure):
                 return now
-            found = tools_of(env.plumbing, (task.main, task.tree), self.issue, main, now)
-        self._differing = found
-        return found
+            tools = tools_of(env.plumbing, (task.main, task.tree), self.issue, main, now)
+        self._differing = tools
+        return tools
 
     def _installed(self, commit: str, tree: str) -> Packages | Failure:
         """Return what setup installs on a tree; it is made there if that is not known, as after a restart."""
@@ -278,7 +278,7 @@ class Judges:
         return {**entries_before(judging.hard), **self._sections(judging), **self._inner_tests(judging)}
 
     def _only_contradicted(self, judging: Touched, hard: Mapping[str, Entry | None], tree: str) -> bool:
-        """Tell whether all that speaks against the change is that tests it keeps ask for something else than main's.
+        """True if all that speaks against the change is that tests it keeps ask for something else than main's.
 
         `tree` is the change with main's judges. Every test that passes on main is there by its id, if need be with
         other parameters or another name, and passes in the change's version, but for those that are `taken`. The change
@@ -308,7 +308,7 @@ class Judges:
         return self._judged(tree, tuple(others), tuple(GateKind)) is None
 
     def _lacks(self, judging: Touched) -> bool:
-        """Tell whether a test of main is not kept by the change, whatever its name or parameters, or a new one skipped.
+        """True if a test of main is not kept by the change, whatever its name or parameters, or a new one skipped.
 
         Those that are `taken` need not be.
         """
@@ -326,7 +326,7 @@ class Judges:
     def fewer(self) -> tuple[str, ...] | None:
         """Return main's passing tests that the change itself skips, or that are gone where fewer pass there.
 
-        None where the ids are not known.
+        None if the ids are not known.
         """
         gone: list[str] = []
         for gate in self._by_id():
@@ -367,7 +367,7 @@ class Judges:
         return altered(paths, replace(red.failure, gate=red.gate.name, failing_tests=tests), why or self.parts.why)
 
     def _short_of_new_tests(self, tree: str, red: GateResult) -> bool:
-        """Tell whether a gate is red only because the change's own tests are missing: a threshold of coverage, say.
+        """True if a gate is red only because the change's own tests are missing: a threshold of coverage, say.
 
         Then each of main's tests passes by its id, and with the change's tests the gate met main's settings.
         """
@@ -457,7 +457,7 @@ class Judges:
         return short
 
     def _passed(self, tree: str, gate: GateSpec) -> bool:
-        """Tell whether a gate is known to pass on a tree."""
+        """True if a gate is known to pass on a tree."""
         result = self.scope.env.memo.get(self.scope.env.key(tree, gate))
         return result is not None and result.failure is None
 
@@ -472,12 +472,12 @@ class Judges:
         return [gate for gate in self.gates if gate.kind is GateKind.TEST and gate.hard and not gate.accept]
 
     def _all_by_id(self) -> bool:
-        """Tell whether all hard test gates name their tests, so that no test can disappear unseen."""
+        """True if all hard test gates name their tests, so that no test can disappear unseen."""
         known = [self._inventory(self._main_tree, gate) for gate in self._by_id()]
         return len(known) == len(self._test_gates()) and all(each is not None and each.tests for each in known)
 
     def _inventory(self, tree: str, gate: GateSpec) -> Inventory | None:
-        """Return which tests a gate ran on a tree; it runs where that is not known, as after a restart."""
+        """Return which tests a gate ran on a tree; it runs if that is not known, as after a restart."""
         key = (tree, gate.command)
         if key not in self._facts.inventories and key not in self._facts.asked:
             self._run(tree, (gate,), on_main=tree == self._main_tree)
@@ -541,7 +541,7 @@ def _text(blobs: ObjectReader, oid: str) -> str:
 
 
 def gates_decide(early: Failure, issue: Issue) -> bool:
-    """Tell whether a suspicion of weakened tests waits for the gates.
+    """True if a suspicion of weakened tests waits for the gates.
 
     Rewritten tests may be as many when they run. The issue may ask for fewer, or main's tests contradict what it asks
     for. And where it has commands of its own, red on main, the weakening may be what it wants: then a person decides.

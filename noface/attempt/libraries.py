@@ -64,7 +64,7 @@ def with_own_library(plumbing: Plumbing, tree: str, failure: Failure) -> Failure
 
 
 def _manifest(plumbing: Plumbing, library: MissingLibrary, tree: str, paths: tuple[str, ...]) -> str | None:
-    """Return the first manifest of a tree that names a library, None where none does."""
+    """Return the first manifest of a tree that names a library, None if none does."""
     entries = plumbing.entries(tree, manifests(library, paths)[:_FILES_MAX])
     with plumbing.blobs() as blobs:
         for path, (_, oid) in entries.items():

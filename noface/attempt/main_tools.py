@@ -96,7 +96,7 @@ def _move(source: Path, target: Path, path: str) -> None:
 
 
 def _inside(top: Path, path: str) -> bool:
-    """Tell whether no link on the way to a path leads out of the folder: noface may read more than what made it."""
+    """True if no link on the way to a path leads out of the folder: noface may read more than what made it."""
     folder = os.path.realpath(top)
     return f"{os.path.realpath((top / path).parent)}/".startswith(f"{folder}/")
 

@@ -57,8 +57,8 @@ def unchanged(attempt: Judging) -> Failure:
         return _committed_elsewhere(attempt)
     if snapshot.not_taken and agent.error is None and status is not ReportStatus.BLOCKED:
         ignored = tuple(one for one in snapshot.not_taken if one.ignored)
-        told = any(before.rule == NOT_TAKEN for before in order.earlier)
-        if not says_done(work.report, agent.last_words) or (ignored and not told):
+        reminded = any(before.rule == NOT_TAKEN for before in order.earlier)
+        if not says_done(work.report, agent.last_words) or (ignored and not reminded):
             return only_these(ignored or snapshot.not_taken, snapshot.aside, order.issue.paths)
     unread = of_unreadable(work.unreadable) if work.unreadable is not None and agent.error is None else None
     report = work.report
@@ -68,12 +68,12 @@ def unchanged(attempt: Judging) -> Failure:
 
 
 def says_nothing(attempt: Judging, nothing: Failure) -> bool:
-    """Tell whether a worker that changed nothing, and ended well, does not say why."""
+    """True if a worker that changed nothing, and ended well, does not say why."""
     return nothing.kind is FailureKind.NO_DIFF and not says_done(attempt.work.report, attempt.work.agent.last_words)
 
 
 def left_ungated(attempt: Judging, nothing: Failure) -> bool:
-    """Tell whether no gate has ever failed the work that the attempt started with and left alone, or may have wrongly.
+    """True if no gate has ever failed the work that the attempt started with and left alone, or may have wrongly.
 
     Then it is examined and gated like any other: nobody has examined it before. What the first attempt at a part has
     from the whole issue may be half of it: then the worker has to say that it is done. So it has where the tests that
@@ -96,7 +96,7 @@ def left_ungated(attempt: Judging, nothing: Failure) -> bool:
 
 
 def _only_mains_tests(last: PriorFailure) -> bool:
-    """Tell whether an attempt failed by nothing but tests in files that it left as they are."""
+    """True if an attempt failed by nothing but tests in files that it left as they are."""
     files = {test.partition("::")[0] for test in last.failing_tests}
     by_itself = last.kind == FailureKind.TEST_FAILURE and last.rule != UNSTEADY_BY_CHANGE
     return by_itself and bool(files) and not files & set(last.changed)

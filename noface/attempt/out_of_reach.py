@@ -66,12 +66,12 @@ def missed_places(text: str, home: str, path: str) -> dict[str, bool]:
 
     True are those in a file system that can only be read, False those that were not there to be read.
     """
-    found: dict[str, bool] = {}
+    missed: dict[str, bool] = {}
     for line in (line[:_LINE_MAX] for line in reversed(text.splitlines())):
         read_only = _READ_ONLY.search(line) is not None
         for place in _named(line, home, path) if read_only or _MISSES.search(line) else ():
-            found.setdefault(place, read_only)
-    return dict(list(found.items())[:_CANDIDATES_MAX])
+            missed.setdefault(place, read_only)
+    return dict(list(missed.items())[:_CANDIDATES_MAX])
 
 
 def closed_places(error: Failure, variables: Mapping[str, str], *, made: bool = False) -> tuple[str, ...]:
@@ -84,8 +84,8 @@ def closed_places(error: Failure, variables: Mapping[str, str], *, made: bool = 
     missed = missed_places("\n".join((*error.evidence, error.message, error.excerpt)), home, path)
     seen = [_there(place, read_only=True) for place, read_only in missed.items() if read_only or made]
     named = sorted(value for name, value in variables.items() if name not in _NO_HOMES and Path(value).is_absolute())
-    found = (next((value for value in named if below(there, (value,))), there) for there in seen if there)
-    return tuple(dict.fromkeys(place for place in found if os.access(place, os.W_OK)))[:_NAMED_MAX]
+    closed = (next((value for value in named if below(there, (value,))), there) for there in seen if there)
+    return tuple(dict.fromkeys(place for place in closed if os.access(place, os.W_OK)))[:_NAMED_MAX]
 
 
 def _named(line: str, home: str, path: str) -> Iterator[str]:
@@ -100,8 +100,8 @@ def _named(line: str, home: str, path: str) -> Iterator[str]:
 def _interpreter(script: str, path: str) -> tuple[str, ...]:
     """Return the programs that the first line of a script names."""
     words = (read_regular(Path(script), _HEAD_BYTES) or b"").partition(b"\n")[0].decode(errors="replace")
-    found = [shutil.which(word, path=path) for word in words.removeprefix("#!").split() if words.startswith("#!")]
-    return tuple(os.path.realpath(program) for program in found if program is not None)
+    programs = [shutil.which(word, path=path) for word in words.removeprefix("#!").split() if words.startswith("#!")]
+    return tuple(os.path.realpath(program) for program in programs if program is not None)
 
 
 def out_of_reach(
@@ -151,12 +151,12 @@ def _supposed(
     if not closed:
         return None
     places, keys = ", ".join(dict(closed)), ", ".join(dict.fromkeys(f'"{there}"' for _, there in closed))
-    said = f"set [sandbox] write = [{keys}] if it writes there; it ended with: {error.message}"
-    return _misses(f"the sandbox lets nobody write {places}, which the worker's command names: {said}", places, error)
+    text = f"set [sandbox] write = [{keys}] if it writes there; it ended with: {error.message}"
+    return _misses(f"the sandbox lets nobody write {places}, which the worker's command names: {text}", places, error)
 
 
 def _for_data(place: str) -> bool:
-    """Tell whether the person can write to a place that is neither a program nor a device."""
+    """True if the person can write to a place that is neither a program nor a device."""
     program = kind_at(place) == stat.S_IFREG and os.access(place, os.X_OK)
     return kind_at(place) in (stat.S_IFREG, stat.S_IFDIR) and os.access(place, os.W_OK) and not program
 
@@ -177,13 +177,13 @@ def _named_in(plain: str, home: str) -> Iterator[str]:
 
 
 def _there(place: str, *, read_only: bool) -> str:
-    """Return a place that the person can use, else the folder in which it was to be made; "" where there is none."""
+    """Return a place that the person can use, else the folder in which it was to be made; "" if there is none."""
     there = place if os.access(place, os.F_OK) or not read_only else str(Path(place).parent)
     return there if there != "/" and os.access(there, os.R_OK) else ""
 
 
 def _inside(launcher: Launcher, command: Command, places: list[str]) -> list[int]:
-    """Return what a command in the same box may do with each place; nothing where that cannot be told."""
+    """Return what a command in the same box may do with each place; nothing if that cannot be told."""
     log = Path(f"{command.stderr}.reach")
     log.unlink(missing_ok=True)
     argv = ("/bin/sh", "-c", _PROBE, "sh", *places)
@@ -231,8 +231,8 @@ def _failure(place: str, key: str, named: str, error: Failure, home: str) -> Fai
     does = "hides" if key == "show" else "lets nobody write"
     secret = is_closed(named) or below(named, [f"{home}/{path}" for path in known_places().agents])
     look = "; keys or logins may lie there: look first" if secret else ""
-    said = f'the agent needs {place}, which the sandbox {does}: set [sandbox] {key} = ["{named}"]{look}'
-    return _misses(said, place, error)
+    text = f'the agent needs {place}, which the sandbox {does}: set [sandbox] {key} = ["{named}"]{look}'
+    return _misses(text, place, error)
 
 
 def _misses(message: str, place: str, error: Failure) -> Failure:

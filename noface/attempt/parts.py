@@ -1,6 +1,6 @@
 """Tells what files of main are to the gates, by who uses them and what gates read; a name is a first guess (law 11).
 
-Who uses a file is looked up on main, where nothing of the change is, and only for files that the change touches.
+Who uses a file is looked up on main, if nothing of the change is, and only for files that the change touches.
 """
 
 import posixpath
@@ -80,7 +80,7 @@ class Parts:
         return Part.CONFIG if named is Part.PRODUCT and self._starts(path) else named
 
     def judges(self, path: str, *, helps: bool = False) -> bool:
-        """Tell whether a file judges and is nothing else: a test, what one expects, a helper that only judges use.
+        """True if a file judges and is nothing else: a test, what one expects, a helper that only judges use.
 
         A helper is told by its text, unless it is known that it `helps`: most of its functions assert something.
         """
@@ -129,7 +129,7 @@ class Parts:
         return tuple(p for p in paths if p in by_use or self(p) not in _UNTOLD or self._is_expected(p))
 
     def holds_cases(self, path: str) -> bool:
-        """Tell whether a file of main is data of tests: by its name, if a gate may read it, or since only judges do."""
+        """True if a file of main is data of tests: by its name, if a gate may read it, or since only judges do."""
         if is_data(path):
             return not self._unread(path)
         return any(path in reads.read for reads in self.reads.values()) and self._is_expected(path)
@@ -151,7 +151,7 @@ class Parts:
         return True
 
     def _is_all_tests(self, path: str) -> bool:
-        """Tell whether code of which a runner names tests is nothing else: it begins some, and nobody uses it.
+        """True if code of which a runner names tests is nothing else: it begins some, and nobody uses it.
 
         What has examples in its docstrings, or tests beside its functions, is the product.
         """
@@ -190,13 +190,13 @@ class Parts:
         return tuple(groups)
 
     def _judges_itself(self, path: str) -> bool:
-        """Tell whether code looks like a part of its judges: it asserts, holds only data, or lies beside them."""
+        """True if code looks like a part of its judges: it asserts, holds only data, or lies beside them."""
         text, users = self._text(path), self._users_of(path) or ()
         beside = all(user in self.reached.started and _folder(user) == _folder(path) for user in users)
         return beside or asserts(text) or not has_functions(text)
 
     def _opens_product(self, path: str) -> bool:
-        """Tell whether a file opens a package of the product: that is the product, though it mostly holds nothing."""
+        """True if a file opens a package of the product: that is the product, though it mostly holds nothing."""
         folder = _folder(path)
         if stem_of(path) != folder or asserts(self._text(path)):
             return False
@@ -204,7 +204,7 @@ class Parts:
         return any(is_code(other) and self._is_product(other) for other in beside)
 
     def _is_expected(self, path: str) -> bool:
-        """Tell whether a file that is no program is read for a gate's own use: nothing of the product names it."""
+        """True if a file that is no program is read for a gate's own use: nothing of the product names it."""
         if self(path) not in (Part.PRODUCT, Part.SOFT) or not self._is_data(path):
             return False
         naming = self._naming(path)
@@ -221,11 +221,11 @@ class Parts:
         return self._modes[path] == _PLAIN
 
     def _unread(self, path: str) -> bool:
-        """Tell whether no gate has read a file on main; False where that is unknown."""
+        """True if no gate has read a file on main; False if that is unknown."""
         return bool(self.reads) and all(path in reads.unread for reads in self.reads.values())
 
     def _apart(self, path: str) -> bool:
-        """Tell whether a gate is known to read a file that lies in a folder without any code of the product."""
+        """True if a gate is known to read a file that lies in a folder without any code of the product."""
         top = path.partition("/")[0]
         if top == path or not any(path in reads.read for reads in self.reads.values()):
             return False
@@ -248,7 +248,7 @@ class Parts:
         return any(uses_code(user, self._text(user), path, surely=True) for user in users)
 
     def _new_in_product(self, path: str) -> bool:
-        """Tell whether the product of the change surely uses a new file, which no tool looks for by itself.
+        """True if the product of the change surely uses a new file, which no tool looks for by itself.
 
         It can do nothing then that the product could not do as well.
         """
@@ -273,7 +273,7 @@ class Parts:
         return part_of(path, self.reached.files) is Part.PRODUCT and path not in self.reached.started
 
     def _starts(self, path: str) -> bool:
-        """Tell whether a gate begins with a file that is no way into the product: nothing uses it, or declares it.
+        """True if a gate begins with a file that is no way into the product: nothing uses it, or declares it.
 
         It uses something else of the project, which is what it judges.
         """
@@ -304,7 +304,7 @@ class Parts:
         return self._users[path]
 
     def _uses(self, user: str, path: str) -> bool:
-        """Tell whether code uses a file of code, or settings have a judge load it by its name."""
+        """True if code uses a file of code, or settings have a judge load it by its name."""
         if is_code(user) or builds(user):
             return uses_code(user, self._text(user), path)
         return names_module(self._said(user), path)
@@ -322,8 +322,8 @@ class Parts:
         if self._index is None:
             named = self.plumbing.files_with(self.main, words)
         else:
-            found = ([self._index.get(part, set()) for part in _WORD.findall(word)] for word in words)
-            named = tuple(set().union(*(set.intersection(*each) for each in found if each)))
+            indexed = ([self._index.get(part, set()) for part in _WORD.findall(word)] for word in words)
+            named = tuple(set().union(*(set.intersection(*each) for each in indexed if each)))
         files = tuple(path for path in named if is_code(path) or builds(path) or part_of(path) in judging)
         return files if len(files) <= _USERS_MAX else None
 
@@ -332,14 +332,14 @@ class Parts:
         stem = stem_of(path)
         if self._stems is None:
             self._stems = {stem_of(each): each for each in self.plumbing.whole(self.main).paths if is_code(each)}
-        found = self._stems.get(stem, "")
-        return found if found != path else ""
+        stands = self._stems.get(stem, "")
+        return stands if stands != path else ""
 
     def _text(self, path: str) -> str:
         if path not in self._texts:
-            found = self.plumbing.entries(self.main, (path,))
+            entries = self.plumbing.entries(self.main, (path,))
             with self.plumbing.blobs() as blobs:
-                self._texts[path] = blobs.text(found[path][1], _TEXT_BYTES_MAX) if path in found else ""
+                self._texts[path] = blobs.text(entries[path][1], _TEXT_BYTES_MAX) if path in entries else ""
         return self._texts[path]
 
 

@@ -1,6 +1,6 @@
 """Makes a slot ready: checkout, and `[project] setup` where the slot is new or its inputs changed.
 
-Setup runs once on main's tree, in a slot where nothing else ever runs; the others get copies of what it made. Where
+Setup runs once on main's tree, in a slot if nothing else ever runs; the others get copies of what it made. Where
 that cannot be copied, or setup has other inputs than on main, it runs in the slot itself.
 
 A digest of the kept paths of a gate slot (node_modules, .venv) shows whether something has changed there. Reading
@@ -75,7 +75,7 @@ def _entries(top: str) -> Iterator[tuple[str, int, int, int, int | str]]:
 
 @lru_cache(maxsize=_LINKED_FILES_MAX)
 def _content(path: str, _inode: int, _size: int, _ctime_ns: int) -> str:
-    """Return a digest of a file's content, "" where it cannot be read; the other arguments are the cache's key."""
+    """Return a digest of a file's content, "" if it cannot be read; the other arguments are the cache's key."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - there are very many of them
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -141,7 +141,7 @@ class Preparation:
         return self._set_up(commit) or Copied.YES
 
     def _copied(self, stamp: str) -> Failure | Copied:
-        """Copy what setup made on main's tree, which is made first where that is due; a failure is that of setup."""
+        """Copy what setup made on main's tree, which is made first if that is due; a failure is that of setup."""
         env, slot = self.scope.env, self.slot
         source = env.setup_slot()
         if slot.name == source.name or not may_copy(env):
@@ -161,7 +161,7 @@ class Preparation:
 
     @contextmanager
     def _granted(self) -> Iterator[bool]:
-        """Have the slot of setup for oneself; False where a cancel ends the wait for it."""
+        """Have the slot of setup for oneself; False if a cancel ends the wait for it."""
         lock = self.scope.env.setting_up
         while not (granted := lock.acquire(timeout=_TURN_S)) and not self.scope.cancel.cancelled:
             pass
@@ -214,7 +214,7 @@ class Preparation:
         return self._set_up_once(commit)
 
     def _set_up_once(self, commit: str) -> Failure | None:
-        """Run setup; its word for a full disk is believed where there is no room, or where it set up what main has."""
+        """Run setup; its word for a full disk is believed if there is no room, or where it set up what main has."""
         env, slot = self.scope.env, self.slot
         log = slot.private_git_dir / "setup.log"
         log.unlink(missing_ok=True)
@@ -271,7 +271,7 @@ class Preparation:
 
 
 def _is_set_up(slot: Slot, stamp: str) -> bool:
-    """Tell whether setup ran in a slot for the inputs of a stamp, and all kept paths that it made are still there.
+    """True if setup ran in a slot for the inputs of a stamp, and all kept paths that it made are still there.
 
     Who clears caches removes them, and the stamp lies elsewhere.
     """
@@ -280,7 +280,7 @@ def _is_set_up(slot: Slot, stamp: str) -> bool:
 
 
 def setup_differs(env: AttemptEnvironment, commit: str, main: str) -> bool:
-    """Tell whether a commit changes what setup depends on: where setup fails then, it fails by that change."""
+    """True if a commit changes what setup depends on: where setup fails then, it fails by that change."""
     return bool(env.setup.command) and setup_stamp(env, commit) != setup_stamp(env, main)
 
 
@@ -354,7 +354,7 @@ def _leads_into(link: Path, folder: Path) -> bool:
 
 
 def _kept_untouched(slot: Slot) -> bool:
-    """Tell whether the kept paths are as setup left them; without a setup nothing may be there."""
+    """True if the kept paths are as setup left them; without a setup nothing may be there."""
     if not slot.keep:
         return True
     if any((slot.path / parent).is_symlink() for path in slot.keep for parent in list(Path(path).parents)[:-1]):
@@ -381,7 +381,7 @@ def _read(stamp: Path) -> str | None:
 
 
 def _ended_from_outside(ended: Exit) -> str:
-    """Say what ended setup that was neither itself nor a limit, "" where nothing did."""
+    """Say what ended setup that was neither itself nor a limit, "" if nothing did."""
     if ended.ended_by is EndedBy.LOST:
         return ended.error
     by_limit = ended.ended_by is not EndedBy.ITSELF or ended.output_limit or bool(ended.out_of_memory)

@@ -73,7 +73,7 @@ def reached(plumbing: Plumbing, main: str, gates: tuple[GateSpec, ...]) -> Reach
 
 
 def _steers(path: str, commands: str) -> bool:
-    """Tell whether a command reads a file that it does not name, as make reads a Makefile."""
+    """True if a command reads a file that it does not name, as make reads a Makefile."""
     name = PurePosixPath(path).name
     return any(re.search(program, commands) and name in files for program, files in _GO_BY)
 

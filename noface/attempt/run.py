@@ -4,7 +4,7 @@ First the work: workspace, worker, snapshot. Its result is written to `work.json
 judging judges again instead of paying for the work again. Then the judging: boundaries, gates, proof.
 
 All that is written, sent and returned is masked (I12). The judging reads the change as it is: it stays in memory, and
-is read from git again where work is judged again.
+is read from git again if work is judged again.
 """
 
 import hmac
@@ -50,7 +50,7 @@ _WORK_BYTES_MAX = 256 * 1024 * 1024
 
 
 def run_attempt(order: AttemptOrder, scope: Scope) -> AttemptReport:
-    """Carry out an order. Raises only where noface, git or the disk fails; all else is in the report."""
+    """Carry out an order. Raises only if noface, git or the disk fails; all else is in the report."""
     attempt = Attempt(order, scope)
     before = _done_before(attempt) if order.resumed else None
     done = before or (_finished_before(attempt, order.finished) if order.finished else _do_work(attempt))
@@ -67,12 +67,12 @@ def run_attempt(order: AttemptOrder, scope: Scope) -> AttemptReport:
 
 
 def only_judged(order: AttemptOrder) -> bool:
-    """Tell whether an order that was cut off needs no worker any more."""
+    """True if an order that was cut off needs no worker any more."""
     return order.finished is not None or read_work(order) is not None
 
 
 def read_work(order: AttemptOrder) -> Work | None:
-    """Return the recorded work of an attempt, or None where it was cut off before, or the record is not noface's.
+    """Return the recorded work of an attempt, or None if it was cut off before, or the record is not noface's.
 
     The file lies where a worker outside a sandbox can write, so it counts only with the mark that the order's seal
     makes of it.
@@ -193,7 +193,7 @@ def _recorded(
 
 
 def _restore_folder(directory: Path) -> None:
-    """Make the attempt's folder again where the worker, which can reach it, removed or replaced it."""
+    """Make the attempt's folder again if the worker, which can reach it, removed or replaced it."""
     if directory.is_symlink() or not directory.is_dir():
         remove(directory)
         directory.mkdir(parents=True)

@@ -96,8 +96,8 @@ class Sensitivity:
         rewritten = {key: body for key, body in self._rewritten(tests).items() if body.shown not in taken}
         lost: dict[GateSpec, frozenset[str]] = {}
         for shift in _SHIFTS if rewritten else ():
-            found = self._unmoved(gates, rewritten, shift)
-            lost = {gate: each & lost.get(gate, each) for gate, each in found.items()}
+            unmoved = self._unmoved(gates, rewritten, shift)
+            lost = {gate: each & lost.get(gate, each) for gate, each in unmoved.items()}
             if not any(lost.values()):
                 return None
         return next((vacuous(gate, tuple(sorted(each))) for gate, each in lost.items() if each), None)
@@ -122,13 +122,13 @@ class Sensitivity:
 
     def _alone(self, tree: str, gates: tuple[GateSpec, ...], bodies: frozenset[str]) -> dict[GateSpec, _Asked]:
         """Return how gates run the tests of these bodies that they ran on a tree; alone if their runners know how."""
-        found = {}
+        result = {}
         for gate in gates:
             known, ids = self._known(tree, gate), self._ids(tree, gate, bodies)
             if known is not None and ids:
                 command = narrowed(gate.command, known.runners, ids, whole=False) or gate.command
-                found[gate] = _Asked(going_on(command, known.runners), bodies)
-        return found
+                result[gate] = _Asked(going_on(command, known.runners), bodies)
+        return result
 
     def _ids(self, tree: str, gate: GateSpec, bodies: Collection[str]) -> tuple[str, ...]:
         """Return the ids of the tests of these bodies, as a gate ran them on a tree."""
@@ -143,17 +143,17 @@ class Sensitivity:
         pairs = [
             (each.path, each.old_oid, each.new_oid) for each in tests if ABSENT not in (each.old_mode, each.new_mode)
         ]
-        found: dict[Key, Body] = {}
+        files: dict[Key, Body] = {}
         values = False
         with self.plumbing.blobs() as blobs:
             for path, old, new in pairs:
                 main, now = (bodies(path, blobs.text(oid, TEXT_CHARS_MAX)) for oid in (old, new))
-                found |= {key: body for key, body in now.items() if not asks_only_more(main.get(key, body), body)}
+                files |= {key: body for key, body in now.items() if not asks_only_more(main.get(key, body), body)}
                 rests = ((body.lines for body in side.values() if not body.name) for side in (main, now))
                 was, rest = (frozenset(line for lines in side for line in lines) for side in rests)
                 values |= any(_VALUE_OF_NAME.match(line) for line in was - rest)
-        if not values and all(body.test or not body.name for body in found.values()):
-            return {key: body for key, body in found.items() if body.test}
+        if not values and all(body.test or not body.name for body in files.values()):
+            return {key: body for key, body in files.items() if body.test}
         return {key: body for key, body in self._bodies(self.task.tree).items() if body.test}
 
     def _bodies(self, tree: str, paths: tuple[str, ...] | None = None) -> dict[Key, Body]:
@@ -173,8 +173,8 @@ class Sensitivity:
             tests = {key: body for key, body in tests.items() if body.shown in near} or tests
         lost: dict[GateSpec, Counter[str]] = {}
         for shift in _SHIFTS:
-            found = self._unseen(mains, gates, holders, tests, shift)
-            lost = {gate: each & lost.get(gate, each) for gate, each in found.items()}
+            unseen = self._unseen(mains, gates, holders, tests, shift)
+            lost = {gate: each & lost.get(gate, each) for gate, each in unseen.items()}
             if not any(lost.values()):
                 return None
         return next((blind(gate, tuple(sorted(filter(None, each)))) for gate, each in lost.items() if each), None)
@@ -202,7 +202,7 @@ class Sensitivity:
         return {gate: passed[gate] - on_main[gate] for gate in gates}
 
     def _looks_at(self, gate: GateSpec, paths: Collection[str]) -> bool:
-        """Tell whether a gate reads one of these files, as far as it is known what it has read on main."""
+        """True if a gate reads one of these files, as far as it is known what it has read on main."""
         reads = self.parts.reads.get(gate.name)
         return reads is None or not all(path in reads.unread for path in paths)
 
@@ -314,14 +314,14 @@ class Sensitivity:
         runs = tuple(replace(gate, command=each.command, again=0, retries=0) for gate, each in asked.items())
         gated = self.run(other, runs, steady=False)
         ended_well = {result.gate.command for result in gated.results if result.passed}
-        found = {}
+        results = {}
         for gate, each in asked.items():
             known = self.facts.inventories.get((other, each.command))
             tests = known.tests if known is not None else ()
             names = [name.partition("[")[0] for name, outcome in tests if outcome is Outcome.PASSED]
             count = int(each.command in ended_well) + ((known.count if known is not None else None) or 0)
             if each.bodies is None:
-                found[gate] = +Counter({**Counter(names), "": count})
+                results[gate] = +Counter({**Counter(names), "": count})
             else:
-                found[gate] = Counter(name for name in names if named_among(name, each.bodies))
-        return found
+                results[gate] = Counter(name for name in names if named_among(name, each.bodies))
+        return results

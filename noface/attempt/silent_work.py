@@ -49,7 +49,7 @@ class Sight:
 
 
 def silent_work(sight: Sight) -> Work | None:
-    """Return the tool call or process that a silent worker is at; None where nothing shows that it works."""
+    """Return the tool call or process that a silent worker is at; None if nothing shows that it works."""
     if not sight.tells_calls:
         tools = [each for each in sight.running or () if sight.processes is ToolProcesses.BELOW or each.apart]
         oldest = max(tools, key=lambda each: each.seconds, default=None)

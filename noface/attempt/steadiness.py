@@ -48,7 +48,7 @@ _RUNS_WHEN_KNOWN = 3
 _LOOK_S_MAX = 600.0
 _LOOKS_MIN = 3
 ALONE_S_MAX = 600.0
-"""A gate that takes longer runs alone only where words ask for it: meanwhile all others wait."""
+"""A gate that takes longer runs alone only if words ask for it: meanwhile all others wait."""
 _ALONE_RUNS = 2
 """With the run in which the failure was gone, so many passes alone stand against one failure in company."""
 _SHOWN_MAX = 5
@@ -83,7 +83,7 @@ class Steadiness:
     beside: tuple[str, ...] = ()
 
     def judged(self) -> GateResult | None:
-        """Return the result as it is, or as passed; None where a cancel ends it."""
+        """Return the result as it is, or as passed; None if a cancel ends it."""
         failed = self._failed()
         rest = tuple(test for test in failed if test not in self._excused(failed))
         if failed and not rest and self._runs_alone() and not _short_of_coverage(self.red):
@@ -139,7 +139,7 @@ class Steadiness:
         return frozenset(known) - frozenset(self._own(known)) if known else frozenset()
 
     def _runs_alone(self) -> bool:
-        """Tell whether these tests are all that made the gate red: every test ran, and nothing but tests."""
+        """True if these tests are all that made the gate red: every test ran, and nothing but tests."""
         ran, failure = self._inventory(self.session.task.tree, self.gate.command), self.red.failure
         if ran is None or failure is None or not ran.complete or not runs_alone(self.gate.command, ran.runners):
             return False
@@ -152,7 +152,7 @@ class Steadiness:
     def _rerun(
         self, session: GateSession, before: tuple[GateSpec, ...], tests: tuple[str, ...], folder: str
     ) -> _Rerun | None:
-        """Run the tests again on a clean checkout, alone where that can be said; None where there can be no run."""
+        """Run the tests again on a clean checkout, alone where that can be said; None if there can be no run."""
         if session.ready() is not None or not session.build(before, folder):
             return None
         ran = self._inventory(self.session.task.tree, self.gate.command)
@@ -326,7 +326,7 @@ def remember_unsteady(
 
 
 def _short_of_coverage(red: GateResult) -> bool:
-    """Tell whether the output speaks of a coverage that was not reached, which no list of tests shows."""
+    """True if the output speaks of a coverage that was not reached, which no list of tests shows."""
     folder = Path(red.stdout_log).parent
     try:
         texts = [read_bounded(folder / log, 0, _LOG_BYTES_MAX).lower() for log in log_names(red.gate)]
@@ -336,7 +336,7 @@ def _short_of_coverage(red: GateResult) -> bool:
 
 
 def may_be_unsteady(gate: GateSpec, result: GateResult) -> bool:
-    """Tell whether a result is one that another run of the same gate may not have."""
+    """True if a result is one that another run of the same gate may not have."""
     failure = result.failure
     if failure is None or result.passed or gate.kind is not GateKind.TEST or gate.accept or gate.retries:
         return False
@@ -344,7 +344,7 @@ def may_be_unsteady(gate: GateSpec, result: GateResult) -> bool:
 
 
 def is_main(session: GateSession) -> bool:
-    """Tell whether a session runs gates on main as it is."""
+    """True if a session runs gates on main as it is."""
     task = session.task
     return task.on_main and task.tree == session.env.plumbing.tree(task.main)
 
