@@ -79,7 +79,7 @@ def test_a_protected_main_refuses_a_push_and_says_that_it_wants_pull_requests(re
     repo.protect("main")
     refused = remote(work, token).push(commit(work, "mine"), "refs/heads/main", repo.bare.branch("main"))
     assert refused.reason.cause is RemoteCause.PROTECTED
-    assert "GH006" in refused.reason.line + refused.said
+    assert "GH006" in refused.reason.line + refused.server_words
 
 
 def test_a_server_that_is_away_is_told_from_one_that_refuses(github, repo, token, tmp_path):
