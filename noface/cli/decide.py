@@ -11,7 +11,6 @@ from noface.cli.verb import ConfigFile, VerbResult, answers
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
-    from noface.cli.session import ReadSession
     from noface.model.history import Verdict
     from noface.store.decisions import Case
 
@@ -25,28 +24,29 @@ def approve(
     config: ConfigFile = None,
 ) -> VerbResult:
     """Approve issues that wait for you: all of these, or none. Their work may land, or go on as proposed."""
+    from noface.model.history import Verdict
+
+    return _decide(config, issue_ids, Verdict.APPROVED, sound_note(note))
+
+
+def _decide(config: ConfigFile, issue_ids: Sequence[str], verdict: "Verdict", note: str) -> VerbResult:
+    """Decide on all the issues, or on none if one of them does not wait for that."""
     import time
 
     from noface.cli.session import open_session
     from noface.model.history import Verdict
     from noface.store import decisions
-
-    text = sound_note(note)
-    session = open_session(config)
-    with session.database.transaction():
-        cases = _open_cases(session, issue_ids, Verdict.APPROVED)
-        for case in cases:
-            if case.settled is None:
-                decisions.approve(time.time(), session.journal, session.questions, case, text)
-    return _verdicts(cases, Verdict.APPROVED)
-
-
-def _open_cases(session: "ReadSession", issue_ids: Sequence[str], verdict: "Verdict") -> "list[Case]":
-    from noface.store.decisions import open_case
     from noface.ui.issues import find_issue
 
-    rows = {row.id: row for row in (find_issue(session.reader, name) for name in issue_ids)}
-    return [open_case(session.reader, session.questions, row, verdict) for row in rows.values()]
+    session = open_session(config)
+    record = decisions.approve if verdict is Verdict.APPROVED else decisions.reject
+    with session.database.transaction():
+        rows = {row.id: row for row in (find_issue(session.reader, name) for name in issue_ids)}
+        cases = [decisions.open_case(session.reader, session.questions, row, verdict) for row in rows.values()]
+        for case in cases:
+            if case.settled is None:
+                record(time.time(), session.journal, session.questions, case, note)
+    return _verdicts(cases, verdict)
 
 
 def _verdicts(cases: "Sequence[Case]", verdict: "Verdict") -> VerbResult:
@@ -98,11 +98,7 @@ def reject(
     config: ConfigFile = None,
 ) -> VerbResult:
     """Reject what issues propose: all of these, or none. A worker goes on with your note."""
-    import time
-
-    from noface.cli.session import open_session
     from noface.model.history import Verdict
-    from noface.store import decisions
 
     text = sound_note(note)
     if not text:
@@ -110,10 +106,4 @@ def reject(
             "say why with --note: without a reason the next worker would do the same again",
             f'For example: noface reject {issue_ids[0][:80]} --note "Keep the old name as an alias."',
         )
-    session = open_session(config)
-    with session.database.transaction():
-        cases = _open_cases(session, issue_ids, Verdict.REJECTED)
-        for case in cases:
-            if case.settled is None:
-                decisions.reject(time.time(), session.journal, session.questions, case, text)
-    return _verdicts(cases, Verdict.REJECTED)
+    return _decide(config, issue_ids, Verdict.REJECTED, text)
