@@ -24,7 +24,7 @@ class AcceptOnMain:
 
 
 def recorded_on_main(context: RunContext, issue: Issue) -> AcceptOnMain | None:
-    """Return how the commands that the issue has now did, None where that is not known."""
+    """Return how the commands that the issue has now did, None if that is not known."""
     try:
         record = json.loads(context.reader.fact(f"{_FACT}{issue.id}") or "{}")
         return decode(AcceptOnMain, record) if record.get("issue") == issue.content_hash else None
@@ -38,7 +38,7 @@ def fact_of(issue: Issue, found: AcceptOnMain) -> tuple[str, str]:
 
 
 def accept_on_main(context: RunContext, issue: Issue) -> Failure | None:
-    """Return how the issue's commands failed on main before its first attempt, None where that is not known."""
+    """Return how the issue's commands failed on main before its first attempt, None if that is not known."""
     recorded = recorded_on_main(context, issue)
     return recorded.failure if recorded is not None else None
 

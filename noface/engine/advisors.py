@@ -60,8 +60,8 @@ def split(
     """
     last, known = past[-1].number, known_ids(context)
     before = landed_parts(context, issue)
-    if found := missing(history_of(context.reader, context.questions, issue, context.reader.state(issue.id))):
-        children = rest_of(issue, before, (found,), known)
+    if lacking := missing(history_of(context.reader, context.questions, issue, context.reader.state(issue.id))):
+        children = rest_of(issue, before, (lacking,), known)
     else:
         tried = tuple(attempt for attempt in past if attempt.epoch == epoch)
         largest = max(tried, key=lambda one: len(one.changed))
@@ -84,14 +84,14 @@ def with_rest(
     The planner has read what the workers reported: of that counts here what names anything.
     """
     reported = next((words for attempt in reversed(past) if (words := said_left(attempt.report))), ())
-    said = tuple(words for words in reported if names(words))
+    statements = tuple(words for words in reported if names(words))
     text = "\n".join("\n".join((part.title, part.body, *part.paths)) for part in parts)
     largest = max(past, key=lambda one: len(one.changed))
     mine, theirs = issue.paths, tuple(path for part in parts for path in part.paths)
     work = tuple(path for path in _touched(context, largest).work if not mine or matches_any(path, mine))
     begun = set(work) - generated(work) - {path for path in work if matches_any(path, theirs)}
     files = (f"what attempt {largest.number} has begun in {path}" for path in sorted(begun))
-    left = tuple(dict.fromkeys((*not_held((*said, *entries(issue.body)), text), *files)))
+    left = tuple(dict.fromkeys((*not_held((*statements, *entries(issue.body)), text), *files)))
     return (*parts, *rest_of(issue, parts, left, known_ids(context))) if left else parts
 
 
@@ -127,7 +127,7 @@ class Advisors:
         self._jobs = jobs
 
     def answer_itself(self, history: History, action: Ask) -> bool:
-        """Answer a question that needs no model, or whose answer is remembered; False where it needs one."""
+        """Answer a question that needs no model, or whose answer is remembered; False if it needs one."""
         context, issue, last = self._context, history.issue, history.attempts[-1]
         cure = remembered(context, history) if action.topic is Topic.DIAGNOSIS else None
         if cure is not None:
@@ -198,7 +198,7 @@ class Advisors:
         self._record(question.id, question.issue, advice, children)
 
     def _too_dear(self, question: Question, used: Usage, over: Overrun) -> Advice | None:
-        """Return an unusable answer where the question would end the same way again, None where it may not."""
+        """Return an unusable answer where the question would end the same way again, None if it may not."""
         topic, after, epoch = question.topic, question.after, question.epoch
         times = self._context.questions.ends_at_run(question.issue.id, topic, after=after, epoch=epoch) + 1
         again = over.ended_for is EndedFor.WITH_RUN or (over.ended_for is EndedFor.RUN and times < ENDS_MAX)

@@ -104,7 +104,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to a question; `advice` None where a cancel ended it, or its agent at its allowance.
+    """The answer to a question; `advice` None if a cancel ended it, or its agent at its allowance.
 
     `children` are a breakdown's.
 
@@ -122,7 +122,7 @@ class Answer:
 
 
 def ask(question: Question, scope: Scope) -> Answer:
-    """Ask, and once more where the answer is malformed. Raises only where noface, git or the disk fails."""
+    """Ask, and once more where the answer is malformed. Raises only if noface, git or the disk fails."""
     for log in logs_of(question.directory):
         log.unlink(missing_ok=True)  # of the same question in a run that was killed
     answer, fault = _once(question, scope)
@@ -193,7 +193,7 @@ def _once(question: Question, scope: Scope) -> tuple[Answer, Invalid | None]:
 
 
 def _schema(question: Question, env: AttemptEnvironment) -> str:
-    """Return the schema that the agent is given, "" where it has no option for one or has refused it in this run."""
+    """Return the schema that the agent is given, "" if it has no option for one or has refused it in this run."""
     takes = env.agents[question.model.agent].takes_schema and question.by_option
     if not takes or question.model.name in env.without_schema:
         return ""
@@ -317,7 +317,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
     main = context.env.plumbing.main()
     forms = _forms(context, issue)
     start = last.candidate if last.candidate and context.env.plumbing.resolve(last.candidate) else main
-    said = said_before(history, topic) if topic is not Topic.REVIEW else arguments(history)
+    words = said_before(history, topic) if topic is not Topic.REVIEW else arguments(history)
     data = QuestionData(
         issue=issue,
         answer_example=json.dumps(ANSWERS[topic].example, indent=1),
@@ -325,7 +325,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         earlier=prior_failures(context, issue, history.attempts),
         patch=patch_of(context, issue, last.number),
         note=note,
-        advice=(*said, *quotes_of(history)),
+        advice=(*words, *quotes_of(history)),
         lessons=tuple(lesson.advice for lesson in look_up(context, history)),
         files=related_files(context, history, start).files if topic is Topic.CLARIFICATION else (),
         answer_schema=json.dumps(ANSWERS[topic].schema),
@@ -390,7 +390,7 @@ def _as_role(context: RunContext, model: str, topic: Topic) -> ModelSpec:
 
 
 def record_question(context: RunContext, history: History, topic: Topic, model: str = "", directory: str = "") -> int:
-    """Write a question's row before it is asked; return its id. `model` is "" where noface itself answers."""
+    """Write a question's row before it is asked; return its id. `model` is "" if noface itself answers."""
     after, epoch, now = history.attempts[-1].number, history.epoch, context.clock.now()
     return context.questions.asked(
         now, history.issue.id, topic, after=after, epoch=epoch, model=model, run_id=context.run_id, directory=directory

@@ -76,7 +76,7 @@ class LiveSpending:
         return _sum(*self._used.values())
 
     def run_passed(self) -> Passed | None:
-        """Return which limit of the run is passed with what is under way, None where none is."""
+        """Return which limit of the run is passed with what is under way, None if none is."""
         if not self._budget.limited or not self._used:
             return None
         context = self._context
@@ -180,11 +180,11 @@ class RunLimits:
     def in_the_end(self, limit: str) -> str:
         """Return why the run stopped, with what was used when all had ended, where a budget was why."""
         passed = passed_by(self._budget, self._context.spending.of_run(self._context.run_id))
-        told = re.fullmatch(r"stopped at the limit (max_\w+): \S+ of \S+", limit)  # and no refusal
-        return passed.reason if passed is not None and told is not None and told[1] == passed.key else limit
+        match = re.fullmatch(r"stopped at the limit (max_\w+): \S+ of \S+", limit)  # and no refusal
+        return passed.reason if passed is not None and match is not None and match[1] == passed.key else limit
 
     def refuses(self, issue_id: str, action: Run | WaitUntil | Ask) -> bool:
-        """Tell whether the run's budget cannot pay for the model that an action would run (I7)."""
+        """True if the run's budget cannot pay for the model that an action would run (I7)."""
         if not self._budget.limited or not action.model:
             return False
         refusal = self._refusal(action.model, think=thinks(action))
@@ -220,7 +220,7 @@ class RunLimits:
         return late
 
     def allowance(self, model: ModelSpec, past: History, *, due: bool = False) -> Allowance | None:
-        """Return the money that a run of a model may spend if it starts now, None where nothing bounds it.
+        """Return the money that a run of a model may spend if it starts now, None if nothing bounds it.
 
         `due`: a review, which runs whatever its issue has cost. What other work has used beyond what was reserved for
         it counts as well.
@@ -235,7 +235,7 @@ class RunLimits:
         return allowed(model.max_cost_usd, issue, past.spent, self._budget, spent, reserved)
 
     def too_late(self, until: float) -> bool:
-        """Tell whether waiting until then would go beyond the run's hours."""
+        """True if waiting until then would go beyond the run's hours."""
         limit = self._context.settings.seconds_max
         return limit is not None and until > self._began_at + limit
 

@@ -84,8 +84,8 @@ def contested(context: RunContext, history: History) -> Advice | None:
     other one, or both are parts of one. Who reads only one of two texts that contradict each other finds it asked for.
     """
     last, issue = history.attempts[-1], _of_a_person(context, history.issue)
-    told = {advice.after for advice in history.advice if advice.strategy == CONTESTED}
-    if any(verdict.attempt in told and verdict.verdict is Verdict.APPROVED for verdict in history.approvals):
+    attempts = {advice.after for advice in history.advice if advice.strategy == CONTESTED}
+    if any(verdict.attempt in attempts and verdict.verdict is Verdict.APPROVED for verdict in history.approvals):
         return None  # a person has seen both
     tests = last.failure.failing_tests if last.failure is not None else ()
     parents = {other.id: other.parent for other in context.issues}

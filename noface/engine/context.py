@@ -39,7 +39,7 @@ _SLOW_MAX = 3
 
 
 def search(expression: str, text: str) -> Found:
-    """Tell whether `expression` occurs in the first part of `text`, or takes too long."""
+    """True if `expression` occurs in the first part of `text`, or takes too long."""
     import regex
 
     try:
@@ -123,8 +123,8 @@ class RunContext(Planning):
     a provider and that this run has tried again since it answered. `suspects` may have killed an earlier noface.
     `at_first` are the ids of the issues at the start of the run. `boot` names this start of the machine. `away_since`
     says since when this run waits for the provider of a model (epoch seconds), `sudden_ends` which of its newest
-    attempts in a row ended at once. `remote` is the git remote, None where
-    there is none; `forge` is where pull requests are opened, None where none are; `issues_elsewhere`: the tracker is on
+    attempts in a row ended at once. `remote` is the git remote, None if
+    there is none; `forge` is where pull requests are opened, None if none are; `issues_elsewhere`: the tracker is on
     another machine. `forge_away` is why the forge did not answer at the start, as was told.
     `linear_branches`: rules let no merge commit onto noface's branches.
     """
@@ -157,7 +157,7 @@ class RunContext(Planning):
     sudden_ends: dict[str, tuple[SuddenEnd, ...]] = field(default_factory=dict)
 
     def keep_hold(self) -> None:
-        """Raise LockLostError where lock or database are not those of this run any more; nothing is done after that."""
+        """Raise LockLostError if lock or database are not those of this run any more; nothing is done after that."""
         if self.lock is not None:
             self.lock.check()
         if not self.reader.in_place():
@@ -183,8 +183,8 @@ class RunContext(Planning):
         """Tell how far `[project] setup` or a gate of main is; False for any other message of a thread."""
         match seen:
             case SetupSeen(state, text, seconds, made):
-                told = {"state": state, "text": text, "seconds": round(seconds, 1), "bytes": made}
-                self.announce("setup", None, told)
+                facts = {"state": state, "text": text, "seconds": round(seconds, 1), "bytes": made}
+                self.announce("setup", None, facts)
             case MainGateSeen(gate, text, seconds):
                 self.announce("main_gate", None, {"gate": gate, "text": text, "seconds": round(seconds, 1)})
             case _:

@@ -67,7 +67,7 @@ _PATHS_SHOWN_MAX = 10
 
 
 def why_over(order: AttemptOrder, report: AttemptReport, over: Overrun | None) -> Overrun | None:
-    """Return why an attempt was ended for money, with what it had used in the end; None where it was not.
+    """Return why an attempt was ended for money, with what it had used in the end; None if it was not.
 
     `over` is why noface ended it. Its agent may have ended it, at the money that its issue or the run had left.
     """
@@ -82,7 +82,7 @@ def why_over(order: AttemptOrder, report: AttemptReport, over: Overrun | None) -
 def record_attempt(
     context: RunContext, order: AttemptOrder, report: AttemptReport, *more_notes: str, over: Overrun | None = None
 ) -> bool:
-    """Record a report; False where the attempt is fenced: its outcome is already recorded (I10).
+    """Record a report; False if the attempt is fenced: its outcome is already recorded (I10).
 
     `over` is why it was ended for money, if it was.
     """
@@ -246,7 +246,7 @@ _WORK_GONE = Failure(
 
 
 def _is_gone(context: RunContext, attempt: PastAttempt) -> bool:
-    """Tell whether the repository does not hold an attempt's commit: a person, or a copy of it, has left that out."""
+    """True if the repository does not hold an attempt's commit: a person, or a copy of it, has left that out."""
     return attempt.candidate is not None and context.env.plumbing.resolve(attempt.candidate) is None
 
 
@@ -280,7 +280,7 @@ def configured(context: RunContext, issue: Issue) -> Configured:
 
 
 def _branch(past: History) -> str:
-    """Return the name of the scratch branch, "" where no attempt has left work."""
+    """Return the name of the scratch branch, "" if no attempt has left work."""
     left = any(attempt.candidate is not None and attempt.patch_hash for attempt in past.attempts)
     return branch_name(past.issue.id) if left else ""
 
@@ -363,7 +363,7 @@ class Dispatch:
                 assert_never(action)
 
     def _record(self, past: History, action: Action) -> None:
-        """Record the action that follows the last attempt, where another one was recorded at its end."""
+        """Record the action that follows the last attempt, if another one was recorded at its end."""
         last = past.attempts[-1] if past.attempts else None
         if last is not None and last.answer != action.name and last.epoch == past.epoch:
             self._context.journal.action(self._context.clock.now(), past.issue.id, last.number, action)

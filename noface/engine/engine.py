@@ -195,7 +195,7 @@ def run_result(
 
     `refused` says why nothing could be published, `unread` until when and why issues or pull requests could not be
     looked at in this run.
-    `once` says what `--once` has left undone, "" where that is not why the run ends. `withdrawn` are issues that people
+    `once` says what `--once` has left undone, "" if that is not why the run ends. `withdrawn` are issues that people
     have deleted, moved or closed meanwhile.
     """
     if broken is not None:
@@ -245,7 +245,7 @@ def _left_over(rows: list[IssueRow], *, faulty: bool) -> str:
 
 
 def _settled(row: IssueRow) -> bool:
-    """Tell whether an issue is done with. A part that its parent has taken back belongs to the parent's work."""
+    """True if an issue is done with. A part that its parent has taken back belongs to the parent's work."""
     skipped = row.status == IssueStatus.SKIPPED and (row.satisfied or row.parent is not None)
     return bool(row.status == IssueStatus.MERGED or skipped)
 
@@ -575,7 +575,7 @@ class Engine:
         return planned
 
     def _alone_enough(self, issue: Issue) -> bool:
-        """Tell whether an issue may start beside those at work: one that may kill noface works alone.
+        """True if an issue may start beside those at work: one that may kill noface works alone.
 
         Else the next death would say nothing of any.
         """
@@ -609,8 +609,8 @@ class Engine:
         """Gate the work of blocked issues again on what main has become, where a slot is free."""
         if self._drain_until is not None or not self._jobs.free:
             return
-        if (found := self._kept.blocked()) is not None:
-            self._kept.begin(*found)
+        if (blocked := self._kept.blocked()) is not None:
+            self._kept.begin(*blocked)
 
     def _hold_budgets(self) -> None:
         if self._drain_until is None:
@@ -669,7 +669,7 @@ class Engine:
     # The end
 
     def _sleep(self, planned: Plan) -> bool:
-        """Wait for a retry time, if nothing else can happen before it; False where there is nothing to wait for."""
+        """Wait for a retry time, if nothing else can happen before it; False if there is nothing to wait for."""
         context = self._context
         if self._drain_until is not None or self._limit or self._refused:
             return False
@@ -719,7 +719,7 @@ class Engine:
         return _first(other.unread() for other in self._others)
 
     def _outlasts(self, until: float) -> bool:
-        """Tell whether a host is away longer than an outage is waited for, counted from the beginning of the run."""
+        """True if a host is away longer than an outage is waited for, counted from the beginning of the run."""
         longest = self._began_at + self._context.settings.policy.outage_max_s
         return max(until, self._context.clock.now()) > longest or bool(self._limits.too_late(until))
 

@@ -59,7 +59,7 @@ def files_given(
     protection: Protection,
     changed: tuple[str, ...],
 ) -> GivenFiles:
-    """Return the files that a run of the model is given that begins with a commit; none where it can look for itself.
+    """Return the files that a run of the model is given that begins with a commit; none if it can look for itself.
 
     `changed` are the paths that the work so far has changed. Where the person's own settings act, what these name to be
     read is among them, as it stands there.

@@ -65,7 +65,7 @@ def broken_files(plumbing: Plumbing, attempts: tuple[PastAttempt, ...]) -> Mappi
 
 
 def broken_places(plumbing: Plumbing, main: str, commit: str | None) -> tuple[str, ...]:
-    """Return where a commit does not parse, and main does; () where it is gone."""
+    """Return where a commit does not parse, and main does; () if it is gone."""
     try:
         broken = unparsable(plumbing, main, commit) if commit is not None else ()
     except GitError:
@@ -75,8 +75,8 @@ def broken_places(plumbing: Plumbing, main: str, commit: str | None) -> tuple[st
 
 def _cause(last: PastAttempt) -> str:
     kind = FailureKind.__members__.get(last.outcome)
-    told = kind.info.cut_off if kind is not None and last.outcome != INTERRUPTED else ""
-    return told or _STOPPED
+    cut_off = kind.info.cut_off if kind is not None and last.outcome != INTERRUPTED else ""
+    return cut_off or _STOPPED
 
 
 def _undone(plumbing: Plumbing, left: PastAttempt) -> tuple[str, ...]:
@@ -90,13 +90,13 @@ def _undone(plumbing: Plumbing, left: PastAttempt) -> tuple[str, ...]:
 
 
 def _edited(context: RunContext, issue: Issue, last: PastAttempt) -> bool:
-    """Tell whether the issue reads otherwise than in the order of an attempt; where that cannot be read, it may."""
+    """True if the issue reads otherwise than in the order of an attempt; where that cannot be read, it may."""
     then, now = as_ordered(context, issue, last.number), masked_text(context, issue)
     return then is None or then != now
 
 
 def as_ordered(context: RunContext, issue: Issue, number: int) -> Issue | None:
-    """Return an issue with the text, paths and commands that an attempt's order has, None where it cannot be read."""
+    """Return an issue with the text, paths and commands that an attempt's order has, None if it cannot be read."""
     folder = Path(attempt_directory(context.settings.attempts_dir, issue.id, number))
     try:
         then = json.loads(read_regular(folder / "order.json", _ORDER_BYTES_MAX) or b"")["issue"]
@@ -115,7 +115,7 @@ def masked_text(context: RunContext, issue: Issue) -> Issue:
 def next_session(
     context: RunContext, history: History, start: StartPoint, model: ModelSpec, slot: int, *, think: bool
 ) -> Session | None:
-    """Return the session that the next attempt goes on with, without its prompt; None where it begins afresh."""
+    """Return the session that the next attempt goes on with, without its prompt; None if it begins afresh."""
     agent = context.env.agents[model.agent]
     last = session_to_resume(history.attempts, start, model.name, think=think) if model.resume else None
     if last is None or not agent.resumes or not (agent.resumes_anywhere or last.slot == slot):

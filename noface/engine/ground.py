@@ -27,7 +27,7 @@ _SEEN = "landed_elsewhere"
 def take_ground(context: RunContext, cancel: Canceller) -> Course:
     """Fetch, tell how main stands to the remote's main, and have work start where it should.
 
-    Raises DivergedError, UnpushedError, UsageError where no work makes sense; KeyboardInterrupt where `cancel` ends it.
+    Raises DivergedError, UnpushedError, UsageError if no work makes sense; KeyboardInterrupt where `cancel` ends it.
     """
     rules, remote = context.settings.landing, context.remote
     seen = None if remote is None else _look(context, remote, cancel)
@@ -37,8 +37,8 @@ def take_ground(context: RunContext, cancel: Canceller) -> Course:
     decided = course(seen, mode_of(rules))
     if isinstance(decided, NofaceError):
         raise decided
-    for told in decided.told:
-        context.announce("remote_main", None, {"state": told.state, "text": told.text})
+    for notices in decided.told:
+        context.announce("remote_main", None, {"state": notices.state, "text": notices.text})
     if decided.fetched and remote is not None:
         context.env.plumbing.work_from(remote.fetched)
         if rules.publishes:

@@ -52,7 +52,7 @@ def leaks(context: RunContext, green: tuple[GateSpec, ...], cancel: Canceller) -
     """Return which of the gates, `green` on main, stay green with main's sources broken.
 
     Checked are hard test gates, and only once: an isolated gate is remembered by its definition, setup and programs.
-    Raises KeyboardInterrupt where a cancel ends it.
+    Raises KeyboardInterrupt if a cancel ends it.
     """
     env = context.env
     isolated_keys = tuple(json.loads(context.reader.fact(_FACT) or "[]"))
@@ -72,7 +72,7 @@ def leaks(context: RunContext, green: tuple[GateSpec, ...], cancel: Canceller) -
 
 
 def isolated(fact: str | None, gate: GateSpec, fingerprint: str) -> bool:
-    """Tell whether the stored `fact` says that a gate tests the workspace."""
+    """True if the stored `fact` says that a gate tests the workspace."""
     return _key(gate, fingerprint) in json.loads(fact or "[]")
 
 
@@ -81,7 +81,7 @@ def _key(gate: GateSpec, fingerprint: str) -> str:
 
 
 def _canary(context: RunContext) -> str:
-    """Return main's tree with the product's sources broken, "" where it has none that are known as such."""
+    """Return main's tree with the product's sources broken, "" if it has none that are known as such."""
     env, plumbing = context.env, context.env.plumbing
     main = plumbing.main()
     commands = tuple(gate.command for gate in context.settings.gates)
@@ -248,7 +248,7 @@ def reach_out(context: RunContext, red: list[GateResult], cancel: Canceller) -> 
 
 
 def setup_lacks(context: RunContext, failure: Failure, cancel: Canceller) -> Lack | None:
-    """Return what `[project] setup`, which fails on main, lacks; None where it fails outside as well.
+    """Return what `[project] setup`, which fails on main, lacks; None if it fails outside as well.
 
     Where agents' code has landed, nothing is run: then it is what setup may lack.
     """
@@ -278,7 +278,7 @@ def _boxes(context: RunContext) -> bool:
 
 
 def _holds_agents_code(context: RunContext) -> bool:
-    """Tell whether any work of an agent is on main, by main's history or by the records.
+    """True if any work of an agent is on main, by main's history or by the records.
 
     noface may have landed a commit of main that has lost its trailer (squashed by hand).
     """
@@ -286,7 +286,7 @@ def _holds_agents_code(context: RunContext) -> bool:
 
 
 def _sets_up(context: RunContext, cancel: Canceller, setup: Setup) -> bool:
-    """Tell whether this setup works on main. Nothing of it stays: gates get what setup makes in its box."""
+    """True if this setup works on main. Nothing of it stays: gates get what setup makes in its box."""
     env = replace(context.env, setup=setup)
     slot, main = env.setup_slot(), env.plumbing.main()
     forget_setup(slot)

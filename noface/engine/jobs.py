@@ -68,7 +68,7 @@ class Job(Generic[R]):
 
     @property
     def result(self) -> R | None:
-        """The result of the job, None where noface itself broke."""
+        """The result of the job, None if noface itself broke."""
         return None if self.error is not None else self.future.result()
 
     @property
@@ -160,7 +160,7 @@ class Jobs:
                 job.cancel.cancel()
 
     def withdraw(self, issue_id: str) -> None:
-        """End all work on an issue, also where it is being judged: nobody wants it any more."""
+        """End all work on an issue, also if it is being judged: nobody wants it any more."""
         for job in self._jobs:
             if job.issue_id == issue_id and job.kind is not JobKind.REMOTE:
                 job.cancel.cancel()

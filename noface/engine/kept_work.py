@@ -177,7 +177,7 @@ class KeptWork:
 
 
 def _red_by_gate(last: PastAttempt) -> bool:
-    """Tell whether an attempt left work that only a gate speaks against, or that its worker found complete."""
+    """True if an attempt left work that only a gate speaks against, or that its worker found complete."""
     failure = last.failure
     if failure is None or not last.charged or not left_work(last):
         return False

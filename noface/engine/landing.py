@@ -78,7 +78,7 @@ class Publisher(Protocol):
 
 
 Proven = Proof | Failure | LandedThere | None
-"""A proof, the failure of the merge result, or None where a cancel ended the proving."""
+"""A proof, the failure of the merge result, or None if a cancel ended the proving."""
 
 
 LastLook = Callable[["QueueEntry"], Failure | bool]
@@ -112,7 +112,7 @@ class QueueEntry:
     refusals: int = 0
 
     def worth_waiting(self, now: float) -> bool:
-        """Tell whether a run should go on for this entry alone."""
+        """True if a run should go on for this entry alone."""
         return not self.held or (self.passing_since is not None and now < self.passing_since + PATIENCE_S)
 
 

@@ -28,15 +28,15 @@ def landing_commit(
 def trailers(context: RunContext, issue_id: str, number: int) -> tuple[str, ...]:
     """Return the lines at the end of a commit's message that `[landing]` asks for."""
     rules, who = context.settings.landing, context.env.plumbing.repository.identity
-    found = []
+    result = []
     if rules.agent_trailer:
         name = next((row.model for row in context.reader.attempts(issue_id) if row.number == number), "")
         model = context.settings.models.get(name)
         if model is not None:
-            found.append(f"Assisted-by: {model.agent}:{model.model or name}")
+            result.append(f"Assisted-by: {model.agent}:{model.model or name}")
     if rules.signoff:
-        found.append(f"Signed-off-by: {who.name} <{who.email}>")
-    return tuple(found)
+        result.append(f"Signed-off-by: {who.name} <{who.email}>")
+    return tuple(result)
 
 
 def check_signing(context: RunContext) -> None:

@@ -26,7 +26,7 @@ def lessons_for(context: RunContext, history: History, number: int) -> tuple[str
 
 
 def look_up(context: RunContext, history: History) -> tuple[Lesson, ...]:
-    """Return the lessons for an issue's last failure, none where learning is off."""
+    """Return the lessons for an issue's last failure, none if learning is off."""
     last = _last_failed(history.current)
     if not context.settings.learn or last is None or last.failure is None:
         return ()
@@ -64,8 +64,8 @@ def keep_lesson(context: RunContext, issue: Issue) -> None:
         if lesson is not None:
             now = context.clock.now()
             context.lessons.learn(lesson, now)
-            said = lesson.advice.partition("\n")[0]
-            context.journal.event(now, "lesson_learnt", issue.id, number=lesson.number, advice=said)
+            first = lesson.advice.partition("\n")[0]
+            context.journal.event(now, "lesson_learnt", issue.id, number=lesson.number, advice=first)
 
 
 def remembered(context: RunContext, history: History) -> Advice | None:

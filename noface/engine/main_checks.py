@@ -51,12 +51,12 @@ class AcceptChecks:
         self._uncommitted: dict[str, str] = {}
 
     def needed(self, issue: Issue) -> bool:
-        """Tell whether an issue must be checked before work on it starts."""
+        """True if an issue must be checked before work on it starts."""
         known = (issue.id, issue.content_hash) in self._failing
         return bool(issue.accept) and not known and not self._context.reader.past(issue.id)
 
     def failing(self, issue: Issue) -> int | None:
-        """Return how many tests of the issue's commands fail on main, None where it has no commands."""
+        """Return how many tests of the issue's commands fail on main, None if it has no commands."""
         if not issue.accept:
             return None
         recorded = recorded_on_main(self._context, issue)
@@ -132,9 +132,9 @@ def _unwritten(results: tuple[GateResult, ...]) -> tuple[str, ...]:
         failure, paths = result.failure, named_paths((result.gate.command,))
         none = failure is not None and failure.kind is FailureKind.NO_TESTS
         missing = failure.message if failure is not None and failure.rule == _NO_SUCH_TEST else ""
-        found = {path for path in paths if none or f"{path}::" in missing}
-        chosen |= found
-        judging.update(set(paths) - found)
+        unwritten = {path for path in paths if none or f"{path}::" in missing}
+        chosen |= unwritten
+        judging.update(set(paths) - unwritten)
     return tuple(sorted(chosen - judging))
 
 
@@ -255,7 +255,7 @@ class Epics:
         self._stations.begin(self._close(issue, self._jobs.take_slot()))
 
     def _gate(self, issue: Issue, slot: int, cancel: Canceller) -> tuple[Gated | None, str]:
-        """Return the results of the gates, None where a cancel ended them, and the commit they ran on."""
+        """Return the results of the gates, None if a cancel ended them, and the commit they ran on."""
         context = self._context
         task = replace(main_task(context.env, f"epics/{issue.id}", issue.id, str(slot)), known=context.known)
         return run_gates(context.scope(cancel), task, context.gates_for(issue)), task.main

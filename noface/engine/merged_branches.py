@@ -24,7 +24,7 @@ class KnownIssues:
     slugs: dict[str, str]
 
     def why_kept(self, issue: str, *, force: bool) -> str:
-        """Say why the refs of an issue stay, "" where they may go."""
+        """Say why the refs of an issue stay, "" if they may go."""
         if not issue:
             return "it belongs to no issue; remove it yourself where you don't need it"
         if issue in self.merged or force:
@@ -37,7 +37,7 @@ class KnownIssues:
 
 @dataclass(frozen=True, slots=True)
 class ScratchBranch:
-    """A branch noface/ID at a commit. `why` is the reason it is kept, "" where it may go; `issue` is an id or ""."""
+    """A branch noface/ID at a commit. `why` is the reason it is kept, "" if it may go; `issue` is an id or ""."""
 
     name: str
     issue: str
@@ -88,7 +88,7 @@ def scratch_branches(
 
 
 def remove_merged(plumbing: Plumbing, reader: Reader) -> None:
-    """Remove the scratch branches that may go. Raises RefLockedError where a lock keeps one."""
+    """Remove the scratch branches that may go. Raises RefLockedError if a lock keeps one."""
     if plumbing.references(_HEADS):
-        found = scratch_branches(plumbing, reader, known_issues(plumbing, reader))
-        plumbing.refs.apply(*(branch.removal for branch in found if not branch.why))
+        branches = scratch_branches(plumbing, reader, known_issues(plumbing, reader))
+        plumbing.refs.apply(*(branch.removal for branch in branches if not branch.why))

@@ -123,7 +123,7 @@ def _closed_submodules(context: RunContext, issue: Issue, main: str) -> tuple[st
 
 
 def _unjudged(history: History, start: StartPoint) -> bool:
-    """Tell whether the workspace holds work that no gate has judged, and that may be whole.
+    """True if the workspace holds work that no gate has judged, and that may be whole.
 
     That is what was cut off, and what is left of work once the files in question are as on main, or are allowed.
     """

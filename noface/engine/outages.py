@@ -126,7 +126,7 @@ def answers_again(context: RunContext, model: str, began_at: float, *, passed: b
     """Close a model's circuit breaker, where work that began at `began_at` shows that its provider answers.
 
     Work from before the provider failed shows nothing. The issues that wait for it go on. Those that are blocked for it
-    try again where its work `passed`, once an issue and run: else two issues could unblock each other for ever while a
+    try again if its work `passed`, once an issue and run: else two issues could unblock each other for ever while a
     provider answers now and then.
     """
     breaker = context.reader.waits().get(model)
@@ -149,7 +149,7 @@ def answers_again(context: RunContext, model: str, began_at: float, *, passed: b
 
 
 def _waits_for(context: RunContext, row: IssueRow, model: str) -> bool:
-    """Tell whether an issue's last attempt failed for the provider of `model`, which it waits for."""
+    """True if an issue's last attempt failed for the provider of `model`, which it waits for."""
     past = context.reader.past(row.id)
     return bool(past) and past[-1].outcome in OF_A_PROVIDER and past[-1].model == model
 
@@ -200,7 +200,7 @@ def _give_back(context: RunContext, issues: Collection[str], model: str) -> None
 
 
 def shows_life(context: RunContext, model: str, began_at: float) -> bool:
-    """Tell whether what a model prints shows that its provider answers: one that ends at once prints its error."""
+    """True if what a model prints shows that its provider answers: one that ends at once prints its error."""
     return not not_the_work(context.sudden_ends.get(model, ())) or context.clock.now() > began_at + SUDDEN_S
 
 
@@ -220,7 +220,7 @@ def notice_waits(context: RunContext) -> None:
 
 
 def too_long(context: RunContext, waiting: Waiting) -> str:
-    """Say why a run does not wait for the provider that an issue waits for; "" where it does, or waits for no provider.
+    """Say why a run does not wait for the provider that an issue waits for; "" if it does, or waits for no provider.
 
     An outage that an earlier run has waited for counts from the start of this one.
     """

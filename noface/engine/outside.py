@@ -74,7 +74,7 @@ class BacklogWatch:
         return {issue.id for issue in self.backlog.issues} | {fault.id for fault in self.backlog.faults if fault.id}
 
     def withdrew(self, issue_id: str) -> str:
-        """Tell how people have taken an issue from noface, "" where they have not, or where that is not clear.
+        """Tell how people have taken an issue from noface, "" if they have not, or where that is not clear.
 
         Files of issues also go while another branch is checked out, or with a stash: then they may come back.
         """
@@ -105,7 +105,7 @@ class BacklogWatch:
 
 
 def edited_since(context: RunContext, issue: Issue, number: int) -> Failure | None:
-    """Return the failure of an attempt whose issue asks for something else by now, None where it asks for the same.
+    """Return the failure of an attempt whose issue asks for something else by now, None if it asks for the same.
 
     It is charged to nobody. A changed priority or dependency asks for no other work.
     """
@@ -161,7 +161,7 @@ class OutsideChanges:
         self._last: PersonsState | None = None
 
     def before_attempt(self, *, alone: bool) -> None:
-        """Take the present repository as known, where no other attempt is at work."""
+        """Take the present repository as known, if no other attempt is at work."""
         if alone or self._last is None:
             self._last = persons_state(self._context.env.plumbing)
 
@@ -296,7 +296,7 @@ def wait_for_person(context: RunContext, history: History, why: BranchTaken) -> 
 
 
 def _persons_commit(context: RunContext, scratch: Scratch, past: tuple[PastAttempt, ...]) -> BranchTaken | None:
-    """Return that the branch stands at a commit of a person's that is not on main, None where it does not."""
+    """Return that the branch stands at a commit of a person's that is not on main, None if it does not."""
     made = {commit for attempt in past for commit in (attempt.commit, attempt.candidate) if commit}
     plumbing = context.env.plumbing
     theirs = scratch.of_a_person(made) and not plumbing.is_ancestor(str(scratch.at), plumbing.main())

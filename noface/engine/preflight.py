@@ -52,9 +52,9 @@ class Preflight:
 
 
 def check_agents(context: RunContext) -> None:
-    """Raise UsageError where the program or script of a model that the ladder or a role needs is not there.
+    """Raise UsageError if the program or script of a model that the ladder or a role needs is not there.
 
-    Also where nobody can keep it from writing, and it is not to write.
+    Also if nobody can keep it from writing, and it is not to write.
     """
     settings, policy = context.settings, context.settings.policy
     workers = tuple(rung.model for rung in policy.ladder)
@@ -66,7 +66,7 @@ def check_agents(context: RunContext) -> None:
 
 
 def preflight(context: RunContext, cancel: Canceller) -> Preflight:
-    """Run the gates on main; an earlier run's results count only where a run that was cut off goes on.
+    """Run the gates on main; an earlier run's results count only if a run that was cut off goes on.
 
     The machine may have changed since: a tool may be gone, a service down. Where there is nothing to work on, the
     known results are enough.
@@ -153,7 +153,7 @@ def _told(context: RunContext, red: list[GateResult]) -> list[GateResult]:
 
 
 def _anything_to_do(context: RunContext) -> bool:
-    """Tell whether the backlog may hold work: an issue that is not settled, or was edited since it was."""
+    """True if the backlog may hold work: an issue that is not settled, or was edited since it was."""
     states = context.reader.states()
     for issue in context.tracker.backlog().issues:
         state = states.get(issue.id)
@@ -206,7 +206,7 @@ def _surroundings(lack: Lack) -> str:
 
 
 def _after_others(gated: Gated, red: list[GateResult]) -> bool:
-    """Tell whether a red gate follows a green one that is no build: the output of that one is gone by then."""
+    """True if a red gate follows a green one that is no build: the output of that one is gone by then."""
     before = gated.results[: gated.results.index(red[0])]
     return any(result.gate.kind is not GateKind.BUILD for result in before)
 
@@ -276,7 +276,7 @@ def _lacking(red: list[GateResult], lacking: Mapping[str, Lack]) -> BaselineRedE
 
 
 def _way_out(red: list[GateResult], *, only_new: bool) -> str:
-    """Say what helps: main's own failures differ from new ones only where the gates name them."""
+    """Say what helps: main's own failures differ from new ones only if the gates name them."""
     names = ", ".join(result.gate.name for result in red)
     if only_new:
         why = f"{names} names no failing tests, so noface cannot distinguish new failures from old ones"
@@ -305,7 +305,7 @@ def _softly(red: list[GateResult]) -> str:
 
 
 def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool, before: Gated | None = None) -> Gated | None:
-    """Run the project's gates on main's tree; None where a cancel ends it. `anew`: known results do not count.
+    """Run the project's gates on main's tree; None if a cancel ends it. `anew`: known results do not count.
 
     With `before` only what was red then runs again: a person waits for the word that main is red.
     """
@@ -351,7 +351,7 @@ def _red_again(scope: Scope, task: Task, gates: tuple[GateSpec, ...], before: Ga
 def _tried_copy(context: RunContext, cancel: Canceller, gated: Gated | None) -> Gated | None:
     """Try, once for each setup, whether a copy of what it makes does: main's gates have just run in one.
 
-    Where they are red, they run again where setup itself has run. What is green only there needs setup in each slot.
+    Where they are red, they run again if setup itself has run. What is green only there needs setup in each slot.
     """
     env = context.env
     ran = gated is not None and gated.failure is None and any(not result.memo for result in gated.results)
@@ -372,7 +372,7 @@ def _tried_copy(context: RunContext, cancel: Canceller, gated: Gated | None) -> 
 
 
 def _leaks(context: RunContext, green: tuple[GateSpec, ...], cancel: Canceller) -> tuple[Leak, ...]:
-    """Return the gates that test something else, tried again where setup itself ran: a copy may lead to the original.
+    """Return the gates that test something else, tried again if setup itself ran: a copy may lead to the original.
 
     So does an environment that all workspaces share: it knows the folder in which setup ran last.
     """

@@ -132,7 +132,7 @@ def _without_gates(failure: Failure, commands: Mapping[str, str]) -> str:
 
 
 def patch_of(context: RunContext, issue: Issue, number: int) -> str:
-    """Return an attempt's diff against main, "" where there is none."""
+    """Return an attempt's diff against main, "" if there is none."""
     path = Path(attempt_directory(context.settings.attempts_dir, issue.id, number)) / "diff.patch"
     return (read_regular(path, _PATCH_BYTES_MAX) or b"").decode("utf-8", "replace")
 
@@ -226,8 +226,8 @@ def _title(advice: Advice) -> str:
 
 
 def _text(advice: Advice) -> str:
-    told = advice.cause if advice.cause not in advice.text else ""  # some texts quote the cause themselves
-    return "\n".join(part for part in (told, advice.text) if part)
+    cause = advice.cause if advice.cause not in advice.text else ""  # some texts quote the cause themselves
+    return "\n".join(part for part in (cause, advice.text) if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +340,7 @@ def _read_folder(folder: Path, known: tuple[str, ...]) -> dict[str, str]:
 
 
 def _is_template(name: str, known: tuple[str, ...]) -> bool:
-    """Tell whether a file is meant as a template; a README beside them is not."""
+    """True if a file is meant as a template; a README beside them is not."""
     return ".j2" in name or any(name == one.removesuffix(".j2") for one in known)
 
 

@@ -2,7 +2,7 @@
 
 The push is the compare-and-swap: from the commit that the proof was made on to the proven one. Where somebody else was
 faster it is refused, and the work is proven anew on what is there by then, so main here never goes another way than
-there. What was pushed has landed, even where the person's files keep main from following: then that is told, and main
+there. What was pushed has landed, even if the person's files keep main from following: then that is told, and main
 follows at a later landing or at the next run.
 
 A run that was killed may have pushed without having recorded it: the remote's main tells, and where it cannot be asked
@@ -63,6 +63,6 @@ def follow_push(context: RunContext, old: str, new: str, note: str) -> None:
 
 
 def was_pushed(context: RunContext, commit: str) -> bool:
-    """Tell whether the remote's main holds a commit, as far as was fetched."""
+    """True if the remote's main holds a commit, as far as was fetched."""
     fetched = context.env.plumbing.resolve(context.remote.fetched) if context.remote is not None else None
     return fetched is not None and context.env.plumbing.is_ancestor(commit, fetched)

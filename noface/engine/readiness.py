@@ -25,7 +25,7 @@ _SHOWN_MAX = 3
 
 
 def program_finding(spec: ModelSpec) -> Finding | None:
-    """Return what is wrong with a model's program or script; None where it is there, or is looked for in the slot."""
+    """Return what is wrong with a model's program or script; None if it is there, or is looked for in the slot."""
     where = f"model {spec.name}"
     if spec.agent == "scripted":
         if Path(spec.command).is_file():
@@ -51,12 +51,12 @@ def model_findings(
 
     A run begins without `spare` ones, which only later rungs name.
     """
-    found = {name: program_finding(specs[name]) for name in dict.fromkeys(names)}
+    by_name = {name: program_finding(specs[name]) for name in dict.fromkeys(names)}
     return tuple(
         replace(finding, what=f"{finding.what}; its steps are left out", exit_code=EXIT_ATTENTION)
         if name in spare
         else finding
-        for name, finding in found.items()
+        for name, finding in by_name.items()
         if finding is not None
     )
 
@@ -82,7 +82,7 @@ def box_findings(
 ) -> tuple[Finding, ...]:
     """Return the models and roles that nobody keeps from writing: their program cannot, and there is no sandbox.
 
-    `roles` are the models by role; `box` is what makes the sandbox, "" where there is none.
+    `roles` are the models by role; `box` is what makes the sandbox, "" if there is none.
     """
     asked = {
         role: replace(specs[name], permissions=access.permissions_of(role))
@@ -109,12 +109,12 @@ def checkout_findings(repository: Repository, main: str) -> tuple[Finding, ...]:
     behind = tuple(f"{one.path} at {one.commit[:12]}" for one in inner if one.git_dir is not None and not one.whole)
     absent = tuple(one.path for one in inner if one.git_dir is None)
     fetch = "Fetch what main names: `git submodule update --init --recursive`."
-    found = []
+    result = []
     if behind:
-        found.append(Finding("submodules", f"not on this machine: {some(behind, _SHOWN_MAX)}", fetch))
+        result.append(Finding("submodules", f"not on this machine: {some(behind, _SHOWN_MAX)}", fetch))
     if absent:
         what = f"empty in workspaces, as in your checkout: {some(absent, _SHOWN_MAX)}"
-        found.append(Finding("submodules", what, fetch, EXIT_DONE))
+        result.append(Finding("submodules", what, fetch, EXIT_DONE))
     absent_by: dict[str, list[str]] = {}
     unmade_by: dict[str, list[str]] = {}
     places = [(main, None, ""), *((one.commit, one, f"{one.path}/") for one in inner if one.whole)]
@@ -127,21 +127,21 @@ def checkout_findings(repository: Repository, main: str) -> tuple[Finding, ...]:
         if paths:
             what = f"{some(tuple(paths), _SHOWN_MAX)} as main keeps it: git has no filter {name} on this machine"
             fix = f"Install what sets filter.{name}.smudge (`git lfs install` for lfs), if gates or workers read them."
-            found.append(Finding("filters", what, fix, EXIT_DONE))
+            result.append(Finding("filters", what, fix, EXIT_DONE))
     for name, paths in unmade_by.items():
         what = f"{some(tuple(paths), _SHOWN_MAX)} as main keeps it, as in your checkout: nothing has made its contents"
         fix = "Fetch them (`git lfs pull` for lfs), if gates or workers read them."
-        found.append(Finding("filters", f"{what} ({name})", fix, EXIT_DONE))
-    return tuple(found)
+        result.append(Finding("filters", f"{what} ({name})", fix, EXIT_DONE))
+    return tuple(result)
 
 
 def is_unpriced(spec: ModelSpec) -> bool:
-    """Tell whether nobody will know what a model's runs cost: its agent tells only tokens, and its price is unknown."""
+    """True if nobody will know what a model's runs cost: its agent tells only tokens, and its price is unknown."""
     return is_estimated(spec) and spec.usd_per_mtok_in is None
 
 
 def is_estimated(spec: ModelSpec) -> bool:
-    """Tell whether what a model's runs cost is estimated from a price, since its agent tells only tokens."""
+    """True if what a model's runs cost is estimated from a price, since its agent tells only tokens."""
     return not table("agents")[spec.agent].get("tells_cost", True)
 
 
@@ -149,15 +149,15 @@ def price_findings(
     specs: Mapping[str, ModelSpec], names: Iterable[str], run_usd: float | None, issue_usd: float | None
 ) -> tuple[Finding, ...]:
     """Return a note for each model that no limit in dollars holds, though there is one: nobody knows its price."""
-    found = []
+    result = []
     for spec in (specs[name] for name in dict.fromkeys(names)):
         limits = (("[run]", run_usd), ("[retry]", issue_usd), (f"[models.{spec.name}]", spec.max_cost_usd))
         keys = [f"{section} max_cost_usd" for section, usd in limits if usd is not None]
         if keys and is_unpriced(spec):
             what = f"{' and '.join(keys)} cannot hold it: {spec.agent} tells only tokens, and nobody knows its price"
             fix = f"Set [models.{spec.name}] usd_per_mtok_in and usd_per_mtok_out, or a limit of tokens."
-            found.append(Finding(f"model {spec.name}", what, fix, EXIT_DONE))
-    return tuple(found)
+            result.append(Finding(f"model {spec.name}", what, fix, EXIT_DONE))
+    return tuple(result)
 
 
 def gate_findings(
@@ -168,19 +168,19 @@ def gate_findings(
     What a gate's shell makes of the rest is its own affair. `in_main` tells whether main has a path; without it, or
     where setup or a build may make the file, paths are not looked at.
     """
-    found = []
+    result = []
     made = bool(setup)
     for gate in gates:
         program = AGENTS["command"].program(ModelSpec(gate.name, "command", command=gate.command))
         if "/" not in program and missing_program(program):
-            found.append(
+            result.append(
                 Finding(
                     f"gate {gate.name}", f"the program {program} is not on PATH", f"Install {program}.", EXIT_ATTENTION
                 )
             )
         elif "/" in program and not Path(program).is_absolute() and not made and in_main and not in_main(program):
             fix = "Have [project] setup make it in each workspace, or commit it."
-            found.append(
+            result.append(
                 Finding(
                     f"gate {gate.name}",
                     f"main has no file {program}, and there is no [project] setup",
@@ -189,7 +189,7 @@ def gate_findings(
                 )
             )
         made = made or gate.kind is GateKind.BUILD
-    return tuple(found)
+    return tuple(result)
 
 
 def ladder_findings(policy: Policy, written: int) -> tuple[Finding, ...]:
@@ -208,5 +208,5 @@ def ladder_findings(policy: Policy, written: int) -> tuple[Finding, ...]:
 
 
 def _takes(earlier: Rung, rung: Rung) -> bool:
-    """Tell whether each failure that a rung answers is answered by an earlier one as well."""
+    """True if each failure that a rung answers is answered by an earlier one as well."""
     return not earlier.answers or (bool(rung.answers) and set(rung.answers) <= set(earlier.answers))

@@ -180,7 +180,7 @@ def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | 
 
 
 def _is_outlived(context: RunContext, order: AttemptOrder) -> bool:
-    """Tell whether an attempt began after this one of which an old database knows nothing."""
+    """True if an attempt began after this one of which an old database knows nothing."""
     known, own = context.reader.directories(), Attempt(order, context.quiet_scope(Canceller())).began
     orders = (path for path in Path(context.settings.attempts_dir).glob("*/*/order.json") if path.stat().st_mtime > own)
     return any(path.parent.name.isdecimal() and str(path.parent) not in known for path in orders)
@@ -193,7 +193,7 @@ def without_end(context: RunContext, order: AttemptOrder) -> Interrupted:
 
 
 def with_work(context: RunContext, order: AttemptOrder, report: Interrupted) -> Interrupted:
-    """Keep what is in the attempt's workspace, and return the report with it. Raises GitError where that fails."""
+    """Keep what is in the attempt's workspace, and return the report with it. Raises GitError if that fails."""
     attempt = Attempt(_protected(context, order), context.quiet_scope(Canceller()))
     if not (attempt.folder / "order.json").exists():
         return report  # the workspace was not this attempt's yet

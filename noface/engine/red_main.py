@@ -52,7 +52,7 @@ class RedMain:
             self._go_on(f"{name} has moved to {main[:12]}")
 
     def patient(self) -> bool:
-        """Tell whether the run still waits for main, which is red."""
+        """True if the run still waits for main, which is red."""
         settings, now = self._context.settings, self._context.clock.now()
         return not settings.once and now < (self._since or now) + settings.policy.outage_max_s
 

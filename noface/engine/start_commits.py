@@ -152,7 +152,7 @@ def _without(plumbing: Plumbing, onto: str, commit: str, files: Collection[str])
 
 
 def _with_main(context: RunContext, issue: Issue, commit: str, main: str, what: str) -> str | None:
-    """Return a commit that holds `commit` and main, None where they conflict."""
+    """Return a commit that holds `commit` and main, None if they conflict."""
     plumbing = context.env.plumbing
     if plumbing.is_ancestor(main, commit):
         return commit

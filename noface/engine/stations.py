@@ -71,7 +71,7 @@ class Station:
         return ()
 
     def at_work(self, *, stopping: bool) -> bool:
-        """Tell whether the run cannot end yet; `stopping`: for what is under way only."""
+        """True if the run cannot end yet; `stopping`: for what is under way only."""
         del stopping
         return False
 
@@ -108,7 +108,7 @@ class Station:
         return None
 
     def has_looked(self, since: float) -> bool:
-        """Tell whether it was asked after a time, or cannot be now; if not, that is done next."""
+        """True if it was asked after a time, or cannot be now; if not, that is done next."""
         del since
         return True
 

@@ -13,7 +13,7 @@ def unasked_landings(context: RunContext) -> tuple[tuple[str, str], ...]:
     What a run did that was cut off belongs to the one that goes on.
     """
     issues = {issue.id: issue for issue in context.issues}
-    found = []
+    result = []
     for landing in context.reader.landed_in_run():
         issue = issues.get(landing.issue_id)
         rows = context.reader.attempts(landing.issue_id)
@@ -24,12 +24,12 @@ def unasked_landings(context: RunContext) -> tuple[tuple[str, str], ...]:
         paths = [c.path for c in context.env.plumbing.changes(landing.old, landing.new)] if named else []
         lifts = issue is not None and any(part_of(p) is Part.TEST and lifted(p, issue) for p in paths)
         if not (by_person or lifts or changed_tests(notes)):
-            found.append((landing.old, landing.new))
-    return tuple(found)
+            result.append((landing.old, landing.new))
+    return tuple(result)
 
 
 def rewritten_beside(context: RunContext, issue_id: str, number: int) -> bool:
-    """Tell whether landings that nobody let change tests did so while an attempt was under way, which knew of none.
+    """True if landings that nobody let change tests did so while an attempt was under way, which knew of none.
 
     Data counts as well, since it may be what a test expects.
     """

@@ -107,7 +107,7 @@ def prompt_data(
 
 
 def _besides(last: PastAttempt, start: StartPoint, history: History) -> bool:
-    """Tell whether the newest failed attempt left another change than the one that the prompt quotes for the start."""
+    """True if the newest failed attempt left another change than the one that the prompt quotes for the start."""
     quoted = next((attempt for attempt in history.attempts if attempt.number == start.number), None)
     return quoted is not None and quoted.number != last.number and quoted.patch_hash != last.patch_hash
 
@@ -129,7 +129,7 @@ def _main_since(context: RunContext, history: History, start: StartPoint, main: 
 
 
 def _gate_hung(attempt: PastAttempt) -> bool:
-    """Tell whether a gate did not end in time: then the change loops, and doing less of it helps nobody."""
+    """True if a gate did not end in time: then the change loops, and doing less of it helps nobody."""
     failure = attempt.failure
     return failure is not None and failure.kind is FailureKind.TIMEOUT and failure.gate is not None
 
@@ -196,7 +196,7 @@ What was done so far leads nowhere: take the other way that is described below, 
 
 
 def _way_described(history: History) -> bool:
-    """Tell whether somebody has described another way since the last attempt: a diagnosis, or a design."""
+    """True if somebody has described another way since the last attempt: a diagnosis, or a design."""
     last = history.current[-1].number if history.current else 0
     diagnosis, design = history.answer(Topic.DIAGNOSIS, last), history.answer(Topic.ARCHITECT, last)
     other = diagnosis is not None and diagnosis.strategy == DiagnosisStrategy.ALTERNATIVE
@@ -235,7 +235,7 @@ _NO_POINT_OF_FAILURE = (
 
 
 def _strategy(name: str, start: StartPoint, last: PastAttempt | None) -> str:
-    """Return what to do differently this time; what is said of going on with work only where there is such work."""
+    """Return what to do differently this time; what is said of going on with work only if there is such work."""
     if name == Mode.FEEDBACK and (last is None or last.outcome in _NO_POINT_OF_FAILURE):
         return ""
     if last is not None and situation_for(name, last.outcome) in _ABOUT_THE_FAILURE and name != Mode.SWITCH:
@@ -253,7 +253,7 @@ def _known(last: PastAttempt | None) -> tuple[Quote, ...]:
 
 
 def _unsure(history: History, situation: Situation) -> bool:
-    """Tell whether the prompt quotes related files: agents can read files, but an unsure one has missed these."""
+    """True if the prompt quotes related files: agents can read files, but an unsure one has missed these."""
     return situation is Situation.CONTEXT or any(advice.topic is Topic.CLARIFICATION for advice in history.asked)
 
 

@@ -84,7 +84,7 @@ class ClaimKeeper(Station):
         self._refused = False
 
     def at_work(self, *, stopping: bool) -> bool:
-        """Tell whether issues are being claimed."""
+        """True if issues are being claimed."""
         del stopping
         return bool(self._asking)
 

@@ -84,7 +84,7 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """What is to be said on a pull request: of its newest round, "" where that is said, and to those who asked."""
+    """What is to be said on a pull request: of its newest round, "" if that is said, and to those who asked."""
 
     followed: Followed
     note: str
@@ -128,7 +128,7 @@ class PullFollower(Station):
                 self._record(seen)
 
     def patience(self, *, once: bool = False) -> Patience | None:
-        """Return why a run with nothing else to do goes on for its pull requests, None where it may end.
+        """Return why a run with nothing else to do goes on for its pull requests, None if it may end.
 
         Each run looks at all of them at least once, and answers who asked there; with `once` it waits for nothing more.
         """
@@ -172,13 +172,13 @@ class PullFollower(Station):
         return tuple(pull for _, pull in due[:_AT_ONCE_MAX])
 
     def _lists(self) -> bool:
-        """Tell whether to ask now which pull requests have changed: one list tells of all, however many are open."""
+        """True if to ask now which pull requests have changed: one list tells of all, however many are open."""
         now = self.context.clock.now()
         due = not self._listed_at <= now < self._listed_at + self.context.settings.landing.poll_s
         return due and not self._is_resting(now) and bool(self._followed())
 
     def _has_news(self, pull: Followed) -> bool:
-        """Tell whether a pull request has changed since it was looked at, or GitHub is to be asked for the rest of it.
+        """True if a pull request has changed since it was looked at, or GitHub is to be asked for the rest of it.
 
         Whether it can be merged is found out only once somebody asks, and told to whom asks again.
         """
@@ -200,7 +200,7 @@ class PullFollower(Station):
         return self._news.get(pull.number, float("-inf")) > last.at
 
     def _has_word(self, pull: Followed) -> bool:
-        """Tell whether somebody there is yet to be answered, of which no list of changes tells."""
+        """True if somebody there is yet to be answered, of which no list of changes tells."""
         if pull.seen.refused:
             return True
         reviewed = self.context.reader.state(pull.issue_id).status is IssueStatus.REVIEW
@@ -208,12 +208,12 @@ class PullFollower(Station):
         return done and any(attempt.number == pull.attempt for attempt in self.context.reader.past(pull.issue_id))
 
     def _last(self, pull: Followed) -> Asked | None:
-        """Return what came of the last look at a pull request, None where there was none since its newest push."""
+        """Return what came of the last look at a pull request, None if there was none since its newest push."""
         head, asked = self._asked.get(pull.issue_id, ("", None))
         return asked if head == pull.head else None
 
     def _is_resting(self, now: float) -> bool:
-        """Tell whether the forge has said not to be asked yet."""
+        """True if the forge has said not to be asked yet."""
         return self._outage.until > now
 
     def _notes(self, due: tuple[Followed, ...]) -> list[_Word]:
@@ -307,8 +307,8 @@ class PullFollower(Station):
         for word in seen.words:
             if (pull := self._of(word.followed.issue_id)) is not None:
                 answered_now = bool(word.replies.reviewers) and is_answered(pull)
-                told = said_on_pull(pull, word.note, word.followed.seen.refused, answered=answered_now)
-                self.context.pulls.seen(now, pull.issue_id, seen=encode(told))
+                answered_seen = said_on_pull(pull, word.note, word.followed.seen.refused, answered=answered_now)
+                self.context.pulls.seen(now, pull.issue_id, seen=encode(answered_seen))
 
     def _take_changes(self, changed: Mapping[int, float], now: float) -> None:
         """Note which pull requests have news; a list tells of the newest change that was known once more."""
@@ -517,7 +517,7 @@ def _followed(row: PullRow) -> Followed:
 
 
 def _mended(looked: PullSnapshot) -> bool:
-    """Tell whether what a person was asked about is gone: the checks have passed after all, and nobody asks more."""
+    """True if what a person was asked about is gone: the checks have passed after all, and nobody asks more."""
     followed, decision = looked.followed, looked.decision
     waits = isinstance(decision, StillOpen) and decision.waits_for in (WaitsFor.REVIEW, WaitsFor.MERGE)
     return waits and followed.seen.answered_head == followed.head and not asking(looked.look.reviews, ())
@@ -525,14 +525,14 @@ def _mended(looked: PullSnapshot) -> bool:
 
 def _patience(pull: Followed, rules: LandingRules) -> Patience:
     """Return until when a run waits for an open pull request: for its checks, and then for its review."""
-    told = pull.seen.told.removeprefix("waits for ")
+    waits_for = pull.seen.told.removeprefix("waits for ")
     match pull.seen.waits_for:
         case WaitsFor.REVIEW | WaitsFor.MERGE:
-            return Patience(pull.seen.changed_at + rules.follow_reviews_s, told)
+            return Patience(pull.seen.changed_at + rules.follow_reviews_s, waits_for)
         case WaitsFor.PERSON:
-            return Patience(0.0, told)
+            return Patience(0.0, waits_for)
         case _:
-            return Patience(pull.seen.since + rules.follow_checks_s, told)
+            return Patience(pull.seen.since + rules.follow_checks_s, waits_for)
 
 
 _SAME = ("issue_id", "head", "base", "rounds", "branch", "url", "attempt", "state", "pushed", "checks")

@@ -66,7 +66,7 @@ def _title(context: RunContext, issue: Issue) -> str:
 def _proposal(context: RunContext, row: PullRow, issue: Issue) -> Proposal:
     env, rules = context.env, context.settings.landing
     past = tuple(each for each in context.reader.past(issue.id) if each.number <= row.attempt)
-    shown, known = past[-1].changed if past else (), context.reader.issue(issue.id)
+    changed, known = past[-1].changed if past else (), context.reader.issue(issue.id)
     number = (issue.parent or issue.id) if rules.numbered else None
     verdicts = context.questions.approvals(issue.id)
     return Proposal(
@@ -80,7 +80,7 @@ def _proposal(context: RunContext, row: PullRow, issue: Issue) -> Proposal:
         note=_note(context, issue.id, row.attempt),
         approved=any(each.attempt == row.attempt and each.verdict is Verdict.APPROVED for each in verdicts),
         cost_usd=known.cost_usd if known is not None else None,
-        protected=tuple(path for path in shown if matches_any(path, issue.may_change)),
+        protected=tuple(path for path in changed if matches_any(path, issue.may_change)),
         workspaces=str(env.slots_dir),
         places=_places(context),
         template=_template(context, row.base),
@@ -91,11 +91,11 @@ def _template(context: RunContext, base: str) -> str:
     """Return the repository's template for pull requests, as main has it, "" for none."""
     plumbing = context.env.plumbing
     place = place_of(plumbing.paths(plumbing.tree(base))) if plumbing.resolve(base) is not None else ""
-    found = plumbing.entries(base, (place,)).get(place) if place else None
-    if found is None:
+    entry = plumbing.entries(base, (place,)).get(place) if place else None
+    if entry is None:
         return ""
     with plumbing.blobs() as blobs:
-        return blobs.text(found[1], _TEMPLATE_BYTES_MAX) or ""
+        return blobs.text(entry[1], _TEMPLATE_BYTES_MAX) or ""
 
 
 def _main_of(context: RunContext) -> str:

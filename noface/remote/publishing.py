@@ -85,7 +85,7 @@ class Publication:
         return self.story is not None and self.story.job is not None
 
     def soon(self, now: float) -> bool:
-        """Tell whether it is tried again so soon that a run only looks round meanwhile."""
+        """True if it is tried again so soon that a run only looks round meanwhile."""
         return self.outage.until <= now + SOON_S
 
 
@@ -110,7 +110,7 @@ class Publishing(Station):
         return () if self._refused or (self._before and self._publications) else issue_ids
 
     def at_work(self, *, stopping: bool) -> bool:
-        """Tell whether something is published, or is about to be."""
+        """True if something is published, or is about to be."""
         now = self._context.clock.now()
         return any(each.working or (not stopping and each.soon(now)) for each in self._publications.values())
 
@@ -228,7 +228,7 @@ class Publishing(Station):
         self._publications.pop(issue_id)
 
     def _holds(self, each: Publication, tip: str) -> bool:
-        """Tell whether what stands on the branch is noface's, or in the work that is about to be pushed there."""
+        """True if what stands on the branch is noface's, or in the work that is about to be pushed there."""
         row, plumbing = self._context.pulls.row(each.entry.issue.id), self._context.env.plumbing
         refs = scratch_of(self._context, each.entry.issue).refs
         given = {commit for name, commit in refs.items() if name.startswith(PERSON)}
@@ -254,9 +254,9 @@ class Publishing(Station):
 
 
 def _is_known(context: RunContext, issue: Issue, seen: BranchTip) -> bool:
-    """Tell whether what stands on an issue's branch is noface's, or was given to it by a person.
+    """True if what stands on an issue's branch is noface's, or was given to it by a person.
 
-    A commit's own word that it is noface's counts only where the record of what was pushed is lost.
+    A commit's own word that it is noface's counts only if the record of what was pushed is lost.
     """
     row, refs = context.pulls.row(issue.id), scratch_of(context, issue).refs
     given = {commit for name, commit in refs.items() if name.startswith(PERSON)}
@@ -266,7 +266,7 @@ def _is_known(context: RunContext, issue: Issue, seen: BranchTip) -> bool:
 
 
 def _take_over(context: RunContext, issue: Issue, tip: str) -> None:
-    """Leave an issue's branch on the remote, where a person has pushed `tip`, to them; the issue waits for them."""
+    """Leave an issue's branch on the remote, if a person has pushed `tip`, to them; the issue waits for them."""
     pulls, now, branch = context.pulls, context.clock.now(), branch_name(issue.id)
     context.env.plumbing.refs.apply(RefUpdate(hold_ref(issue.id, TAKEN), tip))  # a retry goes on from there
     row = pulls.row(issue.id)

@@ -15,7 +15,7 @@ _HOW = '[landing] how = "pull-request"'
 def check_publishing(context: RunContext, cancel: Canceller) -> None:
     """See that work can be pushed and proposed, where it is to be; learn of pull requests that a lost database knew.
 
-    Where the other side does not answer, the run goes on: what it proves is published later. Raises UsageError where
+    Where the other side does not answer, the run goes on: what it proves is published later. Raises UsageError if
     there is no remote, ForgeError where the token may not do what is needed.
     """
     if not context.settings.landing.pull_request:
@@ -49,11 +49,11 @@ def _check_rules(context: RunContext, forge: Forge) -> None:
     messages = tuple(landing_message(issue, 1, trailers=trailers(context, issue.id, 1)) for issue in issues)
     context.linear_branches = forge.wants_linear(branch)
     signed = context.settings.landing.sign
-    found = forge.refusals(branch, context.env.plumbing.repository.identity.email, messages)
-    found = tuple(each for each in found if not (signed and each.kind == "required_signatures"))
-    if certain := next((each for each in found if each.certain), None):
+    refusals = forge.refusals(branch, context.env.plumbing.repository.identity.email, messages)
+    refusals = tuple(each for each in refusals if not (signed and each.kind == "required_signatures"))
+    if certain := next((each for each in refusals if each.certain), None):
         raise ForgeError(f"What noface would push to {branch} is refused: {certain.text}.", certain.advice)
-    if found:
+    if refusals:
         context.announce(
-            "rules_may_refuse", None, {"reason": " ".join(f"{each.text}. {each.advice}" for each in found)}
+            "rules_may_refuse", None, {"reason": " ".join(f"{each.text}. {each.advice}" for each in refusals)}
         )

@@ -75,7 +75,7 @@ class PullSnapshot:
 
     @property
     def shows_open(self) -> bool:
-        """True where the forge shows it as open."""
+        """True if the forge shows it as open."""
         return not self.refused and self.look.pull.state is PullState.OPEN
 
 
@@ -163,14 +163,14 @@ def _shown(eyes: PullReader, followed: Followed, before: Look | None) -> Look:
 def _reviews(eyes: PullReader, number: int) -> tuple[Review, ...]:
     """Return the reviews of a pull request, their words without secrets, and without what people say to each other."""
     mask = eyes.masker.text
-    shown = (without_talk(review, eyes.login) for review in eyes.forge.reviews(number))
+    reviews = (without_talk(review, eyes.login) for review in eyes.forge.reviews(number))
     return tuple(
         replace(
             review,
             text=mask(review.text),
             comments=tuple(replace(comment, text=mask(comment.text)) for comment in review.comments),
         )
-        for review in shown
+        for review in reviews
     )
 
 
@@ -201,7 +201,7 @@ def _failures(eyes: PullReader, checks: tuple[Check, ...], look: Look, logs: Pat
 
 
 def _log(eyes: PullReader, check: Check) -> tuple[str, str]:
-    """Return the log of a check, masked; where there is none, "" and why."""
+    """Return the log of a check, masked; if there is none, "" and why."""
     try:
         return eyes.masker.text(eyes.forge.log(check)[-_LOG_CHARS_MAX:]), ""
     except ForgeAwayError:

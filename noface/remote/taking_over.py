@@ -48,15 +48,15 @@ def learn(context: RunContext, remote: Remote, forge: Forge, cancel: Canceller) 
 
     Raises RemoteError and ForgeError.
     """
-    found = tuple(_unknown(context, remote, forge, cancel))
-    if not found:
+    unknown = tuple(_unknown(context, remote, forge, cancel))
+    if not unknown:
         return
     numbers: dict[str, int] = json.loads(context.reader.fact("numbers") or "{}")
-    for each in found:
+    for each in unknown:
         numbers[slug(each.issue_id)] = max(numbers.get(slug(each.issue_id), 0), each.attempt)
     context.journal.fact("numbers", json.dumps(numbers))
-    mine = _claimed(context, remote, [each.issue_id for each in found if each.pull.state is PullState.OPEN], cancel)
-    for each in found:
+    mine = _claimed(context, remote, [each.issue_id for each in unknown if each.pull.state is PullState.OPEN], cancel)
+    for each in unknown:
         _know(context, forge, each, cancel, taken_over=each.issue_id in mine)
 
 
@@ -66,16 +66,16 @@ def _unknown(context: RunContext, remote: Remote, forge: Forge, cancel: Cancelle
     if held.keys() <= known:
         return []
     issues = {branch_name(issue.id): issue.id for issue in context.tracker.backlog().issues}
-    found = []
+    result = []
     for ref in held:
         issue_id = issues.get(ref.removeprefix("refs/heads/"))
         if issue_id is None or context.pulls.row(issue_id) is not None:
             continue
         pull = forge.find(branch_name(issue_id))
-        told = read_marker(pull.body) if pull is not None else None
-        if pull is not None and told is not None and told[0] == issue_id:
-            found.append(_Found(issue_id, pull, told[1]))
-    return found
+        marker = read_marker(pull.body) if pull is not None else None
+        if pull is not None and marker is not None and marker[0] == issue_id:
+            result.append(_Found(issue_id, pull, marker[1]))
+    return result
 
 
 def _claimed(context: RunContext, remote: Remote, issue_ids: list[str], cancel: Canceller) -> frozenset[str]:

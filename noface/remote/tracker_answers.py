@@ -1,7 +1,7 @@
 """What people write about an issue at its tracker, carried out as the commands of the same names are.
 
 Whatever is meant for noface is acted on in each state of its issue, or answered with why not. Talk between people is
-neither: it counts only where any comment answers a question that is open.
+neither: it counts only if any comment answers a question that is open.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ _WHY_NOT = {
 _GONE = "it is closed, or no longer among the issues for noface: open it, or give it its label, to have it worked on"
 
 Leave = Callable[[str, str], str]
-"""Ends the work on an issue, which is left undone by what the second text says; returns why not, "" where it does."""
+"""Ends the work on an issue, which is left undone by what the second text says; returns why not, "" if it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +77,13 @@ class Listener:
         hit("answer_heard")
 
     def _waits(self, issue_id: str) -> bool:
-        """Tell whether an issue, or a part of it, waits for a yes."""
+        """True if an issue, or a part of it, waits for a yes."""
         row = self.context.reader.issue(issue_id)
         parts = [part for part in self.context.reader.waiting_for_a_person() if part.parent == issue_id]
         return any(each.status == IssueStatus.APPROVAL for each in (*parts, *([row] if row is not None else ())))
 
     def obey(self, issue_id: str, author: str, command: str, text: str, url: str) -> str:
-        """Carry out what was written for noface on an issue's pull request; return why not, "" where it was.
+        """Carry out what was written for noface on an issue's pull request; return why not, "" if it was.
 
         The caller's transaction records that it was heard.
         """
@@ -98,7 +98,7 @@ class Listener:
     def _meant(self, heard: Heard, *, asked: bool, before: bool) -> list[IssueRow]:
         """Return the issue, or those of its parts that wait for an answer: the tracker does not know them.
 
-        Nothing where people talk to each other.
+        Nothing if people talk to each other.
         """
         row = self.context.reader.issue(heard.issue_id)
         if row is None:
@@ -119,7 +119,7 @@ class Listener:
         return f"{heard.author} wrote {wrote}, but {why}." if why else ""
 
     def _carried_out(self, row: IssueRow, heard: Heard, note: str, *, before: bool) -> str:
-        """Carry it out; return why that is not possible, "" where it was."""
+        """Carry it out; return why that is not possible, "" if it was."""
         if not row.present and row.status != IssueStatus.MERGED:
             return _GONE
         match heard.command:

@@ -79,14 +79,14 @@ def carry_out(remote: RemoteIssues, due: Round, _cancel: Canceller) -> RoundEnd:
 
 def _say(tracker: RemoteTracker, said: Said, comment: int | None, end: RoundEnd) -> None:
     try:
-        found = tracker.say(said, comment)
+        placed = tracker.say(said, comment)
     except ForgeAwayError:
         raise
     except ForgeError as error:
         end.refused.append((said, error))
         return
     hit("tracker_told")
-    end.said.append((said, found))
+    end.said.append((said, placed))
 
 
 def fetch_first(remote: RemoteIssues, clock: Clock, outage_max_s: float, tell: Callable[[str], None]) -> None:
@@ -143,7 +143,7 @@ _NO_COPY = "Try again once the host answers: noface run"
 
 
 def has_copy(tracker: RemoteTracker) -> bool:
-    """Tell whether the issues were ever fetched."""
+    """True if the issues were ever fetched."""
     try:
         tracker.backlog()
     except UsageError:

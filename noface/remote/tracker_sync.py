@@ -80,7 +80,7 @@ class TrackerSync(Station):
         return Patience(self._asked.away_until or self._asked.at, self._unread)
 
     def has_looked(self, since: float) -> bool:
-        """Tell whether the issues were read again after a time, or cannot be now; if not, that is done next."""
+        """True if the issues were read again after a time, or cannot be now; if not, that is done next."""
         asked = self._asked
         if asked is not None and (asked.at >= since or asked.away_until is not None):
             return True
@@ -173,7 +173,7 @@ class TrackerSync(Station):
         self._asked = refused(self._asked, self._context.clock.now(), self._outage.until)
 
     def _listens(self, issue_id: str) -> bool:
-        """Tell whether what was written to noface was heard so far."""
+        """True if what was written to noface was heard so far."""
         known = self._publications.get(issue_id)
         return known is not None and known.heard.listens
 

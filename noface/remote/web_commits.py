@@ -17,7 +17,7 @@ _HOST = "github.com"
 
 
 def committed_there(plumbing: Plumbing, old: str, new: str, main: str, url: str) -> bool:
-    """Tell whether a branch has grown from `old` to `new` by nothing but commits of GitHub's pages, and by main's.
+    """True if a branch has grown from `old` to `new` by nothing but commits of GitHub's pages, and by main's.
 
     `url` is the pull request's: a company's own server commits in the name of its host.
     """
@@ -37,7 +37,7 @@ def adopt(context: RunContext, issue: Issue, number: int, commit: str) -> None:
 
 
 def with_commits_there(context: RunContext, issue: Issue, number: int, candidate: str, tip: str) -> str | None:
-    """Return work that is to land together with what people have committed meanwhile, None where that cannot be.
+    """Return work that is to land together with what people have committed meanwhile, None if that cannot be.
 
     `tip` is what stands on the branch of the pull request by now.
     """
@@ -63,7 +63,7 @@ def with_commits_there(context: RunContext, issue: Issue, number: int, candidate
 
 
 def _joined(plumbing: Plumbing, main: str, shown: str, tip: str, candidate: str) -> str | None:
-    """Return the tree of what people and a worker have each made of what was `shown`, None where git cannot join that.
+    """Return the tree of what people and a worker have each made of what was `shown`, None if git cannot join that.
 
     All of it is put on `main` first: what is pushed need have nothing of an attempt's history.
     """
