@@ -9,7 +9,7 @@ from noface.agents.base import Agent, AgentEvent, EventKind, OpenCall, RunPlace,
 from noface.attempt.agent_logs import SHOWS_A_MODEL, LogFollower
 from noface.attempt.attempt import Attempt
 from noface.attempt.environment import AttemptProgress
-from noface.attempt.silent_work import Sight, Work, silent_work, work_of
+from noface.attempt.silent_work import Sight, SilentWork, silent_work, work_of
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import priced
 from noface.model.quoting import in_dollars
@@ -87,10 +87,10 @@ class RunWatch:
         self.stopped = ""
         self.last_step = ""
         self._step_at = 0.0
-        self.overdue: Work | None = None
+        self.overdue: SilentWork | None = None
         self._opened: dict[str, float] = {}
         self._calls: tuple[tuple[OpenCall, float], ...] = ()
-        self._silent: tuple[Work, float] | None = None
+        self._silent: tuple[SilentWork, float] | None = None
 
     def close(self) -> None:
         """Close the log. Repeatable."""

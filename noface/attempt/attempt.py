@@ -8,7 +8,7 @@ from pathlib import Path
 
 from noface.attempt.changes import PATCH_BYTES_MAX, Change, masked_patch, own_values
 from noface.attempt.environment import AttemptEnvironment, Scope, put, subject
-from noface.attempt.gate_session import Task
+from noface.attempt.gate_session import GateTask
 from noface.attempt.held_secrets import clean, history_failure, without_added_secrets
 from noface.attempt.prove import Proving
 from noface.git.plumbing import Plumbing, make_and_hold
@@ -92,11 +92,13 @@ class Attempt:
             self.plumbing, self.ref, self.order.start, lambda: made(tree, (parent,), self.message()), str
         )
 
-    def task(self, tree: str, commit: str, main: str) -> Task:
+    def task(self, tree: str, commit: str, main: str) -> GateTask:
         """Return what to gate for it, in the gate slot beside its own."""
         order, logs = self.order, self.folder / "gates"
         slot, known, repeats = str(order.slot), order.known_failures, order.repeats
-        return Task(self.issue.id, order.number, order.token, slot, tree, commit, main, logs, known, repeats=repeats)
+        return GateTask(
+            self.issue.id, order.number, order.token, slot, tree, commit, main, logs, known, repeats=repeats
+        )
 
     def keep_patches(self, taken: SlotSnapshot) -> tuple[Change, frozenset[str]]:
         """Write what it changed, and what of that was undone, for people and prompts.

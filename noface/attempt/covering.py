@@ -11,12 +11,12 @@ from dataclasses import replace
 
 from noface.attempt.environment import GateFacts
 from noface.attempt.excused import added_lines
-from noface.attempt.gate_session import Task
+from noface.attempt.gate_session import GateTask
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import Plumbing
 from noface.integrity.asked_for import words_of
 from noface.integrity.build_output import generated
-from noface.integrity.covered import Covered, Followed, Follows, asks_surroundings, joined, one_sided, unentered
+from noface.integrity.covered import Covered, FollowedFile, Follows, asks_surroundings, joined, one_sided, unentered
 from noface.integrity.judges import Part, lifted, part_of
 from noface.integrity.lexing import TEXT_CHARS_MAX
 from noface.integrity.surroundings import Condition, conditions
@@ -50,7 +50,7 @@ def follows(plumbing: Plumbing, issue: Issue, main: str, tree: str) -> Follows:
         for path, (old, new) in pairs.items():
             lines = added_lines(old, new)
             found = _conditions(path, new, modules, texts, lines)
-            files.append(Followed(path, new, lines, found))
+            files.append(FollowedFile(path, new, lines, found))
         asked = _unknown(plumbing, blobs, issue, main, (c for file in files for c in file.conditions), modules)
     files = [replace(file, conditions=tuple(c for c in file.conditions if c in asked)) for file in files]
     # Go's coverage costs its cache of results: it is asked for what may be a question only.
@@ -114,12 +114,12 @@ def _unknown(
     return frozenset(each for each in left if each.asks - custom)
 
 
-def unrun(task: Task, gates: Iterable[GateSpec], facts: GateFacts) -> str:
+def unrun(task: GateTask, gates: Iterable[GateSpec], facts: GateFacts) -> str:
     """Return which added lines none of the gates' tests runs, as a note; "" if none of them is known to be."""
     return unentered(task.follow.files, _covered(task, gates, facts))
 
 
-def knows_where_it_runs(task: Task, issue: Issue, gates: tuple[GateSpec, ...], facts: GateFacts) -> Failure | None:
+def knows_where_it_runs(task: GateTask, issue: Issue, gates: tuple[GateSpec, ...], facts: GateFacts) -> Failure | None:
     """Return the failure of a change that asks for its surroundings, of which the tests have seen one side only."""
     conditions = one_sided(task.follow.files, _covered(task, gates, facts))
     conditions = tuple(each for each in conditions if not lifted(each.path, issue))
@@ -127,7 +127,7 @@ def knows_where_it_runs(task: Task, issue: Issue, gates: tuple[GateSpec, ...], f
     return asks_surroundings(conditions, gate) if conditions else None
 
 
-def _covered(task: Task, gates: Iterable[GateSpec], facts: GateFacts) -> dict[str, Covered]:
+def _covered(task: GateTask, gates: Iterable[GateSpec], facts: GateFacts) -> dict[str, Covered]:
     known = (facts.covered.get((task.follow.tree, gate.command)) for gate in gates)
     runs = [each for each in known if each is not None]
     paths = {path for run in runs for path in run}

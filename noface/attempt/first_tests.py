@@ -17,7 +17,7 @@ from itertools import chain
 
 from noface.attempt.environment import GateFacts
 from noface.attempt.excused import measures
-from noface.attempt.gate_session import Task
+from noface.attempt.gate_session import GateTask
 from noface.attempt.gating import Gated, RunApart
 from noface.attempt.parts import Parts
 from noface.attempt.protected_files import reached
@@ -90,7 +90,7 @@ class FirstTests:
     """
 
     plumbing: Plumbing
-    task: Task
+    task: GateTask
     issue: Issue
     parts: Parts
     facts: GateFacts

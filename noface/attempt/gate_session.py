@@ -28,7 +28,7 @@ from noface.git.private_git_dir import with_private_config
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.removal import remove, remove_below
 from noface.git.workspace import Slot, ensure_folder, give_git, in_use
-from noface.integrity.covered import NOTHING_FOLLOWED, Followed, Follows
+from noface.integrity.covered import NOTHING_FOLLOWED, FollowedFile, Follows
 from noface.integrity.evasion import only_checking
 from noface.model.failure import CHANGED_FILES, Failure, is_of_project
 from noface.model.gate import GateKind, GateResult, GateSpec
@@ -115,7 +115,7 @@ _FAILED_AS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class GateTask:
     """What to gate, and where: `main` is what the slot's kept paths come from; `name` picks the slot.
 
     `known` are the failures of main that do not count, None if every failure counts. `steady`: a test that fails now
@@ -168,7 +168,7 @@ class GateSession:
     """
 
     scope: Scope
-    task: Task
+    task: GateTask
     slot: Slot
     files: Files = field(default_factory=dict)
     left: Files = field(default_factory=dict)
@@ -348,7 +348,7 @@ class GateSession:
                 inventory = replace(inventory, tests=tests)
             facts.inventories[key] = inventory
 
-    def _followed(self) -> tuple[Followed, ...]:
+    def _followed(self) -> tuple[FollowedFile, ...]:
         """Return the files whose runs are followed; none on any other tree than the one that they are of."""
         follow = self.task.follow
         return follow.files if follow.tree == self.task.tree else ()

@@ -16,7 +16,7 @@ from noface.attempt.environment import (
     GateRepeated,
     Scope,
 )
-from noface.attempt.gate_session import GateSession, Known, Task
+from noface.attempt.gate_session import GateSession, GateTask, Known
 from noface.attempt.steadiness import ALONE_S_MAX, Steadiness, may_be_unsteady, note_run_on_main
 from noface.diagnosis.known_causes import FinalError, final_error_of, killed_by, may_be_company
 from noface.integrity.inventory import Inventory
@@ -26,7 +26,7 @@ from noface.model.gate import GateKind, GateResult, GateSpec, worst
 from noface.model.taxonomy import FailureKind
 from noface.process.failpoints import hit
 
-__all__ = ["Gated", "Known", "Task", "gates_failure", "made_of", "main_task", "run_gates"]
+__all__ = ["GateTask", "Gated", "Known", "gates_failure", "made_of", "main_task", "run_gates"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +51,14 @@ class RunApart(Protocol):
         ...
 
 
-def main_task(env: AttemptEnvironment, folder: str, issue_id: str = "", slot: str = LANDING_SLOT) -> Task:
+def main_task(env: AttemptEnvironment, folder: str, issue_id: str = "", slot: str = LANDING_SLOT) -> GateTask:
     """Return what to gate where main itself is gated; the logs lie in `folder` of the state."""
     plumbing = env.plumbing
     main, logs = plumbing.main(), plumbing.repository.state_dir / folder
-    return Task(issue_id, 0, folder.replace("/", "-"), slot, plumbing.tree(main), main, main, logs)
+    return GateTask(issue_id, 0, folder.replace("/", "-"), slot, plumbing.tree(main), main, main, logs)
 
 
-def run_gates(scope: Scope, task: Task, gates: tuple[GateSpec, ...], *, anew: bool = False) -> Gated | None:
+def run_gates(scope: Scope, task: GateTask, gates: tuple[GateSpec, ...], *, anew: bool = False) -> Gated | None:
     """Run `gates` on the task's tree, in order; None if a cancel ends it. `anew`: nothing that is known counts.
 
     A red hard build gate ends it, since the rest would only echo it. After any other red hard gate an issue's own
@@ -251,7 +251,7 @@ def _first_known(env: AttemptEnvironment, tree: str, gates: tuple[GateSpec, ...]
     return position
 
 
-def made_of(scope: Scope, task: Task, tree: str, gate: GateSpec, gates: tuple[GateSpec, ...]) -> str | None:
+def made_of(scope: Scope, task: GateTask, tree: str, gate: GateSpec, gates: tuple[GateSpec, ...]) -> str | None:
     """Return the tree that a gate makes of `tree`, the same if it leaves its files alone.
 
     None if it cannot run, or changes main's own tree. Build gates before it run first. The result proves nothing,
@@ -273,7 +273,7 @@ _BELIEVED_RUNS = 10
 """How long a pass on main counts, in seconds and in the gate's own runs: the longer of the two."""
 
 
-def main_is_red(scope: Scope, task: Task, failed: GateResult, gates: tuple[GateSpec, ...]) -> Failure | None:
+def main_is_red(scope: Scope, task: GateTask, failed: GateResult, gates: tuple[GateSpec, ...]) -> Failure | None:
     """Return the failure of main itself at the gate that `failed` on the task's tree; None if main passes it.
 
     That it was green there before does not count: the machine may have changed since (a tool gone, a service down). So

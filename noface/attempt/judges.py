@@ -24,7 +24,7 @@ from noface.attempt.covering import unrun
 from noface.attempt.environment import GateFacts, Scope
 from noface.attempt.excused import ExcusedChecks
 from noface.attempt.first_tests import FirstTests
-from noface.attempt.gate_session import GateSession, Task
+from noface.attempt.gate_session import GateSession, GateTask
 from noface.attempt.gating import Gated, made_of, run_gates
 from noface.attempt.main_tools import Tools, tools_of
 from noface.attempt.parts import Parts
@@ -92,7 +92,7 @@ class Judges:
     """
 
     scope: Scope
-    task: Task
+    task: GateTask
     issue: Issue
     gates: tuple[GateSpec, ...]
     taken: tuple[str, ...] = ()

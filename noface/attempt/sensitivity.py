@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from noface.attempt.environment import GateFacts
 from noface.attempt.excused import measures
-from noface.attempt.gate_session import Task
+from noface.attempt.gate_session import GateTask
 from noface.attempt.gating import RunApart
 from noface.attempt.parts import Parts
 from noface.gates.narrow import TESTS_MAX as NARROWED_MAX
@@ -66,7 +66,7 @@ class Sensitivity:
     """
 
     plumbing: Plumbing
-    task: Task
+    task: GateTask
     parts: Parts
     facts: GateFacts
     run: RunApart

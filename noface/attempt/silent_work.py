@@ -20,7 +20,7 @@ _SECONDS_MAX = 120.0
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class SilentWork:
     """What a silent worker is at: a tool call or a process, and since how many seconds. `gone`: its process is."""
 
     what: str
@@ -48,13 +48,13 @@ class Sight:
     retrying: bool
 
 
-def silent_work(sight: Sight) -> Work | None:
+def silent_work(sight: Sight) -> SilentWork | None:
     """Return the tool call or process that a silent worker is at; None if nothing shows that it works."""
     if not sight.tells_calls:
         tools = [each for each in sight.running or () if sight.processes is ToolProcesses.BELOW or each.apart]
         oldest = max(tools, key=lambda each: each.seconds, default=None)
         shown = oldest if sight.processes is not None else None
-        return Work(shown.command, shown.seconds) if shown is not None else None
+        return SilentWork(shown.command, shown.seconds) if shown is not None else None
     return next((work_of(call, s) for call, s in sight.calls if _runs(call, s, sight)), None)
 
 
@@ -64,9 +64,9 @@ def _runs(call: OpenCall, seconds: float, sight: Sight) -> bool:
     return not sight.retrying
 
 
-def work_of(call: OpenCall, seconds: float, *, gone: bool = False) -> Work:
+def work_of(call: OpenCall, seconds: float, *, gone: bool = False) -> SilentWork:
     """Return an open call as work: by its command line, where it has one."""
-    return Work(call.command or call.text, seconds, gone)
+    return SilentWork(call.command or call.text, seconds, gone)
 
 
 def spoken(seconds: float) -> str:

@@ -15,7 +15,7 @@ from noface.git.remote import Remote
 from noface.model.taxonomy import IssueStatus
 from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
-from noface.recovery.ground import Apart, Course, Mode, Seen, course, mode_of
+from noface.recovery.ground import Apart, LandingMode, RemoteMain, StartPlan, course, mode_of
 
 _FOLLOWING = "following"
 """The fact that holds the move of main to what was fetched, while it is under way."""
@@ -24,7 +24,7 @@ _SEEN = "landed_elsewhere"
 """The fact that holds the fetched commit up to which is known what other machines have landed."""
 
 
-def take_ground(context: RunContext, cancel: Canceller) -> Course:
+def take_ground(context: RunContext, cancel: Canceller) -> StartPlan:
     """Fetch, tell how main stands to the remote's main, and have work start where it should.
 
     Raises DivergedError, UnpushedError, UsageError if no work makes sense; KeyboardInterrupt where `cancel` ends it.
@@ -55,9 +55,9 @@ def _catch_up(context: RunContext, fetched: str) -> None:
         context.journal.fact(_SEEN, fetched)
 
 
-def _look(context: RunContext, remote: Remote, cancel: Canceller) -> Seen:
+def _look(context: RunContext, remote: Remote, cancel: Canceller) -> RemoteMain:
     plumbing = context.env.plumbing
-    seen = Seen(plumbing.repository.main_name, remote.name, remote.main_name)
+    seen = RemoteMain(plumbing.repository.main_name, remote.name, remote.main_name)
     try:
         held = remote.fetch_main(cancel)
     except RemoteError as error:
@@ -74,7 +74,7 @@ def _look(context: RunContext, remote: Remote, cancel: Canceller) -> Seen:
 # Main follows
 
 
-def follow(context: RunContext, decided: Course) -> None:
+def follow(context: RunContext, decided: StartPlan) -> None:
     """Move main to the fetched commit on which the gates have just passed; FollowError where that is not possible."""
     remote, plumbing = context.remote, context.env.plumbing
     if not decided.follows or remote is None:
@@ -84,7 +84,7 @@ def follow(context: RunContext, decided: Course) -> None:
     context.journal.fact(_FOLLOWING, f"{old} {new}")
     hit("follow_recorded")
     _settle(context, remote.main_name, old, new)
-    if mode_of(context.settings.landing) is Mode.MERGE:
+    if mode_of(context.settings.landing) is LandingMode.MERGE:
         plumbing.work_from("")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from noface.attempt.gate_session import Task
+from noface.attempt.gate_session import GateTask
 from noface.attempt.gating import gates_failure, run_gates
 from noface.engine.context import RunContext
 from noface.engine.jobs import JobKind, Jobs
@@ -33,7 +33,7 @@ LACKED = "main-lacked"
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _KeptWork:
     """How kept work does on `main`: its failure, None if all gates pass; `needs` are the issues that it lacked."""
 
     main: str
@@ -102,7 +102,7 @@ class KeptWork:
         slot, mains, red = self._jobs.take_slot(), self._context.reader.mains(), self._red(issue, last)
         self._stations.begin(self._gate_again(_Kept(issue, last, red, slot, mains)))
 
-    def _look(self, kept: _Kept, cancel: Canceller) -> _Seen | None:
+    def _look(self, kept: _Kept, cancel: Canceller) -> _KeptWork | None:
         """Return how the work does on main; None if a cancel ended it, or nothing can be said."""
         context, issue, last, slot = self._context, kept.issue, kept.last, kept.slot
         plumbing, main, work = context.env.plumbing, context.env.plumbing.main(), str(last.candidate)
@@ -110,7 +110,7 @@ class KeptWork:
         if brought.merge.tree is None:
             return None
         logs = Path(attempt_directory(context.settings.attempts_dir, issue.id, last.number)) / "again"
-        task = Task(
+        task = GateTask(
             issue.id, last.number, f"again-{issue.id}", str(slot), brought.merge.tree, work, main, logs, context.known
         )
         gates = context.gates_for(issue)
@@ -118,7 +118,7 @@ class KeptWork:
         if gated is None or gated.failure is not None or gated.fixed:
             return None
         failure = gates_failure(gated.results, gates)
-        return _Seen(main, failure, self._needs(kept, main) if failure is None else ())
+        return _KeptWork(main, failure, self._needs(kept, main) if failure is None else ())
 
     def _needs(self, kept: _Kept, main: str) -> tuple[str, ...]:
         """Return the issues whose landings brought what the failure speaks of and main did not have before."""

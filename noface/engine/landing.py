@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from noface.attempt.environment import LANDING_SLOT
-from noface.attempt.gate_session import Task
+from noface.attempt.gate_session import GateTask
 from noface.attempt.held_secrets import why_held_back, without_history
 from noface.attempt.judge import conflict
 from noface.attempt.judges import CutShort
@@ -106,7 +106,7 @@ class QueueEntry:
     held: str = ""
     cause: tuple[str, bool] = ("", False)
     passing_since: float | None = None
-    intended: "Intended | None" = None
+    intended: "IntendedLanding | None" = None
     mains: frozenset[str] = frozenset()
     ready_at: float | None = None
     refusals: int = 0
@@ -117,7 +117,7 @@ class QueueEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Intended:
+class IntendedLanding:
     """A landing whose intent is recorded, as row `landing`: to `commit`, by `proof`.
 
     `unfinished`: its worker did not finish; `changed_tests`: main's tests contradict it, and its issue asks for that.
@@ -162,7 +162,7 @@ def prove(
     hit("merge_built")
     logs = Path(attempt_directory(context.settings.attempts_dir, issue.id, entry.number)) / "landing"
     token, known = f"landing-{issue.id}", context.known
-    task = Task(issue.id, entry.number, token, LANDING_SLOT, merge.tree, fit, main, logs, known)
+    task = GateTask(issue.id, entry.number, token, LANDING_SLOT, merge.tree, fit, main, logs, known)
     proving = Proving(scope, task, joined((issue,)), gates, tuple(let or ()), landed)
     try:
         proven = prove_tree(proving, judged=not (approved or issue.accept), let=let)
@@ -388,7 +388,7 @@ class MergeQueue:
                 pauses = _REFUSED_PAUSES_S[entry.refusals :] or _REFUSED_PAUSES_S[-1:]
                 entry.not_before, entry.refusals = self._context.clock.now() + pauses[0], entry.refusals + 1
 
-    def _intended(self, entry: QueueEntry, proof: Proof) -> Intended | None:
+    def _intended(self, entry: QueueEntry, proof: Proof) -> IntendedLanding | None:
         """Return the recorded intent to land an entry, None if its commit cannot be signed now."""
         if entry.intended is None:
             try:
@@ -399,7 +399,7 @@ class MergeQueue:
             hit("landing_intent")
         return entry.intended
 
-    def _intend(self, entry: QueueEntry, proof: Proof) -> Intended:
+    def _intend(self, entry: QueueEntry, proof: Proof) -> IntendedLanding:
         """Make the commit that is to be main, and record the intent."""
         context = self._context
         parents = (proof.main,) if context.settings.squash else (proof.main, proof.candidate)
@@ -420,9 +420,9 @@ class MergeQueue:
             gates=proof.gate_keys,
             results=proof.gates,
         )
-        return Intended(landing, commit, proof, bool(unfinished(notes)), bool(changed_tests(notes)))
+        return IntendedLanding(landing, commit, proof, bool(unfinished(notes)), bool(changed_tests(notes)))
 
-    def _landed(self, entry: QueueEntry, intended: Intended) -> None:
+    def _landed(self, entry: QueueEntry, intended: IntendedLanding) -> None:
         context, proof = self._context, intended.proof
         now, marks = context.clock.now(), {"unfinished": intended.unfinished, "changed_tests": intended.changed_tests}
         context.journal.landed(now, intended.landing, entry.issue.id, intended.commit, proof.flaky, **marks)
@@ -432,12 +432,12 @@ class MergeQueue:
         if context.known is not None:
             context.known = tuple((result.gate.name, result.failing_tests) for result in proof.gates)
 
-    def _pushed(self, entry: QueueEntry, intended: Intended) -> None:
+    def _pushed(self, entry: QueueEntry, intended: IntendedLanding) -> None:
         hit("landing_pushed")
         follow_push(self._context, intended.proof.main, intended.commit, f"noface: land issue {entry.issue.id}")
         self._landed(entry, intended)
 
-    def _drop_intent(self, entry: QueueEntry, intended: Intended) -> None:
+    def _drop_intent(self, entry: QueueEntry, intended: IntendedLanding) -> None:
         self._context.journal.landing_dropped(intended.landing)
         entry.intended = None
 

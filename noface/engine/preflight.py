@@ -12,7 +12,7 @@ from pathlib import Path
 from noface.attempt.copied_setup import Copies, copies, may_copy, note_copies
 from noface.attempt.disk import disk_full_error, main_without_room
 from noface.attempt.environment import LANDING_SLOT, Scope
-from noface.attempt.gate_session import Task
+from noface.attempt.gate_session import GateTask
 from noface.attempt.gating import Gated, Known, main_task, run_gates
 from noface.attempt.libraries import with_own_library
 from noface.attempt.prepare import INCOMPLETE, SETUP_FAILED, forget_setup
@@ -337,7 +337,7 @@ def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool, before
     return plain if red_again else again
 
 
-def _red_again(scope: Scope, task: Task, gates: tuple[GateSpec, ...], before: Gated) -> Gated | None:
+def _red_again(scope: Scope, task: GateTask, gates: tuple[GateSpec, ...], before: Gated) -> Gated | None:
     """Run the gates that were red, and builds, which others need; the results of the others stay as they were."""
     known = {result.gate.name: result for result in before.results if result.failure is None}
     chosen = tuple(gate for gate in gates if gate.kind is GateKind.BUILD or gate.name not in known)

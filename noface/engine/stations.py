@@ -123,7 +123,7 @@ class Station:
 
 
 @dataclass(slots=True, eq=False)
-class Story:
+class OpenStory:
     """A story that goes on, and what it waits for."""
 
     steps: Steps[None]
@@ -140,13 +140,13 @@ class Stations:
     jobs: Jobs
     broken: Callable[[BaseException], None]
     stopping: bool = False
-    _stories: list[Story] = field(default_factory=list)
-    _of: dict[Station, list[Story]] = field(default_factory=dict)
+    _stories: list[OpenStory] = field(default_factory=list)
+    _of: dict[Station, list[OpenStory]] = field(default_factory=dict)
 
     def open(self, stations: Iterable[Station], heed: Callable[[object], bool]) -> None:
         """Take the stations of a run, and wait for the first calls of those that are worth it."""
         for station in stations:
-            stories = self._of[station] = [Story(steps) for steps in station.stories()]
+            stories = self._of[station] = [OpenStory(steps) for steps in station.stories()]
             self._stories += stories
             self._settle(stories, station.first_s, heed)
 
@@ -157,14 +157,14 @@ class Stations:
             self._settle(stories, station.last_s, heed)
             station.ended()
 
-    def begin(self, steps: Steps[None]) -> Story:
+    def begin(self, steps: Steps[None]) -> OpenStory:
         """Begin a story now."""
-        story = Story(steps)
+        story = OpenStory(steps)
         self._stories.append(story)
         self._resume(story, partial(next, steps))
         return story
 
-    def end(self, story: Story) -> None:
+    def end(self, story: OpenStory) -> None:
         """End a story where it stands; what comes of its call is not looked at."""
         if story in self._stories:
             self._stories.remove(story)
@@ -175,14 +175,14 @@ class Stations:
         for story in tuple(self._stories):
             self._tick(story)
 
-    def _tick(self, story: Story) -> None:
+    def _tick(self, story: OpenStory) -> None:
         waits = story.waits
         if isinstance(waits, Job) or story not in self._stories or (self.stopping and not waits.always):
             return
         if waits.until <= self.clock.now():
             self._resume(story, partial(story.steps.send, None))
 
-    def _settle(self, stories: list[Story], seconds: float, heed: Callable[[object], bool]) -> None:
+    def _settle(self, stories: list[OpenStory], seconds: float, heed: Callable[[object], bool]) -> None:
         """Wait until stories have nothing more to ask, at most so long; a message that `heed` tells of ends that."""
         deadline = time.monotonic() + seconds
         while seconds:
@@ -196,7 +196,7 @@ class Stations:
             except queue.Empty:
                 return
 
-    def _resume(self, story: Story, step: Callable[[], Job[Any] | Tick]) -> None:
+    def _resume(self, story: OpenStory, step: Callable[[], Job[Any] | Tick]) -> None:
         try:
             waits = story.waits = step()
         except StopIteration:
@@ -208,7 +208,7 @@ class Stations:
             waits.done, waits.heard = partial(self._came, story), True
             story.job = self.jobs.start(waits)
 
-    def _came(self, story: Story, job: Job[Any]) -> None:
+    def _came(self, story: OpenStory, job: Job[Any]) -> None:
         story.job = None
         if story not in self._stories:
             return

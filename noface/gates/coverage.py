@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from noface.integrity.covered import Count, Covered, Followed, by_ranges, counted, joined
+from noface.integrity.covered import Count, Covered, FollowedFile, by_ranges, counted, joined
 from noface.process.environment import Variables
 from noface.process.files import read_regular
 
@@ -32,7 +32,9 @@ _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _HOOK = "import_hook"
 
 
-def followed(env: Variables, folder: Path, checkout: Path, files: tuple[Followed, ...], package: str = "") -> Variables:
+def followed(
+    env: Variables, folder: Path, checkout: Path, files: tuple[FollowedFile, ...], package: str = ""
+) -> Variables:
     """Return a gate's environment with what has its processes tell of these files of `checkout`.
 
     `folder` is that of the reporters. `package` is Go's name of the checkout's module, if its coverage is wanted.
@@ -64,7 +66,9 @@ def followed(env: Variables, folder: Path, checkout: Path, files: tuple[Followed
     return tuple(values.items())
 
 
-def read_covered(folder: Path, checkout: Path, files: tuple[Followed, ...], package: str = "") -> dict[str, Covered]:
+def read_covered(
+    folder: Path, checkout: Path, files: tuple[FollowedFile, ...], package: str = ""
+) -> dict[str, Covered]:
     """Return what the gate's processes have told of these files; a file of which none has told anything is left out."""
     found = defaultdict[str, list[Covered]](list)
     counts = defaultdict[str, list[Count]](list)
@@ -136,7 +140,9 @@ def _of_python(text: str) -> Iterator[tuple[str, Covered]]:
         yield path, Covered(run, frozenset(line for where in lines.values() for line in where) - run, dict(outcomes))
 
 
-def _of_node(text: str, checkout: Path, known: dict[str, Followed]) -> Iterator[tuple[str, list[tuple[int, int, int]]]]:
+def _of_node(
+    text: str, checkout: Path, known: dict[str, FollowedFile]
+) -> Iterator[tuple[str, list[tuple[int, int, int]]]]:
     """Yield how often one process of Node has run the stretches of each of these files, if it ran them as they are."""
     roots = {str(checkout), str(checkout.resolve())}
     try:

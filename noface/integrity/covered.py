@@ -21,7 +21,7 @@ _LINES_MAX = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class FollowedFile:
     """A file of a change whose runs are followed: the lines that are new in its text, and conditions among them."""
 
     path: str
@@ -35,7 +35,7 @@ class Follows:
     """What of a tree is followed; `go` is the name of the module that its Go code is, if its coverage is wanted."""
 
     tree: str = ""
-    files: tuple[Followed, ...] = ()
+    files: tuple[FollowedFile, ...] = ()
     go: str = ""
 
 
@@ -64,7 +64,7 @@ def joined(runs: Iterable[Covered]) -> Covered:
     return Covered(run, frozenset(line for each in every for line in each.unrun) - run, outcomes)
 
 
-def counted(file: Followed, count: Count) -> Covered:
+def counted(file: FollowedFile, count: Count) -> Covered:
     """Return what counts of how often each place was run tell of a file; None if nothing counts.
 
     A place is an offset in the file's text.
@@ -100,14 +100,14 @@ def by_ranges(ranges: Iterable[tuple[int, int, int]]) -> Count:
     return count
 
 
-def one_sided(files: Iterable[Followed], covered: Mapping[str, Covered]) -> tuple[Condition, ...]:
+def one_sided(files: Iterable[FollowedFile], covered: Mapping[str, Covered]) -> tuple[Condition, ...]:
     """Return the conditions of a change that tests have met, and that always turned out alike."""
     none: frozenset[bool] = frozenset()
     known = {file.path: covered[file.path].outcomes for file in files if file.path in covered}
     return tuple(c for file in files for c in file.conditions if len(known.get(c.path, {}).get(c.place, none)) == 1)
 
 
-def unentered(files: Iterable[Followed], covered: Mapping[str, Covered]) -> str:
+def unentered(files: Iterable[FollowedFile], covered: Mapping[str, Covered]) -> str:
     """Return which added lines no test runs, as a sentence; "" if all known ones are run."""
     stretches = [
         f"{file.path}:{stretch}"

@@ -40,7 +40,7 @@ class Option:
     command: str
 
 
-class Tried(NamedTuple):
+class TriedAnswer(NamedTuple):
     """Something that was tried."""
 
     strategy: Annotated[str, "What."]
@@ -68,7 +68,7 @@ class GivenUp(NamedTuple):
     attempts_made: Annotated[int, "How many attempts were made."] = 0
     attempts_charged: Annotated[int, "How many of them count against its limit."] = 0
     last_error: Annotated[str | None, "What went wrong last."] = None
-    recovery_attempted: Annotated[tuple[Tried, ...], "What was tried, oldest first."] = ()
+    recovery_attempted: Annotated[tuple[TriedAnswer, ...], "What was tried, oldest first."] = ()
     recommendation: Annotated[str, "What a person could do."] = ""
     resources: Resources = Resources({}, {}, None)
     subtask_failures: Annotated[

@@ -17,7 +17,7 @@ from noface.errors import DivergedError, NofaceError, UnpushedError, UsageError
 from noface.model.pull_request import LandingRules
 
 
-class Mode(Enum):
+class LandingMode(Enum):
     """How work leaves noface: onto main here, the same pushed at once, or as pull requests."""
 
     MERGE = auto()
@@ -25,11 +25,11 @@ class Mode(Enum):
     PULL_REQUEST = auto()
 
 
-def mode_of(rules: LandingRules) -> Mode:
+def mode_of(rules: LandingRules) -> LandingMode:
     """Return the mode that the rules ask for."""
     if rules.pull_request:
-        return Mode.PULL_REQUEST
-    return Mode.PUSH if rules.push else Mode.MERGE
+        return LandingMode.PULL_REQUEST
+    return LandingMode.PUSH if rules.push else LandingMode.MERGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Apart:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class RemoteMain:
     """What asking the remote led to. The names are as people write them: main, origin, origin/main.
 
     `apart` is None if nothing was ever fetched. `away` says why the remote could not be asked, "" if it was.
@@ -59,7 +59,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StartNotice:
     """What a person should know before work begins. `state` is a word for programs."""
 
     state: str
@@ -67,7 +67,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class StartPlan:
     """How the run goes on. `fetched`: work starts from the remote's main; `follows`: main moves there once it is green.
 
     Main follows only if its gates are green on it.
@@ -75,50 +75,52 @@ class Course:
 
     fetched: bool = False
     follows: bool = False
-    told: tuple[Told, ...] = ()
+    told: tuple[StartNotice, ...] = ()
 
 
-def course(seen: Seen | None, mode: Mode) -> Course | NofaceError:
+def course(seen: RemoteMain | None, mode: LandingMode) -> StartPlan | NofaceError:
     """Return how the run goes on, or the error that ends it before any work. `seen` is None without a remote.
 
     A repository without a remote is told nothing if nothing is to be published.
     """
     if seen is None:
-        return Course() if mode is Mode.MERGE else _no_remote(mode)
+        return StartPlan() if mode is LandingMode.MERGE else _no_remote(mode)
     if seen.lacks:
         return _lacking(seen, mode)
-    told = (Told("unreachable", _unreachable(seen)),) if seen.away else ()
+    told = (StartNotice("unreachable", _unreachable(seen)),) if seen.away else ()
     if seen.apart is None:
-        return Course(told=told) if mode is Mode.MERGE else _never_fetched(seen)
-    if seen.away and mode is Mode.MERGE:
-        return Course(told=told)
+        return StartPlan(told=told) if mode is LandingMode.MERGE else _never_fetched(seen)
+    if seen.away and mode is LandingMode.MERGE:
+        return StartPlan(told=told)
     return _standing(seen, seen.apart, mode, told)
 
 
-def _standing(seen: Seen, apart: Apart, mode: Mode, told: tuple[Told, ...]) -> Course | NofaceError:
+def _standing(
+    seen: RemoteMain, apart: Apart, mode: LandingMode, told: tuple[StartNotice, ...]
+) -> StartPlan | NofaceError:
     ahead = f"{seen.main} has {_commits(apart.ours)} that {seen.remote_main} lacks"
     match mode:
-        case Mode.PULL_REQUEST:
-            without = Told("ahead", f"{ahead}; they are in no pull request, and noface does not push them")
-            return Course(fetched=True, told=(*told, without) if apart.ours else told)
+        case LandingMode.PULL_REQUEST:
+            without = StartNotice("ahead", f"{ahead}; they are in no pull request, and noface does not push them")
+            return StartPlan(fetched=True, told=(*told, without) if apart.ours else told)
         case _ if apart.ours and apart.theirs:
             return _diverged(seen, apart)
-        case Mode.PUSH if apart.ours:
+        case LandingMode.PUSH if apart.ours:
             return UnpushedError(
                 f"{ahead}: the push of a landing would take them along.",
                 f"Push them yourself where they should be there: `git push {seen.remote} {seen.main}`. Or move them"
                 f" aside: `git branch mine && git reset --keep {seen.remote_main}` after a `git fetch`.",
             )
-        case Mode.PUSH | Mode.MERGE:
+        case LandingMode.PUSH | LandingMode.MERGE:
             behind = f"{seen.remote_main} has {_commits(apart.theirs)} that {seen.main} lacks"
             if apart.theirs:
-                told = (*told, Told("behind", f"{behind}: its gates run first, then {seen.main} follows"))
+                told = (*told, StartNotice("behind", f"{behind}: its gates run first, then {seen.main} follows"))
             elif apart.ours:
-                told = (*told, Told("ahead", f"{ahead}; noface pushes nothing"))
-            return Course(fetched=mode is Mode.PUSH or apart.theirs > 0, follows=apart.theirs > 0, told=told)
+                told = (*told, StartNotice("ahead", f"{ahead}; noface pushes nothing"))
+            return StartPlan(fetched=mode is LandingMode.PUSH or apart.theirs > 0, follows=apart.theirs > 0, told=told)
 
 
-def _diverged(seen: Seen, apart: Apart) -> DivergedError:
+def _diverged(seen: RemoteMain, apart: Apart) -> DivergedError:
     return DivergedError(
         f"{seen.main} and {seen.remote_main} went different ways: {seen.main} has {_commits(apart.ours)} that"
         f" {seen.remote_main} lacks, and lacks {_commits(apart.theirs)} of it.",
@@ -127,12 +129,12 @@ def _diverged(seen: Seen, apart: Apart) -> DivergedError:
     )
 
 
-def _lacking(seen: Seen, mode: Mode) -> Course | NofaceError:
+def _lacking(seen: RemoteMain, mode: LandingMode) -> StartPlan | NofaceError:
     branch = seen.remote_main.partition("/")[2]
     default = f"; its default branch is {seen.head}" if seen.head and seen.head != branch else ""
     text = f"{seen.remote} has no branch {branch}{default}"
-    if mode is Mode.MERGE:
-        return Course(told=(Told("missing", f"{text}; noface works on {seen.main} as it is here"),))
+    if mode is LandingMode.MERGE:
+        return StartPlan(told=(StartNotice("missing", f"{text}; noface works on {seen.main} as it is here"),))
     track = (
         f" Or say which it is: `git branch --set-upstream-to={seen.remote}/{seen.head} {seen.main}`." if default else ""
     )
@@ -141,19 +143,19 @@ def _lacking(seen: Seen, mode: Mode) -> Course | NofaceError:
     )
 
 
-def _no_remote(mode: Mode) -> UsageError:
-    key = 'how = "pull-request"' if mode is Mode.PULL_REQUEST else "push = true"
+def _no_remote(mode: LandingMode) -> UsageError:
+    key = 'how = "pull-request"' if mode is LandingMode.PULL_REQUEST else "push = true"
     return UsageError(
         f"[landing] {key} needs a git remote, and there is none, or several of which none is called origin.",
         "Add it: `git remote add origin URL`. Or name it: `noface config set landing.remote NAME`.",
     )
 
 
-def _never_fetched(seen: Seen) -> UsageError:
+def _never_fetched(seen: RemoteMain) -> UsageError:
     return UsageError(f"{seen.away}. Nothing was ever fetched of it, so there is nothing to start from.", seen.hint)
 
 
-def _unreachable(seen: Seen) -> str:
+def _unreachable(seen: RemoteMain) -> str:
     return f"{seen.away}; the run goes on with what is here"
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 
 from noface.model.markdown import code, plain, quote
-from noface.recovery.pull_rounds import Followed, Seen, is_answered
+from noface.recovery.pull_rounds import Followed, PullSeen, is_answered
 
 _LABELLED = re.compile(r"\s{0,20}[-*]?\s{0,20}\[?(r\d{1,3})\]?\s{0,20}:\s{0,20}(\S.*)")
 _SHOWN_CHARS_MAX = 4_000
@@ -72,7 +72,7 @@ def is_quiet(followed: Followed) -> bool:
     return not seen.said and bool(seen.points) and all(thread for _, thread, _, _ in seen.points)
 
 
-def said_on_pull(followed: Followed, note: str, refused: Collection[tuple[str, str]], *, answered: bool) -> Seen:
+def said_on_pull(followed: Followed, note: str, refused: Collection[tuple[str, str]], *, answered: bool) -> PullSeen:
     """Return what was seen, once a note and the refusals were said, and those who asked in its round are `answered`."""
     seen = replace(followed.seen, said=note or followed.seen.said)
     seen = replace(seen, refused=tuple(each for each in seen.refused if each not in refused))

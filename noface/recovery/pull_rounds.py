@@ -51,7 +51,7 @@ class WaitsFor(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class PullSeen:
     """What noface has seen of a pull request and answered; it is kept with its row.
 
     `heads` are the commits that noface has pushed; the checks of `answered_head` and the reviews `answered` need no
@@ -79,7 +79,7 @@ class Seen:
     points: tuple[tuple[str, int, str, str], ...] = ()
     refused: tuple[tuple[str, str], ...] = ()
 
-    def with_head(self, head: str, now: float) -> "Seen":
+    def with_head(self, head: str, now: float) -> "PullSeen":
         """Return it with the commit that noface has pushed as the present head."""
         if head in self.heads[-1:]:
             return self
@@ -99,7 +99,7 @@ class Followed:
     head: str
     base: str
     rounds: int
-    seen: Seen
+    seen: PullSeen
     branch: str = ""
     url: str = ""
     attempt: int = 0
@@ -328,7 +328,7 @@ def _asks_person(followed: Followed, look: Look) -> StillOpen | None:
     return None
 
 
-def answered(seen: Seen, due: RoundDue, head: str, attempt: int = 0) -> Seen:
+def answered(seen: PullSeen, due: RoundDue, head: str, attempt: int = 0) -> PullSeen:
     """Return `seen` with a round's checks and reviews as answered by an attempt after `attempt`."""
     keys = tuple(review_key(review) for review in due.reviews)
     failed = tuple((check.name, check.url) for check in due.checks)
@@ -345,7 +345,7 @@ def answered(seen: Seen, due: RoundDue, head: str, attempt: int = 0) -> Seen:
     )
 
 
-def still_open(seen: Seen, open_: StillOpen, checks: Collection[Check], now: float) -> Seen:
+def still_open(seen: PullSeen, open_: StillOpen, checks: Collection[Check], now: float) -> PullSeen:
     """Return `seen` with what an open pull request waits for, and the checks that are red."""
     failed = tuple((check.name, check.url) for check in checks if check.state is CheckState.FAILED)
     changed_at = seen.changed_at if seen.waits_for == open_.waits_for else now

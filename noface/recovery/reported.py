@@ -21,7 +21,7 @@ from noface.model.attempt import PastAttempt, failure_of
 from noface.model.failure import Failure
 from noface.model.issue import Issue
 from noface.model.quoting import quoted, some
-from noface.model.request import GivenUp, Resources, Tried
+from noface.model.request import GivenUp, Resources, TriedAnswer
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, Reason
 from noface.model.worker_run import BlockedReason, ReportStatus, UnreadableReport, WorkerReport
 
@@ -311,16 +311,16 @@ def abort_report(
     )
 
 
-def recovery_attempted(attempts: tuple[PastAttempt, ...], advice: "tuple[Advice, ...]") -> tuple[Tried, ...]:
+def recovery_attempted(attempts: tuple[PastAttempt, ...], advice: "tuple[Advice, ...]") -> tuple[TriedAnswer, ...]:
     """Return what was tried, in its order: each attempt by the action that led to it, each question by its topic."""
-    asked: dict[tuple[int, int], list[Tried]] = {}
+    asked: dict[tuple[int, int], list[TriedAnswer]] = {}
     for answer in advice:
-        asked.setdefault((answer.epoch, answer.after), []).append(Tried(answer.topic.value, _came_of(answer)))
-    tried: list[Tried] = []
+        asked.setdefault((answer.epoch, answer.after), []).append(TriedAnswer(answer.topic.value, _came_of(answer)))
+    tried: list[TriedAnswer] = []
     before: PastAttempt | None = None
     judged: PastAttempt | None = None
     for attempt in attempts:
-        tried.append(Tried(_strategy(before, attempt), _result(judged, attempt)))
+        tried.append(TriedAnswer(_strategy(before, attempt), _result(judged, attempt)))
         tried += asked.pop((attempt.epoch, attempt.number), [])
         before = attempt
         judged = judged if attempt.outcome == INTERRUPTED else attempt

@@ -44,7 +44,7 @@ class Worked:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartState:
     """A part of a divided issue. `request` is that of one that waits for a person, `epoch` counts its unblockings."""
 
     id: str
@@ -98,7 +98,7 @@ class Standing:
     attempts: tuple[Worked, ...] = ()
     cost_usd: float | None = None
     request: PersonRequest = NOTHING_ASKED
-    parts: tuple[Part, ...] = ()
+    parts: tuple[PartState, ...] = ()
     pull: Pull | None = None
     merged_commit: str = ""
     pushed: bool = False

@@ -17,7 +17,7 @@ SAID_AT_ONCE_MAX = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PublishedState:
     """What the tracker was told of an issue last: its digest, when, in which comment, and what was heard until then.
 
     `listens` is False for one of an earlier noface, which heard answers only: what was written to it is past.
@@ -37,7 +37,7 @@ class Candidate:
 
     standing: Standing
     said: Said
-    told: Told = field(default_factory=Told)
+    told: PublishedState = field(default_factory=PublishedState)
 
     @property
     def marked(self) -> bool:

@@ -39,7 +39,7 @@ _ASK_AGAIN_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldClaim:
     """A claim of this run, and the commit that its ref points to."""
 
     claim: Claim
@@ -54,7 +54,7 @@ class Claimed:
     had gained by then, as a range: what another machine had in hand may have landed meanwhile.
     """
 
-    held: tuple[tuple[str, Held], ...] = ()
+    held: tuple[tuple[str, HeldClaim], ...] = ()
     elsewhere: tuple[tuple[str, Claim], ...] = ()
     refused: str = ""
     fetched: str = ""
@@ -76,7 +76,7 @@ class ClaimKeeper(Station):
         self._run, self._context = run, run.context
         landing, remote = run.context.settings.landing, run.context.remote
         self._refs = ClaimRefs(run.context.env.plumbing, remote) if landing.publishes and remote is not None else None
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, HeldClaim] = {}
         self._waits: dict[str, _Wait] = {}
         self._asking: frozenset[str] = frozenset()
         self._pause_s = max(_ASK_AGAIN_S, landing.poll_s)
@@ -181,7 +181,7 @@ class ClaimKeeper(Station):
         known |= {claim_ref(issue_id): issue_id for issue_id in self._context.reader.states()}
         for ref, held in own.items():
             issue_id = known.get(ref, held.claim.issue)
-            self._held.setdefault(issue_id, Held(replace(held.claim, issue=issue_id), held.commit))
+            self._held.setdefault(issue_id, HeldClaim(replace(held.claim, issue=issue_id), held.commit))
         while not self._refused:
             yield Tick(always=True)
             if self._asking or not (due := self._due()):
@@ -208,7 +208,7 @@ class ClaimKeeper(Station):
         for issue_id, _, changed in due:
             commit = commits.get(issue_id, "")
             if commit and changed is not None:
-                self._held[issue_id] = Held(changed, commit)
+                self._held[issue_id] = HeldClaim(changed, commit)
             elif commit != "":
                 self._held.pop(issue_id, None)
             if commit is None:
@@ -216,7 +216,7 @@ class ClaimKeeper(Station):
                 self._run.jobs.withdraw(issue_id)
 
 
-_Change = tuple[str, Held, Claim | None]
+_Change = tuple[str, HeldClaim, Claim | None]
 """An issue, the claim that this run has on it, and what shall stand there: None for nothing."""
 
 
@@ -287,7 +287,7 @@ def claim(
 
     `began` is when this clone's state did, `taken_over` are issues that a person has given to this clone.
     """
-    asked, elsewhere, pushes = dict[str, Held](), list[tuple[str, Claim]](), list[Push]()
+    asked, elsewhere, pushes = dict[str, HeldClaim](), list[tuple[str, Claim]](), list[Push]()
     there = refs.read(cancel)
     for each in wanted:
         ref = claim_ref(each.issue)
@@ -299,7 +299,7 @@ def claim(
             elsewhere.append((each.issue, other))
             continue
         mine = successor(held, each)
-        asked[ref] = Held(mine, refs.make(written(mine)))
+        asked[ref] = HeldClaim(mine, refs.make(written(mine)))
         pushes.append(Push(ref, asked[ref].commit, found.commit if found is not None else ""))
     results = refs.push(pushes, cancel)
     taken = tuple((asked[ref].claim.issue, asked[ref]) for ref, result in results.items() if isinstance(result, Pushed))
@@ -310,10 +310,10 @@ def claim(
     return Claimed(taken, others, refused=refused, fetched=fetch_again(context, cancel) if taken else "")
 
 
-def own_claims(refs: ClaimRefs, holder: str, cancel: Canceller) -> dict[str, Held]:
+def own_claims(refs: ClaimRefs, holder: str, cancel: Canceller) -> dict[str, HeldClaim]:
     """Return the claims that a holder has on the remote, by their refs. Raises RemoteError."""
     there = refs.read(cancel)
-    claims = {ref: Held(read(each.message, "", each.made_at), each.commit) for ref, each in there.items()}
+    claims = {ref: HeldClaim(read(each.message, "", each.made_at), each.commit) for ref, each in there.items()}
     return {ref: held for ref, held in claims.items() if held.claim.holder == holder}
 
 

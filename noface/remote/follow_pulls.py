@@ -38,8 +38,8 @@ from noface.recovery.pull_rounds import (
     Look,
     Merged,
     Outdated,
+    PullSeen,
     RoundDue,
-    Seen,
     StillOpen,
     TakenByPerson,
     WaitsFor,
@@ -509,9 +509,9 @@ def _mark(pull: Followed) -> tuple[str, int, int, int]:
 def _followed(row: PullRow) -> Followed:
     """Return what is decided from; what cannot be read of what an earlier noface has seen was not seen."""
     try:
-        seen = decode(Seen, row.seen)
+        seen = decode(PullSeen, row.seen)
     except (ValueError, TypeError, KeyError):
-        seen = Seen()
+        seen = PullSeen()
     same = {name: getattr(row, name) for name in _SAME}
     return Followed(number=row.number or 0, seen=seen, **same)
 

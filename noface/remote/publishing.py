@@ -22,7 +22,7 @@ from noface.engine.engine import RunParts
 from noface.engine.landing import QueueEntry
 from noface.engine.outages import SOON_S, Outage
 from noface.engine.outside import scratch_of, wait_for_person
-from noface.engine.stations import Patience, Station, Steps, Story, Tick, call
+from noface.engine.stations import OpenStory, Patience, Station, Steps, Tick, call
 from noface.errors import ForgeError, NofaceError, RemoteError, SigningError
 from noface.forge.rest import NOT_FOR_US, RefusedError
 from noface.git.refs import RefUpdate, branch_name, hold_ref
@@ -34,7 +34,7 @@ from noface.model.scratch import PERSON, SEEN, BranchTaken
 from noface.model.taxonomy import Cause, IssueStatus
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
-from noface.recovery.pull_rounds import TAKEN, Followed, Seen, TakenByPerson
+from noface.recovery.pull_rounds import TAKEN, Followed, PullSeen, TakenByPerson
 from noface.recovery.requests import taken_pull_request
 from noface.remote.proposing import draft_of, proven_commit
 from noface.remote.web_commits import with_commits_there
@@ -67,7 +67,7 @@ class _PushRefusedError(RemoteError):
 
 
 @dataclass(slots=True, eq=False)
-class Publication:
+class PendingPublication:
     """The work of an issue on its way to a pull request. `moved` counts how often main moved before it was pushed.
 
     `proof` is None if an earlier run has recorded the intent: then what it recorded is pushed.
@@ -77,7 +77,7 @@ class Publication:
     proof: Proof | None
     outage: Outage
     moved: int = 0
-    story: Story | None = None
+    story: OpenStory | None = None
 
     @property
     def working(self) -> bool:
@@ -97,7 +97,7 @@ class Publishing(Station):
         self._moved: dict[str, int] = {}
         self._refused = ""
         self._before = run.context.reader.fact(REFUSED) or ""
-        self._publications: dict[str, Publication] = {}
+        self._publications: dict[str, PendingPublication] = {}
         run.queue.publisher = self
 
     @property
@@ -150,7 +150,7 @@ class Publishing(Station):
         self.drop(issue_id)
         tell = partial(self._held, issue_id)
         outage = Outage(self._context.clock, _PAUSES_S, _REFUSED_PAUSE_S, tell, each_reason=True)
-        each = self._publications[issue_id] = Publication(entry, proof, outage, self._moved.get(issue_id, 0))
+        each = self._publications[issue_id] = PendingPublication(entry, proof, outage, self._moved.get(issue_id, 0))
         each.story = self._run.stations.begin(self._publish(each))
 
     def drop(self, issue_id: str) -> None:
@@ -159,7 +159,7 @@ class Publishing(Station):
         if dropped is not None and dropped.story is not None:
             self._run.stations.end(dropped.story)
 
-    def _publish(self, each: Publication) -> Steps[None]:
+    def _publish(self, each: PendingPublication) -> Steps[None]:
         """Look, push and open, each again until it is answered; what is recorded says which of them comes next."""
         context, issue_id, recorded = self._context, each.entry.issue.id, each.proof is None
         while True:
@@ -191,7 +191,7 @@ class Publishing(Station):
                 self._failed(each, error)
                 yield Tick(each.outage.until)
 
-    def _intend(self, each: Publication, seen: BranchTip) -> bool:
+    def _intend(self, each: PendingPublication, seen: BranchTip) -> bool:
         """Record what is to be pushed; False if it is not, since main moved, or others did something on the branch."""
         context, issue, number, tip = self._context, each.entry.issue, each.entry.number, seen.tip
         candidate, proof, main = each.entry.candidate, each.proof, context.env.plumbing.main()
@@ -227,7 +227,7 @@ class Publishing(Station):
         self._moved.pop(issue_id, None)
         self._publications.pop(issue_id)
 
-    def _holds(self, each: Publication, tip: str) -> bool:
+    def _holds(self, each: PendingPublication, tip: str) -> bool:
         """True if what stands on the branch is noface's, or in the work that is about to be pushed there."""
         row, plumbing = self._context.pulls.row(each.entry.issue.id), self._context.env.plumbing
         refs = scratch_of(self._context, each.entry.issue).refs
@@ -235,7 +235,7 @@ class Publishing(Station):
         ours = row is None or (tip in (row.head, row.pushed) and tip not in given)
         return ours or (bool(each.entry.candidate) and plumbing.is_ancestor(tip, each.entry.candidate))
 
-    def _failed(self, each: Publication, error: NofaceError) -> None:
+    def _failed(self, each: PendingPublication, error: NofaceError) -> None:
         """Try again later; what everything is refused for stops the run's work, which would be paid for in vain."""
         of_all = isinstance(error, _PushRefusedError) and error.of_all
         of_all = of_all or (isinstance(error, RefusedError) and error.status in NOT_FOR_US)
@@ -277,7 +277,7 @@ def _take_over(context: RunContext, issue: Issue, tip: str) -> None:
             wait_for_person(context, history(context, issue), BranchTaken(branch, tip, remote=remote))
         return
     taken = TakenByPerson(tip, f"a person has pushed to {branch} ({tip[:12]}) and owns it; a retry goes on from there")
-    followed = Followed(issue.id, row.number, row.head, row.base, row.rounds, Seen(), branch, row.url, row.attempt)
+    followed = Followed(issue.id, row.number, row.head, row.base, row.rounds, PullSeen(), branch, row.url, row.attempt)
     masked = masked_issue(issue, context.env.masker)
     request = taken_pull_request(masked, taken, followed, history(context, issue), configured(context, issue))
     with context.questions.together():

@@ -23,8 +23,8 @@ from noface.recovery.pull_rounds import (
     Followed,
     Look,
     Merged,
+    PullSeen,
     RoundDue,
-    Seen,
     StillOpen,
     TakenByPerson,
     WaitsFor,
@@ -69,7 +69,7 @@ class PullSnapshot:
     followed: Followed
     look: Look
     decision: Decision
-    seen: Seen
+    seen: PullSeen
     failure: Failure | None = None
     refused: bool = False
 

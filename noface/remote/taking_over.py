@@ -23,7 +23,7 @@ from noface.model.pull_request import PullRequest, PullState
 from noface.model.taxonomy import PASSED
 from noface.process.command import Canceller
 from noface.recovery.proposal import read_marker, read_model
-from noface.recovery.pull_rounds import Seen
+from noface.recovery.pull_rounds import PullSeen
 from noface.recovery.review_words import review_key
 from noface.remote.claims import claim, claims_of, state_began
 from noface.remote.publishing import look_at_branch
@@ -150,7 +150,7 @@ def _take_over(context: RunContext, forge: Forge, found: _Found, *, ours: bool) 
         main=base,
         notes=(_NOTE.format(number=pull.number),),
     )
-    seen = Seen(heads=tuple(each.commit for each in reversed(pushed)))
+    seen = PullSeen(heads=tuple(each.commit for each in reversed(pushed)))
     reviews = forge.reviews(pull.number) if ours else ()
     answered = tuple(review_key(review) for review in reviews if review.at < newest.at)
     rounds = len({each.attempt for each in pushed}) - 1

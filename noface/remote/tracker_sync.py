@@ -17,7 +17,7 @@ from noface.model.taxonomy import IssueStatus
 from noface.process.failpoints import hit
 from noface.recovery.polling import Asked, Pace, answered, away_until, refused
 from noface.recovery.said import ASKING, AT_WORK, Standing, digest, said_of
-from noface.recovery.tracker_round import Candidate, Round, Told, next_round
+from noface.recovery.tracker_round import Candidate, PublishedState, Round, next_round
 from noface.remote.claims import ClaimKeeper
 from noface.remote.places import clean
 from noface.remote.tracker_answers import Listener
@@ -127,7 +127,7 @@ class TrackerSync(Station):
         if known is None:
             return Candidate(standing, said)
         heard = known.heard
-        told = Told(known.digest, known.at, known.comment, heard.after, heard.question, heard.listens)
+        told = PublishedState(known.digest, known.at, known.comment, heard.after, heard.question, heard.listens)
         return Candidate(standing, said, told)
 
     def _clean(self, text: str) -> str:

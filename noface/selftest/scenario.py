@@ -111,7 +111,7 @@ class SpecialistAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Outage:
+class ScriptedOutage:
     """What the provider does before the model is even asked; `form` names an error of `behaviour.toml`.
 
     It lasts for the first `calls`, or until `window_s` seconds have passed without a call (so many times), or for
@@ -149,7 +149,7 @@ class Scenario:
     priority: int = 2
     hint: Mapping[str, str] = field(default_factory=dict)
     advice: tuple[SpecialistAnswer, ...] = ()
-    outage: Outage | None = None
+    outage: ScriptedOutage | None = None
     colleague: int = 0
     files: Mapping[str, str] = field(default_factory=dict)
     hopeless: bool = False
@@ -197,7 +197,7 @@ def read_scenario(entry: Mapping[str, Any]) -> Scenario:
         **_tuples(entry),
         "steps": tuple(_read_step(step) for step in entry["steps"]),
         "advice": tuple(SpecialistAnswer(**advice) for advice in entry.get("advice", ())),
-        "outage": Outage(**_tuples(outage)) if outage else None,
+        "outage": ScriptedOutage(**_tuples(outage)) if outage else None,
     })  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from noface.model.request import NOTHING_ASKED
 from noface.model.taxonomy import IssueStatus
-from noface.recovery.said import GONE, Part, Pull, Standing, Worked
+from noface.recovery.said import GONE, PartState, Pull, Standing, Worked
 from noface.store.database import Database, insert
 from noface.store.overview import TRACKER_AWAY
 from noface.store.records import IssueRow, query, read, select
@@ -165,8 +165,8 @@ class Publications:
             )
 
 
-def _part(row: IssueRow) -> Part:
-    return Part(row.id, row.title, row.status, row.epoch, row.block or NOTHING_ASKED)
+def _part(row: IssueRow) -> PartState:
+    return PartState(row.id, row.title, row.status, row.epoch, row.block or NOTHING_ASKED)
 
 
 def _publication(row: Any) -> Publication:

@@ -14,7 +14,7 @@ from support.project import PYTEST
 
 from noface.attempt.environment import GateFacts
 from noface.attempt.first_tests import FirstTests
-from noface.attempt.gate_session import Task
+from noface.attempt.gate_session import GateTask
 from noface.attempt.gating import Gated
 from noface.attempt.parts import Parts
 from noface.attempt.protected_files import reached
@@ -310,7 +310,7 @@ def ground(tmp_path):
         now = commit(change or {"calc.py": FIRST["calc.py"] + "\n"})
         plumbing = Plumbing(discover(tmp_path, "main-now"))
         opened.append(plumbing)
-        task, facts = Task("1", 1, "t", "gate", plumbing.tree(now), now, before, tmp_path), GateFacts()
+        task, facts = GateTask("1", 1, "t", "gate", plumbing.tree(now), now, before, tmp_path), GateFacts()
         parts = Parts(plumbing, before, reached(plumbing, before, gates))
         run = run(plumbing, facts) if run else None
         return FirstTests(plumbing, task, issue, parts, facts, run, passed, tuple(landed), gates), facts

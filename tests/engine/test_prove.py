@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.project import PYTEST
 
-from noface.attempt.gate_session import Task
+from noface.attempt.gate_session import GateTask
 from noface.attempt.prove import Proving, Unproven, prove
 from noface.cli.run_session import make_context, open_project
 from noface.cli.wiring import RunOptions, settings
@@ -51,7 +51,7 @@ def proven(project):
             project.git("reset", "-q", "--hard")
             commit = project.git("commit-tree", tree, "-p", main, "-m", "work")
             logs = Path(context.settings.attempts_dir) / "together"
-            task = Task("1", 1, "together", "land", tree, commit, main, logs)
+            task = GateTask("1", 1, "together", "land", tree, commit, main, logs)
             gates = context.gates_for(issues[0])
             return tree, prove(Proving(context.scope(Canceller()), task, joined(issues), gates))
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from support.git_ground import a_bench
 
 from noface.model.pull_request import Check, CheckState, LandingRules, PullRequest, PullState
-from noface.recovery.pull_rounds import Followed, Seen, StillOpen, WaitsFor
+from noface.recovery.pull_rounds import Followed, PullSeen, StillOpen, WaitsFor
 from noface.remote.pull_look import CHECKS_EACH, PullReader, look_at
 from noface.secrets.masking import Masker
 
@@ -36,7 +36,7 @@ def test_what_has_not_changed_is_not_asked_for_again_while_it_waits_for_people(t
     bench = a_bench(tmp_path)
     forge = CountingForge(bench.main)
     eyes = PullReader(forge, bench.plumbing, LandingRules(pull_request=True), Masker(()), lambda: None, lambda _: None)
-    seen = Seen(heads=(bench.main,), waits_for="review")
+    seen = PullSeen(heads=(bench.main,), waits_for="review")
     followed, before = Followed("7", 12, bench.main, bench.main, 0, seen), None
     for _ in range(2 + 2 * CHECKS_EACH):
         looked = look_at(eyes, followed, before, 1000.0, tmp_path / "checks")
@@ -53,7 +53,7 @@ def test_while_checks_run_each_look_asks_for_them(tmp_path):
     forge = CountingForge(bench.main)
     forge.state = CheckState.PENDING
     eyes = PullReader(forge, bench.plumbing, LandingRules(pull_request=True), Masker(()), lambda: None, lambda _: None)
-    followed, before = Followed("7", 12, bench.main, bench.main, 0, Seen(heads=(bench.main,), since=990.0)), None
+    followed, before = Followed("7", 12, bench.main, bench.main, 0, PullSeen(heads=(bench.main,), since=990.0)), None
     for _ in range(4):
         looked = look_at(eyes, followed, before, 1000.0, tmp_path / "checks")
         followed, before = replace(followed, seen=replace(looked.seen, waits_for="checks")), looked.look

@@ -8,7 +8,7 @@ import pytest
 from support.cases import cases
 
 from noface.attempt.environment import GateFacts
-from noface.attempt.gate_session import Task
+from noface.attempt.gate_session import GateTask
 from noface.attempt.gating import Gated
 from noface.attempt.parts import Parts
 from noface.attempt.protected_files import reached
@@ -49,7 +49,7 @@ def asked(tmp_path):
         subprocess.run(["git", "init", "-q", "-b", "main"], cwd=folder, check=True)
         main, now = commit(folder, MAIN), commit(folder, change)
         plumbing, runs = Plumbing(discover(folder, "main")), []
-        task = Task("1", 1, "t", "gate", plumbing.tree(now), now, main, folder)
+        task = GateTask("1", 1, "t", "gate", plumbing.tree(now), now, main, folder)
 
         def run(tree, gates, *, steady):
             assert not steady

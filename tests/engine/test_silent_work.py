@@ -3,7 +3,7 @@
 import pytest
 
 from noface.agents.base import OpenCall, ToolProcesses
-from noface.attempt.silent_work import Sight, Work, silent_work, spoken
+from noface.attempt.silent_work import Sight, SilentWork, silent_work, spoken
 from noface.process.command import Running
 
 TEST = OpenCall("1", "Bash npm test", "npm test")
@@ -17,18 +17,18 @@ def seen(*calls, running=(), processes=ToolProcesses.APART, tells=True, retrying
 
 
 def test_a_call_that_runs_a_command_is_at_work_while_a_process_of_it_runs():
-    assert seen(TEST, running=[SERVER, MOCHA]) == Work("npm test", 65.0)
+    assert seen(TEST, running=[SERVER, MOCHA]) == SilentWork("npm test", 65.0)
     assert seen(TEST, running=[Running("mocha", 66.0, apart=False)]), "one begun with it, where the session is the same"
     assert seen(TEST, running=[SERVER]) is None
     assert seen(TEST, running=[]) is None
 
 
 def test_where_nobody_can_see_processes_an_open_call_is_enough():
-    assert seen(TEST, running=None) == Work("npm test", 65.0)
+    assert seen(TEST, running=None) == SilentWork("npm test", 65.0)
 
 
 def test_a_call_without_a_process_is_at_work_unless_the_program_only_tries_its_provider_again():
-    assert seen(SEARCH) == Work("WebSearch how", 65.0)
+    assert seen(SEARCH) == SilentWork("WebSearch how", 65.0)
     assert seen(SEARCH, retrying=True) is None
     assert seen(TEST, running=[MOCHA], retrying=True), "its process runs all the same"
 
@@ -38,17 +38,17 @@ def test_without_an_open_call_nothing_that_runs_shows_work():
 
 
 def test_where_calls_are_not_told_the_processes_of_tools_show_work():
-    assert seen(running=[SERVER, MOCHA], tells=False) == Work("mocha", 60.0)
+    assert seen(running=[SERVER, MOCHA], tells=False) == SilentWork("mocha", 60.0)
     assert seen(running=[SERVER], tells=False) is None
-    assert seen(running=[SERVER], tells=False, processes=ToolProcesses.BELOW) == Work("an MCP server", 900.0)
+    assert seen(running=[SERVER], tells=False, processes=ToolProcesses.BELOW) == SilentWork("an MCP server", 900.0)
     assert seen(running=[MOCHA], tells=False, processes=None) is None
     assert seen(running=None, tells=False) is None
 
 
 @pytest.mark.parametrize(
     ("work", "said"),
-    [(Work("npm test", 1860.0), "`npm test` had run for 31 min"),
-     (Work("a\nb", 119.0, gone=True), "`a b` had run for 119 s, and its process is gone")],
+    [(SilentWork("npm test", 1860.0), "`npm test` had run for 31 min"),
+     (SilentWork("a\nb", 119.0, gone=True), "`a b` had run for 119 s, and its process is gone")],
 )  # fmt: skip
 def test_work_is_told_with_its_time(work, said):
     assert str(work) == said

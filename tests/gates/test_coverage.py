@@ -11,7 +11,7 @@ from support.reported_gate import outside
 
 from noface.gates.coverage import followed, read_covered
 from noface.gates.inventory import instrumented, read_inventory
-from noface.integrity.covered import Followed, one_sided, unentered
+from noface.integrity.covered import FollowedFile, one_sided, unentered
 from noface.integrity.surroundings import conditions
 from noface.integrity.surroundings_lexed import lexed_conditions
 
@@ -49,7 +49,7 @@ def run(checkout, command, files, package="", **env):
 
 
 def of_all_lines(path, text, found):
-    return Followed(path, text, frozenset(range(1, text.count("\n") + 1)), found)
+    return FollowedFile(path, text, frozenset(range(1, text.count("\n") + 1)), found)
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ import pytest
 
 from noface.errors import DivergedError, UnpushedError, UsageError
 from noface.model.pull_request import LandingRules
-from noface.recovery.ground import Apart, Course, Mode, Seen, course, mode_of
+from noface.recovery.ground import Apart, LandingMode, RemoteMain, StartPlan, course, mode_of
 
-ASKED = Seen("main", "origin", "origin/main", Apart())
+ASKED = RemoteMain("main", "origin", "origin/main", Apart())
 AWAY = replace(ASKED, away="origin cannot be reached: Could not resolve host", hint="Is this machine online?")
 NEVER = replace(AWAY, apart=None)
-PUBLISHING = (Mode.PUSH, Mode.PULL_REQUEST)
+PUBLISHING = (LandingMode.PUSH, LandingMode.PULL_REQUEST)
 
 
 def at(ours, theirs, seen=ASKED):
@@ -19,23 +19,23 @@ def at(ours, theirs, seen=ASKED):
 
 
 def states(decided):
-    assert isinstance(decided, Course), decided
+    assert isinstance(decided, StartPlan), decided
     return [told.state for told in decided.told]
 
 
 def test_the_keys_decide_on_the_mode_and_a_pull_request_wins():
-    assert mode_of(LandingRules()) is Mode.MERGE
-    assert mode_of(LandingRules(push=True)) is Mode.PUSH
-    assert mode_of(LandingRules(push=True, pull_request=True)) is Mode.PULL_REQUEST
+    assert mode_of(LandingRules()) is LandingMode.MERGE
+    assert mode_of(LandingRules(push=True)) is LandingMode.PUSH
+    assert mode_of(LandingRules(push=True, pull_request=True)) is LandingMode.PULL_REQUEST
 
 
-@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("mode", LandingMode)
 def test_where_both_are_the_same_nothing_is_told(mode):
-    assert course(ASKED, mode) == Course(fetched=mode is not Mode.MERGE)
+    assert course(ASKED, mode) == StartPlan(fetched=mode is not LandingMode.MERGE)
 
 
 def test_a_repository_without_a_remote_is_silent_and_cannot_publish():
-    assert course(None, Mode.MERGE) == Course()
+    assert course(None, LandingMode.MERGE) == StartPlan()
     for mode, key in zip(PUBLISHING, ("push = true", "pull-request"), strict=True):
         refused = course(None, mode)
         assert isinstance(refused, UsageError)
@@ -44,22 +44,22 @@ def test_a_repository_without_a_remote_is_silent_and_cannot_publish():
 
 
 def test_commits_that_the_remote_lacks_are_told_in_a_merge_and_stop_a_push():
-    told = course(at(3, 0), Mode.MERGE)
+    told = course(at(3, 0), LandingMode.MERGE)
     assert told.told[0].text == "main has 3 commits that origin/main lacks; noface pushes nothing"
     assert (told.fetched, told.follows) == (False, False)
-    refused = course(at(1, 0), Mode.PUSH)
+    refused = course(at(1, 0), LandingMode.PUSH)
     assert isinstance(refused, UnpushedError)
     assert (refused.exit_code, "git push origin main" in refused.hint) == (3, True)
     assert refused.message.startswith("main has 1 commit that origin/main lacks")
 
 
-@pytest.mark.parametrize("mode", [Mode.MERGE, Mode.PUSH])
+@pytest.mark.parametrize("mode", [LandingMode.MERGE, LandingMode.PUSH])
 def test_a_main_that_is_behind_follows_once_its_gates_have_passed_there(mode):
     decided = course(at(0, 2), mode)
     assert (decided.fetched, decided.follows, states(decided)) == (True, True, ["behind"])
 
 
-@pytest.mark.parametrize("mode", [Mode.MERGE, Mode.PUSH])
+@pytest.mark.parametrize("mode", [LandingMode.MERGE, LandingMode.PUSH])
 def test_mains_that_went_different_ways_stop_the_run_with_both_counts(mode):
     refused = course(at(2, 1), mode)
     assert isinstance(refused, DivergedError)
@@ -71,14 +71,14 @@ def test_mains_that_went_different_ways_stop_the_run_with_both_counts(mode):
 
 @pytest.mark.parametrize(("ours", "theirs"), [(0, 4), (2, 0), (2, 4)])
 def test_with_pull_requests_main_itself_is_left_alone_whatever_it_is(ours, theirs):
-    decided = course(at(ours, theirs), Mode.PULL_REQUEST)
+    decided = course(at(ours, theirs), LandingMode.PULL_REQUEST)
     assert (decided.fetched, decided.follows) == (True, False)
     assert states(decided) == (["ahead"] if ours else [])
 
 
 def test_a_remote_that_is_away_is_told_and_never_stops_a_merge():
     for seen in (AWAY, NEVER, at(2, 2, AWAY), at(0, 2, AWAY)):
-        decided = course(seen, Mode.MERGE)
+        decided = course(seen, LandingMode.MERGE)
         assert (decided.fetched, decided.follows, states(decided)) == (False, False, ["unreachable"])
 
 
@@ -91,10 +91,10 @@ def test_what_was_fetched_before_is_worked_from_while_the_remote_is_away(mode):
     assert refused.hint == NEVER.hint
 
 
-@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("mode", LandingMode)
 def test_a_branch_that_the_remote_lacks_is_told_with_the_one_it_has(mode):
     decided = course(replace(ASKED, apart=None, lacks=True, head="trunk"), mode)
-    if mode is Mode.MERGE:
+    if mode is LandingMode.MERGE:
         assert states(decided) == ["missing"]
         assert "default branch is trunk" in decided.told[0].text
     else:

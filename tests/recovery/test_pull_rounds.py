@@ -23,8 +23,8 @@ from noface.recovery.pull_rounds import (
     Look,
     Merged,
     Outdated,
+    PullSeen,
     RoundDue,
-    Seen,
     StillOpen,
     TakenByPerson,
     WaitsFor,
@@ -40,7 +40,7 @@ LOOK_REQUESTS = 3
 HEAD, BASE, OLD = "a" * 40, "b" * 40, "c" * 40
 RULES = LandingRules(pull_request=True, rounds=3, follow_checks_s=3600.0)
 NOW = 10_000.0
-FOLLOWED = Followed("7", 12, HEAD, BASE, 0, Seen(heads=(OLD, HEAD), since=NOW - 600))
+FOLLOWED = Followed("7", 12, HEAD, BASE, 0, PullSeen(heads=(OLD, HEAD), since=NOW - 600))
 OPEN = PullRequest(12, "https://example.com/12", PullState.OPEN, "noface/7", HEAD)
 RED = Check("ci / test", CheckState.FAILED, "https://example.com/run", "9")
 GREEN = Check("lint", CheckState.PASSED)
@@ -294,7 +294,7 @@ POINTS = (("r1", 11, "a.py", "alice"), ("r2", 12, "b.py", "bob"), ("", 0, "", "a
 
 
 def round_of(*, answered_by=1, attempt=2, points=POINTS, head=HEAD):
-    seen = Seen(answering="alice asked", answered_by=answered_by, answered_head=OLD, points=points)
+    seen = PullSeen(answering="alice asked", answered_by=answered_by, answered_head=OLD, points=points)
     return Followed("7", 12, head, BASE, 1, seen, attempt=attempt)
 
 

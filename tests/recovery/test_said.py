@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from noface.model.request import Failing, PersonRequest
-from noface.recovery.said import CALM_S, GONE, Part, Pull, Standing, Worked, digest, due_at, said_of
+from noface.recovery.said import CALM_S, GONE, PartState, Pull, Standing, Worked, digest, due_at, said_of
 
 BEGAN = 1_795_384_800.0  # 2026-11-22 22:00 UTC
 FIRST = Worked(1, "small", BEGAN, "TEST_FAILURE")
@@ -89,14 +89,14 @@ def test_an_issue_that_went_away_is_noface_s_no_more_unless_it_has_landed(status
 
 
 def test_what_a_part_asks_is_asked_at_the_issue_that_was_divided():
-    parts = (Part("7.1", "The form", "merged"), Part("7.2", "The key", "blocked", 1, QUESTION))
+    parts = (PartState("7.1", "The form", "merged"), PartState("7.2", "The key", "blocked", 1, QUESTION))
     standing = Standing(issue_id="7", status="epic", parts=parts)
     text = said_of(standing, str).text
     assert standing.state == "blocked"
     assert "Part `7.2`, The key" in text
     assert "> What do the workers" in text
     assert Standing(issue_id="7", status="epic", parts=parts[:1]).question == ""
-    again = Part("7.2", "The key", "blocked", 2, QUESTION)
+    again = PartState("7.2", "The key", "blocked", 2, QUESTION)
     assert Standing(issue_id="7", status="epic", parts=(again,)).question not in ("", standing.question)
 
 

@@ -22,7 +22,7 @@ from noface.model.scratch import BranchTaken
 from noface.model.taxonomy import FailureKind
 from noface.recovery.blocked import approval_request, block_request
 from noface.recovery.options import Configured
-from noface.recovery.pull_rounds import ClosedUnmerged, Followed, RoundDue, Seen, TakenByPerson
+from noface.recovery.pull_rounds import ClosedUnmerged, Followed, PullSeen, RoundDue, TakenByPerson
 from noface.recovery.requests import (
     accept_request,
     branch_request,
@@ -48,7 +48,9 @@ CONFIGURED = Configured(
     {"claude-sonnet": "run `claude` and log in with /login"},
     {"claude-sonnet": "one", "claude-opus": "one", "small": "its"},
 )
-FOLLOWED = Followed("7", 12, "a" * 40, "b" * 40, 2, Seen(), "noface/7", "https://forge.example/acme/shop/pull/12", 1)
+FOLLOWED = Followed(
+    "7", 12, "a" * 40, "b" * 40, 2, PullSeen(), "noface/7", "https://forge.example/acme/shop/pull/12", 1
+)
 
 
 def nobody_cleans(text):
