@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from statistics import fmean
 
-from noface.model.actions import Run
+from noface.model.actions import RunWorker
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.history import History, IssueKind, Tried
@@ -108,7 +108,7 @@ def play(night: Night, how: str, seed: int, budget: float | None) -> tuple[int, 
         while budget is None or spent < budget:
             history = replace(history, record=tuple(record[-RECORD_MAX:]))
             action = next_action(history, used, now)
-            if not isinstance(action, Run):
+            if not isinstance(action, RunWorker):
                 break
             begun, now, turn, model = now, now + TRY_S, f"{len(history.attempts) + 1}", action.model
             passed = hard < night.can[kind][model][late] and rolls[model].pop() < CHANCE

@@ -22,7 +22,7 @@ from noface.git.removal import remove
 from noface.git.snapshot import SlotLimits
 from noface.git.workspace import Slot, open_slot, rename_slot, slot_path
 from noface.integrity.covered import Covered
-from noface.integrity.diff import DiffLimits
+from noface.integrity.diff.rules import DiffLimits
 from noface.integrity.inventory import Inventory
 from noface.integrity.named_files import called_programs
 from noface.integrity.tools import Packages

@@ -20,11 +20,11 @@ from noface.gates.secrets import secret_failure
 from noface.git.filtered import changed_form
 from noface.git.objects import ObjectReader, refused
 from noface.git.plumbing import Plumbing
-from noface.integrity import diff as rules
 from noface.integrity.asked_for import asks_for, names_file, words_of
 from noface.integrity.build_output import generated
-from noface.integrity.diff_gates import Manifest, changed_gates, may_steer
-from noface.integrity.diff_names import (
+from noface.integrity.diff import rules
+from noface.integrity.diff.gates import Manifest, changed_gates, may_steer
+from noface.integrity.diff.names import (
     Unfit,
     UnfitRule,
     adds,
@@ -36,7 +36,7 @@ from noface.integrity.diff_names import (
     read_by_git,
     unfit_names,
 )
-from noface.integrity.diff_text import MARKERS, kin, places
+from noface.integrity.diff.text import MARKERS, kin, places
 from noface.integrity.evasion import flags_asked, self_aware, sets_flag, shadowing
 from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.judges import Part, lifted, part_of

@@ -24,7 +24,7 @@ from noface.git.plumbing import Merge
 from noface.git.refs import hold_ref
 from noface.git.taken_back import HeldMerge, merge_and_hold
 from noface.integrity.covered import UNRUN
-from noface.integrity.diff import REWRITTEN
+from noface.integrity.diff.rules import REWRITTEN
 from noface.integrity.not_taken import with_missing
 from noface.integrity.tampering import ALTERED, BY_BODY, CONTRADICTED, EMPTIED, is_code
 from noface.model.attempt import unfinished_note

@@ -35,8 +35,8 @@ from noface.git.objects import ObjectReader
 from noface.git.plumbing import Entry, entries_before, store_text, tree_with
 from noface.git.refs import RefUpdate, hold_ref
 from noface.integrity.agreement import disagreement
-from noface.integrity.diff import REWRITTEN
-from noface.integrity.diff_make import only_adds_sources
+from noface.integrity.diff.make import only_adds_sources
+from noface.integrity.diff.rules import REWRITTEN
 from noface.integrity.inner_tests import with_main_tests
 from noface.integrity.inventory import (
     Inventory,

@@ -17,7 +17,7 @@ from noface.attempt.changes import PATCH_BYTES_MAX, Change, masked_patch, own_va
 from noface.attempt.environment import Scope, put
 from noface.attempt.judge import judge
 from noface.attempt.prepare import Preparation, setup_differs
-from noface.attempt.sessions import run_worker, settle, write_order
+from noface.attempt.worker.sessions import run_worker, settle, write_order
 from noface.git.guarded import with_files_of
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.removal import remove

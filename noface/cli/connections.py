@@ -18,7 +18,7 @@ from noface.git.repository import Repository
 from noface.process.clock import Clock
 from noface.process.command import Canceller
 from noface.process.lock import RepositoryLock
-from noface.trackers.base import RemoteTracker, Tracker
+from noface.trackers.base import IssueTracker, RemoteTracker
 
 if TYPE_CHECKING:
     from noface.forge.opened import OpenedForge
@@ -64,7 +64,7 @@ def connect(
     return Connections(remote, github, ((github.token.variable, github.token.value),))
 
 
-def fetch_issues(tracker: Tracker, config: Config, repository: Repository) -> None:
+def fetch_issues(tracker: IssueTracker, config: Config, repository: Repository) -> None:
     """Bring the copy of issues on another machine up to date; if the issues are here, nothing is done.
 
     A run that is at work keeps the copy up to date itself, and is the only one that writes it meanwhile.

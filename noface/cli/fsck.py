@@ -15,7 +15,7 @@ from noface.cli.verb import ConfigFile, VerbResult, answers
 if TYPE_CHECKING:
     from noface.git.plumbing import Plumbing
     from noface.git.repository import Repository
-    from noface.integrity.fsck_facts import Fault
+    from noface.integrity.state.fsck_facts import Fault
 
 
 @answers("The findings as JSON.")
@@ -30,7 +30,7 @@ def fsck(
     """
     from noface.errors import EXIT_ATTENTION, EXIT_DONE
     from noface.git.plumbing import Plumbing
-    from noface.integrity.fsck_facts import FaultKind, Severity
+    from noface.integrity.state.fsck_facts import FaultKind, Severity
     from noface.ui.fsck import fsck_document, fsck_page
 
     with closing(Plumbing(_repository(config))) as plumbing:
@@ -70,7 +70,7 @@ def _check(plumbing: "Plumbing") -> "tuple[str, tuple[Fault, ...]]":
     A living run goes on between one look and the next, so beside one only that counts which two looks agree on.
     """
     from noface.cli.fsck_look import collect
-    from noface.integrity.fsck import check
+    from noface.integrity.state.fsck import check
 
     facts = collect(plumbing)
     findings = check(facts)

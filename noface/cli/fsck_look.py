@@ -8,7 +8,7 @@ from noface.errors import StoreError
 from noface.git.plumbing import Plumbing
 from noface.git.refs import slug
 from noface.git.survey import survey
-from noface.integrity.fsck_facts import DatabaseFacts, Facts
+from noface.integrity.state.fsck_facts import DatabaseFacts, Facts
 from noface.process.lock import holder_of
 from noface.process.process_tree import carriers
 from noface.store.check import database_facts

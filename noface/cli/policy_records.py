@@ -8,7 +8,7 @@ from noface.config.sections import Config, Model
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import PLAIN_AGENTS, ModelSpec
 from noface.process.clock import Clock
-from noface.recovery.retry_policy import BreakdownRules, LadderStart, Policy, ReviewRules, Roles, Rung
+from noface.recovery.retry_policy import BreakdownRules, LadderStart, Policy, ReviewRules, RoleModels, Rung
 from noface.recovery.schedule import BreakerRules
 from noface.secrets.logins import login_id
 
@@ -26,7 +26,7 @@ def policy(config: Config, model: str | None = None) -> Policy:
         issue_tokens_max=retry.max_tokens,
         alternatives=tuple(name for name in config.models if name in retry.models or name not in presets()),
         strategies=tuple(retry.strategies.items()),
-        roles=Roles(**config.roles.models) if recovery.enabled else Roles(reviewer=config.roles.reviewer),
+        roles=RoleModels(**config.roles.models) if recovery.enabled else RoleModels(reviewer=config.roles.reviewer),
         reflect=retry.reflect and recovery.enabled,
         breakdown=config.breakdown.record(BreakdownRules, enabled=config.breakdown.enabled and recovery.enabled),
         approval_paths=tuple(config.approval.paths),

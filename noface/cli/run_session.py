@@ -58,7 +58,7 @@ from noface.store.pull_requests import PullRequests
 from noface.store.questions import Questions
 from noface.store.reader import Reader
 from noface.store.spending import Spending
-from noface.trackers.base import Tracker, open_tracker
+from noface.trackers.base import IssueTracker, open_tracker
 from noface.ui import page
 from noface.ui.announcer import announcer
 from noface.ui.findings import finding_lines
@@ -108,7 +108,7 @@ def run_project(
     return ended.exit_code
 
 
-def open_project(start: Path, config_path: Path | None, options: RunOptions) -> tuple[Repository, Config, Tracker]:
+def open_project(start: Path, config_path: Path | None, options: RunOptions) -> tuple[Repository, Config, IssueTracker]:
     """Find repository, configuration and tracker, and check the command line against them."""
     try:
         root = locate(start).root
@@ -124,7 +124,7 @@ def open_project(start: Path, config_path: Path | None, options: RunOptions) -> 
     return repository, config, tracker
 
 
-def named_issues(wanted: Sequence[str], tracker: Tracker) -> tuple[str, ...]:
+def named_issues(wanted: Sequence[str], tracker: IssueTracker) -> tuple[str, ...]:
     """Return the ids that `--issue` names; 7, 007 and #7 are the same. Raises UsageError for one that no issue has."""
     ids = {same_id(issue.id): issue.id for issue in tracker.backlog().issues} if wanted else {}
     unknown = [name for name in wanted if same_id(name.removeprefix("#")) not in ids]
@@ -151,7 +151,7 @@ def _make_workspaces(folder: Path) -> None:
 def make_context(
     repository: Repository,
     config: Config,
-    tracker: Tracker,
+    tracker: IssueTracker,
     chosen: RunSettings,
     database: Database,
     announce: Announce,

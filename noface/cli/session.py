@@ -8,7 +8,7 @@ from noface.git.locate import RepositoryFolders, locate
 from noface.model.issue import Backlog
 from noface.store.database import Database
 from noface.store.reader import Reader
-from noface.trackers.base import Tracker
+from noface.trackers.base import IssueTracker
 
 if TYPE_CHECKING:
     from noface.store.journal import Journal
@@ -22,7 +22,7 @@ class ReadSession:
     location: RepositoryFolders
     database: Database
     reader: Reader
-    tracker: Tracker
+    tracker: IssueTracker
     exists: bool
 
     @property
@@ -68,7 +68,7 @@ def open_session(config: Path | None = None, *, fetch: bool = False) -> ReadSess
     return ReadSession(location, database, reader, tracker, exists)
 
 
-def _fetch(tracker: Tracker, root: Path, config: Path | None) -> None:
+def _fetch(tracker: IssueTracker, root: Path, config: Path | None) -> None:
     from noface.trackers.base import RemoteTracker
 
     if not isinstance(tracker, RemoteTracker):
@@ -122,7 +122,7 @@ def merged_ids(reader: Reader) -> tuple[str, ...]:
     return tuple(row.id for row in reader.issues() if row.status == "merged")
 
 
-def _tracker(root: Path, state: Path, config: Path | None) -> Tracker:
+def _tracker(root: Path, state: Path, config: Path | None) -> IssueTracker:
     """Make the tracker from the keys it needs; the rest of the configuration is not this command's business."""
     from noface.config import load
     from noface.data.trackers import tracker_settings

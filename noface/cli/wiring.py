@@ -21,7 +21,7 @@ from noface.gates.run import project_rules
 from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository
 from noface.git.snapshot import SlotLimits
-from noface.integrity.diff import DiffLimits
+from noface.integrity.diff.rules import DiffLimits
 from noface.integrity.rubbish import RubbishRules
 from noface.integrity.unsteady import SteadinessRules
 from noface.knowledge.hints import HintRule
@@ -33,7 +33,7 @@ from noface.process.sandbox import Bubblewrap, find_bubblewrap
 from noface.process.supervise import Launcher
 from noface.prompts.data import EarlierForm
 from noface.remote.tracker_calls import RemoteIssues
-from noface.trackers.base import RemoteTracker, Tracker, open_tracker
+from noface.trackers.base import IssueTracker, RemoteTracker, open_tracker
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
     )
 
 
-def remote_issues(config: Config, tracker: Tracker) -> RemoteIssues | None:
+def remote_issues(config: Config, tracker: IssueTracker) -> RemoteIssues | None:
     """Return the tracker as one on another machine, None if the issues lie in the repository."""
     chosen = config.tracker_settings
     if not TRACKERS[chosen.kind].remote:

@@ -52,15 +52,22 @@ from noface.data.trackers import (
     tracker_settings,
 )
 from noface.errors import ConfigError
-from noface.integrity.diff import DiffLimits
+from noface.integrity.diff.rules import DiffLimits
 from noface.integrity.unsteady import SteadinessRules
 from noface.model.access import Permissions, Settings, Tool
 from noface.model.gate import GateSpec
 from noface.model.protection import default_protected
 from noface.model.taxonomy import Category, FailureKind, Strategy, gate_kinds
 from noface.model.worker_run import ModelSpec
-from noface.recovery.retry_policy import BreakdownRules, ChangedTests, LadderStart, Policy, ReviewRules, When
-from noface.recovery.retry_policy import Roles as RoleModels
+from noface.recovery.retry_policy import (
+    BreakdownRules,
+    ChangedTests,
+    LadderStart,
+    Policy,
+    ReviewRules,
+    RoleModels,
+    When,
+)
 from noface.recovery.schedule import BreakerRules
 
 _T = TypeVar("_T")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from noface.data import Patterns
 from noface.diagnosis.context import Repo
-from noface.diagnosis.evidence import Counts, Finding, GateEvidence, Reading, ReportCase, TestReport
+from noface.diagnosis.evidence import Counts, GateEvidence, Reading, ReportCase, RuleMatch, TestReport
 from noface.diagnosis.places import exception_kind, place_above, place_below, places
 from noface.diagnosis.rules import Level
 from noface.diagnosis.scan import decisive
@@ -43,7 +43,7 @@ def ran_out_of_time(evidence: GateEvidence) -> bool:
     return late and (evidence.exit_code is None or evidence.exit_code in KILLED)
 
 
-def timeout_line(log: Log, findings: list[Finding], repo: Repo) -> tuple[int, str | None]:
+def timeout_line(log: Log, findings: list[RuleMatch], repo: Repo) -> tuple[int, str | None]:
     """Return the line that says where the time went, and its place: a runner's own word, else stdout's last line."""
     for finding in findings:
         if finding.kind is FailureKind.TIMEOUT:
@@ -65,19 +65,19 @@ def interrupted_place(log: Log, repo: Repo) -> str | None:
     return None
 
 
-def exit_findings(evidence: GateEvidence, log: Log) -> list[Finding]:
+def exit_findings(evidence: GateEvidence, log: Log) -> list[RuleMatch]:
     """Return what the exit code says by itself."""
     code = evidence.exit_code
     last = next((n for n in range(len(log.lines) - 1, -1, -1) if log.get(n).strip()), -1)
     if code is None:
-        return [Finding("exit.none", FailureKind.UNKNOWN, Level.EXIT_CODE, last)]
+        return [RuleMatch("exit.none", FailureKind.UNKNOWN, Level.EXIT_CODE, last)]
     if code in {EXIT_NOT_FOUND, EXIT_NOT_EXECUTABLE}:
-        return [Finding("exit.command-missing", FailureKind.ENVIRONMENT, Level.EXIT_CODE, last)]
+        return [RuleMatch("exit.command-missing", FailureKind.ENVIRONMENT, Level.EXIT_CODE, last)]
     # A shell adds 128 to the number of the signal, and 64 is the last one.
     if code < 0 or EXIT_SIGNAL < code <= EXIT_SIGNAL + 64:
-        return [Finding("exit.signal", FailureKind.RUNTIME_ERROR, Level.EXIT_CODE, last)]
+        return [RuleMatch("exit.signal", FailureKind.RUNTIME_ERROR, Level.EXIT_CODE, last)]
     if last < 0:
-        return [Finding("exit.silent", FailureKind.RUNTIME_ERROR, Level.EXIT_CODE, -1)]
+        return [RuleMatch("exit.silent", FailureKind.RUNTIME_ERROR, Level.EXIT_CODE, -1)]
     return []
 
 
@@ -106,14 +106,14 @@ def read_report(report: TestReport | None, log: Log, repo: Repo) -> Reading:
     return Reading("report", (counts,), tuple(f for f in findings if f is not None), report.failing)
 
 
-def _reported_finding(case: ReportCase, log: Log, repo: Repo) -> Finding | None:
+def _reported_finding(case: ReportCase, log: Log, repo: Repo) -> RuleMatch | None:
     kind = _reported_kind(case, repo)
     if kind is None:
         return None
     text = case.message.strip().partition("\n")[0]
     offset = log.text.find(text[:_SEARCHED]) if text else -1
     line = log.line_at(offset) if offset >= 0 else -1
-    return Finding("report.case", kind, Level.REPORT, line, case.location, case.name, text=text or case.name)
+    return RuleMatch("report.case", kind, Level.REPORT, line, case.location, case.name, text=text or case.name)
 
 
 def _reported_kind(case: ReportCase, repo: Repo) -> FailureKind | None:
@@ -125,7 +125,9 @@ def _reported_kind(case: ReportCase, repo: Repo) -> FailureKind | None:
     return FailureKind.RUNTIME_ERROR if kind is FailureKind.TEST_FAILURE and not case.failed else kind
 
 
-_REPORTED = Finding("report.failing", FailureKind.TEST_FAILURE, Level.REPORT, -1, text="the report names failing tests")
+_REPORTED = RuleMatch(
+    "report.failing", FailureKind.TEST_FAILURE, Level.REPORT, -1, text="the report names failing tests"
+)
 
 
 _DIED = frozenset({"exit.signal", "exit.command-missing"})
@@ -138,14 +140,14 @@ class GateDecision:
 
     kind: FailureKind
     rule: str
-    finding: Finding | None = None
-    lost: tuple[tuple[Finding, str], ...] = ()
+    finding: RuleMatch | None = None
+    lost: tuple[tuple[RuleMatch, str], ...] = ()
 
 
 def decide_failure(
-    findings: list[Finding],
+    findings: list[RuleMatch],
     counts: list[Counts],
-    weigh: Callable[[list[Finding]], list[Finding]],
+    weigh: Callable[[list[RuleMatch]], list[RuleMatch]],
     tests_failed: bool,
 ) -> GateDecision | None:
     """Return the kind of a gate that failed, or None if neither structure nor words say.
@@ -175,11 +177,11 @@ def decide_failure(
     return _pick(weak, findings) if weak else None
 
 
-def _at(count: Counts, kind: FailureKind) -> Finding:
-    return Finding(f"summary.{count.runner}", kind, Level.SUMMARY, count.line)
+def _at(count: Counts, kind: FailureKind) -> RuleMatch:
+    return RuleMatch(f"summary.{count.runner}", kind, Level.SUMMARY, count.line)
 
 
-def _among_tests(findings: list[Finding], bad: list[Counts]) -> GateDecision:
+def _among_tests(findings: list[RuleMatch], bad: list[Counts]) -> GateDecision:
     """Decide if tests failed: by the first group of findings that is not empty."""
     runner = [f for f in findings if _of_runner(f)]
     traces = [f for f in findings if f.level is Level.TRACEBACK or f.rule == "trace.head"]
@@ -188,12 +190,12 @@ def _among_tests(findings: list[Finding], bad: list[Counts]) -> GateDecision:
     return _pick(next(group for group in groups if group), findings)
 
 
-def _of_runner(finding: Finding) -> bool:
+def _of_runner(finding: RuleMatch) -> bool:
     """True if the runner itself reports this, or it counts even if tests failed."""
     return finding.level >= Level.SUMMARY or finding.even_in_tests
 
 
-def _by_worth(runner: list[Finding], traces: list[Finding], bad: list[Counts]) -> Iterator[list[Finding]]:
+def _by_worth(runner: list[RuleMatch], traces: list[RuleMatch], bad: list[Counts]) -> Iterator[list[RuleMatch]]:
     """Yield the findings that may say why tests failed, the most telling group first; the last is never empty."""
     # Where a runner tells errors from failures, an assertion in a trace is one that the code itself makes.
     only_errors = bool(bad) and all(count.separates_errors and not count.failed for count in bad)
@@ -212,7 +214,7 @@ def _by_worth(runner: list[Finding], traces: list[Finding], bad: list[Counts]) -
     yield [_at(bad[0], FailureKind.TEST_FAILURE) if bad else _REPORTED]
 
 
-def _failed_expectations(runner: list[Finding], traces: list[Finding], bad: list[Counts]) -> list[Finding]:
+def _failed_expectations(runner: list[RuleMatch], traces: list[RuleMatch], bad: list[Counts]) -> list[RuleMatch]:
     """Return the failed assertions; those of traces only if the runner does not name another cause."""
     failed = any(count.separates_errors and count.failed for count in bad)
     asserted = _of(runner, FailureKind.TEST_FAILURE)
@@ -223,11 +225,11 @@ def _failed_expectations(runner: list[Finding], traces: list[Finding], bad: list
     return asserted
 
 
-def _of(findings: list[Finding], *kinds: FailureKind) -> list[Finding]:
+def _of(findings: list[RuleMatch], *kinds: FailureKind) -> list[RuleMatch]:
     return [finding for finding in findings if finding.kind in kinds]
 
 
-def _pick(candidates: list[Finding], everything: list[Finding]) -> GateDecision:
+def _pick(candidates: list[RuleMatch], everything: list[RuleMatch]) -> GateDecision:
     """Decide among equals by the kinds' precedence (`gate` in kinds.toml)."""
     kind = min((finding.kind for finding in candidates), key=lambda kind: kind.precedence)
     same = [finding for finding in candidates if finding.kind is kind]
@@ -236,14 +238,14 @@ def _pick(candidates: list[Finding], everything: list[Finding]) -> GateDecision:
     return GateDecision(kind, first.rule, first, lost)
 
 
-def _worth(finding: Finding) -> tuple[int, bool, bool, int]:
+def _worth(finding: RuleMatch) -> tuple[int, bool, bool, int]:
     """Rank findings of one kind: the log before a report's text, a place before none, the first before the rest."""
     # A report has no lines: between it and a summary the place in the log decides.
     level = min(finding.level, Level.SUMMARY)
     return level, finding.line >= 0, finding.location is not None, -finding.line
 
 
-def _why(loser: Finding, winner: Finding) -> str:
+def _why(loser: RuleMatch, winner: RuleMatch) -> str:
     if loser.level < winner.level:
         return f"{winner.rule} is stronger evidence ({winner.level.name.lower()} over {loser.level.name.lower()})"
     if is_of_project(winner.rule):

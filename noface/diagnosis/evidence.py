@@ -92,7 +92,7 @@ class GateVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RuleMatch:
     """A rule that matched: which line, what it says the failure is, and where the fault lies.
 
     `text` is what it says if that stands in no line of the log (line -1), as in a report.
@@ -157,7 +157,7 @@ class Reading:
 
     runner: str
     counts: tuple[Counts, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[RuleMatch, ...] = ()
     failing: tuple[str, ...] = ()
     owned: tuple[tuple[int, int], ...] = ()
     data: bool = False

@@ -15,7 +15,7 @@ from noface.diagnosis.decide import (
     read_report,
     timeout_line,
 )
-from noface.diagnosis.evidence import AlsoMatched, Counts, Finding, GateEvidence, GateVerdict, Reading
+from noface.diagnosis.evidence import AlsoMatched, Counts, GateEvidence, GateVerdict, Reading, RuleMatch
 from noface.diagnosis.readers import READERS
 from noface.diagnosis.readers.counts import find_counts
 from noface.diagnosis.role import by_role, of_tools
@@ -70,7 +70,7 @@ def _undecided(context: Context, log: Log, *, tests_ran: bool) -> GateDecision:
     """Judge silence: tests that ended without a word of failure died on the way; of other tools nothing is known."""
     if tests_ran or context.tools & known_tools().test_runners:
         name, kind = "exit.no-summary", FailureKind.RUNTIME_ERROR
-        return GateDecision(kind, name, Finding(name, kind, Level.EXIT_CODE, len(log.lines) - 1))
+        return GateDecision(kind, name, RuleMatch(name, kind, Level.EXIT_CODE, len(log.lines) - 1))
     return GateDecision(FailureKind.UNKNOWN, "nothing.matched")
 
 
@@ -84,19 +84,19 @@ def _outside_data(readings: list[Reading]) -> list[Reading]:
     ]
 
 
-def _free(finding: Finding, reading: Reading, owned: frozenset[int]) -> bool:
+def _free(finding: RuleMatch, reading: Reading, owned: frozenset[int]) -> bool:
     # A runner's word of its own end counts in a traceback, too: pytest prints one as INTERNALERROR.
     inside = any(start <= finding.line < end for start, end in reading.owned)
     return inside or finding.line not in owned or finding.level >= Level.SUMMARY
 
 
-def _specific(general: list[Finding], named: list[Finding]) -> list[Finding]:
+def _specific(general: list[RuleMatch], named: list[RuleMatch]) -> list[RuleMatch]:
     """Return all findings, less those by form alone on a line that a tool's own rule knows."""
     known = {finding.line: finding.kind for finding in named if finding.level >= Level.DIAGNOSTIC}
     return [f for f in general if not _is_known(f, known)] + named
 
 
-def _is_known(finding: Finding, known: dict[int, FailureKind]) -> bool:
+def _is_known(finding: RuleMatch, known: dict[int, FailureKind]) -> bool:
     if finding.rule == "gate.names-missing":
         return known.get(finding.line) in {FailureKind.ENVIRONMENT, FailureKind.NO_TESTS}
     return finding.rule.startswith("diagnostic.") and finding.line in known
@@ -107,7 +107,7 @@ def _tests_run(counts: list[Counts]) -> int | None:
     return max((count.ran for count in counts if count.tells_ran), default=None)
 
 
-def _passed(log: Log, counts: list[Counts], no_tests: list[Finding]) -> GateVerdict:
+def _passed(log: Log, counts: list[Counts], no_tests: list[RuleMatch]) -> GateVerdict:
     tests_run = _tests_run(counts)
     if tests_run == 0 or (tests_run is None and no_tests):
         number = counts[-1].line if counts else no_tests[0].line
@@ -127,7 +127,7 @@ def _passed(log: Log, counts: list[Counts], no_tests: list[Finding]) -> GateVerd
     return GateVerdict(None, "passed", "exit.zero", key_line=key, tests_run=tests_run)
 
 
-def _timed_out(evidence: GateEvidence, log: Log, findings: list[Finding], context: Context) -> GateVerdict:
+def _timed_out(evidence: GateEvidence, log: Log, findings: list[RuleMatch], context: Context) -> GateVerdict:
     line, location = timeout_line(log, findings, context.repo)
     limit = evidence.limit_s if evidence.limit_s is not None else evidence.seconds
     key = log.get(line) if line >= 0 else ""
@@ -143,7 +143,7 @@ def _timed_out(evidence: GateEvidence, log: Log, findings: list[Finding], contex
     )
 
 
-def _location(decision: GateDecision, findings: list[Finding]) -> str | None:
+def _location(decision: GateDecision, findings: list[RuleMatch]) -> str | None:
     if decision.finding is None or decision.finding.location:
         return decision.finding.location if decision.finding else None
     same = (f.location for f in findings if f.kind is decision.kind and f.location and f.level > Level.WORDS)
@@ -154,7 +154,7 @@ def _verdict(
     evidence: GateEvidence,
     log: Log,
     decision: GateDecision,
-    findings: list[Finding],
+    findings: list[RuleMatch],
     counts: list[Counts],
     names: tuple[str, ...],
 ) -> GateVerdict:

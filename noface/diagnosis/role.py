@@ -12,7 +12,7 @@ from itertools import islice
 
 from noface.data import Patterns
 from noface.diagnosis.context import Context, known_tools
-from noface.diagnosis.evidence import Finding
+from noface.diagnosis.evidence import RuleMatch
 from noface.diagnosis.places import places
 from noface.diagnosis.rules import Level
 from noface.diagnosis.text import Log
@@ -85,7 +85,7 @@ _FOUND = {
 }
 
 
-def by_role(words: list[Finding], log: Log, context: Context) -> list[Finding]:
+def by_role(words: list[RuleMatch], log: Log, context: Context) -> list[RuleMatch]:
     """Return the findings among which to decide if only words are left; empty if they say nothing."""
     role = role_of(context)
     if role is GateRole.UNKNOWN:
@@ -102,14 +102,14 @@ def by_role(words: list[Finding], log: Log, context: Context) -> list[Finding]:
         return []  # that it says no kind tells nothing of a command that nobody knows
     # A row of "=" or "-" at the end only closes what was printed.
     last = max((number for number, line in enumerate(log.lines) if any(map(str.isalnum, line))), default=-1)
-    return [placed or Finding(_name(role), _FOUND[role], Level.WORDS, last)]
+    return [placed or RuleMatch(_name(role), _FOUND[role], Level.WORDS, last)]
 
 
 def _name(role: GateRole) -> str:
     return f"role.{role.name.lower()}"
 
 
-def _placed(role: GateRole, log: Log, context: Context, *, formed: bool) -> Finding | None:
+def _placed(role: GateRole, log: Log, context: Context, *, formed: bool) -> RuleMatch | None:
     """Return that a gate found what it looks for, at the first line that names a place of the project's own.
 
     `formed`: only if the line begins with the place, as a list of findings does.
@@ -119,11 +119,11 @@ def _placed(role: GateRole, log: Log, context: Context, *, formed: bool) -> Find
         line = log.get(number)
         own = places(line, context.repo) if not formed or _ROLE["finding"].match(line) else []
         if own:
-            return Finding(_name(role), _FOUND[role], Level.WORDS, number, own[0])
+            return RuleMatch(_name(role), _FOUND[role], Level.WORDS, number, own[0])
     return None
 
 
-def of_tools(findings: list[Finding], log: Log, context: Context) -> list[Finding]:
+def of_tools(findings: list[RuleMatch], log: Log, context: Context) -> list[RuleMatch]:
     """Return the findings, with the errors that a tool raised in its own code read by what they say.
 
     A linter that dies of a broken configuration prints a stack trace as a test does, but none of its frames is the
@@ -134,12 +134,12 @@ def of_tools(findings: list[Finding], log: Log, context: Context) -> list[Findin
     return [_of_tool(finding, log) if _is_raised(finding) else finding for finding in findings]
 
 
-def _is_raised(finding: Finding) -> bool:
+def _is_raised(finding: RuleMatch) -> bool:
     traced = finding.rule in {"python.traceback", "trace.framed", "trace.head", "trace.typed-line"}
     return traced and finding.kind is FailureKind.RUNTIME_ERROR and finding.location is None
 
 
-def _of_tool(finding: Finding, log: Log) -> Finding:
+def _of_tool(finding: RuleMatch, log: Log) -> RuleMatch:
     line = log.get(finding.line)[:_LINE_MAX]
     if _MISSING["phrase"].search(line):
         return replace(finding, kind=FailureKind.ENVIRONMENT)

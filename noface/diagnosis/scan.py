@@ -12,7 +12,7 @@ from enum import Enum
 
 from noface.data import Patterns
 from noface.diagnosis.context import Context
-from noface.diagnosis.evidence import AlsoMatched, Finding, Reading
+from noface.diagnosis.evidence import AlsoMatched, Reading, RuleMatch
 from noface.diagnosis.places import exception_kind, is_own_module, place_near, place_of
 from noface.diagnosis.rules import Level, LineRule, NameRule, rule_book
 from noface.diagnosis.text import Log
@@ -63,7 +63,7 @@ def rule_id(rule: ProjectRule) -> str:
     return f"{OF_PROJECT}{rule.name}"
 
 
-def scan_project(project: ProjectRules, log: Log, context: Context) -> tuple[list[Finding], list[AlsoMatched]]:
+def scan_project(project: ProjectRules, log: Log, context: Context) -> tuple[list[RuleMatch], list[AlsoMatched]]:
     """Return the first match of each rule, and the rules that could not be tried.
 
     They see every line, also those that a reader has explained: the project says what its own output means.
@@ -81,10 +81,10 @@ def scan_project(project: ProjectRules, log: Log, context: Context) -> tuple[lis
     return findings, skipped
 
 
-def _project_finding(rule: ProjectRule, match: PatternMatch, log: Log, context: Context) -> Finding:
+def _project_finding(rule: ProjectRule, match: PatternMatch, log: Log, context: Context) -> RuleMatch:
     number = log.line_at(match.start)
     location = place_of(match.file, match.line, context.repo) if match.file else None
-    return Finding(
+    return RuleMatch(
         rule_id(rule),
         rule.kind,
         Level.DIAGNOSTIC,
@@ -94,7 +94,7 @@ def _project_finding(rule: ProjectRule, match: PatternMatch, log: Log, context: 
     )
 
 
-def decisive(findings: Sequence[Finding], *, tests_failed: bool) -> list[Finding]:
+def decisive(findings: Sequence[RuleMatch], *, tests_failed: bool) -> list[RuleMatch]:
     """Return the project's findings that win: over all evidence that is no stronger, and over all if they say so.
 
     A runner's own account of its tests is stronger than a rule without `even_in_tests`.
@@ -131,9 +131,9 @@ class _Lines:
         return line if self._left >= 0 else line[:_LONG]
 
 
-def scan(rules: tuple[LineRule, ...], log: Log, context: Context, owned: frozenset[int]) -> list[Finding]:
+def scan(rules: tuple[LineRule, ...], log: Log, context: Context, owned: frozenset[int]) -> list[RuleMatch]:
     """Return every rule's findings on lines that no reader owns, at most a few dozen a rule."""
-    findings: list[Finding] = []
+    findings: list[RuleMatch] = []
     lines = _Lines(log)
     for rule in rules:
         if (rule.tools and not context.tools & set(rule.tools)) or (rule.code and context.exit_code not in rule.code):
@@ -184,7 +184,7 @@ def _under_heading(log: Log, number: int, row: str, context: Context) -> str | N
     return None
 
 
-def _rule_finding(rule: LineRule, match: re.Match[str], number: int, log: Log, context: Context) -> Finding:
+def _rule_finding(rule: LineRule, match: re.Match[str], number: int, log: Log, context: Context) -> RuleMatch:
     groups = match.groupdict()
     kind = rule.kind
     if groups.get("exc"):
@@ -204,7 +204,7 @@ def _rule_finding(rule: LineRule, match: re.Match[str], number: int, log: Log, c
         location = place_near(log, number, context.repo)
     key = number + 1 if rule.below and log.get(number).endswith(":") and log.get(number + 1).strip() else number
     test = groups.get("test")
-    return Finding(rule.name, kind, rule.level, key, location, test, rule.even_in_tests, rule.only_in_tests)
+    return RuleMatch(rule.name, kind, rule.level, key, location, test, rule.even_in_tests, rule.only_in_tests)
 
 
 NAMES_MAX = 200

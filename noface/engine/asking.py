@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from noface.agents.base import RunPlace
-from noface.attempt.agent_logs import lost_usage
-from noface.attempt.agent_run import run_agent
 from noface.attempt.attempt import Attempt
 from noface.attempt.environment import AttemptEnvironment, AttemptProgress, Scope
 from noface.attempt.prepare import Preparation
-from noface.attempt.sessions import settle, write_order
+from noface.attempt.worker.agent_logs import lost_usage
+from noface.attempt.worker.agent_run import run_agent
+from noface.attempt.worker.sessions import settle, write_order
 from noface.diagnosis.agent_errors import page_instead
 from noface.diagnosis.known_causes import of_its_provider
 from noface.engine.changed_tests import about_tests

@@ -9,13 +9,13 @@ passed once it has been for as long as a run may take that is about to end by it
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from noface.attempt.agent_watch import PATIENCE_S
 from noface.attempt.environment import AttemptProgress
+from noface.attempt.worker.agent_watch import PATIENCE_S
 from noface.engine.context import Planning, RunContext
 from noface.engine.jobs import Jobs
 from noface.engine.prompt_context import history_of
 from noface.engine.readiness import is_unpriced
-from noface.model.actions import Ask, Run, WaitUntil, thinks
+from noface.model.actions import Ask, RunWorker, WaitUntil, thinks
 from noface.model.budget import (
     Allowance,
     Budget,
@@ -183,7 +183,7 @@ class RunLimits:
         match = re.fullmatch(r"stopped at the limit (max_\w+): \S+ of \S+", limit)  # and no refusal
         return passed.reason if passed is not None and match is not None and match[1] == passed.key else limit
 
-    def refuses(self, issue_id: str, action: Run | WaitUntil | Ask) -> bool:
+    def refuses(self, issue_id: str, action: RunWorker | WaitUntil | Ask) -> bool:
         """True if the run's budget cannot pay for the model that an action would run (I7)."""
         if not self._budget.limited or not action.model:
             return False

@@ -32,7 +32,7 @@ from noface.store.pull_requests import PullRequests
 from noface.store.questions import Questions
 from noface.store.reader import Reader
 from noface.store.spending import Spending
-from noface.trackers.base import Tracker
+from noface.trackers.base import IssueTracker
 
 _SECONDS_MAX = 0.5
 _SLOW_MAX = 3
@@ -131,7 +131,7 @@ class RunContext(Planning):
 
     run_id: str
     lock: RepositoryLock | None = None
-    tracker: Tracker
+    tracker: IssueTracker
     journal: Journal
     env: AttemptEnvironment
     announce: Announce

@@ -6,8 +6,8 @@ from enum import Enum, auto
 from functools import partial
 from typing import assert_never
 
-from noface.attempt.agent_run import missing_program
 from noface.attempt.run import run_attempt
+from noface.attempt.worker.agent_run import missing_program
 from noface.engine.advisors import Advisors
 from noface.engine.budget_guard import RunLimits, estimates
 from noface.engine.context import Planning, RunContext
@@ -27,7 +27,7 @@ from noface.model.actions import (
     Block,
     Land,
     RequestApproval,
-    Run,
+    RunWorker,
     Skip,
     WaitUntil,
     model_of,
@@ -229,7 +229,7 @@ def apply_action(
                 model = action.model if last is None else last.model
                 until = max(until, provider_away(context, model, last, until, action.reason).until)
             context.set_status(issue.id, IssueStatus.WAITING, action.reason, until)
-        case Run(instead_of=Absence() as absence):
+        case RunWorker(instead_of=Absence() as absence):
             provider_away(context, absence.model, last, absence.until, action.reason)
             context.set_status(issue.id, IssueStatus.READY, action.reason)
         case _:
@@ -330,10 +330,12 @@ class Dispatch:
             case WaitUntil(provider=False, until=until) if until > context.clock.now():
                 apply_action(context, self._landing, past, action)
                 return Begun.NOTHING
-            case Run(model=model) | WaitUntil(model=model) if model in context.unreachable:  # a person is asked already
+            case RunWorker(model=model) | WaitUntil(model=model) if (
+                model in context.unreachable
+            ):  # a person is asked already
                 limits.refused[issue.id] = f"stopped: {context.unreachable[model]}"
                 return Begun.UNPAID
-            case Run() | WaitUntil() | Ask() if limits.refuses(issue.id, action):
+            case RunWorker() | WaitUntil() | Ask() if limits.refuses(issue.id, action):
                 return Begun.UNPAID
             case Ask():
                 self._record(past, action)
@@ -343,13 +345,13 @@ class Dispatch:
                 allowance = limits.allowance(spec, past, due=due)
                 self._advisors.begin(past, action, context.reader.state(issue.id), allowance)
                 return Begun.QUESTION
-            case Run() | WaitUntil() if (red := self._red_main.why()) is not None:  # the work could not be proven
+            case RunWorker() | WaitUntil() if (red := self._red_main.why()) is not None:  # the work could not be proven
                 if self._red_main.patient():
                     self._red_main.wait(issue, red)
                 else:
                     apply_action(context, self._landing, past, Block(FailureKind.BASELINE_RED, red.message))
                 return Begun.NOTHING
-            case Run() | WaitUntil():
+            case RunWorker() | WaitUntil():
                 if (why := adopt_branch(context, issue, past.attempts)) is not None:
                     wait_for_person(context, past, why)
                     return Begun.NOTHING
@@ -368,13 +370,13 @@ class Dispatch:
         if last is not None and last.answer != action.name and last.epoch == past.epoch:
             self._context.journal.action(self._context.clock.now(), past.issue.id, last.number, action)
 
-    def _attempt(self, past: History, action: Run | WaitUntil, accept_failing: int | None) -> None:
+    def _attempt(self, past: History, action: RunWorker | WaitUntil, accept_failing: int | None) -> None:
         context, issue = self._context, past.issue
         note = context.reader.state(issue.id).note
         before = gone_on_with(past.attempts)  # its session may know no other workspace
         slot = self._jobs.take_slot(before.slot if before is not None else None)
         order, prompt_hash = make_order(context, past, action, slot, note, accept_failing)
-        learned = action.reason if isinstance(action, Run) and action.learned else ""
+        learned = action.reason if isinstance(action, RunWorker) and action.learned else ""
         notes = (*order.notes, learned) if learned else order.notes
         order = replace(order, allowance=self._limits.allowance(order.model, past), notes=notes)
         branch = branch_name(issue.id)

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from noface.attempt.agent_logs import session_files
 from noface.attempt.examine import unparsable
+from noface.attempt.worker.agent_logs import session_files
 from noface.engine.context import RunContext
 from noface.engine.prompt_context import attempt_directory
 from noface.errors import GitError

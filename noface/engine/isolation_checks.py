@@ -18,8 +18,8 @@ from pathlib import Path
 from noface.attempt.environment import LANDING_SLOT, Scope, Setup
 from noface.attempt.gating import main_task, run_gates
 from noface.attempt.isolation import checkouts, environments, gate_variables, home_of
-from noface.attempt.out_of_reach import closed_places, unseen_places
 from noface.attempt.prepare import Preparation, forget_setup
+from noface.attempt.worker.out_of_reach import closed_places, unseen_places
 from noface.engine.context import RunContext
 from noface.git.plumbing import store_text, tree_with
 from noface.git.refs import ZERO, RefUpdate

@@ -21,7 +21,7 @@ from noface.engine.worker_prompt import Given, prompt_data
 from noface.git.guarded import with_files_of
 from noface.git.refs import RefUpdate, hold_ref, slug
 from noface.git.submodules import submodules, unasked
-from noface.model.actions import Run, WaitUntil
+from noface.model.actions import RunWorker, WaitUntil
 from noface.model.attempt import AttemptOrder
 from noface.model.history import History
 from noface.model.issue import Issue
@@ -38,7 +38,12 @@ _DIGITS_MAX = 6
 
 
 def make_order(
-    context: RunContext, history: History, action: Run | WaitUntil, slot: int, note: str, accept_failing: int | None
+    context: RunContext,
+    history: History,
+    action: RunWorker | WaitUntil,
+    slot: int,
+    note: str,
+    accept_failing: int | None,
 ) -> tuple[AttemptOrder, str]:
     """Return the order for the attempt that `action` starts, and the hash of its prompt.
 

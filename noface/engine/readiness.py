@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.agents.base import AGENTS
-from noface.attempt.agent_run import missing_program
+from noface.attempt.worker.agent_run import missing_program
 from noface.data import table
 from noface.errors import EXIT_ATTENTION, EXIT_DONE
 from noface.git.filtered import filtered, left_unfiltered

@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.agents.base import OWN_SETTINGS, SESSION
-from noface.attempt.agent_logs import lost_run
 from noface.attempt.attempt import Attempt
 from noface.attempt.run import only_judged
-from noface.attempt.sessions import settle as settle_files
+from noface.attempt.worker.agent_logs import lost_run
+from noface.attempt.worker.sessions import settle as settle_files
 from noface.engine.asking import AGAIN, question_usage
 from noface.engine.context import RunContext
 from noface.engine.deaths import block_killer, died_unexplained, find_suspects
@@ -27,7 +27,7 @@ from noface.git.landing import landing, remove_own_ref_locks, settle, settle_for
 from noface.git.private_git_dir import config_text, write_if_new
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.removal import remove
-from noface.integrity.fsck_facts import Fault, Repair, RepairKind
+from noface.integrity.state.fsck_facts import Fault, Repair, RepairKind
 from noface.model.attempt import AttemptOrder, Interrupted, met
 from noface.model.budget import ESTIMATED
 from noface.model.taxonomy import INTERRUPTED, Cause, IssueStatus

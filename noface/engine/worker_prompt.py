@@ -18,7 +18,7 @@ from noface.engine.prompt_context import (
 from noface.errors import GitError
 from noface.integrity import leftovers, not_taken
 from noface.knowledge.hints import matched
-from noface.model.actions import Mode, Run, WaitUntil, action_instruction
+from noface.model.actions import Mode, RunWorker, WaitUntil, action_instruction
 from noface.model.attempt import PastAttempt, failure_of
 from noface.model.history import AdviceOutcome, History, Topic, Verdict
 from noface.model.quoting import one_line
@@ -53,7 +53,7 @@ class Given:
 
 
 def prompt_data(
-    context: RunContext, history: History, action: Run | WaitUntil, start: StartPoint, given: Given
+    context: RunContext, history: History, action: RunWorker | WaitUntil, start: StartPoint, given: Given
 ) -> tuple[Situation, PromptData]:
     """Return what the prompt of the attempt that `action` starts is for, and made of."""
     issue, settings = history.issue, context.settings

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import Protocol
 
 from noface.forge.rules import RuleRefusal
-from noface.model.pull_request import Check, PullDraft, PullRequest, Review
+from noface.model.pull_request import Check, PullDraft, PullRequest, PullReview
 
 
 class Forge(Protocol):
@@ -55,13 +55,13 @@ class Forge(Protocol):
     def log(self, check: Check) -> str:
         """Return the log of a failed check: of a workflow's job the failed step's lines; "" if there is none."""
 
-    def reviews(self, number: int) -> tuple[Review, ...]:
+    def reviews(self, number: int) -> tuple[PullReview, ...]:
         """Return the reviews of a pull request with their comments, oldest first; its plain comments count as some.
 
         Comments are marked whose threads people have resolved.
         """
 
-    def see(self, review: Review) -> None:
+    def see(self, review: PullReview) -> None:
         """Show its author that what somebody wrote was heard."""
 
     def ask_again(self, number: int, logins: Collection[str]) -> None:

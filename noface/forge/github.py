@@ -18,7 +18,7 @@ from noface.forge.parse import Object
 from noface.forge.people import People
 from noface.forge.rest import NOT_FOR_US, Client, RefusedError
 from noface.forge.rules import BranchRule, RuleRefusal, may_bypass, refusals, rules_of, wants_linear
-from noface.model.pull_request import Check, PullDraft, PullRequest, PullState, Review
+from noface.model.pull_request import Check, PullDraft, PullRequest, PullReview, PullState
 from noface.model.quoting import short
 
 _FORBIDDEN = 403
@@ -193,7 +193,7 @@ class GithubForge:
                 raise error  # noqa: TRY201 - why there is no log, not why there is nothing instead of it
             return summary
 
-    def reviews(self, number: int) -> tuple[Review, ...]:
+    def reviews(self, number: int) -> tuple[PullReview, ...]:
         """Return the reviews of a pull request with their comments, oldest first; its plain comments count as some.
 
         noface's own comments are left out by their mark: its token may be a person's, who has a say as well.
@@ -224,7 +224,7 @@ class GithubForge:
                 return
         self._client.post(path, {"body": body})
 
-    def see(self, review: Review) -> None:
+    def see(self, review: PullReview) -> None:
         """Show its author that what somebody wrote was heard; a review's own text takes no 👀 by REST."""
         for comment in review.comments:
             show_eyes(self._client, "pulls", comment.id)

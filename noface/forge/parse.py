@@ -14,8 +14,8 @@ from noface.model.pull_request import (
     Check,
     CheckState,
     PullRequest,
+    PullReview,
     PullState,
-    Review,
     ReviewComment,
     ReviewState,
 )
@@ -222,7 +222,7 @@ _STATES = {
 
 def reviews(
     given: Iterable[Object], comments: Iterable[Object], plain: Iterable[Object]
-) -> Iterator[tuple[Review, Object]]:
+) -> Iterator[tuple[PullReview, Object]]:
     """Yield reviews, comments on lines that no review holds, and plain comments, each with what it was made of.
 
     A review that its author has not sent yet (PENDING) is nobody else's to read.
@@ -244,8 +244,8 @@ def reviews(
         yield replace(review, commit=""), comment
 
 
-def _review(source: Object, state: ReviewState, at: float | None) -> Review:
-    return Review(
+def _review(source: Object, state: ReviewState, at: float | None) -> PullReview:
+    return PullReview(
         id=number(source, "id"),
         author=author_of(source),
         state=state,

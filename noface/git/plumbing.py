@@ -12,9 +12,9 @@ from noface.git.objects import NewHistory, ObjectReader, TreeDiff, parse_diff, p
 from noface.git.private_git_dir import make_private_git_dir
 from noface.git.refs import FETCHED, RefUpdate, RefWriter
 from noface.git.repository import Repository
-from noface.integrity.fsck_facts import LandedCommit
-from noface.integrity.landed import TrailedCommit, landing_in
 from noface.integrity.named_files import Tree
+from noface.integrity.state.fsck_facts import LandedCommit
+from noface.integrity.state.landed import TrailedCommit, landing_in
 from noface.model.attempt import ABSENT, FileChange
 
 _ARGUMENT_BYTES_MAX = 100_000
@@ -315,7 +315,7 @@ class Plumbing:
             yield path, mode, oid
 
     def landings(self, name: str = "", *, first_parent: bool = True) -> tuple[LandedCommit, ...]:
-        """Return noface's landings, oldest first: of main's first parents, or of a range's (integrity/landed.py)."""
+        """Return noface's landings, oldest first: of main's first parents, or a range's (integrity/state/landed.py)."""
         options = (*(("--first-parent",) if first_parent else ()), "--reverse", *_CLAIMS)
         text = self.git.ask("log", *options, name or self.repository.main, "--")
         claims = [_claimed(line) for line in text.split("\n") if line]

@@ -11,7 +11,7 @@ from noface.git.fast_forward import cut_off
 from noface.git.plumbing import Plumbing
 from noface.git.private_git_dir import config_text
 from noface.git.worktrees import worktrees
-from noface.integrity.fsck_facts import GitFacts, LandedCommit, LockFile, MainMove
+from noface.integrity.state.fsck_facts import GitFacts, LandedCommit, LockFile, MainMove
 from noface.process.files import read_regular
 
 _PREFIXES = ("refs/noface/", "refs/heads/noface/")

@@ -52,7 +52,7 @@ class Absence:
 
 
 @dataclass(frozen=True, slots=True)
-class Run(_Named):
+class RunWorker(_Named):
     """Run a worker. `instead_of` is the absent model that a SWITCH stands in for.
 
     `learned`: the record of earlier issues chose the model, and the reason says how; it is noted of the attempt.
@@ -168,7 +168,7 @@ class Land(_Named):
 Terminal = Block | Land | Skip | RequestApproval | AwaitIssues
 """Here noface stops, until a person or another issue has done something."""
 
-Action = Run | Ask | WaitUntil | Terminal
+Action = RunWorker | Ask | WaitUntil | Terminal
 
 NAMES: tuple[str, ...] = (
     *(mode.value for mode in Mode),
@@ -180,12 +180,12 @@ NAMES: tuple[str, ...] = (
 
 def model_of(action: Action) -> str:
     """Return the model that an action puts to work, asks or waits for; "" if it needs none."""
-    return action.model if isinstance(action, Run | Ask | WaitUntil) else ""
+    return action.model if isinstance(action, RunWorker | Ask | WaitUntil) else ""
 
 
 def thinks(action: Action) -> bool:
     """True if an action leads to a run with extended thinking."""
-    return isinstance(action, Run | WaitUntil) and action.think
+    return isinstance(action, RunWorker | WaitUntil) and action.think
 
 
 def action_instruction(name: str, *, from_main: bool = False) -> str:

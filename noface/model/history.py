@@ -162,7 +162,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Approval:
+class Decided:
     """A person's decision on what attempt `attempt` asked for (its landing, or wider paths)."""
 
     attempt: int
@@ -216,7 +216,7 @@ class History:
     attempts: tuple[PastAttempt, ...] = ()
     epoch: int = 0
     advice: tuple[Advice, ...] = ()
-    approvals: tuple[Approval, ...] = ()
+    approvals: tuple[Decided, ...] = ()
     model: str | None = None
     attempts_max: int | None = None
     unanswered: Spent = field(default_factory=Spent)
@@ -262,6 +262,6 @@ class History:
         answers = (advice for advice in reversed(self.asked) if advice.topic is topic and advice.after == after)
         return next(answers, None)
 
-    def verdict(self, attempt: int) -> Approval | None:
+    def verdict(self, attempt: int) -> Decided | None:
         """Return what a person decided on an attempt, None before it."""
         return next((approval for approval in reversed(self.approvals) if approval.attempt == attempt), None)

@@ -59,7 +59,7 @@ class ReviewComment:
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class PullReview:
     """A review of a pull request. `commit` is the head it was given for.
 
     `trusted`: its author may decide, by write access or by [tracker] authors. Others' words never reach a model.

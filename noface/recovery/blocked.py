@@ -14,7 +14,7 @@ from itertools import groupby
 
 from noface.data import table
 from noface.integrity.covered import SURROUNDINGS
-from noface.integrity.diff_names import UnfitRule
+from noface.integrity.diff.names import UnfitRule
 from noface.integrity.judges import Part, part_of
 from noface.integrity.not_taken import named_in
 from noface.integrity.tampering import BY_BODY, BY_MAIN

@@ -17,7 +17,7 @@ from noface.model.taxonomy import Category
 from noface.model.worker_run import ReportStatus
 from noface.recovery.named import entries, evident, statements, untouched
 from noface.recovery.partly_done import said_left
-from noface.recovery.retry_policy import Roles
+from noface.recovery.retry_policy import RoleModels
 
 FURTHER_MAX = 2
 """So often a model's look makes a further part of what is missing; then a person is asked."""
@@ -40,7 +40,7 @@ def missing(history: History) -> str:
     return looks[-1].text or looks[-1].cause if looks and looks[-1].strategy == MISSING else ""
 
 
-def closed_or_looked_at(history: History, roles: Roles, away: Mapping[str, float], now: float) -> Action | None:
+def closed_or_looked_at(history: History, roles: RoleModels, away: Mapping[str, float], now: float) -> Action | None:
     """Decide on an issue all of whose parts have landed; None for any other."""
     looks = _looks(history)
     if looks is None:

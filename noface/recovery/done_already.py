@@ -5,7 +5,7 @@ is green on main closes it without a person.
 """
 
 from noface.diagnosis.agent import claims_done
-from noface.model.actions import Action, Mode, RequestApproval, Run, Skip
+from noface.model.actions import Action, Mode, RequestApproval, RunWorker, Skip
 from noface.model.attempt import failure_of
 from noface.model.failure import Failure
 from noface.model.history import Verdict
@@ -80,5 +80,7 @@ def closed_or_asked(state: PolicyState) -> Action | None:
         return climb(state, why="a person says that it is not done")
     if looks < _LOOKS:
         model = same_model(state.attempts, state.ladder)
-        return Run(Mode.FEEDBACK, model, "it is said to be done already: one more look; nothing is charged", last.think)
+        return RunWorker(
+            Mode.FEEDBACK, model, "it is said to be done already: one more look; nothing is charged", last.think
+        )
     return RequestApproval(failure.kind, f"{looks} workers found nothing to do: {failure.message}", done=True)

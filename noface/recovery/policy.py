@@ -84,7 +84,7 @@ from noface.model.actions import (
     Block,
     Mode,
     RequestApproval,
-    Run,
+    RunWorker,
     WaitUntil,
     model_of,
     thinks,
@@ -127,7 +127,7 @@ from noface.recovery.retry_policy import (
     REJECTED_BY_PERSON,
     REJECTED_BY_REVIEWER,
     Policy,
-    Roles,
+    RoleModels,
     Rung,
 )
 from noface.recovery.rules_charged import by_strategy, recover, same_again
@@ -164,7 +164,7 @@ def next_action(
         return paid if refused else landing(history, policy, last, away, now)
     if paid is not action and isinstance(action, Ask) and action.topic is not Topic.REVIEW:
         breakdown, review = replace(policy.breakdown, enabled=False), replace(policy.review, judge=None)
-        unasked = replace(policy, roles=Roles(), reflect=False, breakdown=breakdown, review=review)
+        unasked = replace(policy, roles=RoleModels(), reflect=False, breakdown=breakdown, review=review)
         return next_action(history, unasked, now, jitter, away, estimates)
     return paid
 
@@ -178,7 +178,7 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
     if not attempts:
         first = ladder[0]
         why = first.why if first.begins else "first attempt: the ladder's first step"
-        return Run(Mode.FIRST, first.model, why, think=first.think, learned=first.begins)
+        return RunWorker(Mode.FIRST, first.model, why, think=first.think, learned=first.begins)
     attempts = _as_decided(history, attempts)
     last = attempts[-1]
     if last.outcome == PASSED:
@@ -195,12 +195,12 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
         unasked = may_land and history.verdict(last.number) is None
         return RequestApproval(failure.kind, f"{limit.reason}; {failure.message}") if unasked else limit
     if last.outcome == INTERRUPTED:
-        return Run(Mode.SAME, same_model(attempts, ladder), _why_again(last), think=last.think)
+        return RunWorker(Mode.SAME, same_model(attempts, ladder), _why_again(last), think=last.think)
     state = PolicyState(history, policy, ladder, judged, failure)
     if failure.category is Category.ENVIRONMENT and not last.charged:
         other = instead_of(last.model, judged, history, policy) if of_the_model(failure) else None
         if other is not None:
-            return Run(
+            return RunWorker(
                 Mode.SAME, other, f"{failure.kind}: {last.model} cannot be used here, {other} works in its place"
             )
         return outside(state, now) or Block(failure.kind, _why_nothing_mends(failure, last.model, policy))
@@ -281,7 +281,7 @@ def _payable(action: Action, history: History, policy: Policy, estimates: Estima
 
 
 def _with_usable_model(action: Action, history: History, policy: Policy) -> Action:
-    if not isinstance(action, Run) or (action.mode in (Mode.FIRST, Mode.SWITCH) and not policy.unreachable):
+    if not isinstance(action, RunWorker) or (action.mode in (Mode.FIRST, Mode.SWITCH) and not policy.unreachable):
         return action
     judged = tuple(attempt for attempt in history.current if attempt.outcome != INTERRUPTED)
     return replaced(action, judged, history, policy)
@@ -290,9 +290,9 @@ def _with_usable_model(action: Action, history: History, policy: Policy) -> Acti
 def _standing_in(action: Action, policy: Policy, away: Mapping[str, float], now: float) -> Action:
     """Let a model of the same tier work where the one chosen waits for its provider."""
     match action:
-        case Run(mode=Mode.SWITCH) | WaitUntil(provider=False):
+        case RunWorker(mode=Mode.SWITCH) | WaitUntil(provider=False):
             return action
-        case Run() | WaitUntil():
+        case RunWorker() | WaitUntil():
             pass
         case _:
             return action
@@ -363,10 +363,10 @@ def _again(state: PolicyState, now: float) -> Action | None:
         return answer
     if failure.rule == PARTLY_DONE and len(free_parts(attempts)) <= PARTS_MAX:
         model, why = same_model(attempts, state.ladder), "part of it is done and passes: the rest is next, for nothing"
-        return Run(Mode.SAME, model, why, think=state.last.think)
+        return RunWorker(Mode.SAME, model, why, think=state.last.think)
     if failure.rule == LEFT_IN:
         why = "it passed; its worker is told once of what it may have forgotten in it, for nothing"
-        return Run(Mode.SAME, same_model(attempts, state.ladder), why, think=state.last.think)
+        return RunWorker(Mode.SAME, same_model(attempts, state.ladder), why, think=state.last.think)
     diagnosis = state.advised(Topic.DIAGNOSIS)
     if diagnosis is not None and diagnosis.strategy == DiagnosisStrategy.SAME:
         return same_again(state, diagnosis, now)
@@ -388,7 +388,7 @@ def _again(state: PolicyState, now: float) -> Action | None:
         return Ask(Topic.MERGE_CONFLICT, resolver, reason)
     model = same_model(attempts, state.ladder)
     if failure.kind is FailureKind.OUTPUT_FORMAT:
-        return Run(
+        return RunWorker(
             Mode.SAME,
             model,
             "the answer was malformed: once more with a reminder of its form",
@@ -398,7 +398,7 @@ def _again(state: PolicyState, now: float) -> Action | None:
     if failure.kind is FailureKind.MERGE_CONFLICT:
         where = some(failure.evidence, 3) or "the same files"
         why = f"main moved into {where} meanwhile: it works alone the next time; nothing is charged"
-    return Run(Mode.SAME, model, why, think=state.last.think)
+    return RunWorker(Mode.SAME, model, why, think=state.last.think)
 
 
 def _without_transient(attempts: Attempts) -> Attempts:
@@ -416,7 +416,7 @@ def _changes_asked_for(state: PolicyState) -> Action:
     if rounds >= most:
         return Block(state.failure.kind, f"the reviewer has asked for changes {rounds} times")
     model = same_model(state.attempts, state.ladder)
-    return Run(
+    return RunWorker(
         Mode.FEEDBACK, model, f"the reviewer asks for changes (round {rounds} of {most})", think=state.last.think
     )
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from noface.diagnosis.check import PULL_QUESTION
-from noface.model.actions import Block, Mode, Run
+from noface.model.actions import Block, Mode, RunWorker
 from noface.model.attempt import AttemptReport, Interrupted, Judged, PastAttempt, failure_of
 from noface.model.failure import DISK_SEEMS_FULL, OUTSIDE_CAUSE, SETUP_PASSING, Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
@@ -247,7 +247,7 @@ def _floor(tier: int, ladder: tuple[Rung, ...], least: int) -> int:
     return high_enough[0] if high_enough else len(ladder) - 1
 
 
-def climb(state: PolicyState, how: Strategy = Strategy.FEEDBACK, why: str = "") -> Run | Block:
+def climb(state: PolicyState, how: Strategy = Strategy.FEEDBACK, why: str = "") -> RunWorker | Block:
     """Return the next worker run: the ladder's rung, and on the same rung what `how` says. `why` begins the reason."""
     ladder, failure = state.ladder, state.failure
     reached = max(attempt.tier for attempt in state.attempts)
@@ -257,7 +257,7 @@ def climb(state: PolicyState, how: Strategy = Strategy.FEEDBACK, why: str = "") 
     return _on(state, index, how, why or str(failure.kind))
 
 
-def climb_higher(state: PolicyState, why: str) -> Run | None:
+def climb_higher(state: PolicyState, why: str) -> RunWorker | None:
     """Return the run on the next rung above the last attempt's, None if there is none."""
     ladder = state.ladder
     used = rung_used(state.attempts, ladder)
@@ -281,28 +281,28 @@ def same_model(attempts: Attempts, ladder: tuple[Rung, ...]) -> str:
     return last if any(rung.model == last for rung in ladder) else ladder[rung_index(attempts, ladder)].model
 
 
-def _on(state: PolicyState, index: int, how: Strategy, why: str) -> Run:
+def _on(state: PolicyState, index: int, how: Strategy, why: str) -> RunWorker:
     rung, last = state.ladder[index], state.last
     cause = f"no progress: {why}" if without_progress(state.charged) > 1 else why
     if alternating(state.charged):
         cause = f"no progress, the same two in turn: {why}"
     if rung.think and not last.think:
-        return Run(
+        return RunWorker(
             Mode.THINK, rung.model, f"{cause}: {rung.model} thinks longer, with everything learned so far", think=True
         )
     if rung.model != last.model and rung.tier >= last.tier and not _stood_in(state, rung):
         left = next((one.why for one in state.ladder[:index] if one.model == last.model and one.why), "")
         why = f"{cause}: next step, {rung.model}{f'; {left}' if left else ''}"
-        return Run(Mode.ESCALATE, rung.model, why, think=rung.think)
+        return RunWorker(Mode.ESCALATE, rung.model, why, think=rung.think)
     match how:
         case Strategy.CONTEXT:
-            return Run(Mode.CONTEXT, rung.model, f"{cause}: once more, with what noface knows", think=rung.think)
+            return RunWorker(Mode.CONTEXT, rung.model, f"{cause}: once more, with what noface knows", think=rung.think)
         case Strategy.REDUCE:
-            return Run(Mode.REDUCE, rung.model, f"{cause}: a smaller step", think=rung.think)
+            return RunWorker(Mode.REDUCE, rung.model, f"{cause}: a smaller step", think=rung.think)
         case Strategy.THINK:
-            return Run(Mode.THINK, rung.model, f"{cause}: {rung.model} thinks longer", think=True)
+            return RunWorker(Mode.THINK, rung.model, f"{cause}: {rung.model} thinks longer", think=True)
         case _:
-            return Run(Mode.FEEDBACK, rung.model, f"{cause}: once more, with feedback", think=rung.think)
+            return RunWorker(Mode.FEEDBACK, rung.model, f"{cause}: once more, with feedback", think=rung.think)
 
 
 def _stood_in(state: PolicyState, rung: Rung) -> bool:
@@ -353,7 +353,7 @@ def instead_of(model: str, judged: Attempts, history: History, policy: Policy) -
     return next((name for name in names if name != model and name not in broken), None)
 
 
-def replaced(action: Run, judged: Attempts, history: History, policy: Policy) -> Run:
+def replaced(action: RunWorker, judged: Attempts, history: History, policy: Policy) -> RunWorker:
     """Return a worker's action with a usable model, where its own has shown that it is none."""
     if action.model not in unusable(judged, policy):
         return action

@@ -29,7 +29,7 @@ from noface.model.actions import (
     Block,
     Mode,
     RequestApproval,
-    Run,
+    RunWorker,
     Skip,
     Terminal,
     WaitUntil,
@@ -88,7 +88,7 @@ class Trouble:
         charged = self.charged(number - 1)
         return Failure(self.kind, "<message>", rule="simulated", signature=text, charged=charged)
 
-    def attempt(self, number: int, action: Run | WaitUntil, tiers: Mapping[str, int], now: float) -> PastAttempt:
+    def attempt(self, number: int, action: RunWorker | WaitUntil, tiers: Mapping[str, int], now: float) -> PastAttempt:
         """Return attempt `number` as it failed, begun by `action`."""
         model, failure = action.model, self.failure(number)
         changes = self.kind is not FailureKind.NO_DIFF
@@ -229,7 +229,7 @@ def course(
             history = replace(history, advice=(*history.advice, answer(action, after)))
             continue
         now += wait_s
-        if isinstance(action, Run) and action.instead_of is not None:
+        if isinstance(action, RunWorker) and action.instead_of is not None:
             away[action.instead_of.model] = action.instead_of.until
         history = replace(history, attempts=(*history.attempts, trouble.attempt(after + 1, action, tiers, now)))
     return SimulatedIssue(trouble, tuple(steps), history)
@@ -438,7 +438,7 @@ def _decided(then: History, recorded: Recorded, given: tuple[Advice, ...], polic
 
 
 def _answer(action: Action, asked: tuple[Topic, ...]) -> ComparedDecision:
-    if not isinstance(action, Run | WaitUntil):
+    if not isinstance(action, RunWorker | WaitUntil):
         return ComparedDecision(action.name, action.reason, asked)
     return ComparedDecision(action.name, action.reason, asked, action.model, action.think)
 

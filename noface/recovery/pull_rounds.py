@@ -23,8 +23,8 @@ from noface.model.pull_request import (
     CheckState,
     LandingRules,
     PullRequest,
+    PullReview,
     PullState,
-    Review,
 )
 from noface.model.quoting import some
 from noface.recovery.polling import LONGEST_S, Pace
@@ -119,7 +119,7 @@ class Look:
 
     pull: PullRequest
     checks: tuple[Check, ...] = ()
-    reviews: tuple[Review, ...] = ()
+    reviews: tuple[PullReview, ...] = ()
     on_base: tuple[Check, ...] = ()
     main: str = ""
     login: str = ""
@@ -178,7 +178,7 @@ class RoundDue:
     """What is to be answered. `allowed` is False if the rounds are used up and a person is to be asked instead."""
 
     checks: tuple[Check, ...]
-    reviews: tuple[Review, ...]
+    reviews: tuple[PullReview, ...]
     reason: str
     allowed: bool = True
 

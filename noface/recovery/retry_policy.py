@@ -148,7 +148,7 @@ def _beginning_with(model: str, rungs: tuple[Rung, ...], tiers: Mapping[str, int
 
 
 @dataclass(frozen=True, slots=True)
-class Roles:
+class RoleModels:
     """The models that are asked rather than put to work; None if nobody is named."""
 
     planner: str | None = None
@@ -200,7 +200,7 @@ class Policy:
     backoff_max_s: float = 900.0
     alternatives: tuple[str, ...] = ()
     strategies: tuple[tuple[FailureKind, Strategy], ...] = ()
-    roles: Roles = field(default_factory=Roles)
+    roles: RoleModels = field(default_factory=RoleModels)
     reflect: bool = False
     strategies_max: int = 3
     diagnose_after: int = 2

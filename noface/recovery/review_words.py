@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from noface.model.publication import COMMANDS
-from noface.model.pull_request import Review, ReviewComment, ReviewState
+from noface.model.pull_request import PullReview, ReviewComment, ReviewState
 from noface.model.quoting import short
 
 OURS = "<!-- noface"
@@ -23,7 +23,7 @@ _THANKS = re.compile(
 )
 
 
-def approved(reviews: tuple[Review, ...]) -> tuple[str, ...]:
+def approved(reviews: tuple[PullReview, ...]) -> tuple[str, ...]:
     """Return who approves, by the last verdict of each."""
     verdicts: dict[str, ReviewState] = {}
     for review in reviews:
@@ -32,7 +32,7 @@ def approved(reviews: tuple[Review, ...]) -> tuple[str, ...]:
     return tuple(author for author, state in verdicts.items() if state is ReviewState.APPROVED)
 
 
-def asking(reviews: tuple[Review, ...], answered: Collection[str], login: str = "") -> tuple[Review, ...]:
+def asking(reviews: tuple[PullReview, ...], answered: Collection[str], login: str = "") -> tuple[PullReview, ...]:
     """Return the reviews that ask for something and have not been answered, oldest first.
 
     Only those of people who may decide: nobody else's words reach a model. A request for changes counts until its
@@ -50,12 +50,12 @@ def asking(reviews: tuple[Review, ...], answered: Collection[str], login: str = 
     )
 
 
-def review_key(review: Review) -> str:
+def review_key(review: PullReview) -> str:
     """Return what tells a review from others, and from a plain comment that happens to have its number."""
     return f"{review.id}" if review.commit else f"{review.id}c"
 
 
-def _asks(review: Review, login: str) -> bool:
+def _asks(review: PullReview, login: str) -> bool:
     match review.state:
         case ReviewState.CHANGES_REQUESTED:
             settled = bool(review.comments) and not review.text.strip() and not _on_files(review)
@@ -69,13 +69,13 @@ def _asks(review: Review, login: str) -> bool:
             return False
 
 
-def _on_files(review: Review) -> tuple[ReviewComment, ...]:
+def _on_files(review: PullReview) -> tuple[ReviewComment, ...]:
     """Return a review's own comments that are not settled: those of others that hang on it are none of its words."""
     own = (c for c in review.comments if c.author == review.author and not c.resolved)
     return tuple(c for c in own if c.text.strip() and OURS not in c.text)
 
 
-def without_talk(review: Review, login: str) -> Review:
+def without_talk(review: PullReview, login: str) -> PullReview:
     """Return a review without what people say to each other on lines: to somebody else, or thanks for an answer."""
     name = f"@{login.removesuffix('[bot]')}".lower()
     kept = (c for c in review.comments if not (_to_others(c.text, name) or (_is_reply(c) and _only_thanks(c.text))))
@@ -107,7 +107,7 @@ def _speaks_to_noface(text: str, login: str) -> bool:
     return words[:1] == [COMMAND] or mentions
 
 
-def command_of(review: Review) -> tuple[str, str] | None:
+def command_of(review: PullReview) -> tuple[str, str] | None:
     """Return the command that a plain comment on a pull request is, with what follows it, None for other words."""
     words = review.text.split(maxsplit=2)
     if review.commit or len(words) < _COMMAND_WORDS or words[0] != COMMAND:
@@ -116,19 +116,19 @@ def command_of(review: Review) -> tuple[str, str] | None:
     return (word, " ".join(words[2:])) if word in COMMANDS else None
 
 
-def words_of(review: Review) -> str:
+def words_of(review: PullReview) -> str:
     """Return what a plain comment on a pull request says to noface behind `/noface`, "" if it does not begin so."""
     words = review.text.strip()
     return words.removeprefix(COMMAND).strip() if not review.commit and words.split()[:1] == [COMMAND] else ""
 
 
-def unheard(reviews: tuple[Review, ...], answered: Collection[str]) -> tuple[Review, ...]:
+def unheard(reviews: tuple[PullReview, ...], answered: Collection[str]) -> tuple[PullReview, ...]:
     """Return the plain comments for noface that nothing was done about, by people who may decide, oldest first."""
     mine = (review for review in reviews if review.trusted and review_key(review) not in answered)
     return tuple(review for review in mine if words_of(review) and OURS not in review.text)
 
 
-def only_asks(review: Review) -> bool:
+def only_asks(review: PullReview) -> bool:
     """True if all that a review says is questions, and its state asks for no change."""
     texts = [review.text, *(comment.text for comment in _on_files(review))]
     return review.state is ReviewState.COMMENTED and all(map(_is_question, filter(str.strip, texts)))
@@ -140,7 +140,7 @@ def _is_question(text: str) -> bool:
     return bool(lines) and lines[-1].rstrip("*_ )").endswith("?")
 
 
-def points_text(reviews: tuple[Review, ...]) -> str:
+def points_text(reviews: tuple[PullReview, ...]) -> str:
     """Return what reviewers ask for as the next worker reads it, with file and line, and the label of each comment."""
     labels = {comment: label for label, comment, *_ in labelled(reviews) if comment}
     parts = []
@@ -155,7 +155,7 @@ def points_text(reviews: tuple[Review, ...]) -> str:
     return "\n\n".join(parts)
 
 
-def labelled(reviews: tuple[Review, ...]) -> tuple[tuple[str, int, str, str], ...]:
+def labelled(reviews: tuple[PullReview, ...]) -> tuple[tuple[str, int, str, str], ...]:
     """Return what is answered on the pull request: label, thread (0 for what stands on none), path and author."""
     found: dict[int, tuple[str, int, str, str]] = {}
     for review in reviews:
@@ -178,7 +178,7 @@ def _bounded(text: str) -> str:
     return cut.replace("\r\n", "\n").replace("\n", "\n  ")
 
 
-def first_words(reviews: tuple[Review, ...], chars_max: int = 200) -> str:
+def first_words(reviews: tuple[PullReview, ...], chars_max: int = 200) -> str:
     """Return the first thing that reviewers ask for, on one line."""
     for review in reviews:
         texts = (review.text, *(f"{_place(comment)}{comment.text}" for comment in _on_files(review)))

@@ -3,7 +3,7 @@
 from noface.diagnosis.known_causes import KnownCause, access_refused_of, known_cause
 from noface.diagnosis.missing_library import library_of
 from noface.integrity.build_output import generated
-from noface.model.actions import Action, Ask, Block, Mode, RequestApproval, Run, Skip, WaitUntil
+from noface.model.actions import Action, Ask, Block, Mode, RequestApproval, RunWorker, Skip, WaitUntil
 from noface.model.attempt import PastAttempt
 from noface.model.history import Advice, AdviceOutcome, Topic, Verdict
 from noface.model.taxonomy import Category, FailureKind, Strategy
@@ -353,7 +353,7 @@ def _follow(state: PolicyState, advice: Advice, now: float) -> Action | None:
 
 def same_again(state: PolicyState, advice: Advice, now: float) -> Action:
     """Return the same run once more, after the delay that the diagnosis names: the ladder is not climbed for it."""
-    retry = Run(
+    retry = RunWorker(
         Mode.SAME,
         same_model(state.attempts, state.ladder),
         f"diagnosis: the same again, since it was not the work: {advice.cause}",
@@ -362,7 +362,7 @@ def same_again(state: PolicyState, advice: Advice, now: float) -> Action:
     return _later(state, retry, advice.delay_s, now, advice.cause)
 
 
-def _later(state: PolicyState, retry: Run | Block, delay_s: float | None, now: float, cause: str) -> Action:
+def _later(state: PolicyState, retry: RunWorker | Block, delay_s: float | None, now: float, cause: str) -> Action:
     """Return a worker run, or the wait before it."""
     until = state.last.finished_at + (delay_s or 0.0)
     if until <= now or isinstance(retry, Block):

@@ -8,7 +8,7 @@ is full the engine ends the run, and the issue goes on with the next one.
 from collections.abc import Mapping
 
 from noface.diagnosis.known_causes import final_error
-from noface.model.actions import Absence, Action, Block, Mode, Run, WaitUntil
+from noface.model.actions import Absence, Action, Block, Mode, RunWorker, WaitUntil
 from noface.model.failure import DISK_FULL
 from noface.model.taxonomy import FailureKind, Strategy
 from noface.recovery.policy_state import (
@@ -46,7 +46,7 @@ def wait(state: PolicyState, now: float, jitter: float, away: Mapping[str, float
         for other in policy.stand_ins(last.model):
             if away.get(other, now) <= now and _tries(state, other) == 0:
                 reason = f"{failure.kind}: {other} is of the same tier and works meanwhile"
-                return Run(Mode.SWITCH, other, reason, last.think, Absence(last.model, until))
+                return RunWorker(Mode.SWITCH, other, reason, last.think, Absence(last.model, until))
     most = policy.transient_retries
     if most is not None and tries > most:
         return Block(failure.kind, f"still {failure.kind} after {most} retries")
@@ -74,10 +74,10 @@ def outside(state: PolicyState, now: float) -> Action | None:
     failure, last = state.failure, state.last
     model = same_model(state.attempts, state.ladder)
     if failure.rule == DISK_FULL:
-        return Run(Mode.SAME, model, "the disk was full; nothing is charged", think=last.think)
+        return RunWorker(Mode.SAME, model, "the disk was full; nothing is charged", think=last.think)
     if failure.kind is FailureKind.BASELINE_RED and state.policy.strategy(failure.kind) is Strategy.WAIT:
         times = trailing(state.attempts, lambda attempt: attempt.outcome == failure.kind)
-        return Run(Mode.SAME, model, _ONCE_GREEN, think=last.think) if times <= RED_MAINS_MAX else None
+        return RunWorker(Mode.SAME, model, _ONCE_GREEN, think=last.think) if times <= RED_MAINS_MAX else None
     if failure.rule not in OUTSIDE or last.charged:
         return None
     repeat = outside_failures(state.attempts)
@@ -88,4 +88,4 @@ def outside(state: PolicyState, now: float) -> Action | None:
     reason = f"it lies outside the work: repeat {repeat} of {OUTSIDE_REPEATS_MAX}, nothing is charged"
     if until > now:
         return WaitUntil(model, until, reason, think=last.think, provider=False)
-    return Run(Mode.SAME, model, reason, think=last.think)
+    return RunWorker(Mode.SAME, model, reason, think=last.think)

@@ -15,7 +15,7 @@ from noface.gates.run import log_names
 from noface.git.plumbing import Plumbing
 from noface.model.failure import Failure
 from noface.model.gate import GateSpec
-from noface.model.pull_request import Check, CheckState, LandingRules, PullRequest, PullState, Review
+from noface.model.pull_request import Check, CheckState, LandingRules, PullRequest, PullReview, PullState
 from noface.recovery.pull_answers import HOW, Replies
 from noface.recovery.pull_rounds import (
     CommittedThere,
@@ -160,7 +160,7 @@ def _shown(eyes: PullReader, followed: Followed, before: Look | None) -> Look:
     return replace(look, checks=checks, reviews=reviews, on_base=on_base, unchanged=unchanged)
 
 
-def _reviews(eyes: PullReader, number: int) -> tuple[Review, ...]:
+def _reviews(eyes: PullReader, number: int) -> tuple[PullReview, ...]:
     """Return the reviews of a pull request, their words without secrets, and without what people say to each other."""
     mask = eyes.masker.text
     reviews = (without_talk(review, eyes.login) for review in eyes.forge.reviews(number))

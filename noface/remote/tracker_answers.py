@@ -19,7 +19,6 @@ from noface.store import decisions
 from noface.store.publications import Publications
 from noface.store.records import IssueRow
 
-_SHOWN_CHARS_MAX = 40
 _TOLD_CHARS_MAX = 500
 _ALIKE = 0.75
 _AT_WORK = (IssueStatus.RUNNING, IssueStatus.LANDING)

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 
-from noface.integrity.fsck_facts import AttemptFacts, DatabaseFacts, IssueFacts, LandingFacts, RememberedGate
+from noface.integrity.state.fsck_facts import AttemptFacts, DatabaseFacts, IssueFacts, LandingFacts, RememberedGate
 from noface.model.codec import decode
 from noface.model.gate import GateResult
 from noface.model.taxonomy import IssueStatus

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from noface.model.budget import EndedFor, Spent, ended_at
 from noface.model.codec import decode, encode
-from noface.model.history import Advice, AdviceOutcome, Approval, History, PartFailure, Topic, Verdict
+from noface.model.history import Advice, AdviceOutcome, Decided, History, PartFailure, Topic, Verdict
 from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import INTERRUPTED
 from noface.model.worker_run import Usage
@@ -147,12 +147,12 @@ class Questions:
                 note = before if text in before else "\n\n".join(part for part in (before, text) if part)
                 connection.execute("UPDATE issues SET note = ? WHERE id = ?", (note[-_NOTE_CHARS_MAX:], issue_id))
 
-    def approvals(self, issue_id: str) -> tuple[Approval, ...]:
+    def approvals(self, issue_id: str) -> tuple[Decided, ...]:
         """Return what people decided on an issue, oldest first."""
         rows = self._db.rows(
             "SELECT attempt, verdict, epoch, note FROM approvals WHERE issue_id = ? ORDER BY id", issue_id
         )
-        return tuple(Approval(row["attempt"], Verdict(row["verdict"]), row["epoch"], row["note"]) for row in rows)
+        return tuple(Decided(row["attempt"], Verdict(row["verdict"]), row["epoch"], row["note"]) for row in rows)
 
     def add_children(self, at: float, parent: str, children: tuple[Issue, ...]) -> None:
         """Keep the issues that a breakdown made; those of an earlier one stay as they are."""

@@ -53,7 +53,7 @@ def title_problem(text: str) -> str | None:
     return None
 
 
-class Tracker(Protocol):
+class IssueTracker(Protocol):
     """A source of issues. noface reads it again whenever `fingerprint` changes and never edits what it holds."""
 
     @property
@@ -79,7 +79,7 @@ class Tracker(Protocol):
 
 
 @runtime_checkable
-class RemoteTracker(Tracker, Protocol):
+class RemoteTracker(IssueTracker, Protocol):
     """A tracker whose issues lie on another machine. `backlog` answers from a copy in noface's state.
 
     These methods wait for the network and are called by one thread at a time, never by the loop's. Each can be
@@ -106,10 +106,10 @@ class RemoteTracker(Tracker, Protocol):
         """
 
 
-def open_tracker(settings: TrackerSettings, root: Path, state: Path) -> Tracker:
+def open_tracker(settings: TrackerSettings, root: Path, state: Path) -> IssueTracker:
     """Return the tracker that the settings name, for the repository at `root` with noface's state in `state`.
 
     Nothing is fetched: a tracker whose issues lie on another machine answers from the copy that a run keeps.
     """
-    tracker: Tracker = resolve_name(TRACKERS[settings.kind].tracker)(settings, root, state)
+    tracker: IssueTracker = resolve_name(TRACKERS[settings.kind].tracker)(settings, root, state)
     return tracker

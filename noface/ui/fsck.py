@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from noface.integrity.fsck_facts import Fault, FaultKind, RepairKind, Severity, is_sound
+from noface.integrity.state.fsck_facts import Fault, FaultKind, RepairKind, Severity, is_sound
 from noface.model.description import OneOf
 from noface.ui.page import paint
 from noface.ui.text import clean, count, hanging

@@ -14,7 +14,7 @@ from noface.model.history import History, Topic
 from noface.model.taxonomy import FailureKind, Strategy
 from noface.recovery.policy import backoff
 from noface.recovery.policy_table import ANY_ISSUE, Row, SimulatedIssue, SimulatedStep, course, table
-from noface.recovery.retry_policy import BreakdownRules, LadderStart, Policy, ReviewRules, Roles, Rung, When
+from noface.recovery.retry_policy import BreakdownRules, LadderStart, Policy, ReviewRules, RoleModels, Rung, When
 from noface.recovery.schedule import BreakerRules
 from noface.ui.page import paint
 from noface.ui.policy_cells import short_names, table_lines
@@ -169,7 +169,7 @@ class PolicyDocument:
     attempt: dict[str, AttemptLimit]
     transient: Retries
     breaker: BreakerRules
-    roles: Roles
+    roles: RoleModels
     reflect: bool
     diagnose_after: int
     max_strategies: int

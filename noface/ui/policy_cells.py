@@ -14,7 +14,7 @@ from noface.model.actions import (
     Land,
     Mode,
     RequestApproval,
-    Run,
+    RunWorker,
     Skip,
     WaitUntil,
     cell_of,
@@ -97,8 +97,8 @@ def _worded(action: Action, names: Mapping[str, str]) -> Cell:
             return (Phrase("LAND", "good"),)
         case Ask(topic=topic):
             return (Phrase(_ASKED.get(topic, "ask resolver"), "active"),)
-        case Run(model=model, think=think) | WaitUntil(model=model, think=think):
-            mode = action.mode if isinstance(action, Run) else None
+        case RunWorker(model=model, think=think) | WaitUntil(model=model, think=think):
+            mode = action.mode if isinstance(action, RunWorker) else None
             name = names.get(model, model) + (" ↑" if mode is Mode.ESCALATE else "")
             manner = "" if mode is Mode.FEEDBACK and think else cell_of(action.name)
             return (Phrase(name), *(Phrase(text, "quiet") for text in ("thinks" if think else "", manner) if text))

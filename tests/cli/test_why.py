@@ -5,7 +5,7 @@ import re
 import pytest
 from support.cli_story import Story, red_test, usual_night, write_issue
 
-from noface.model.actions import Mode, Run
+from noface.model.actions import Mode, RunWorker
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
 
@@ -46,7 +46,9 @@ def login(project):
     write_issue(project.path, "1-login", "Login")
     story = Story(project.path, project.git("rev-parse", "HEAD")).sync().run()
     red = red_test(also_matched=ALSO, excerpt="E       assert 401 == 200\nin test_login", questions=("Which status?",))
-    story.attempt("1", 1, red, action=Run(Mode.FEEDBACK, "claude-sonnet", "attempt 1 of 2 failed; it is told why"))
+    story.attempt(
+        "1", 1, red, action=RunWorker(Mode.FEEDBACK, "claude-sonnet", "attempt 1 of 2 failed; it is told why")
+    )
     gates = story.directory("1", 1) / "gates"
     gates.mkdir()
     (gates / "unit.out").write_text("E  assert 401 == 200\n")

@@ -33,8 +33,8 @@ IN_LINES = ("rule ", "diagnosis.readers.", "diagnosis.role.", "diagnosis.decide"
 """Read lines of a log, of which none is longer than LINE_MAX (diagnosis/text.py)."""
 OF_PATHS = (
     *(
-        "integrity.diff_text._DATA",
-        "integrity.diff_text:",
+        "integrity.diff.text._DATA",
+        "integrity.diff.text:",
         "diagnosis.syntax._PATHS",
         "recovery.breakdown_files._TEST_NAMES",
     ),

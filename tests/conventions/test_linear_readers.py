@@ -16,7 +16,7 @@ from noface.diagnosis.gate import classify
 from noface.gates.report import parse_report
 from noface.gates.secrets import keys_of, marked, scan, without_secrets
 from noface.integrity import strength
-from noface.integrity.diff import Diff, DiffLimits, examine, suspects
+from noface.integrity.diff.rules import Diff, DiffLimits, examine, suspects
 from noface.integrity.evasion import self_aware
 from noface.integrity.excuses import excuses, muted
 from noface.integrity.form import same_but_for_comments, same_but_for_form

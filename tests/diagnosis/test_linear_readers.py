@@ -24,8 +24,8 @@ from noface.diagnosis.evidence import GateEvidence
 from noface.diagnosis.reset_times import WallClock
 from noface.gates import secrets
 from noface.gates.report import parse_report
-from noface.integrity.diff import suspects
-from noface.integrity.diff_make import read_makefile
+from noface.integrity.diff.make import read_makefile
+from noface.integrity.diff.rules import suspects
 from noface.integrity.strength import weaker
 from noface.integrity.tampering import weakened_tests
 from noface.model.attempt import FileChange

@@ -21,7 +21,7 @@ from support.spending import (
 )
 
 from noface.agents.claude import ClaudeAgent
-from noface.attempt.agent_watch import at_least
+from noface.attempt.worker.agent_watch import at_least
 from noface.model.actions import Block
 from noface.model.budget import Budget, EndedFor, Estimate, Paid, Spent, first_to_end, overrun, passed_by
 from noface.model.history import Topic

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from noface.attempt.out_of_reach import missed_places, unseen_places
+from noface.attempt.worker.out_of_reach import missed_places, unseen_places
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
 from noface.process.sandbox import Box, find_bubblewrap

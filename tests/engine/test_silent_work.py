@@ -3,7 +3,7 @@
 import pytest
 
 from noface.agents.base import OpenCall, ToolProcesses
-from noface.attempt.silent_work import Sight, SilentWork, silent_work, spoken
+from noface.attempt.worker.silent_work import Sight, SilentWork, silent_work, spoken
 from noface.process.command import Running
 
 TEST = OpenCall("1", "Bash npm test", "npm test")

@@ -26,7 +26,7 @@ from noface.agents.claude import ClaudeAgent
 from noface.agents.codex import CodexAgent
 from noface.agents.command import CommandReader
 from noface.agents.mini import MiniAgent
-from noface.attempt.agent_watch import PATIENCE_S, PATIENCE_WITH_OWN_LIMIT_S, CostLimit
+from noface.attempt.worker.agent_watch import PATIENCE_S, PATIENCE_WITH_OWN_LIMIT_S, CostLimit
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import summed
 from noface.model.issue import Issue

@@ -2,7 +2,7 @@
 
 import pytest
 
-from noface.integrity.diff_names import made_repositories, may_make_repository
+from noface.integrity.diff.names import made_repositories, may_make_repository
 from noface.model.attempt import FileChange
 
 BARE = ("HEAD", "objects/.keep", "refs/.keep", "config")

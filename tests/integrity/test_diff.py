@@ -13,8 +13,8 @@ from support.git_ground import git, git_bytes, tree_of
 from noface.git.objects import parse_diff
 from noface.integrity.asked_for import asks_for
 from noface.integrity.build_output import is_generated
-from noface.integrity.diff import Diff, DiffLimits, binaries, by_gravity, examine
-from noface.integrity.diff_text import kin, places
+from noface.integrity.diff.rules import Diff, DiffLimits, binaries, by_gravity, examine
+from noface.integrity.diff.text import kin, places
 from noface.integrity.strength import weaker
 from noface.model.taxonomy import FailureKind
 

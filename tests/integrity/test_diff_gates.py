@@ -5,8 +5,8 @@ import json
 import pytest
 from support.cases import cases
 
-from noface.integrity.diff_gates import Manifest, changed_gates, may_steer
-from noface.integrity.diff_make import only_adds_sources
+from noface.integrity.diff.gates import Manifest, changed_gates, may_steer
+from noface.integrity.diff.make import only_adds_sources
 
 PACKAGE = {
     "scripts": {

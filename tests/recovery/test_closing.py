@@ -15,12 +15,12 @@ from noface.model.worker_run import ReportStatus, WorkerReport
 from noface.recovery.breakdown_files import rest_of
 from noface.recovery.closing import left_by
 from noface.recovery.partly_done import said_left
-from noface.recovery.retry_policy import ReviewRules, Roles, When
+from noface.recovery.retry_policy import ReviewRules, RoleModels, When
 
 LANDED = said(Topic.BREAKDOWN, outcome=AdviceOutcome.PARTS_LANDED)
 GAP = said(Topic.MISSING, strategy=MISSING, text="no JSON", model="wise")
 FULL = said(Topic.MISSING, strategy=NOTHING_MISSING, model="wise")
-ALONE, ASKING = policy(roles=Roles()), policy(roles=Roles(planner="wise"))
+ALONE, ASKING = policy(roles=RoleModels()), policy(roles=RoleModels(planner="wise"))
 
 
 def then(*story, by=ASKING, **more):
@@ -33,7 +33,7 @@ def test_a_role_is_asked_once_and_nothing_missing_closes_it():
     assert (asked.topic, asked.model) == (Topic.MISSING, "wise")
     assert then(LANDED, FULL) == Land("all its parts have landed, and wise finds nothing missing", parts=True)
     for role in ("reviewer", "diagnoser"):
-        assert then(LANDED, by=policy(roles=Roles(**{role: "wise"}))).model == "wise"
+        assert then(LANDED, by=policy(roles=RoleModels(**{role: "wise"}))).model == "wise"
 
 
 def test_what_is_missing_is_a_further_part_twice_and_then_a_person_is_asked():
@@ -64,7 +64,7 @@ def test_an_issue_that_goes_on_itself_is_decided_as_ever():
 
 def test_what_a_divided_issue_does_itself_in_the_end_is_reviewed_for_what_was_left_out():
     story = (*fails(2), said(Topic.BREAKDOWN, outcome=AdviceOutcome.PARTS_FAILED), passed(changed=("test_a.py",)))
-    by = policy(roles=Roles(reviewer="wise"))
+    by = policy(roles=RoleModels(reviewer="wise"))
     assert decide(*story, policy=by).name == "Review"
     assert decide(*fails(2), passed(changed=("test_a.py",)), policy=by).name == "Land"
     assert decide(*story, policy=replace(by, review=ReviewRules(When.NEVER))).name == "RequestApproval"
@@ -74,7 +74,7 @@ def test_what_a_divided_issue_does_itself_in_the_end_is_reviewed_for_what_was_le
 def test_who_was_told_to_do_less_and_says_nothing_has_not_done_it_all():
     less = (failed(K.TIMEOUT, answer="ReduceScope"), passed(changed=("a.txt", "test_a.py")))
     done = replace(less[1], report=WorkerReport(ReportStatus.DONE))
-    reviewer = policy(roles=Roles(reviewer="wise"))
+    reviewer = policy(roles=RoleModels(reviewer="wise"))
     two = {"body": "- write a.txt\n- print its size"}
     assert isinstance(decide(*less, policy=ALONE, issue=replace(ISSUE, **two)), RequestApproval)
     assert decide(*less, policy=reviewer, issue=replace(ISSUE, **two)).name == "Review"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from support.policies import POLICY as ANY_POLICY
 from support.policy_story import ISSUE, NOW, K, fails, history_of, interrupted, policy, rungs, typed
 
-from noface.model.actions import Block, Mode, Run
+from noface.model.actions import Block, Mode, RunWorker
 from noface.model.history import IssueKind, Tried
 from noface.model.taxonomy import INTERRUPTED, PASSED
 from noface.recovery.learned_start import EXPLORES, HALF_LIFE_S, RECORD_MAX, learned_ladder
@@ -47,7 +47,7 @@ HOPELESS = "small small big"
 
 
 def test_a_model_that_has_failed_issue_after_issue_is_left_out_and_the_reason_tells_the_figures():
-    assert decide(record=record(*[HOPELESS] * 6)) == Run(
+    assert decide(record=record(*[HOPELESS] * 6)) == RunWorker(
         Mode.FIRST,
         "big",
         "begins with big: small has failed 6 of its last 6 first attempts here, at $0.10 each;"
@@ -86,7 +86,7 @@ def test_a_second_try_that_never_passes_is_left_out_and_its_failure_leads_to_the
     tried = record(*["small", HOPELESS] * 6)
     assert decide(record=tried).model == "small"
     second = decide(*fails(1), record=tried)
-    assert typed(second) == Run(Mode.ESCALATE, "big", "")
+    assert typed(second) == RunWorker(Mode.ESCALATE, "big", "")
     assert second.reason.endswith("next step, big; small has failed 6 of its last 6 second attempts here")
 
 

@@ -20,7 +20,7 @@ from support.policy_story import (
     typed,
 )
 
-from noface.model.actions import Block, Land, Mode, RequestApproval, Run
+from noface.model.actions import Block, Land, Mode, RequestApproval, RunWorker
 from noface.model.history import Topic, Verdict
 from noface.model.taxonomy import Category, Strategy
 from noface.recovery.retry_policy import Rung
@@ -29,7 +29,7 @@ from noface.recovery.retry_policy import Rung
 
 
 def test_an_issue_without_attempts_starts_on_the_first_rung():
-    assert typed(decide()) == Run(Mode.FIRST, "small", "")
+    assert typed(decide()) == RunWorker(Mode.FIRST, "small", "")
 
 
 def test_a_first_rung_that_thinks_lets_the_first_attempt_think():
@@ -88,7 +88,7 @@ def test_an_approval_is_for_one_attempt_only():
 def test_work_that_a_person_rejected_goes_back_to_the_worker():
     rejected = failed(K.REVIEW_REJECTED, message="rejected by a person: keep the old name")
     told = decide(rejected, Verdict.REJECTED, policy=CAREFUL, issue=RISKY)
-    assert typed(told) == Run(Mode.FEEDBACK, "small", "")
+    assert typed(told) == RunWorker(Mode.FEEDBACK, "small", "")
 
 
 def test_a_rejection_holds_though_no_rule_asks_for_approval_any_more():
@@ -100,7 +100,7 @@ def test_a_rejection_holds_though_no_rule_asks_for_approval_any_more():
 
 def test_an_interrupted_attempt_is_run_again_by_the_same_model_and_charged_to_nobody():
     again = decide(*fails(2), interrupted("big"))
-    assert typed(again) == Run(Mode.SAME, "big", "")
+    assert typed(again) == RunWorker(Mode.SAME, "big", "")
 
 
 def test_an_interrupted_attempt_that_thought_thinks_again():
@@ -150,7 +150,9 @@ def test_a_red_main_is_waited_for_until_it_is_red_again_and_again():
 
 @pytest.mark.parametrize("kind", [K.AUTH, K.MISCONFIGURED])
 def test_another_model_works_in_the_place_of_one_that_cannot_be_used(kind):
-    assert decide(failed(kind)) == Run(Mode.SAME, "big", f"{kind}: small cannot be used here, big works in its place")
+    assert decide(failed(kind)) == RunWorker(
+        Mode.SAME, "big", f"{kind}: small cannot be used here, big works in its place"
+    )
     assert decide(failed(kind), policy=policy(alternatives=("small", "twin"))).model == "twin"
     assert typed(decide(failed(kind), failed(K.AUTH, "big"))) == Block(K.AUTH, "")
 

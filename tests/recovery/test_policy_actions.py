@@ -25,7 +25,7 @@ from support.policy_story import (
 
 from noface.model.actions import NAMES, Ask, Terminal, model_of
 from noface.model.history import AdviceOutcome, Topic
-from noface.recovery.retry_policy import ReviewRules, Roles, Rung, When
+from noface.recovery.retry_policy import ReviewRules, RoleModels, Rung, When
 
 ASKING = policy(roles=ROLES)
 STORIES = {
@@ -41,7 +41,7 @@ STORIES = {
     "CallResolver": decide(failed(K.BOUNDARY_VIOLATION), policy=ASKING),
     "Diagnose": decide(failed(K.UNKNOWN), policy=ASKING),
     "Reflect": decide(*fails(1), policy=policy(reflect=True)),
-    "Review": decide(passed(), policy=policy(roles=Roles(reviewer="critic"), review=ReviewRules(When.ALWAYS))),
+    "Review": decide(passed(), policy=policy(roles=RoleModels(reviewer="critic"), review=ReviewRules(When.ALWAYS))),
     "WaitUntil": decide(failed(K.RATE_LIMITED, retry_at=NOW + 5)),
     "AwaitIssues": decide(depends("5"), said(Topic.DEPENDENCY, needs=("5",))),
     "Skip": decide(

@@ -3,11 +3,11 @@
 import pytest
 from support.policy_story import LADDER, ROLES, K, blocked_by, decide, failed, fails, interrupted, policy, said
 
-from noface.model.actions import Ask, Block, Land, Mode, RequestApproval, Run
+from noface.model.actions import Ask, Block, Land, Mode, RequestApproval, RunWorker
 from noface.model.history import AdviceOutcome, Topic, Verdict
 from noface.model.taxonomy import Strategy
 from noface.model.worker_run import BlockedReason
-from noface.recovery.retry_policy import Roles
+from noface.recovery.retry_policy import RoleModels
 
 ASKING = policy(roles=ROLES, attempts_max=9)
 BOUNDARY = [K.BOUNDARY_VIOLATION, K.GATE_TAMPERING]
@@ -28,7 +28,7 @@ def test_crossing_a_boundary_has_the_resolver_asked(kind):
 
 @pytest.mark.parametrize("kind", BOUNDARY)
 def test_without_a_resolver_the_worker_is_told_itself(kind):
-    assert decide(failed(kind)) == Run(Mode.FEEDBACK, "small", f"{kind}: once more, with feedback")
+    assert decide(failed(kind)) == RunWorker(Mode.FEEDBACK, "small", f"{kind}: once more, with feedback")
 
 
 @pytest.mark.parametrize("rules", [policy(), ASKING], ids=["nobody to ask", "a resolver"])
@@ -48,7 +48,7 @@ def test_another_failure_in_between_begins_a_new_row_of_crossings(kind):
 
 def test_a_resolver_s_redesign_goes_to_the_worker():
     told = decide(failed(K.BOUNDARY_VIOLATION), REDESIGN, policy=ASKING)
-    assert told == Run(Mode.FEEDBACK, "small", "BOUNDARY_VIOLATION: once more, with feedback")
+    assert told == RunWorker(Mode.FEEDBACK, "small", "BOUNDARY_VIOLATION: once more, with feedback")
 
 
 @pytest.mark.parametrize("kind", [K.BOUNDARY_VIOLATION, K.TEST_FAILURE])
@@ -110,7 +110,7 @@ def test_to_widen_by_no_path_is_no_permission_to_ask_for():
 )
 def test_the_worker_is_told_what_a_person_decided_about_wider_paths(verdict, words):
     told = decide(failed(K.BOUNDARY_VIOLATION), EXPAND, verdict, policy=ASKING)
-    assert told == Run(Mode.CONTEXT, "small", f"{words}: once more, with what noface knows")
+    assert told == RunWorker(Mode.CONTEXT, "small", f"{words}: once more, with what noface knows")
 
 
 @pytest.mark.parametrize("kind", BOUNDARY)
@@ -192,7 +192,7 @@ def test_a_worker_that_is_unsure_has_the_planner_asked(kind):
 @pytest.mark.parametrize("kind", GAPS)
 def test_whatever_the_planner_answers_the_worker_gets_context(kind, outcome):
     told = decide(failed(kind), said(Topic.CLARIFICATION, outcome=outcome), policy=ASKING)
-    assert told == Run(Mode.CONTEXT, "small", f"{kind}: once more, with what noface knows")
+    assert told == RunWorker(Mode.CONTEXT, "small", f"{kind}: once more, with what noface knows")
 
 
 @pytest.mark.parametrize("kind", GAPS)
@@ -223,7 +223,7 @@ def test_a_gap_that_is_to_be_answered_with_feedback_gets_no_context():
 
 def test_other_failures_that_are_to_be_answered_with_context_get_it_every_time():
     context = policy(
-        ladder=LADDER[:1], roles=Roles(planner="planner"), strategies=((K.LINT_FAILURE, Strategy.CONTEXT),)
+        ladder=LADDER[:1], roles=RoleModels(planner="planner"), strategies=((K.LINT_FAILURE, Strategy.CONTEXT),)
     )
     first = failed(K.LINT_FAILURE)
     assert decide(first, policy=context).topic is Topic.CLARIFICATION

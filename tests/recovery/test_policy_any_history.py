@@ -9,7 +9,7 @@ from support.policy_worlds import ISSUES, POLICIES
 
 from noface.model.actions import Action
 from noface.model.attempt import PastAttempt
-from noface.model.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
+from noface.model.history import Advice, AdviceOutcome, Decided, History, Topic, Verdict
 from noface.model.taxonomy import INTERRUPTED, PASSED
 from noface.model.worker_run import BlockedReason
 from noface.recovery.policy import next_action
@@ -53,7 +53,7 @@ ANY_HISTORY = st.builds(
     st.lists(ANY_ATTEMPT, max_size=8).map(tuple),
     st.integers(0, 1),
     st.lists(ANY_ADVICE, max_size=5).map(tuple),
-    st.lists(st.builds(Approval, st.integers(0, 4), st.sampled_from(Verdict)), max_size=3).map(tuple),
+    st.lists(st.builds(Decided, st.integers(0, 4), st.sampled_from(Verdict)), max_size=3).map(tuple),
     st.none() | st.sampled_from([name for name, _ in TIERS]),
     st.none() | st.integers(1, 6),
 )

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from support.policy_story import ISSUE, NOW, K, contradicted, decide, passed, policy, said
 
-from noface.model.actions import Ask, Block, Land, RequestApproval, Run, WaitUntil
+from noface.model.actions import Ask, Block, Land, RequestApproval, RunWorker, WaitUntil
 from noface.model.history import ASKED_FOR, CONTESTED, AdviceOutcome, Topic, Verdict
-from noface.recovery.retry_policy import ChangedTests, ReviewRules, Roles, When
+from noface.recovery.retry_policy import ChangedTests, ReviewRules, RoleModels, When
 
 C = Topic.CHANGED_TESTS
 ASKING = ReviewRules(judge="wise")
@@ -22,15 +22,15 @@ def then(*events, review=ASKING, issue=ISSUE, **more):
     ("events", "review", "answer"),
     [
         ([], ASKING, Ask),
-        ([said(C, strategy="not_asked_for")], ASKING, Run),
-        ([said(C, outcome=AdviceOutcome.UNUSABLE)], ASKING, Run),
+        ([said(C, strategy="not_asked_for")], ASKING, RunWorker),
+        ([said(C, outcome=AdviceOutcome.UNUSABLE)], ASKING, RunWorker),
         ([AWAY] * 3, ASKING, Ask),
         ([AWAY] * 4, ASKING, RequestApproval),
         ([], ReviewRules(changed_tests=ChangedTests.LAND), Ask),
-        ([], ReviewRules(judge="wise", changed_tests=ChangedTests.ASK_PERSON), Run),
-        ([], ReviewRules(judge=None), Run),
+        ([], ReviewRules(judge="wise", changed_tests=ChangedTests.ASK_PERSON), RunWorker),
+        ([], ReviewRules(judge=None), RunWorker),
         ([Verdict.APPROVED], ASKING, Land),
-        ([Verdict.REJECTED], ASKING, Run),
+        ([Verdict.REJECTED], ASKING, RunWorker),
     ],
 )
 def test_what_follows_work_that_main_s_tests_contradict(events, review, answer):
@@ -50,14 +50,14 @@ def test_a_provider_that_is_away_is_waited_for():
 def test_a_yes_has_made_it_an_attempt_that_passed_which_is_reviewed_like_any_other():
     yes = said(C, strategy=ASKED_FOR, tests=("t.py::test_x",))
     assert isinstance(then(passed(), yes), Land)
-    reviewed = then(passed(), yes, review=ReviewRules(When.ALWAYS, judge="wise"), roles=Roles(reviewer="wise"))
+    reviewed = then(passed(), yes, review=ReviewRules(When.ALWAYS, judge="wise"), roles=RoleModels(reviewer="wise"))
     assert (type(reviewed), reviewed.topic) == (Ask, Topic.REVIEW)
 
 
 def test_what_its_own_commands_want_is_shown_to_a_person_once_the_worker_was_told_and_does_it_again():
     refused = said(C, strategy="not_asked_for", cause="not a word of it", model="wise")
     issue = replace(ISSUE, accept=("true",))
-    assert isinstance(then(contradicted(), refused, issue=issue), Run)
+    assert isinstance(then(contradicted(), refused, issue=issue), RunWorker)
     action = then(contradicted(), refused, contradicted(), refused, issue=issue)
     assert isinstance(action, RequestApproval)
     assert "not a word of it" in action.reason

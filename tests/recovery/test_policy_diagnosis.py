@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 from support.policy_story import ISSUE, NOW, ROLES, K, conflict, decide, failed, fails, policy, rungs, said
 
-from noface.model.actions import Ask, Block, Mode, Run, Skip, WaitUntil
+from noface.model.actions import Ask, Block, Mode, RunWorker, Skip, WaitUntil
 from noface.model.history import AdviceOutcome, History, Topic
 from noface.model.taxonomy import Strategy
 from noface.recovery.policy_state import excused
-from noface.recovery.retry_policy import Roles, Rung
+from noface.recovery.retry_policy import RoleModels, Rung
 
-DOCTOR = Roles(diagnoser="doctor")
+DOCTOR = RoleModels(diagnoser="doctor")
 ASKING = policy(roles=DOCTOR, attempts_max=9)
 DISK_FULL = "OSError: [Errno 28] No space left on device: 'x'"
 NO_PROGRAM = "bash: line 1: jqq: command not found"
@@ -61,7 +61,7 @@ def test_an_unknown_failure_that_is_to_be_answered_otherwise_is_not_diagnosed():
 
 
 def test_without_a_diagnoser_an_unknown_failure_gets_context_first_and_then_the_ladder():
-    assert decide(failed(K.UNKNOWN)) == Run(Mode.CONTEXT, "small", "UNKNOWN: once more, with what noface knows")
+    assert decide(failed(K.UNKNOWN)) == RunWorker(Mode.CONTEXT, "small", "UNKNOWN: once more, with what noface knows")
     assert decide(*fails(2, kind=K.UNKNOWN)).name == "Escalate"
     patient = rungs(("small", 5))
     assert decide(*fails(2, kind=K.UNKNOWN), policy=patient).name == "RetryWithFeedback"
@@ -119,7 +119,7 @@ def test_known_patterns_come_first_for_a_repeated_failure_too():
 @pytest.mark.parametrize("strategy", ["alternative_approach", "retry_modified"])
 def test_another_approach_is_given_to_the_worker(strategy):
     told = decide(failed(K.UNKNOWN), diagnosis(strategy), policy=ASKING)
-    assert told == Run(Mode.FEEDBACK, "small", "diagnosis: try b.py: once more, with feedback")
+    assert told == RunWorker(Mode.FEEDBACK, "small", "diagnosis: try b.py: once more, with feedback")
 
 
 def test_a_diagnosis_that_it_can_be_skipped_is_followed_only_where_that_is_allowed():
@@ -140,7 +140,7 @@ def test_a_diagnosis_that_nothing_can_be_recovered_is_told_to_a_person():
 
 def test_a_diagnosis_that_asks_for_more_power_gets_the_next_rung():
     told = decide(failed(K.UNKNOWN), diagnosis("escalate"), policy=ASKING)
-    assert told == Run(Mode.ESCALATE, "big", "diagnosis: it is odd: next step, big")
+    assert told == RunWorker(Mode.ESCALATE, "big", "diagnosis: it is odd: next step, big")
 
 
 def test_above_the_last_rung_there_is_only_a_person():
@@ -154,7 +154,7 @@ def test_the_same_again_is_the_same_run_after_the_delay_that_the_diagnosis_names
     events = [failed(K.UNKNOWN, finished_at=NOW - 20), diagnosis("retry_same", text="", delay_s=60.0)]
     waits = decide(*events, policy=ASKING)
     assert waits == WaitUntil("small", NOW + 40, "diagnosis: wait first (it is odd)", provider=False)
-    again = Run(Mode.SAME, "small", "diagnosis: the same again, since it was not the work: it is odd")
+    again = RunWorker(Mode.SAME, "small", "diagnosis: the same again, since it was not the work: it is odd")
     for now in (NOW + 40, NOW + 1000):
         assert decide(*events, policy=ASKING, now=now) == again
     at_once = [failed(K.UNKNOWN, finished_at=NOW), diagnosis("retry_same", text="")]

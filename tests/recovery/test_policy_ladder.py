@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from support.policy_story import ALONE, K, conflict, decide, failed, fails, interrupted, policy, rungs, same, typed
 
-from noface.model.actions import Block, Mode, Run
+from noface.model.actions import Block, Mode, RunWorker
 from noface.model.attempt import failure_of
 from noface.model.taxonomy import Strategy
 from noface.recovery.retry_policy import Rung
@@ -18,11 +18,11 @@ USUAL = policy(ladder=(Rung("small", 1, 2), Rung("big", 2, 1), Rung("big", 2, 5,
 
 
 def test_the_first_failure_is_retried_with_feedback_by_the_same_model():
-    assert typed(decide(*fails(1))) == Run(Mode.FEEDBACK, "small", "")
+    assert typed(decide(*fails(1))) == RunWorker(Mode.FEEDBACK, "small", "")
 
 
 def test_after_escalate_after_attempts_failures_the_next_rung_takes_over():
-    assert typed(decide(*fails(2))) == Run(Mode.ESCALATE, "big", "")
+    assert typed(decide(*fails(2))) == RunWorker(Mode.ESCALATE, "big", "")
 
 
 def test_the_usual_ladder_is_climbed_to_its_end_and_then_a_person_is_asked():
@@ -30,15 +30,15 @@ def test_the_usual_ladder_is_climbed_to_its_end_and_then_a_person_is_asked():
     assert decide(small, policy=USUAL).name == "RetryWithFeedback"
     assert decide(small, *fails(1), policy=USUAL).name == "Escalate"
     thinks = decide(small, *fails(1), big, policy=USUAL)
-    assert typed(thinks) == Run(Mode.THINK, "big", "", think=True)
+    assert typed(thinks) == RunWorker(Mode.THINK, "big", "", think=True)
     again = decide(small, *fails(1), big, thinking[0], policy=USUAL)
-    assert typed(again) == Run(Mode.FEEDBACK, "big", "", think=True)
+    assert typed(again) == RunWorker(Mode.FEEDBACK, "big", "", think=True)
     assert isinstance(decide(small, *fails(1), big, *thinking, policy=USUAL), Block)
 
 
 def test_the_last_rung_repeats_until_the_cap_and_then_the_issue_is_blocked():
     attempts = [*fails(2), *fails(2, "big")]
-    assert typed(decide(*attempts)) == Run(Mode.FEEDBACK, "big", "")
+    assert typed(decide(*attempts)) == RunWorker(Mode.FEEDBACK, "big", "")
     assert typed(decide(*attempts, *fails(1, "big"))) == Block(K.TEST_FAILURE, "")
 
 
@@ -49,20 +49,20 @@ def test_attempts_that_were_not_charged_use_up_no_rung():
 
 def test_a_stronger_model_that_is_to_think_thinks_from_the_start():
     straight = rungs(("small", 1), ("big", 3, "think"))
-    assert decide(*fails(1), policy=straight) == Run(
+    assert decide(*fails(1), policy=straight) == RunWorker(
         Mode.THINK, "big", "TEST_FAILURE: big thinks longer, with everything learned so far", think=True
     )
 
 
 def test_two_thinking_rungs_of_different_models_escalate_and_think():
     thinking = rungs(("small", 1, "think"), ("big", 3, "think"))
-    assert decide(*fails(1, think=True), policy=thinking) == Run(
+    assert decide(*fails(1, think=True), policy=thinking) == RunWorker(
         Mode.ESCALATE, "big", "TEST_FAILURE: next step, big", think=True
     )
 
 
 def test_two_models_of_one_tier_still_make_a_ladder():
-    assert decide(*fails(2), policy=rungs(("small", 2), ("twin", 5))) == Run(
+    assert decide(*fails(2), policy=rungs(("small", 2), ("twin", 5))) == RunWorker(
         Mode.ESCALATE, "twin", "TEST_FAILURE: next step, twin"
     )
 
@@ -82,7 +82,7 @@ def test_a_ladder_lengthened_meanwhile_does_not_lead_back_down():
 def test_a_ladder_cut_short_meanwhile_goes_on_with_its_strongest_model_as_a_plain_retry():
     for times in (1, 2):
         again = decide(*fails(times, "huge"))
-        assert typed(again) == Run(Mode.FEEDBACK, "big", "")
+        assert typed(again) == RunWorker(Mode.FEEDBACK, "big", "")
 
 
 def test_an_attempt_stands_on_the_rung_of_its_model_that_thought_as_it_did():
@@ -142,7 +142,7 @@ def test_a_rung_that_answers_nothing_else_does_not_lead_back_down():
 def test_second_identical_failure_escalates():
     assert decide(*fails(2), policy=PATIENT).name == "RetryWithFeedback"
     skipped = decide(*same(2), policy=PATIENT)
-    assert typed(skipped) == Run(Mode.ESCALATE, "big", "")
+    assert typed(skipped) == RunWorker(Mode.ESCALATE, "big", "")
     assert decide(*same(2), policy=rungs(("small", 4), ("big", 4), ("huge", 4))).model == "big"
 
 
@@ -182,7 +182,7 @@ def test_two_failures_in_turn_are_no_progress_and_skip_to_the_next_rung():
     patient = rungs(("small", 9), ("big", 9), attempts_max=20)
     assert decide(*in_turn("a", "b", "a", model="small"), policy=patient).name == "RetryWithFeedback"
     told = decide(*in_turn("a", "b", "a", "b", model="small"), policy=patient)
-    assert told == Run(Mode.ESCALATE, "big", "no progress, the same two in turn: TEST_FAILURE: next step, big")
+    assert told == RunWorker(Mode.ESCALATE, "big", "no progress, the same two in turn: TEST_FAILURE: next step, big")
     for other in ("aabb", "abba", "abcb", "abca"):
         assert decide(*in_turn(*other, model="small"), policy=patient).name == "RetryWithFeedback", other
 
@@ -245,11 +245,11 @@ def test_whoever_makes_the_change_again_that_it_goes_on_from_makes_no_progress()
 
 def test_what_comes_back_the_same_after_thinking_longer_is_the_same():
     thinking = rungs(("small", 2), ("small", 5, "think"))
-    assert typed(decide(*same(2), policy=thinking)) == Run(Mode.THINK, "small", "", think=True)
+    assert typed(decide(*same(2), policy=thinking)) == RunWorker(Mode.THINK, "small", "", think=True)
     blocked = decide(*same(2), *same(1, think=True), policy=thinking)
     assert blocked == Block(K.NO_PROGRESS, "the same diff and the same failure 3 times")
     other = decide(*same(2), *fails(1, think=True), policy=thinking)
-    assert typed(other) == Run(Mode.FEEDBACK, "small", "", think=True)
+    assert typed(other) == RunWorker(Mode.FEEDBACK, "small", "", think=True)
     above = rungs(("small", 2), ("small", 3, "think"), ("big", 2), attempts_max=9)
     assert decide(*same(2), *same(1, think=True), policy=above).model == "big"
 
@@ -280,7 +280,7 @@ EAGER = {"strategies": ((K.TEST_FAILURE, Strategy.ESCALATE),)}
 
 
 def test_escalate_leaves_the_rung_after_one_failure():
-    assert typed(decide(*fails(1), policy=policy(**EAGER))) == Run(Mode.ESCALATE, "big", "")
+    assert typed(decide(*fails(1), policy=policy(**EAGER))) == RunWorker(Mode.ESCALATE, "big", "")
 
 
 def test_escalate_goes_one_rung_up_for_each_failure():
@@ -299,7 +299,7 @@ def test_escalate_on_the_last_rung_repeats_it():
 
 def test_think_stays_on_the_rung_and_thinks():
     thoughtful = policy(strategies=((K.TEST_FAILURE, Strategy.THINK),))
-    assert decide(*fails(1), policy=thoughtful) == Run(
+    assert decide(*fails(1), policy=thoughtful) == RunWorker(
         Mode.THINK, "small", "TEST_FAILURE: small thinks longer", think=True
     )
     assert decide(*fails(2), policy=thoughtful).name == "Escalate"

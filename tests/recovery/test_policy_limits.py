@@ -21,12 +21,12 @@ from support.policy_story import (
     typed,
 )
 
-from noface.model.actions import Block, Land, Mode, RequestApproval, Run
+from noface.model.actions import Block, Land, Mode, RequestApproval, RunWorker
 from noface.model.budget import Estimates, Peak
 from noface.model.history import Topic, Verdict
 from noface.model.worker_run import ModelSpec
 from noface.recovery.policy import next_action
-from noface.recovery.retry_policy import ReviewRules, Roles, Rung, When
+from noface.recovery.retry_policy import ReviewRules, RoleModels, Rung, When
 
 # Attempts and money that are used up
 
@@ -59,7 +59,7 @@ LEFT_IN = replace(_FORGOTTEN, failure=replace(_FORGOTTEN.failure, rule="left-in"
 
 
 def test_work_that_passed_and_may_hold_what_was_forgotten_is_told_once_to_the_same_model():
-    assert typed(decide(LEFT_IN)) == Run(Mode.SAME, "small", "")
+    assert typed(decide(LEFT_IN)) == RunWorker(Mode.SAME, "small", "")
     assert typed(decide(*fails(2), LEFT_IN)).mode is Mode.SAME
     assert isinstance(decide(LEFT_IN, passed()), Land)
 
@@ -73,7 +73,7 @@ def test_where_no_limit_allows_that_it_lands_as_it_is_or_is_approved_or_reviewed
     assert isinstance(decide(LEFT_IN, policy=approving, issue=issue), RequestApproval)
     assert isinstance(decide(LEFT_IN, Verdict.APPROVED, policy=approving, issue=issue), Land)
     assert isinstance(decide(LEFT_IN, Verdict.REJECTED, policy=approving, issue=issue), Block)
-    review = policy(**spent, review=ReviewRules(When.ALWAYS), roles=Roles(reviewer="wise"))
+    review = policy(**spent, review=ReviewRules(When.ALWAYS), roles=RoleModels(reviewer="wise"))
     assert decide(LEFT_IN, policy=review).topic is Topic.REVIEW
 
 
@@ -168,7 +168,7 @@ def test_an_issue_whose_money_pays_for_no_first_attempt_is_blocked_before_it():
 
 def test_the_review_of_work_that_passed_is_due_whatever_it_costs():
     chosen, estimates = limited(5.0, critic=9.0)
-    reviewing = replace(chosen, roles=Roles(reviewer="critic"), review=ReviewRules(When.ALWAYS))
+    reviewing = replace(chosen, roles=RoleModels(reviewer="critic"), review=ReviewRules(When.ALWAYS))
     assert decides((reviewing, estimates), *fails(1), passed(cost_usd=4.9)).name == "Review"
 
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from support.policy_story import ISSUE, LADDER, POLICY, K, decide, failed, fails, rungs, typed
 
-from noface.model.actions import Mode, Run
+from noface.model.actions import Mode, RunWorker
 
 
 def test_no_escalate_keeps_the_first_model_to_the_end():
     issue = replace(ISSUE, no_escalate=True)
-    assert typed(decide(*fails(4), issue=issue)) == Run(Mode.FEEDBACK, "small", "")
+    assert typed(decide(*fails(4), issue=issue)) == RunWorker(Mode.FEEDBACK, "small", "")
 
 
 def test_no_escalate_still_lets_the_first_model_think_longer():
@@ -21,7 +21,7 @@ def test_no_escalate_still_lets_the_first_model_think_longer():
 
 def test_the_issue_s_own_model_comes_first_and_only_stronger_ones_follow():
     issue = replace(ISSUE, model="big")
-    assert typed(decide(issue=issue)) == Run(Mode.FIRST, "big", "")
+    assert typed(decide(issue=issue)) == RunWorker(Mode.FIRST, "big", "")
     assert decide(*fails(3, "big"), issue=issue).model == "big"
     three = rungs(("small", 2), ("big", 2), ("huge", 5))
     assert decide(*fails(2, "big"), issue=issue, policy=three).model == "huge"

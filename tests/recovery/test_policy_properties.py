@@ -8,7 +8,7 @@ from support.policy_story import K
 from support.policy_world import Decision
 from support.policy_worlds import STORIES
 
-from noface.model.actions import Action, Ask, Block, Land, RequestApproval, Run, WaitUntil
+from noface.model.actions import Action, Ask, Block, Land, RequestApproval, RunWorker, WaitUntil
 from noface.model.attempt import PastAttempt
 from noface.model.history import AdviceOutcome, History, Topic, Verdict
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
@@ -121,7 +121,7 @@ def test_an_issue_that_may_not_escalate_is_worked_on_by_one_model(story):
 def test_nobody_waits_for_a_model_while_a_stand_in_is_free(story):
     for decision in story.play().decisions:
         action = decision.action
-        if isinstance(action, Run) and decision.away.get(action.model, decision.now) > decision.now:
+        if isinstance(action, RunWorker) and decision.away.get(action.model, decision.now) > decision.now:
             others = story.policy.stand_ins(action.model)
             free = [other for other in others if decision.away.get(other, decision.now) <= decision.now]
             assert not free or story.issue.no_escalate

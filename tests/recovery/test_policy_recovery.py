@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 from support.policy_story import ALONE, ISSUE, ROLES, K, conflict, decide, failed, fails, policy, said, typed
 
-from noface.model.actions import Ask, Block, Mode, Run
+from noface.model.actions import Ask, Block, Mode, RunWorker
 from noface.model.history import AdviceOutcome, Topic
 from noface.model.taxonomy import Category, Strategy
-from noface.recovery.retry_policy import BreakdownRules, Roles, Rung
+from noface.recovery.retry_policy import BreakdownRules, RoleModels, Rung
 
-PLANNER = Roles(planner="planner")
+PLANNER = RoleModels(planner="planner")
 TWO_FILES = {"changed": ("a.py", "b.py")}
 BIG_DIFF = {"changed": ("a.py", "b.py"), "lines": 1001}
 MANY = {"changed": tuple(f"f{n}.py" for n in range(21))}
@@ -57,7 +57,7 @@ def test_timeouts_that_are_not_in_a_row_divide_nothing():
 
 
 def test_without_a_planner_an_issue_is_divided_by_the_files_of_its_diffs():
-    alone = replace(PATIENT, roles=Roles())
+    alone = replace(PATIENT, roles=RoleModels())
     divided = decide(failed(K.TIMEOUT, **TWO_FILES), failed(K.TIMEOUT), policy=alone)
     assert divided == Ask(Topic.BREAKDOWN, "", "2 timeouts in a row: divided by files")
     one_file = [failed(K.TIMEOUT, changed=("a.py",)), failed(K.TIMEOUT)]
@@ -87,7 +87,7 @@ def test_what_programs_made_makes_no_issue_too_big():
     made = (*(f"env3/lib/m{n}.py" for n in range(50)), "env3/pyvenv.cfg", "node_modules/x/index.js", "uv.lock", "a.py")
     output = {"changed": made, "lines": 3}
     assert decide(*fails(2), failed(K.TEST_FAILURE, **output), policy=PATIENT).name == "RetryWithFeedback"
-    alone = replace(PATIENT, roles=Roles())
+    alone = replace(PATIENT, roles=RoleModels())
     assert decide(failed(K.TIMEOUT, **output), failed(K.TIMEOUT, **output), policy=alone).name == "ReduceScope"
 
 
@@ -124,7 +124,7 @@ def test_a_kind_that_is_to_be_broken_down_is_at_once_even_where_it_never_happens
         Topic.BREAKDOWN, "planner", "[retry.strategies] TEST_FAILURE = breakdown: the planner divides it"
     )
     told = decide(*fails(1), said(Topic.BREAKDOWN, outcome=AdviceOutcome.PARTS_FAILED), policy=asked)
-    assert typed(told) == Run(Mode.REDUCE, "small", "")
+    assert typed(told) == RunWorker(Mode.REDUCE, "small", "")
 
 
 # Rule 14: given up
@@ -195,7 +195,7 @@ def test_what_was_tried_before_a_person_unblocked_it_counts_no_more():
 
 @pytest.mark.parametrize("kind", [K.TIMEOUT, K.RESOURCE_EXHAUSTED])
 def test_work_that_was_too_big_is_tried_smaller(kind):
-    assert typed(decide(failed(kind))) == Run(Mode.REDUCE, "small", "")
+    assert typed(decide(failed(kind))) == RunWorker(Mode.REDUCE, "small", "")
     assert decide(*fails(2, kind=kind)).name == "Escalate"
 
 
@@ -219,7 +219,7 @@ def test_nothing_is_reflected_on_but_what_a_worker_can_correct():
         assert asked == (kind.category is Category.CORRECTABLE), kind
 
 
-ARCHITECT = policy(roles=Roles(architect="architect"))
+ARCHITECT = policy(roles=RoleModels(architect="architect"))
 
 
 def test_an_implementation_that_fails_on_the_last_rung_too_is_put_to_the_architect_once():

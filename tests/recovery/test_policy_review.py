@@ -6,12 +6,12 @@ import pytest
 from support.policy_story import ISSUE, NOW, K, conflict, decide, failed, fails, interrupted, passed, policy, said
 
 from noface.diagnosis.check import review_failure
-from noface.model.actions import Ask, Block, Land, Mode, RequestApproval, Run, WaitUntil
+from noface.model.actions import Ask, Block, Land, Mode, RequestApproval, RunWorker, WaitUntil
 from noface.model.history import AdviceOutcome, History, Topic, Verdict
 from noface.model.worker_run import ReportStatus, WorkerReport
-from noface.recovery.retry_policy import ReviewRules, Roles, Rung, When, rejection
+from noface.recovery.retry_policy import ReviewRules, RoleModels, Rung, When, rejection
 
-CRITIC = Roles(reviewer="critic")
+CRITIC = RoleModels(reviewer="critic")
 ALWAYS = policy(roles=CRITIC, review=ReviewRules(When.ALWAYS))
 RISKY = policy(roles=CRITIC)
 APPROVES = said(Topic.REVIEW, strategy="approve")
@@ -165,7 +165,7 @@ def test_a_point_is_open_until_a_later_review_calls_it_settled():
 
 def test_the_reviewer_s_points_go_to_the_same_model():
     told = decide(rejected(), policy=ALWAYS)
-    assert told == Run(Mode.FEEDBACK, "small", "the reviewer asks for changes (round 1 of 5)")
+    assert told == RunWorker(Mode.FEEDBACK, "small", "the reviewer asks for changes (round 1 of 5)")
     assert decide(*fails(2), rejected("big"), policy=ALWAYS).model == "big"
 
 
@@ -176,7 +176,7 @@ def test_a_model_that_thought_thinks_about_the_points_too():
 
 def test_rounds_of_review_spend_no_attempts():
     told = decide(*fails(4), *[rejected("big")] * 4, policy=ALWAYS)
-    assert told == Run(Mode.FEEDBACK, "big", "the reviewer asks for changes (round 4 of 5)")
+    assert told == RunWorker(Mode.FEEDBACK, "big", "the reviewer asks for changes (round 4 of 5)")
 
 
 @pytest.mark.parametrize("most", [1, 3, 5])

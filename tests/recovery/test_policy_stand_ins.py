@@ -18,9 +18,9 @@ from support.policy_story import (
     typed,
 )
 
-from noface.model.actions import Absence, Block, Mode, Run, WaitUntil
+from noface.model.actions import Absence, Block, Mode, RunWorker, WaitUntil
 from noface.model.taxonomy import Strategy
-from noface.recovery.retry_policy import Roles, Rung
+from noface.recovery.retry_policy import RoleModels, Rung
 
 TWINS = policy(alternatives=("small", "twin", "big", "bigtwin", "huge"), attempts_max=9)
 LATER = NOW + 600
@@ -43,7 +43,7 @@ def test_a_model_whose_agent_misses_something_in_the_sandbox_begins_no_issue():
 
 def test_another_model_of_the_tier_works_while_the_provider_is_away():
     switched = decide(LIMITED, policy=TWINS)
-    assert switched == Run(
+    assert switched == RunWorker(
         Mode.SWITCH,
         "twin",
         "RATE_LIMITED: twin is of the same tier and works meanwhile",
@@ -146,7 +146,7 @@ def test_without_a_free_stand_in_the_issue_keeps_its_model():
 
 
 def test_a_question_is_put_to_nobody_else():
-    asking = replace(TWINS, roles=Roles(diagnoser="big"))
+    asking = replace(TWINS, roles=RoleModels(diagnoser="big"))
     asked = decide(failed(K.UNKNOWN), policy=asking, away={"big": LATER})
     assert asked.name == "Diagnose"
     assert asked.model == "big"
@@ -163,7 +163,7 @@ def test_a_stand_in_that_failed_once_is_tried_again_when_the_model_itself_stays_
 
 def test_going_back_from_a_stand_in_is_no_escalation():
     back = decide(*fails(1, "twin"), policy=TWINS)
-    assert typed(back) == Run(Mode.FEEDBACK, "small", "")
+    assert typed(back) == RunWorker(Mode.FEEDBACK, "small", "")
 
 
 def test_a_stand_in_uses_up_the_rung_that_it_stood_in_for():
@@ -173,7 +173,7 @@ def test_a_stand_in_uses_up_the_rung_that_it_stood_in_for():
 
 def test_the_next_rung_is_an_escalation_though_its_model_could_stand_in_for_the_last():
     ladder = (Rung("small", 1, 1), Rung("twin", 1, 5))
-    assert decide(*fails(1), policy=replace(TWINS, ladder=ladder)) == Run(
+    assert decide(*fails(1), policy=replace(TWINS, ladder=ladder)) == RunWorker(
         Mode.ESCALATE, "twin", "TEST_FAILURE: next step, twin"
     )
 
@@ -203,6 +203,6 @@ def test_an_interrupted_stand_in_that_is_itself_a_rung_goes_on():
 def test_a_model_that_is_itself_a_rung_did_not_just_stand_in():
     both = replace(TWINS, ladder=(Rung("small", 1, 1), Rung("twin", 1, 1), Rung("big", 2, 5)))
     assert TIER_OF["twin"] == TIER_OF["small"]
-    assert decide(*fails(1), *fails(1, "twin"), policy=both) == Run(
+    assert decide(*fails(1), *fails(1, "twin"), policy=both) == RunWorker(
         Mode.ESCALATE, "big", "TEST_FAILURE: next step, big"
     )

@@ -4,16 +4,16 @@ import pytest
 from support.cases import cases
 from support.policy_story import ALONE, NOW, ROLES, K, decide, failed, fails, policy
 
-from noface.model.actions import Absence, Ask, Block, Mode, RequestApproval, Run, Skip, WaitUntil, model_of
+from noface.model.actions import Absence, Ask, Block, Mode, RequestApproval, RunWorker, Skip, WaitUntil, model_of
 from noface.model.history import Topic
 from noface.model.taxonomy import Category, Strategy
 
 FIRST = {
-    Strategy.FEEDBACK: Run(Mode.FEEDBACK, "small", "{kind}: once more, with feedback"),
-    Strategy.ESCALATE: Run(Mode.ESCALATE, "big", "{kind}: next step, big"),
-    Strategy.THINK: Run(Mode.THINK, "small", "{kind}: small thinks longer", think=True),
+    Strategy.FEEDBACK: RunWorker(Mode.FEEDBACK, "small", "{kind}: once more, with feedback"),
+    Strategy.ESCALATE: RunWorker(Mode.ESCALATE, "big", "{kind}: next step, big"),
+    Strategy.THINK: RunWorker(Mode.THINK, "small", "{kind}: small thinks longer", think=True),
     Strategy.CONTEXT: Ask(Topic.CLARIFICATION, "planner", "{kind}: ask the planner what is meant"),
-    Strategy.REDUCE: Run(Mode.REDUCE, "small", "{kind}: a smaller step"),
+    Strategy.REDUCE: RunWorker(Mode.REDUCE, "small", "{kind}: a smaller step"),
     Strategy.BREAKDOWN: Ask(
         Topic.BREAKDOWN, "planner", "[retry.strategies] {kind} = breakdown: the planner divides it"
     ),
@@ -22,7 +22,7 @@ FIRST = {
     Strategy.APPROVAL: RequestApproval(K.UNKNOWN, "[retry.strategies] {kind} = approval"),
     Strategy.BLOCK: Block(K.UNKNOWN, "[retry.strategies] {kind} = block"),
     Strategy.WAIT: WaitUntil("small", NOW + 15, "{kind}: retry 1"),
-    Strategy.SWITCH: Run(
+    Strategy.SWITCH: RunWorker(
         Mode.SWITCH,
         "twin",
         "{kind}: twin is of the same tier and works meanwhile",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.policies import LADDER, POLICY, TIERS, policies
 
-from noface.model.actions import Mode, Run
+from noface.model.actions import Mode, RunWorker
 from noface.model.attempt import NotStarted
 from noface.model.history import Topic
 from noface.model.issue import Issue
@@ -15,10 +15,10 @@ from noface.model.taxonomy import Category, FailureKind, Strategy
 from noface.recovery.policy import next_action
 from noface.recovery.policy_state import charged
 from noface.recovery.policy_table import ATTEMPTS_MAX, Repeats, Trouble, course, path, table, terminal
-from noface.recovery.retry_policy import Policy, ReviewRules, Roles, Rung
+from noface.recovery.retry_policy import Policy, ReviewRules, RoleModels, Rung
 
 K = FailureKind
-EVERYBODY = Roles("opus", "opus", "opus", "opus", "opus")
+EVERYBODY = RoleModels("opus", "opus", "opus", "opus", "opus")
 
 
 def told(steps):
@@ -84,7 +84,7 @@ def test_a_broken_environment_blocks_at_once_and_a_model_without_a_login_once_no
 
 def test_an_unsure_worker_is_told_more_once_and_then_a_person_is_asked():
     assert [action.name for action in actions(K.AGENT_CONFUSION)] == ["FirstAttempt", "AddContext", "Block"]
-    asked = actions(K.AGENT_CONFUSION, replace(POLICY, roles=Roles(planner="opus")))
+    asked = actions(K.AGENT_CONFUSION, replace(POLICY, roles=RoleModels(planner="opus")))
     assert [action.name for action in asked] == ["FirstAttempt", "CallResolver", "AddContext", "Block"]
 
 
@@ -103,13 +103,13 @@ def test_repeated_timeouts_break_an_issue_down_and_where_its_parts_fail_it_goes_
 
 
 def test_a_resolver_is_asked_before_the_worker_is_told_of_its_boundary():
-    first, asked, again, last = actions(K.BOUNDARY_VIOLATION, replace(POLICY, roles=Roles(resolver="opus")))
+    first, asked, again, last = actions(K.BOUNDARY_VIOLATION, replace(POLICY, roles=RoleModels(resolver="opus")))
     assert (first.name, again.name, last.name) == ("FirstAttempt", "RetryWithFeedback", "Block")
     assert asked.topic is Topic.BOUNDARY
 
 
 def test_a_reviewer_s_rejections_have_rounds_of_their_own():
-    policy = replace(POLICY, roles=Roles(reviewer="opus"), review=ReviewRules(rounds_max=3))
+    policy = replace(POLICY, roles=RoleModels(reviewer="opus"), review=ReviewRules(rounds_max=3))
     steps = path(policy, K.REVIEW_REJECTED)
     assert [step.action.name for step in steps] == ["FirstAttempt", "RetryWithFeedback", "RetryWithFeedback", "Block"]
     assert "3 times" in steps[-1].action.reason
@@ -185,7 +185,7 @@ def test_the_same_failure_again_has_a_row_only_where_it_makes_a_difference():
     blocked = table(replace(POLICY, block_after=2))[-1]
     assert (blocked.repeats, blocked.kinds) == (Repeats.FAILURE, (K.TEST_FAILURE,))
     assert blocked.steps[-1].after == 2
-    asked = table(replace(POLICY, roles=Roles(diagnoser="opus")))[-1]
+    asked = table(replace(POLICY, roles=RoleModels(diagnoser="opus")))[-1]
     assert "Diagnose" in [step.action.name for step in asked.steps]
 
 
@@ -203,7 +203,7 @@ def test_simulated_failures_are_charged_as_the_loop_charges_them():
         past = ()
         trouble = Trouble(kind, Repeats.NOTHING)
         for number in (1, 2, 3):
-            attempt = trouble.attempt(number, Run(Mode.FIRST, "sonnet", ""), dict(TIERS), 0.0)
+            attempt = trouble.attempt(number, RunWorker(Mode.FIRST, "sonnet", ""), dict(TIERS), 0.0)
             report = NotStarted("t", "7", number, attempt.failure)
             assert attempt.charged == trouble.charged(number - 1) == charged(report, past)
             past = (*past, attempt)

@@ -19,12 +19,12 @@ from support.policy_story import (
     said,
 )
 
-from noface.model.actions import Ask, AwaitIssues, Block, Mode, Run, WaitUntil
+from noface.model.actions import Ask, AwaitIssues, Block, Mode, RunWorker, WaitUntil
 from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, OUTSIDE_CAUSE, SETUP_PASSING
 from noface.model.history import AdviceOutcome, Topic
 from noface.model.taxonomy import Category, Strategy
 from noface.model.worker_run import BlockedReason
-from noface.recovery.retry_policy import Roles, Rung
+from noface.recovery.retry_policy import RoleModels, Rung
 
 TRANSIENT = [kind for kind in K if kind.category is Category.TRANSIENT]
 RESET = NOW + 18_000
@@ -134,14 +134,14 @@ def test_a_command_that_ended_with_a_cause_outside_the_work_is_run_again_twice(r
         waits = decide(*[ended(rule, kind)] * times)
         reason = f"it lies outside the work: repeat {times} of 2, nothing is charged"
         assert waits == WaitUntil("small", NOW + 5, reason, provider=False)
-        assert decide(*[ended(rule, kind)] * times, now=NOW + 5) == Run(Mode.SAME, "small", reason)
+        assert decide(*[ended(rule, kind)] * times, now=NOW + 5) == RunWorker(Mode.SAME, "small", reason)
     third = decide(*[ended(rule, kind)] * 3)
     assert isinstance(third, Block) or third.name == "RetrySame"
 
 
 def test_after_a_full_disk_the_same_model_goes_on():
     again = decide(ended(DISK_FULL, K.ENVIRONMENT))
-    assert again == Run(Mode.SAME, "small", "the disk was full; nothing is charged")
+    assert again == RunWorker(Mode.SAME, "small", "the disk was full; nothing is charged")
 
 
 # Main moved, and other failures that nobody answers for
@@ -158,7 +158,7 @@ def test_main_moving_under_it_is_retried_three_times_and_then_told_to_a_person()
 
 def test_a_merge_conflict_is_answered_as_the_configuration_says():
     def answered(strategy, *events):
-        own = policy(strategies=((K.MERGE_CONFLICT, strategy),), roles=Roles(resolver="judge"))
+        own = policy(strategies=((K.MERGE_CONFLICT, strategy),), roles=RoleModels(resolver="judge"))
         return decide(conflict(), *events, policy=own)
 
     assert isinstance(answered(Strategy.BLOCK), Block)
@@ -179,7 +179,7 @@ def test_rate_limits_before_a_conflict_are_not_counted_as_conflicts():
 
 def test_a_malformed_answer_that_was_not_charged_gets_a_reminder_of_its_form():
     again = decide(failed(K.OUTPUT_FORMAT, charged=False))
-    assert again == Run(Mode.SAME, "small", "the answer was malformed: once more with a reminder of its form")
+    assert again == RunWorker(Mode.SAME, "small", "the answer was malformed: once more with a reminder of its form")
 
 
 def test_a_malformed_answer_that_was_charged_climbs_the_ladder():

@@ -9,8 +9,8 @@ from noface.model.pull_request import (
     CheckState,
     LandingRules,
     PullRequest,
+    PullReview,
     PullState,
-    Review,
     ReviewComment,
     ReviewState,
 )
@@ -45,12 +45,12 @@ OPEN = PullRequest(12, "https://example.com/12", PullState.OPEN, "noface/7", HEA
 RED = Check("ci / test", CheckState.FAILED, "https://example.com/run", "9")
 GREEN = Check("lint", CheckState.PASSED)
 RUNNING = Check("slow", CheckState.PENDING)
-ALICE = Review(1, "alice", ReviewState.CHANGES_REQUESTED, "Use a set.", HEAD, NOW, trusted=True)
-APPROVED = Review(2, "alice", ReviewState.APPROVED, "", HEAD, NOW, trusted=True)
+ALICE = PullReview(1, "alice", ReviewState.CHANGES_REQUESTED, "Use a set.", HEAD, NOW, trusted=True)
+APPROVED = PullReview(2, "alice", ReviewState.APPROVED, "", HEAD, NOW, trusted=True)
 ON_LINE = ReviewComment(5, "alice", "This is O(n²).", "src/app.py", 12)
 
 
-def look(*checks: Check, pull: PullRequest = OPEN, reviews: tuple[Review, ...] = (), **more: object) -> Look:
+def look(*checks: Check, pull: PullRequest = OPEN, reviews: tuple[PullReview, ...] = (), **more: object) -> Look:
     return Look(pull, checks, reviews, main=BASE, **more)
 
 
@@ -213,12 +213,12 @@ def test_pull_requests_whose_checks_run_do_not_wait_for_those_that_wait_for_peop
 @pytest.mark.parametrize(
     ("review", "counts"),
     [
-        (Review(9, "ada", ReviewState.COMMENTED, "Use a set.", HEAD, trusted=True), True),
-        (Review(9, "bob", ReviewState.COMMENTED, "Use a set.", HEAD, trusted=True), False),
-        (Review(9, "ada", ReviewState.COMMENTED, "Use a set.", "", trusted=True), False),
-        (Review(9, "ada", ReviewState.COMMENTED, "", HEAD, trusted=True), False),
-        (Review(9, "ada", ReviewState.COMMENTED, "<!-- noface:rounds --> done", HEAD, trusted=True), False),
-        (Review(9, "ada", ReviewState.COMMENTED, "Use a set.", HEAD, trusted=False), False),
+        (PullReview(9, "ada", ReviewState.COMMENTED, "Use a set.", HEAD, trusted=True), True),
+        (PullReview(9, "bob", ReviewState.COMMENTED, "Use a set.", HEAD, trusted=True), False),
+        (PullReview(9, "ada", ReviewState.COMMENTED, "Use a set.", "", trusted=True), False),
+        (PullReview(9, "ada", ReviewState.COMMENTED, "", HEAD, trusted=True), False),
+        (PullReview(9, "ada", ReviewState.COMMENTED, "<!-- noface:rounds --> done", HEAD, trusted=True), False),
+        (PullReview(9, "ada", ReviewState.COMMENTED, "Use a set.", HEAD, trusted=False), False),
     ],
 )
 def test_who_owns_the_token_cannot_ask_for_changes_so_a_comment_of_theirs_does(review, counts):
@@ -227,7 +227,7 @@ def test_who_owns_the_token_cannot_ask_for_changes_so_a_comment_of_theirs_does(r
 
 def test_resolved_threads_ask_for_nothing():
     open_, done = (ReviewComment(n, "alice", "Rename it.", "a.py", 3, thread=n, resolved=n == 2) for n in (1, 2))
-    both = Review(9, "alice", ReviewState.CHANGES_REQUESTED, "", HEAD, trusted=True, comments=(open_, done))
+    both = PullReview(9, "alice", ReviewState.CHANGES_REQUESTED, "", HEAD, trusted=True, comments=(open_, done))
     assert points_text((both,)) == "alice:\n- a.py:3: Rename it. [r1]"
     assert asking((replace(both, comments=(done,)),), ()) == ()
     assert asking((replace(both, text="And more.", comments=(done,)),), ())
@@ -244,7 +244,7 @@ def test_resolved_threads_ask_for_nothing():
 )
 def test_a_question_is_told_from_what_asks_for_a_change(text, state, only):
     on_line = ReviewComment(1, "alice", text, "a.py", 3, thread=1)
-    review = Review(9, "alice", state, "", HEAD, trusted=True, comments=(on_line,))
+    review = PullReview(9, "alice", state, "", HEAD, trusted=True, comments=(on_line,))
     assert RoundDue((), (review,), "").asks_only is only
     assert not RoundDue((Check("ci", CheckState.FAILED),), (review,), "").asks_only
 
@@ -260,7 +260,7 @@ def test_a_question_is_told_from_what_asks_for_a_change(text, state, only):
     ],
 )
 def test_commands_are_no_round(text, commit, expected):
-    review = Review(9, "alice", ReviewState.COMMENTED, text, commit, trusted=True)
+    review = PullReview(9, "alice", ReviewState.COMMENTED, text, commit, trusted=True)
     assert command_of(review) == expected
     if expected:
         assert asking((review,), ()) == ()
@@ -286,7 +286,7 @@ def test_commands_are_no_round(text, commit, expected):
 def test_what_people_say_to_each_other_in_a_thread_is_no_request(text, thread, stays):
     """Of these honest requests none is taken for talk; a first comment is one whatever it says."""
     comment = ReviewComment(2, "alice", text, "a.py", 3, thread=thread)
-    review = Review(9, "alice", ReviewState.COMMENTED, "", HEAD, trusted=True, comments=(comment,))
+    review = PullReview(9, "alice", ReviewState.COMMENTED, "", HEAD, trusted=True, comments=(comment,))
     assert bool(asking((without_talk(review, "ada"),), (), "ada")) is stays
 
 

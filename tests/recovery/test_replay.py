@@ -9,13 +9,13 @@ from support.policies import LADDER, POLICY, TIERS, policies
 from noface.model.actions import Ask, Mode
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
-from noface.model.history import Advice, AdviceOutcome, Approval, History, Topic, Tried, Verdict
+from noface.model.history import Advice, AdviceOutcome, Decided, History, Topic, Tried, Verdict
 from noface.model.issue import Issue
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
 from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
 from noface.recovery.policy import next_action
 from noface.recovery.policy_table import Recorded, Spared, course, replay, spared
-from noface.recovery.retry_policy import LadderStart, ReviewRules, Roles, Rung, When, rejection
+from noface.recovery.retry_policy import LadderStart, ReviewRules, RoleModels, Rung, When, rejection
 
 K = FailureKind
 ISSUE = Issue("7", "Seven")
@@ -164,7 +164,7 @@ def test_a_model_that_only_stood_in_makes_no_difference():
 
 
 def test_a_role_that_was_asked_and_would_not_be_is_a_difference():
-    wise = replace(POLICY, roles=Roles(diagnoser="opus"))
+    wise = replace(POLICY, roles=RoleModels(diagnoser="opus"))
     unknown = of(K.UNKNOWN)
     answer = Advice(Topic.DIAGNOSIS, 1, strategy="alternative_approach", recoverable="yes", text="otherwise")
     history, recorded = night(wise, unknown, failed, answers_given=(answer,))
@@ -176,12 +176,12 @@ def test_a_role_that_was_asked_and_would_not_be_is_a_difference():
 
 def test_an_answer_that_nobody_asked_for_then_cannot_be_had():
     history, recorded = night(POLICY, of(K.UNKNOWN))
-    wise = replace(POLICY, roles=Roles(diagnoser="opus"))
+    wise = replace(POLICY, roles=RoleModels(diagnoser="opus"))
     assert differing(history, recorded, wise) == [(1, "AddContext", "Diagnose", None)]
 
 
 def test_a_question_that_is_still_open_is_no_difference():
-    policy = replace(POLICY, roles=Roles(planner="opus"))
+    policy = replace(POLICY, roles=RoleModels(planner="opus"))
     unsure = of(K.AGENT_CONFUSION)
     history, recorded = night(policy, unsure)
     assert recorded == (Recorded("CallResolver", recorded[0].reason),)
@@ -202,7 +202,7 @@ def test_an_issue_whose_parts_are_at_work_is_no_difference():
 
 
 def test_a_wait_that_a_diagnosis_asked_for_was_over_when_the_worker_ran():
-    policy = replace(POLICY, roles=Roles(diagnoser="opus"))
+    policy = replace(POLICY, roles=RoleModels(diagnoser="opus"))
     answer = Advice(Topic.DIAGNOSIS, 1, strategy="retry_same", recoverable="yes", delay_s=60.0)
     history = History(ISSUE, (failed(1, K.UNKNOWN), failed(2)), advice=(answer,))
     assert differing(history, (Recorded("RetrySame"), Recorded("Escalate")), policy) == []
@@ -229,13 +229,13 @@ def test_work_that_would_have_needed_approval_is_shown():
 def test_a_verdict_that_nobody_has_acted_on_yet_makes_no_difference():
     careful = replace(POLICY, approval_paths=("db/**",))
     history, recorded = night(careful, migrated)
-    approved = replace(history, approvals=(Approval(1, Verdict.APPROVED),))
+    approved = replace(history, approvals=(Decided(1, Verdict.APPROVED),))
     assert differing(approved, recorded, careful) == []
     assert differing(approved, (Recorded("Land"),), careful) == []
 
 
 def test_a_review_that_would_not_have_taken_place_is_shown():
-    policy = replace(POLICY, roles=Roles(reviewer="opus"), review=ReviewRules(When.ALWAYS))
+    policy = replace(POLICY, roles=RoleModels(reviewer="opus"), review=ReviewRules(When.ALWAYS))
     points = Advice(Topic.REVIEW, 1, model="opus", strategy="request_changes", cause="too clever", text="simplify")
     turned_down = replace(failed(1, K.REVIEW_REJECTED, charged=False), failure=rejection(points))
     fine = Advice(Topic.REVIEW, 2, model="opus", strategy="approve")

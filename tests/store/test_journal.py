@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from noface.model.actions import Land, Mode, Run
+from noface.model.actions import Land, Mode, RunWorker
 from noface.model.attempt import AttemptOrder, Interrupted, Judged, Snapshot
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
@@ -172,7 +172,7 @@ def test_an_attempt_that_turns_out_to_be_no_fault_of_the_work_is_charged_no_more
 def test_what_follows_an_attempt_is_written_on_it(journal, reader):
     start(journal, 1)
     finish(journal, 1)
-    journal.action(3.0, "7", 1, Run(Mode.FEEDBACK, "small", "once more"))
+    journal.action(3.0, "7", 1, RunWorker(Mode.FEEDBACK, "small", "once more"))
     assert reader.attempts("7")[0].action == NextAction("RetryWithFeedback", "once more")
     assert reader.past("7")[0].answer == "RetryWithFeedback"
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.git.refs import scratch_branch, slug
-from noface.model.actions import Block, Mode, RequestApproval, Run
+from noface.model.actions import Block, Mode, RequestApproval, RunWorker
 from noface.model.attempt import AttemptOrder, FileChange, Judged, Snapshot
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
@@ -141,8 +141,8 @@ class Story:
 
     def fail_and_retry(self, issue):
         """Two failures: once more with feedback, then the stronger model."""
-        again = Run(Mode.FEEDBACK, "claude-sonnet", "attempt 1 of 2 with claude-sonnet failed; it is told why")
-        stronger = Run(
+        again = RunWorker(Mode.FEEDBACK, "claude-sonnet", "attempt 1 of 2 with claude-sonnet failed; it is told why")
+        stronger = RunWorker(
             Mode.ESCALATE, "claude-opus", "2 attempts with claude-sonnet failed: the next model of the ladder"
         )
         self.attempt(issue, 1, red_test(), action=again)
@@ -240,6 +240,8 @@ def usual_night(root, commit=NO_COMMIT):
         "004", "landing", "local changes of yours are in the way: src/rates.py, src/money.py", cause=Cause.HELD
     )
     story.status("006", "waiting", "claude-sonnet: rate limited", story.now + 10**9)
-    story.attempt("007", 1, red_test(), action=Run(Mode.FEEDBACK, "claude-sonnet", "the worker is told why it failed"))
+    story.attempt(
+        "007", 1, red_test(), action=RunWorker(Mode.FEEDBACK, "claude-sonnet", "the worker is told why it failed")
+    )
     story.start("007", 2)
     return story

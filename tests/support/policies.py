@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from noface.model.taxonomy import FailureKind
-from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, Roles, Rung
+from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, RoleModels, Rung
 
 TIERS = (("haiku", 1), ("sonnet", 2), ("twin", 2), ("opus", 3))
 LADDER = (Rung("sonnet", 2, 2), Rung("opus", 3, 1), Rung("opus", 3, 5, think=True))
@@ -34,7 +34,7 @@ def policies(draw):
         backoff_base_s=draw(st.floats(0, 100)),
         alternatives=tuple(draw(st.lists(MODELS, max_size=4, unique=True))),
         strategies=tuple((kind, draw(st.sampled_from(kind.allowed))) for kind in kinds),
-        roles=Roles(*(draw(st.none() | MODELS) for _ in range(5))),
+        roles=RoleModels(*(draw(st.none() | MODELS) for _ in range(5))),
         reflect=draw(st.booleans()),
         strategies_max=draw(st.integers(1, 4)),
         diagnose_after=draw(st.integers(1, 4)),

@@ -8,12 +8,12 @@ from noface.integrity.tampering import CONTRADICTED
 from noface.model.actions import Action
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
-from noface.model.history import Advice, Approval, History, Topic, Verdict
+from noface.model.history import Advice, Decided, History, Topic, Verdict
 from noface.model.issue import Issue
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
 from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
 from noface.recovery.policy import next_action
-from noface.recovery.retry_policy import Policy, Roles, Rung
+from noface.recovery.retry_policy import Policy, RoleModels, Rung
 
 NOW = 1_000_000.0
 TIERS = (("small", 1), ("twin", 1), ("big", 2), ("bigtwin", 2), ("huge", 3))
@@ -21,7 +21,7 @@ TIER_OF = dict(TIERS)
 LADDER = (Rung("small", 1, 2), Rung("big", 2, 5))
 ALONE = (Rung("small", 1, 5),)
 POLICY = Policy(LADDER, TIERS)
-ROLES = Roles(planner="planner", diagnoser="doctor", resolver="judge", architect="architect")
+ROLES = RoleModels(planner="planner", diagnoser="doctor", resolver="judge", architect="architect")
 ISSUE = Issue("7", "Seven")
 K = FailureKind
 NEVER_CHARGED = (Category.TRANSIENT, Category.ENVIRONMENT)
@@ -120,7 +120,7 @@ def history_of(*events: Event, issue: Issue = ISSUE, epoch: int = 0, **more: obj
     """The history in which `events` happened in this order: attempts, answers about them, a person's verdicts."""
     attempts: list[PastAttempt] = []
     advice: list[Advice] = []
-    approvals: list[Approval] = []
+    approvals: list[Decided] = []
     for event in events:
         match event:
             case PastAttempt():
@@ -128,7 +128,7 @@ def history_of(*events: Event, issue: Issue = ISSUE, epoch: int = 0, **more: obj
             case Advice():
                 advice.append(replace(event, after=len(attempts)))
             case Verdict():
-                approvals.append(Approval(len(attempts), event))
+                approvals.append(Decided(len(attempts), event))
     return History(issue, tuple(attempts), epoch, tuple(advice), tuple(approvals), **more)
 
 

@@ -6,10 +6,21 @@ anybody answers, each list over and over again, so that nothing ends by itself.
 
 from dataclasses import dataclass, field, replace
 
-from noface.model.actions import Absence, Action, Ask, AwaitIssues, Block, Land, RequestApproval, Run, Skip, WaitUntil
+from noface.model.actions import (
+    Absence,
+    Action,
+    Ask,
+    AwaitIssues,
+    Block,
+    Land,
+    RequestApproval,
+    RunWorker,
+    Skip,
+    WaitUntil,
+)
 from noface.model.attempt import Interrupted, Judged, NotStarted, PastAttempt
 from noface.model.failure import Failure
-from noface.model.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
+from noface.model.history import Advice, AdviceOutcome, Decided, History, Topic, Verdict
 from noface.model.issue import Issue
 from noface.model.taxonomy import Category
 from noface.recovery.policy import next_action
@@ -99,7 +110,7 @@ class Story:
             case WaitUntil(until=until) if self._settles():
                 self._rest(self.history.attempts[-1].model, until)
                 self.now = until
-            case Run(instead_of=Absence(model, until)) if self._settles():
+            case RunWorker(instead_of=Absence(model, until)) if self._settles():
                 self._rest(model, until)
             case _:
                 self._run(action)
@@ -186,7 +197,7 @@ class Story:
     def _approve(self, action: RequestApproval) -> None:
         number = len(self.history.attempts)
         verdict = Verdict.APPROVED if self._word().approved else Verdict.REJECTED
-        self.history = replace(self.history, approvals=(*self.history.approvals, Approval(number, verdict)))
+        self.history = replace(self.history, approvals=(*self.history.approvals, Decided(number, verdict)))
         if verdict is Verdict.REJECTED and action.kind is None:
             note = f"person-rejected:{number}"
             self._overrule(Failure(K.REVIEW_REJECTED, "rejected", "person-rejected", signature=note))

@@ -6,7 +6,7 @@ from noface.model.history import AdviceOutcome
 from noface.model.issue import Issue
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import BlockedReason
-from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, Roles, Rung, When
+from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, RoleModels, Rung, When
 
 from .policy_story import ISSUE, TIERS, K
 from .policy_turns import Turn, Word
@@ -38,7 +38,7 @@ def _role(name: str) -> st.SearchStrategy[str | None]:
 
 
 ROLES = st.builds(
-    Roles, _role("planner"), _role("doctor"), _role("judge"), _role("architect"), st.sampled_from([None, "critic"])
+    RoleModels, _role("planner"), _role("doctor"), _role("judge"), _role("architect"), st.sampled_from([None, "critic"])
 )
 POLICIES = st.builds(
     Policy,

@@ -9,8 +9,8 @@ from support.git_ground import a_repository, git
 
 from noface.git.command import Git
 from noface.git.objects import refused
-from noface.integrity.diff import Diff, DiffLimits, examine
-from noface.integrity.diff_names import read_by_git, unfit_names
+from noface.integrity.diff.names import read_by_git, unfit_names
+from noface.integrity.diff.rules import Diff, DiffLimits, examine
 from noface.model.attempt import FileChange
 from noface.model.taxonomy import FailureKind
 

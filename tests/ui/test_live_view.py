@@ -15,7 +15,7 @@ from support.cli_story import Story, red_test, write_issue
 from support.live_screen import Terminal
 
 from noface.agents.base import EventKind
-from noface.attempt.agent_watch import file_in
+from noface.attempt.worker.agent_watch import file_in
 from noface.model.budget import Budget, Spent
 from noface.recovery.schedule import Breaker
 from noface.store.spending import Spending

@@ -16,9 +16,9 @@ from datetime import date
 from pathlib import Path
 
 from noface.agents.base import AGENTS, place_in
-from noface.attempt.agent_run import run_agent
 from noface.attempt.attempt import Attempt
 from noface.attempt.environment import AttemptEnvironment, Scope, order_document
+from noface.attempt.worker.agent_run import run_agent
 from noface.cli.policy_records import policy, today
 from noface.cli.probes.versions import VERSION, version_problems
 from noface.cli.wiring import attempt_environment, bubblewrap_for

@@ -9,7 +9,7 @@ import re
 
 from noface.data import Patterns, table
 from noface.diagnosis.context import Context, known_tools
-from noface.diagnosis.evidence import Finding, Reading
+from noface.diagnosis.evidence import Reading, RuleMatch
 from noface.diagnosis.places import is_own_module, place_of
 from noface.diagnosis.rules import Level
 from noface.diagnosis.text import Log
@@ -31,7 +31,7 @@ _OF_COMPILERS = (
 
 def read_diagnostics(log: Log, context: Context) -> Reading | None:
     """Read every diagnostic line of a known form."""
-    findings: list[Finding] = []
+    findings: list[RuleMatch] = []
     for number, line in enumerate(log.lines):
         if not _LENGTH_MIN <= len(line) <= _LENGTH_MAX:
             continue
@@ -43,7 +43,7 @@ def read_diagnostics(log: Log, context: Context) -> Reading | None:
     return Reading("diagnostics", findings=tuple(findings)) if findings else None
 
 
-def _diagnostic(log: Log, number: int, line: str, context: Context) -> Finding | None:
+def _diagnostic(log: Log, number: int, line: str, context: Context) -> RuleMatch | None:
     if ":" not in line and "(" not in line:
         return None
     for rule, pattern in _OF_COMPILERS:
@@ -68,7 +68,7 @@ def _does_not_parse(match: re.Match[str]) -> bool:
     return (code.startswith(_PARSE_CODES) and not code.startswith("E90")) or "SyntaxError" in match["msg"]
 
 
-def _ocaml(log: Log, number: int, match: re.Match[str], context: Context) -> Finding | None:
+def _ocaml(log: Log, number: int, match: re.Match[str], context: Context) -> RuleMatch | None:
     """Read the place on one line, and the error on a line below the quoted source."""
     for below in range(number + 1, min(log.stream_end(number), number + _OCAML_LOOK)):
         if error := _DIAGNOSTIC["ocaml_error"].match(log.get(below)):
@@ -79,7 +79,7 @@ def _ocaml(log: Log, number: int, match: re.Match[str], context: Context) -> Fin
     return None
 
 
-def _arrow(log: Log, number: int, match: re.Match[str], context: Context) -> Finding | None:
+def _arrow(log: Log, number: int, match: re.Match[str], context: Context) -> RuleMatch | None:
     """Read the error on one line, and the place behind an arrow on a line below it."""
     for below in range(number + 1, min(log.stream_end(number), number + _ARROW_LOOK)):
         if arrow := _DIAGNOSTIC["arrow"].match(log.get(below)):
@@ -104,7 +104,7 @@ def _is_clippy(log: Log, number: int) -> bool:
     return False
 
 
-def _severe(log: Log, number: int, match: re.Match[str], context: Context) -> Finding | None:
+def _severe(log: Log, number: int, match: re.Match[str], context: Context) -> RuleMatch | None:
     """Judge by the severity: a warning is a finding only of a gate that lints."""
     if _DIAGNOSTIC["error"].search(match["sev"]):
         kind = context_kind(log, number, match["msg"], match.string, context)
@@ -114,8 +114,8 @@ def _severe(log: Log, number: int, match: re.Match[str], context: Context) -> Fi
     return _finding("diagnostic.warning", FailureKind.LINT_FAILURE, match, number, context)
 
 
-def _finding(rule: str, kind: FailureKind, match: re.Match[str], number: int, context: Context) -> Finding:
-    return Finding(rule, kind, Level.DIAGNOSTIC, number, place_of(match["file"], match["line"], context.repo))
+def _finding(rule: str, kind: FailureKind, match: re.Match[str], number: int, context: Context) -> RuleMatch:
+    return RuleMatch(rule, kind, Level.DIAGNOSTIC, number, place_of(match["file"], match["line"], context.repo))
 
 
 def context_kind(log: Log, number: int, msg: str, line: str, context: Context) -> FailureKind:

@@ -7,7 +7,7 @@ import re
 
 from noface.data import Patterns
 from noface.diagnosis.context import Context, known_tools
-from noface.diagnosis.evidence import Finding, Reading
+from noface.diagnosis.evidence import Reading, RuleMatch
 from noface.diagnosis.role import GateRole, role_of
 from noface.diagnosis.rules import Level
 from noface.diagnosis.text import Log
@@ -25,7 +25,7 @@ def read_differences(log: Log, context: Context) -> Reading | None:
         return None
     heads = sorted({*log.lines_with("+++ "), *_plain_heads(log)})
     kind = FailureKind.LINT_FAILURE if role_of(context) is GateRole.LINT else FailureKind.TEST_FAILURE
-    findings: list[Finding] = []
+    findings: list[RuleMatch] = []
     owned: list[tuple[int, int]] = []
     end = -1
     for number in heads:
@@ -37,7 +37,7 @@ def read_differences(log: Log, context: Context) -> Reading | None:
             continue
         end = _end(log, number + 1, body)
         if end > number + 1:
-            findings.append(Finding("difference.shown", kind, Level.WORDS, first))
+            findings.append(RuleMatch("difference.shown", kind, Level.WORDS, first))
             owned.append((first, end))
     return Reading("difference", findings=tuple(findings), owned=tuple(owned), data=True) if findings else None
 

@@ -4,7 +4,7 @@ import re
 
 from noface.data import Patterns, table
 from noface.diagnosis.context import Context
-from noface.diagnosis.evidence import Counts, Finding, Reading
+from noface.diagnosis.evidence import Counts, Reading, RuleMatch
 from noface.diagnosis.places import is_own_module, place_below, place_of
 from noface.diagnosis.rules import Level
 from noface.diagnosis.text import Log
@@ -30,7 +30,7 @@ def read_go(log: Log, context: Context) -> Reading | None:
     return Reading("go", counts, tuple(findings), failing)
 
 
-def _tests(log: Log, context: Context) -> list[Finding]:
+def _tests(log: Log, context: Context) -> list[RuleMatch]:
     findings, inside = [], False
     for number, line in enumerate(log.lines):
         if _GO["fail"].match(line):
@@ -49,7 +49,7 @@ def _tests(log: Log, context: Context) -> list[Finding]:
         if not message and not below.strip():
             continue
         findings.append(
-            Finding("go.test-log", kind, Level.SUMMARY, number, place_of(match["file"], match["line"], context.repo))
+            RuleMatch("go.test-log", kind, Level.SUMMARY, number, place_of(match["file"], match["line"], context.repo))
         )
     return findings if any(mark in log.text for mark in ("--- FAIL: ", "=== FAIL: ", "FAIL\t")) else []
 
@@ -86,7 +86,7 @@ def _counts(log: Log) -> tuple[tuple[Counts, ...], tuple[str, ...]]:
     return (counts,), tuple(dict.fromkeys(names))
 
 
-def _panics(log: Log, context: Context) -> list[Finding]:
+def _panics(log: Log, context: Context) -> list[RuleMatch]:
     """Return the first panic that a trace of goroutines follows."""
     starts = ("panic: ", "fatal error: ", "goroutine stack exceeds")
     for number in sorted({number for start in starts for number in log.lines_with(start)}):
@@ -95,7 +95,7 @@ def _panics(log: Log, context: Context) -> list[Finding]:
             timed_out = (match["msg"] or match["fatal"] or "").startswith("test timed out after")
             kind = FailureKind.TIMEOUT if timed_out else FailureKind.RUNTIME_ERROR
             place = place_below(log, number, context.repo, limit=80, blanks=4)
-            return [Finding("go.panic", kind, Level.SUMMARY, number, place)]
+            return [RuleMatch("go.panic", kind, Level.SUMMARY, number, place)]
     return []
 
 
@@ -106,8 +106,8 @@ def _goroutine_follows(log: Log, number: int) -> bool:
     )
 
 
-def _compile(log: Log, context: Context) -> list[Finding]:
-    findings: list[Finding] = []
+def _compile(log: Log, context: Context) -> list[RuleMatch]:
+    findings: list[RuleMatch] = []
     headed = vetting = False
     for number, line in enumerate(log.lines):
         if _GO["head"].match(line):
@@ -125,7 +125,7 @@ def _compile(log: Log, context: Context) -> list[Finding]:
     return findings
 
 
-def _import(match: re.Match[str], number: int, context: Context) -> Finding | None:
+def _import(match: re.Match[str], number: int, context: Context) -> RuleMatch | None:
     """Judge a package that cannot be found: the project's own is broken code, any other the environment's fault."""
     msg = match["msg"]
     if not msg.startswith(("no required module", "package ", "cannot find package")):
@@ -134,17 +134,19 @@ def _import(match: re.Match[str], number: int, context: Context) -> Finding | No
     own = name is not None and ("." not in name[1].split("/")[0][1:] or is_own_module(name[1], context.repo))
     place = place_of(match["file"], match["line"], context.repo)
     kind = FailureKind.SYNTAX_ERROR if own else FailureKind.ENVIRONMENT
-    return Finding("go.import", kind, Level.DIAGNOSTIC, number, place, even_in_tests=True)
+    return RuleMatch("go.import", kind, Level.DIAGNOSTIC, number, place, even_in_tests=True)
 
 
-def _diagnostic(match: re.Match[str], number: int, context: Context, *, vetting: bool, headed: bool) -> Finding | None:
+def _diagnostic(
+    match: re.Match[str], number: int, context: Context, *, vetting: bool, headed: bool
+) -> RuleMatch | None:
     if match["file"].endswith("_test.go") and not headed and match.string[:1].isspace():
         return None
     lint = vetting or (bool(_GO_LINTERS & context.tools) and not headed)
     lint = lint and not _GO["broken"].search(match["msg"])
     place = place_of(match["file"], match["line"], context.repo)
     name, kind = ("go.vet", FailureKind.LINT_FAILURE) if lint else ("go.compile", FailureKind.SYNTAX_ERROR)
-    return Finding(name, kind, Level.DIAGNOSTIC, number, place, even_in_tests=True)
+    return RuleMatch(name, kind, Level.DIAGNOSTIC, number, place, even_in_tests=True)
 
 
 def _vets(log: Log, head: str) -> bool:

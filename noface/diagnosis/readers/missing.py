@@ -8,7 +8,7 @@ import re
 
 from noface.data import Patterns, table
 from noface.diagnosis.context import Context, Repo
-from noface.diagnosis.evidence import Finding, Reading
+from noface.diagnosis.evidence import Reading, RuleMatch
 from noface.diagnosis.rules import Level
 from noface.diagnosis.text import Log
 from noface.model.taxonomy import FailureKind
@@ -30,7 +30,7 @@ def read_missing(log: Log, context: Context) -> Reading | None:
     asked = _asked_for(context) if reports else frozenset()
     asked_for = [n for n in reports if any(_is_asked_for(token, asked) for token in _tokens(log.get(n)[:_LINE_MAX]))]
     findings = [
-        Finding("gate.names-missing", FailureKind.ENVIRONMENT, Level.DIAGNOSTIC, number)
+        RuleMatch("gate.names-missing", FailureKind.ENVIRONMENT, Level.DIAGNOSTIC, number)
         for number in asked_for[:_FOUND_MAX]
     ]
     return Reading("missing", findings=tuple(findings)) if findings else None

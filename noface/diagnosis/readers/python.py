@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from noface.data import Patterns
 from noface.diagnosis.context import Context
-from noface.diagnosis.evidence import Counts, Finding, Reading
+from noface.diagnosis.evidence import Counts, Reading, RuleMatch
 from noface.diagnosis.places import exception_kind, is_own, place_above, place_of, places
 from noface.diagnosis.rules import Level
 from noface.diagnosis.text import Log
@@ -98,7 +98,7 @@ def _pytest_blocks(log: Log) -> tuple[list[_Block], list[tuple[int, int]]]:
     return blocks, owned
 
 
-def _judge_block(log: Log, block: _Block, context: Context) -> Finding:
+def _judge_block(log: Log, block: _Block, context: Context) -> RuleMatch:
     quoted = (n for n in range(block.start + 1, block.end) if _PYTEST["subsection"].match(log.get(n)))
     end = next(quoted, block.end)
     head = next((n for n in range(end - 1, block.start, -1) if _PYTEST["ends"].match(log.get(n))), None)
@@ -118,7 +118,7 @@ def _judge_block(log: Log, block: _Block, context: Context) -> Finding:
         key, msg, exc = typed[-1][0], typed[-1][1]["msg"] or msg, typed[-1][1]["exc"]
     location = _block_location(log, block, end, ends, context, exc)
     kind = _block_kind(log, block, exc, msg, key, context, loading=loading)
-    return Finding("pytest.block", kind, Level.SUMMARY, key, location, test)
+    return RuleMatch("pytest.block", kind, Level.SUMMARY, key, location, test)
 
 
 def _block_kind(
@@ -191,7 +191,7 @@ def _summary(log: Log) -> Iterator[tuple[int, re.Match[str]]]:
                 yield number, match
 
 
-def _from_summary(log: Log, context: Context) -> list[Finding]:
+def _from_summary(log: Log, context: Context) -> list[RuleMatch]:
     findings = []
     for number, match in _summary(log):
         exc = match["exc"]
@@ -199,11 +199,11 @@ def _from_summary(log: Log, context: Context) -> list[Finding]:
             continue
         kind = exception_kind(exc, match["msg"] or "", context.repo, loading="::" not in match["test"])
         kind = FailureKind.TEST_FAILURE if exc in {"assert", "Failed"} else kind
-        findings.append(Finding("pytest.short-summary", kind, Level.SUMMARY, number, None, match["test"]))
+        findings.append(RuleMatch("pytest.short-summary", kind, Level.SUMMARY, number, None, match["test"]))
     return findings
 
 
-def _internal(log: Log, context: Context) -> list[Finding]:
+def _internal(log: Log, context: Context) -> list[RuleMatch]:
     last = -1
     for number in log.lines_with(_INTERNAL):
         last = number if log.get(number).startswith(_INTERNAL) else last
@@ -221,7 +221,7 @@ def _internal(log: Log, context: Context) -> list[Finding]:
     kind = FailureKind.RUNTIME_ERROR
     if match:
         kind = exception_kind(match["exc"], match["msg"] or "", context.repo)
-    return [Finding("pytest.internal-error", kind, Level.SUMMARY, key, location)]
+    return [RuleMatch("pytest.internal-error", kind, Level.SUMMARY, key, location)]
 
 
 _UNITTEST = Patterns("unittest")
@@ -259,7 +259,7 @@ def _unittest_end(log: Log, start: int) -> int:
     return stop
 
 
-def _judge_unittest(log: Log, head: int, end: int, context: Context) -> tuple[Finding, str]:
+def _judge_unittest(log: Log, head: int, end: int, context: Context) -> tuple[RuleMatch, str]:
     match = _UNITTEST["head"].match(log.get(head))
     word, test, suite = (match["word"], match["test"], match["suite"]) if match else ("ERROR", "", "")
     name = f"{suite}.{test}" if suite and not suite.endswith(f".{test}") else (suite or test)
@@ -284,7 +284,7 @@ def _judge_unittest(log: Log, head: int, end: int, context: Context) -> tuple[Fi
         kind = exception_kind(exc, msg, context.repo, loading=loading)
         if kind is FailureKind.TEST_FAILURE:
             kind = FailureKind.RUNTIME_ERROR
-    return Finding("unittest.block", kind, Level.SUMMARY, key, location, name), name
+    return RuleMatch("unittest.block", kind, Level.SUMMARY, key, location, name), name
 
 
 def _unittest_counts(log: Log) -> list[Counts]:
@@ -336,7 +336,7 @@ def read_doctest(log: Log, context: Context) -> Reading | None:
             kind, key = FailureKind.RUNTIME_ERROR, last
             if raised:
                 kind = exception_kind(raised["exc"], raised["msg"] or "", context.repo)
-        findings.append(Finding("doctest.example", kind, Level.SUMMARY, key, place[0] if place else None))
+        findings.append(RuleMatch("doctest.example", kind, Level.SUMMARY, key, place[0] if place else None))
         if where and where["test"]:
             failing.append(where["test"])
         owned.append((number, end))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from noface.data import Patterns
 from noface.diagnosis.context import Context
-from noface.diagnosis.evidence import Counts, Finding, Reading
+from noface.diagnosis.evidence import Counts, Reading, RuleMatch
 from noface.diagnosis.places import exception_kind, is_assertion, place_below, places
 from noface.diagnosis.rules import Level
 from noface.diagnosis.text import Log
@@ -88,11 +88,11 @@ def _is_raised(fields: dict[str, str]) -> bool:
     return exc.endswith(("Error", "Exception")) and not is_assertion(exc)
 
 
-def _finding(point: _Point, context: Context) -> Finding | None:
+def _finding(point: _Point, context: Context) -> RuleMatch | None:
     kind = _kind(point.fields, context)
     if kind is None or kind is FailureKind.NO_TESTS:
-        return Finding("tap.point", kind, Level.SUMMARY, point.key) if kind else None
-    return Finding("tap.point", kind, Level.SUMMARY, point.key, point.location, point.name)
+        return RuleMatch("tap.point", kind, Level.SUMMARY, point.key) if kind else None
+    return RuleMatch("tap.point", kind, Level.SUMMARY, point.key, point.location, point.name)
 
 
 def _kind(fields: dict[str, str], context: Context) -> FailureKind | None:

@@ -2,7 +2,7 @@
 
 from noface.data import Patterns
 from noface.diagnosis.context import Context
-from noface.diagnosis.evidence import Finding, Reading
+from noface.diagnosis.evidence import Reading, RuleMatch
 from noface.diagnosis.places import exception_kind, is_assertion, place_below, places
 from noface.diagnosis.rules import Level
 from noface.diagnosis.text import Log
@@ -19,7 +19,7 @@ _LOOK_DOWN = 8
 
 def read_python_traces(log: Log, context: Context) -> Reading | None:
     """Read Python tracebacks and syntax errors outside of any runner's own format."""
-    findings: list[Finding] = []
+    findings: list[RuleMatch] = []
     owned: list[tuple[int, int]] = []
     if "Traceback (most recent" in log.text:
         last_end = -1
@@ -53,7 +53,7 @@ def _indent(log: Log, start: int) -> int:
     return indent if log.get(start + 1).startswith(log.get(start)[:indent]) else 0
 
 
-def _python_finding(log: Log, start: int, end: int, context: Context) -> Finding | None:
+def _python_finding(log: Log, start: int, end: int, context: Context) -> RuleMatch | None:
     indent = _indent(log, start)
     match = _TRACE["py_end"].match(log.get(end)[indent:].strip())
     if not match:
@@ -75,10 +75,10 @@ def _python_finding(log: Log, start: int, end: int, context: Context) -> Finding
     kind = exception_kind(exc, msg, context.repo, loading=loading)
     if exc == "SystemExit" or exc.endswith("KeyboardInterrupt"):
         kind = FailureKind.RUNTIME_ERROR
-    return Finding("python.traceback", kind, Level.TRACEBACK, end, location)
+    return RuleMatch("python.traceback", kind, Level.TRACEBACK, end, location)
 
 
-def _bare_syntax(log: Log, context: Context, owned: list[tuple[int, int]]) -> list[Finding]:
+def _bare_syntax(log: Log, context: Context, owned: list[tuple[int, int]]) -> list[RuleMatch]:
     """Read the syntax errors that Python prints without a traceback: of a file that it could not even load."""
     findings = []
     for word in ("SyntaxError: ", "IndentationError: ", "TabError: "):
@@ -88,7 +88,7 @@ def _bare_syntax(log: Log, context: Context, owned: list[tuple[int, int]]) -> li
             if above is not None:
                 place = places(log.get(above), context.repo)
                 kind, where = FailureKind.SYNTAX_ERROR, place[-1] if place else None
-                findings.append(Finding("python.syntax", kind, Level.TRACEBACK, number, where, even_in_tests=True))
+                findings.append(RuleMatch("python.syntax", kind, Level.TRACEBACK, number, where, even_in_tests=True))
     return findings
 
 
@@ -103,7 +103,7 @@ def _file_above(log: Log, number: int) -> int | None:
 
 def read_framed_traces(log: Log, context: Context) -> Reading | None:
     """Read exceptions printed as "Type: message" above indented frames."""
-    findings: list[Finding] = []
+    findings: list[RuleMatch] = []
     for number in _head_lines(log):
         match = _TRACE["head"].match(log.get(number))
         if not match:
@@ -132,7 +132,9 @@ def _head_lines(log: Log) -> list[int]:
     return sorted(numbers)
 
 
-def _framed_finding(log: Log, number: int, exc: str, msg: str, code: str, *, framed: bool, context: Context) -> Finding:
+def _framed_finding(
+    log: Log, number: int, exc: str, msg: str, code: str, *, framed: bool, context: Context
+) -> RuleMatch:
     loading = True
     if exc.endswith("SyntaxError"):
         below = [log.get(at) for at in range(number + 1, min(log.stream_end(number), number + 4))]
@@ -143,4 +145,4 @@ def _framed_finding(log: Log, number: int, exc: str, msg: str, code: str, *, fra
         kind = FailureKind.TEST_FAILURE
     location = place_below(log, number, context.repo)
     name, level = ("trace.framed", Level.TRACEBACK) if framed else ("trace.head", Level.WORDS)
-    return Finding(name, kind, level, number, location)
+    return RuleMatch(name, kind, level, number, location)

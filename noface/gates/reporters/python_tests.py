@@ -28,7 +28,7 @@ _REPORTS = os.path.join(os.path.dirname(_FOLDER), "reports")  # noqa: PTH118, PT
 _PRELOAD = os.path.join(_FOLDER, "node_preload.cjs")  # noqa: PTH118
 _PASSED, _FAILED, _SKIPPED = "PASSED", "FAILED", "SKIPPED"
 _WORST_LAST = (_PASSED, _SKIPPED, _FAILED)
-_runs: list[Run] = []
+_runs: list[RunnerRun] = []
 _CALLS = (os.getpid, os.open, os.write, os.close)
 _quote = json.encoder.encode_basestring_ascii
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
@@ -49,7 +49,7 @@ class _Quiet:
 _quiet = _Quiet()
 
 
-class Run:
+class RunnerRun:
     """The run of one runner in this process; what its tests start reports nothing, in the project's environment."""
 
     def __init__(self, runner: str, root: str) -> None:
@@ -204,7 +204,7 @@ class _Pytest:
     """A plugin that writes down how the tests of one session ended. Its hooks are in _FIRST and _LAST."""
 
     def __init__(self) -> None:
-        self.run: Run | None = None
+        self.run: RunnerRun | None = None
         self.ended: dict[str, str] = {}
         self.raised: set[tuple[str, str]] = set()
         self.begun: set[str] = set()
@@ -219,7 +219,7 @@ class _Pytest:
             inside = _runs_here() or hasattr(session.config, "workerinput") or "PYTEST_CURRENT_TEST" in os.environ
             if not only_looks and not inside:
                 root = getattr(session.config, "rootpath", None) or session.config.rootdir
-                self.run = Run("pytest", str(root))
+                self.run = RunnerRun("pytest", str(root))
 
     def pytest_collection_modifyitems(self, config: Any, items: Any) -> None:
         with _quiet:
@@ -256,7 +256,7 @@ class _Pytest:
                 self.run.end(whole)
                 self.run = None
 
-    def note(self, run: Run, report: Any) -> None:
+    def note(self, run: RunnerRun, report: Any) -> None:
         name = report.nodeid
         if hasattr(report, "context") and type(report).__name__.lower() == "subtestreport":
             context = report.context
@@ -374,7 +374,7 @@ def _begin_test(test: object, result: Any) -> bool:
     if type(result).__module__.startswith("_pytest."):
         return False
     if not _runs:
-        Run("unittest", os.getcwd())  # noqa: PTH109
+        RunnerRun("unittest", os.getcwd())  # noqa: PTH109
         _patched.update(_patched_now())
     _watch(type(result))
     _noting.append((test, {}))

@@ -14,7 +14,7 @@ Half-done work that a person takes to main is theirs, and so is a message with t
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from noface.integrity.fsck_facts import LandedCommit
+from noface.integrity.state.fsck_facts import LandedCommit
 from noface.model.taxonomy import PASSED
 
 

@@ -18,7 +18,7 @@ storage    The database passes its own check; no object that noface refers to is
 from collections.abc import Iterator
 from dataclasses import replace
 
-from noface.integrity.fsck_facts import (
+from noface.integrity.state.fsck_facts import (
     IN_FLIGHT,
     AttemptFacts,
     DatabaseFacts,

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from noface.integrity.build_output import generated, is_generated, new_folders
-from noface.integrity.diff_gates import lowered_thresholds, may_hold_threshold
-from noface.integrity.diff_names import Unfit, UnfitRule
-from noface.integrity.diff_text import left_markers, tied_lines
+from noface.integrity.diff.gates import lowered_thresholds, may_hold_threshold
+from noface.integrity.diff.names import Unfit, UnfitRule
+from noface.integrity.diff.text import left_markers, tied_lines
 from noface.integrity.strength import AS_STRONG, Weaker
 from noface.integrity.tampering import BY_BODY, EMPTIED, FEWER_ASSERTIONS, weakened_tests
 from noface.model.attempt import ABSENT, FileChange

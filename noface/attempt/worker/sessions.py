@@ -13,10 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.agents.base import SESSION, RunPlace
-from noface.attempt.agent_run import run_agent
 from noface.attempt.attempt import Attempt
 from noface.attempt.environment import AttemptEnvironment, order_document, put
 from noface.attempt.isolation import fresh_place
+from noface.attempt.worker.agent_run import run_agent
 from noface.git.workspace import Slot
 from noface.model.budget import summed
 from noface.model.worker_run import AgentRun, Resumed

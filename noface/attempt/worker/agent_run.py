@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from noface.agents.base import ANSWER_MAX, RunPlace, RunVerdict, StreamReader
-from noface.attempt.agent_logs import tail
-from noface.attempt.agent_watch import RunWatch, at_least, over_limit
 from noface.attempt.attempt import Attempt
 from noface.attempt.isolation import agent_box, session_environment, wrapping
-from noface.attempt.out_of_reach import out_of_reach
+from noface.attempt.worker.agent_logs import tail
+from noface.attempt.worker.agent_watch import RunWatch, at_least, over_limit
+from noface.attempt.worker.out_of_reach import out_of_reach
 from noface.diagnosis.agent_errors import Resource
 from noface.git.private_git_dir import with_private_config
 from noface.git.removal import remove

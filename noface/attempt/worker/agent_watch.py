@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.agents.base import Agent, AgentEvent, EventKind, OpenCall, RunPlace, StreamReader
-from noface.attempt.agent_logs import SHOWS_A_MODEL, LogFollower
 from noface.attempt.attempt import Attempt
 from noface.attempt.environment import AttemptProgress
-from noface.attempt.silent_work import Sight, SilentWork, silent_work, work_of
+from noface.attempt.worker.agent_logs import SHOWS_A_MODEL, LogFollower
+from noface.attempt.worker.silent_work import Sight, SilentWork, silent_work, work_of
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import priced
 from noface.model.quoting import in_dollars

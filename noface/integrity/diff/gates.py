@@ -17,7 +17,7 @@ from typing import Any
 
 from noface.data import pattern
 from noface.diagnosis.syntax import parse_toml
-from noface.integrity.diff_make import Makefile, only_adds_sources, read_makefile
+from noface.integrity.diff.make import Makefile, only_adds_sources, read_makefile
 from noface.model.patch import ChangedLine
 
 _CALLS_PACKAGE = re.compile(

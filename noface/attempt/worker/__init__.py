@@ -1,0 +1,1 @@
+"""The worker's program at work: started, watched, its logs and sessions."""

@@ -1,0 +1,1 @@
+"""A change judged by its diff, before any gate runs."""

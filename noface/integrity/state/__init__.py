@@ -1,0 +1,1 @@
+"""What noface's state must agree on: git, the database, the state folder."""
