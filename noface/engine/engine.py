@@ -338,7 +338,7 @@ class Engine:
                 self._look_at_blocked()
                 if self._idle() and not self._sleep(planned):
                     return self._ended(planned)
-                self._receive()
+                self._receive(pending=bool(planned.start))
                 self._hold_budgets()
                 self._watch.refresh()
                 self._end_withdrawn()
@@ -352,12 +352,13 @@ class Engine:
 
     # Messages
 
-    def _receive(self) -> None:
+    def _receive(self, *, pending: bool) -> None:
         """Take what has come in; return once something has changed, or after a tick.
 
-        Progress alone is shown, and no reason to read the backlog again.
+        Progress alone is shown, and no reason to read the backlog again. `pending`: something could start and was let
+        by no station, so a loop that has nothing else to wait for would spin.
         """
-        deadline = time.monotonic() + (0.0 if self._idle() else _TICK_S)
+        deadline = time.monotonic() + (0.0 if self._idle() and not pending else _TICK_S)
         changed = False
         try:
             while not changed:

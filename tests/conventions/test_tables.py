@@ -17,6 +17,7 @@ from noface.diagnosis.readers import counts
 from noface.model.actions import NAMES, ApprovalKind
 from noface.model.history import AdviceOutcome, Topic
 from noface.model.protection import always_protected, default_protected
+from noface.model.publication import COMMANDS
 from noface.model.request import RequestKind
 from noface.model.taxonomy import Category, FailureKind, KindInfo, Strategy
 from noface.secrets.rules import VALUE_CHARS_MIN
@@ -283,3 +284,14 @@ def test_every_request_to_a_person_has_its_words():
         assert not entry["task"].endswith((".", "?"))
         assert "?" in entry.get("question", "?")
         assert all(len(way) == 2 for way in entry.get("options", ()))
+
+
+# --- commands of comments
+
+
+def test_each_command_of_a_comment_has_a_case_of_its_own():
+    """A word without one would be taken for an answer, and give a blocked issue back."""
+    tree = ast.parse((PACKAGE / "remote/tracker_answers.py").read_text())
+    carried_out = next(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == "_carried_out")
+    words = {node.value for node in ast.walk(carried_out) if isinstance(node, ast.Constant)}
+    assert set(COMMANDS) <= words
