@@ -253,9 +253,9 @@ def forgotten(attempt: Judging) -> Failure | None:
         )
     like = {basename(path) for path in new}
     origins = plumbing.entries(order.main, tuple(path for path in on_main if basename(path) in like))
-    told = {decoded(path): one.what for path, one in tried.items() if one.told}
-    told |= copied(change.files, origins) | taken_away(change.files, wanted.said, all_lines)
-    return told_once(left, told | named_and_nowhere(change.files, on_main, wanted.said))
+    reminders = {decoded(path): one.what for path, one in tried.items() if one.told}
+    reminders |= copied(change.files, origins) | taken_away(change.files, wanted.said, all_lines)
+    return told_once(left, reminders | named_and_nowhere(change.files, on_main, wanted.said))
 
 
 def modified(blobs: ObjectReader, change: FileChange, bytes_max: int = syntax.FILE_BYTES_MAX) -> Contents | None:

@@ -42,14 +42,14 @@ def only_by(
     landings: Collection[str], commits: Iterable[tuple[str, Iterable[FileChange]]]
 ) -> dict[str, tuple[str, ...]]:
     """Return the files that nothing but these landings has changed among a branch's commits, with those of each."""
-    found, others = defaultdict[str, list[str]](list), set[str]()
+    by_path, others = defaultdict[str, list[str]](list), set[str]()
     for commit, changes in commits:
         for change in changes:
             if commit in landings:
-                found[change.path].append(commit)
+                by_path[change.path].append(commit)
             else:
                 others.add(change.path)
-    return {path: tuple(by) for path, by in found.items() if path not in others}
+    return {path: tuple(by) for path, by in by_path.items() if path not in others}
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,8 +81,8 @@ def _leaves_main_alone(attempt: Judging, main: str, gate: GateSpec) -> bool:
 
 def _against(attempt: Attempt, change: Change) -> Failure | None:
     """Return what speaks against the work as it is now; what main's tests are to decide is for later."""
-    found = adds_secrets(attempt, change)
-    failures = (found,) if found is not None else examine_change(attempt, change)
+    secret = adds_secrets(attempt, change)
+    failures = (secret,) if secret is not None else examine_change(attempt, change)
     return next((failure for failure in failures if not gates_decide(failure, attempt.issue)), None)
 
 

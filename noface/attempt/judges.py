@@ -155,12 +155,12 @@ class Judges:
 
     def _of_main(self, changes: Iterable[FileChange], parts: Parts) -> dict[str, list[FileChange]]:
         """Return what the change does to files of main, and which new files may be found in the place of one."""
-        found = defaultdict[str, list[FileChange]](list)
+        by_part = defaultdict[str, list[FileChange]](list)
         for change in changes:
             path = change.path if change.old_mode != ABSENT else parts.stands_for(change.path)
             if path and not lifted(change.path, self.issue):
-                found[path].append(change)
-        return found
+                by_part[path].append(change)
+        return by_part
 
     def _moved(self, judging: Touched) -> dict[str, str]:
         """Return which test files of main are gone, and where they stand now with all that they assert."""

@@ -108,14 +108,14 @@ def _nothing_changed(attempt: Judging) -> Failure:
     Of a worker with a report the last words are JSON, of which people and workers read the summary.
     """
     order, work, agent = attempt.order, attempt.work, attempt.work.agent
-    told = work.report.summary if work.report is not None else agent.last_words
+    summary = work.report.summary if work.report is not None else agent.last_words
     if order.model.agent in PLAIN_AGENTS:
         asked = asked_by_program(order.model.agent, _said(agent))
         error = of_its_provider(agent.error) if agent.error is not None else page_instead(agent.answer)
         error = error or passed_over(agent.answer or agent.last_words)
-        return asked or error or _no_diff(attempt, told)
+        return asked or error or _no_diff(attempt, summary)
     failure = without_changes(order.model.agent, agent.last_words, agent.error)
-    failure = _no_diff(attempt, told) if failure.kind is FailureKind.NO_DIFF else failure
+    failure = _no_diff(attempt, summary) if failure.kind is FailureKind.NO_DIFF else failure
     if not agent.refused:
         return failure
     refused = tuple(f"{order.model.agent} itself refused: {words}" for words in agent.refused)
@@ -196,7 +196,7 @@ def with_put_back(attempt: Judging, failure: Failure) -> Failure:
         return failure
     plumbing, main = attempt.plumbing, attempt.order.main
     undone = guarded(plumbing, main, plumbing.changes(main, snapshot.tree), protection)
-    why = {change.path: said for change, said in undone.items()}
+    why = {change.path: why_undone for change, why_undone in undone.items()}
     paths = sorted(snapshot.protected_edits, key=lambda path: why.get(path, PROTECTED) == PROTECTED)
     named = some(tuple(f"{path} ({why.get(path, PROTECTED)})" for path in paths), _SHOWN_MAX)
     message = f"put back to main's before the gate ran: {named}. So {failure.message}. {instead(protection, paths)}"

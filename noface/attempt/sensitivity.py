@@ -215,18 +215,18 @@ class Sensitivity:
 
     def _near(self, gates: tuple[GateSpec, ...], tests: list[Body]) -> dict[GateSpec, _Asked]:
         """Return how gates run these tests of main: alone, if they are few and the runner can be told so."""
-        found, bodies = {}, frozenset(body.shown for body in tests)
+        nearest_by, bodies = {}, frozenset(body.shown for body in tests)
         for gate in gates if tests else ():
             known, command = self._known(self.task.main, gate), None
             if known is None or not known.tests:
-                found[gate] = _Asked(gate.command)
+                nearest_by[gate] = _Asked(gate.command)
                 continue
             in_turn = zip_longest(*(self._ids(self.task.main, gate, (body,)) for body in sorted(bodies)))
             ids = tuple(dict.fromkeys(test for row in in_turn for test in row if test is not None))
             if len(tests) <= _NEAREST_MAX:
                 command = narrowed(gate.command, known.runners, ids[:NARROWED_MAX], whole=False)
-            found[gate] = _Asked(going_on(command or gate.command, known.runners), bodies if ids else None)
-        return found
+            nearest_by[gate] = _Asked(going_on(command or gate.command, known.runners), bodies if ids else None)
+        return nearest_by
 
     def _changed_names(self) -> frozenset[str]:
         """Return the names in what the change changes of the product; none if that is prose or new data only."""

@@ -197,9 +197,9 @@ class Steadiness:
             looks = self._look_at_main(rest, _LOOKS_MIN if self.beside else self._env.steadiness.runs)
             if looks is None:
                 return None if self.session.scope.cancel.cancelled else self.red
-            runs, shown = looks
-            self._remember(tuple(test for test in unknown if test in shown), failed=1, runs=runs)
-            if steady := tuple(test for test in unknown if test not in shown):
+            runs, looked = looks
+            self._remember(tuple(test for test in unknown if test in looked), failed=1, runs=runs)
+            if steady := tuple(test for test in unknown if test not in looked):
                 return self._unsteady_by_change(steady, runs)
         return self._passed(failed, again)
 

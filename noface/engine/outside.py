@@ -265,16 +265,16 @@ def move_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]
     best = best_left(kept, broken_files(plumbing, kept))
     if best is None or best.candidate is None or best.candidate == scratch.at == scratch.left:
         return None
-    shown = fit_to_show(context.env, hold_ref(issue.id, "shown"), best.candidate, scratch.at)
-    if shown == scratch.at == scratch.left:
+    branch_tip = fit_to_show(context.env, hold_ref(issue.id, "shown"), best.candidate, scratch.at)
+    if branch_tip == scratch.at == scratch.left:
         return None
     ref = scratch_branch(issue.id)
-    places = holding(context.env.plumbing.repository, ref) if scratch.at not in (None, shown) else ()
+    places = holding(context.env.plumbing.repository, ref) if scratch.at not in (None, branch_tip) else ()
     if places:
         return BranchTaken(scratch.name, place=str(places[0].path))
-    left = RefUpdate(hold_ref(issue.id, LEFT), shown)
+    left = RefUpdate(hold_ref(issue.id, LEFT), branch_tip)
     try:
-        context.env.plumbing.refs.apply(RefUpdate(ref, shown, scratch.at or ZERO), left)
+        context.env.plumbing.refs.apply(RefUpdate(ref, branch_tip, scratch.at or ZERO), left)
     except GitError:
         now = context.env.plumbing.resolve(ref)
         if now in (scratch.at, None):

@@ -104,10 +104,10 @@ def _printed(attempt: PastAttempt, failure: Failure) -> str:
     """Return what was printed; where no gate failed that begins with the end of what the worker put out (K3)."""
     if failure.rule == REJECTED_BY_PERSON:
         return ""  # it is a note to the worker already
-    said, printed = attempt.said.strip(), failure.excerpt.strip()
-    if failure.gate is not None or said in printed:
+    words, printed = attempt.said.strip(), failure.excerpt.strip()
+    if failure.gate is not None or words in printed:
         return failure.excerpt
-    return said if printed in said else f"{said}\n{printed}"
+    return words if printed in words else f"{words}\n{printed}"
 
 
 def _last_line(text: str) -> str:

@@ -218,17 +218,17 @@ def _learn_landings(context: RunContext) -> None:
     commits = f"{read}..{main}" if read is not None and plumbing.resolve(read) is not None else main
     beside = plumbing.landings(commits, first_parent=False) if context.settings.landing.pull_request else ()
     states, intended = reader.states(), {each.new for each in reader.open_landings()}
-    found = {
+    landed_by = {
         each.issue: each.commit
         for each in (*beside, *plumbing.landings(commits))
         if each.commit not in intended and context.pulls.row(each.issue) is None
         if each.issue not in states or states[each.issue].status is not IssueStatus.MERGED
     }
-    for issue_id, commit in found.items():
+    for issue_id, commit in landed_by.items():
         journal.merged(context.clock.now(), issue_id, commit)
-    if found and reader.fact("merged_known") is not None:
-        context.log_event("landings_learned", None, issues=list(found))
-        journal.fact(LEARNED, json.dumps([*json.loads(reader.fact(LEARNED) or "[]"), *found.values()]))
+    if landed_by and reader.fact("merged_known") is not None:
+        context.log_event("landings_learned", None, issues=list(landed_by))
+        journal.fact(LEARNED, json.dumps([*json.loads(reader.fact(LEARNED) or "[]"), *landed_by.values()]))
     journal.fact("merged_known", "1")
     journal.fact(_TRAILERS_READ, main)
 

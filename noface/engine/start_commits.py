@@ -65,8 +65,8 @@ def next_start(context: RunContext, history: History, main: str, accept_failing:
     if any(past.number == point.number and past.failing_tests is None for past in history.attempts):
         last = next((past for past in reversed(history.attempts) if past.failure is not None), None)
         named = last is not None and (last.number, last.outcome) == (point.number, FailureKind.SYNTAX_ERROR)
-        told = named or point.reason is StartReason.CUT_OFF  # by its failure, or beside what cut it off
-        point = replace(point, broken=() if told else broken_places(plumbing, main, made))
+        explained = named or point.reason is StartReason.CUT_OFF  # by its failure, or beside what cut it off
+        point = replace(point, broken=() if explained else broken_places(plumbing, main, made))
     return StartCommit(made, point)
 
 

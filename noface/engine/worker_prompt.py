@@ -58,8 +58,8 @@ def prompt_data(
     """Return what the prompt of the attempt that `action` starts is for, and made of."""
     issue, settings = history.issue, context.settings
     failed = tuple(attempt for attempt in history.attempts if attempt.failure is not None)
-    told = tuple(attempt for attempt in failed if reaches_workers(attempt.outcome, charged=attempt.charged))
-    last, told_last = (found[-1] if found else None for found in (failed, told))
+    reached = tuple(attempt for attempt in failed if reaches_workers(attempt.outcome, charged=attempt.charged))
+    last, told_last = (row[-1] if row else None for row in (failed, reached))
     hung = told_last is not None and _gate_hung(told_last)
     name = Mode.FEEDBACK.value if hung and action.name == Mode.REDUCE else action.name
     situation = situation_for(name, told_last.outcome if told_last is not None else None)
@@ -247,8 +247,8 @@ def _strategy(name: str, start: StartPoint, last: PastAttempt | None) -> str:
 
 def _known(last: PastAttempt | None) -> tuple[Quote, ...]:
     """Return the known cause of the last failure (S1, S4); how to merge with main has a prompt of its own."""
-    told = last is not None and last.outcome != FailureKind.MERGE_CONFLICT
-    cause = known_cause(failure_of(last)) if last is not None and told else None
+    is_known = last is not None and last.outcome != FailureKind.MERGE_CONFLICT
+    cause = known_cause(failure_of(last)) if last is not None and is_known else None
     return (Quote("What is known of failures like this", f"{cause.cause}\n{cause.advice}"),) if cause else ()
 
 

@@ -70,24 +70,24 @@ def read_covered(
     folder: Path, checkout: Path, files: tuple[FollowedFile, ...], package: str = ""
 ) -> dict[str, Covered]:
     """Return what the gate's processes have told of these files; a file of which none has told anything is left out."""
-    found = defaultdict[str, list[Covered]](list)
+    by_file = defaultdict[str, list[Covered]](list)
     counts = defaultdict[str, list[Count]](list)
     known = {file.path: file for file in files}
     for name, text in _written(folder / "reports" / COVERED):
         if name.endswith(".jsonl"):
             for path, run in _of_python(text):
-                found[path].append(run)
+                by_file[path].append(run)
         elif name == _PROFILE:
             for file in files:
                 own = [m for m in _BLOCK.finditer(text) if m[1] == f"{package}/{file.path}"]
                 if own:
-                    found[file.path].append(counted(file, by_ranges(_blocks(file.text, own))))
+                    by_file[file.path].append(counted(file, by_ranges(_blocks(file.text, own))))
         elif name.endswith(".json"):
             for path, ranges in _of_node(text, checkout, known):
                 counts[path].append(by_ranges(ranges))
     for path, each in counts.items():
-        found[path].append(counted(known[path], _sum(each)))
-    return {path: joined(runs) for path, runs in found.items() if path in known}
+        by_file[path].append(counted(known[path], _sum(each)))
+    return {path: joined(runs) for path, runs in by_file.items() if path in known}
 
 
 def _sum(counts: list[Count]) -> Count:

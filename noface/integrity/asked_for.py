@@ -55,8 +55,8 @@ def unfounded(sentence: str, grounds: Grounds) -> str:
 
 def stands_in(quote: str, text: str) -> bool:
     """True if a quotation stands in a text, word for word, whatever stands between the words."""
-    said, words = _words(quote), _words(text)
-    return bool(said) and any(words[at : at + len(said)] == said for at in range(len(words) - len(said) + 1))
+    quoted, words = _words(quote), _words(text)
+    return bool(quoted) and any(words[at : at + len(quoted)] == quoted for at in range(len(words) - len(quoted) + 1))
 
 
 def asks_for_less(texts: Iterable[str]) -> bool:

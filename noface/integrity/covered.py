@@ -91,11 +91,11 @@ def by_ranges(ranges: Iterable[tuple[int, int, int]]) -> Count:
     every = sorted(ranges, key=lambda each: (each[0], -each[1]))
 
     def count(at: int) -> int | None:
-        found, size = None, 0
+        innermost, size = None, 0
         for start, end, times in every[: bisect_right(every, (at, 1 << 60, 0))]:
-            if start <= at < end and (found is None or end - start <= size):
-                found, size = times, end - start
-        return found
+            if start <= at < end and (innermost is None or end - start <= size):
+                innermost, size = times, end - start
+        return innermost
 
     return count
 

@@ -180,11 +180,11 @@ def agreed(first: Inventory, second: Inventory) -> Inventory:
 def compared(main: Inventory, now: Inventory | None) -> Shortfall:
     """Return what passed on main and does not pass now; `now` is None if no test was reported at all."""
     now = now or Inventory(complete=False)
-    found, unsteady = dict(now.tests), frozenset(main.unsteady)
+    ended, unsteady = dict(now.tests), frozenset(main.unsteady)
     short: dict[Outcome | None, list[str]] = {None: [], Outcome.SKIPPED: [], Outcome.FAILED: []}
     for name, outcome in main.tests:
         if outcome is Outcome.PASSED and base_of(name) not in unsteady:
-            is_now = found.get(name)
+            is_now = ended.get(name)
             if is_now is not Outcome.PASSED:
                 short[is_now].append(name)
     if unsteady:

@@ -51,13 +51,13 @@ def looked_at_less(main: Side, now: Side, files: tuple[str, ...]) -> tuple[Loss,
     before, after = ({key: body for path in files for key, body in side.bodies(path).items()} for side in (main, now))
     shared, others = ({key: body for key, body in side.items() if not body.test} for side in (before, after))
     instead = counterparts(before, after)
-    look, found = _Comparison(main, now), []
+    look, losses = _Comparison(main, now), []
     for key, body in before.items():
         other = after.get(key) or instead.get(key)
         if other is not None and (body != other or shared != others):
             how = next(look.said(body, other), "")
-            found += [Loss(body.path, body.name, how)] if how else []
-    return tuple(found)
+            losses += [Loss(body.path, body.name, how)] if how else []
+    return tuple(losses)
 
 
 @dataclass(slots=True)
@@ -92,10 +92,10 @@ class _Comparison:
     def _taken_elsewhere(
         self, was: Mapping[str, NameOrigin], other: Body, after: Mapping[str, NameOrigin]
     ) -> Iterator[str]:
-        said, uses = words(_text(other)) - {"_"}, _used(other, after)
+        named, uses = words(_text(other)) - {"_"}, _used(other, after)
         for name, origin in sorted(was.items()):
             there = after.get(name, OUTSIDE)
-            if name not in said or there.kind is not OriginKind.TESTS or name in uses or not self._still_there(origin):
+            if name not in named or there.kind is not OriginKind.TESTS or name in uses or not self._still_there(origin):
                 continue
             made_of = self.now.made_of(there) if there.path else _set_by(other, name)
             if made_of and not self.now.reach(there.path or other.path, made_of - {name if not there.path else ""}):
@@ -113,8 +113,8 @@ class _Comparison:
     def _asserting_elsewhere(
         self, body: Body, other: Body, before: Mapping[str, NameOrigin], after: Mapping[str, NameOrigin]
     ) -> Iterator[str]:
-        said = words(_text(body)) & words(_text(other))
-        for name in sorted(filter(_ASSERTS.fullmatch, said)):
+        shared = words(_text(body)) & words(_text(other))
+        for name in sorted(filter(_ASSERTS.fullmatch, shared)):
             there = after.get(name, OUTSIDE)
             if name in ("test", "it") and not other.path.endswith(SCRIPTS):
                 continue
@@ -125,7 +125,7 @@ class _Comparison:
             )
             if inside and self.now.names(there.path).get(there.name, there).kind is not OriginKind.OUTSIDE:
                 yield f"takes `{name}` from {_place(there, other)}, not from outside"
-        for name in sorted(filter(_OF_UNITTEST.fullmatch, said)):
+        for name in sorted(filter(_OF_UNITTEST.fullmatch, shared)):
             if (path := _defining(self.now, other, name)) and not _defining(self.main, body, name):
                 yield f"takes `{name}` from {path}, not from its runner"
 
@@ -217,8 +217,8 @@ def _used(body: Body, scope: Mapping[str, NameOrigin]) -> dict[str, NameOrigin]:
 
 def _arrives(side: Side, body: Body, scope: Mapping[str, NameOrigin]) -> bool:
     """True if a body uses the product, by itself or by something of the tests that does."""
-    said = words((*_text(body), *side.around(body)))
-    origins = [scope[word] for word in said if word in scope]
+    names_used = words((*_text(body), *side.around(body)))
+    origins = [scope[word] for word in names_used if word in scope]
     return any(origin.kind is OriginKind.PRODUCT for origin in origins) or any(
         side.reach(origin.path or body.path, side.made_of(origin))
         for origin in origins

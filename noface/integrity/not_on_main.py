@@ -111,10 +111,10 @@ def _path(word: str, bases: Iterable[str], checkout: Checkout) -> str | None:
     name = _PLACE.sub("", word).rstrip("/")
     paths = tuple(posixpath.normpath(posixpath.join(base, name)) for base in bases)
     if _GLOB.search(name):
-        found = (path for places in checkout.places for path in sorted(places) if matches_any(path, paths))
+        matching = (path for places in checkout.places for path in sorted(places) if matches_any(path, paths))
     else:
-        found = (path for places in checkout.places for path in paths if path in places)
-    return next(found, None)
+        matching = (path for places in checkout.places for path in paths if path in places)
+    return next(matching, None)
 
 
 def _dotted(word: str, bases: Iterable[str], checkout: Checkout) -> Iterator[Lacking]:

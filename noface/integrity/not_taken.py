@@ -105,8 +105,8 @@ def _is_missed(path: str, failure: Failure) -> bool:
     names = {name, name.rpartition(".")[0], basename(dirname(path))}
     wanted = {each for each in names if len(each) >= _NAME_CHARS_MIN and each not in _EMPTY_STEMS}
     lines = "\n".join((failure.message, *failure.evidence, failure.excerpt)).splitlines()[:_LINES_MAX]
-    said = (token for line in lines if absent.search(line[:_LINE_MAX]) for token in _TOKEN.findall(line[:_LINE_MAX]))
-    return any(not wanted.isdisjoint(_ends(token)) for token in said)
+    tokens = (token for line in lines if absent.search(line[:_LINE_MAX]) for token in _TOKEN.findall(line[:_LINE_MAX]))
+    return any(not wanted.isdisjoint(_ends(token)) for token in tokens)
 
 
 def _ends(token: str) -> tuple[str, str, str]:

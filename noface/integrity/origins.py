@@ -162,14 +162,14 @@ class Side:
     def made_of(self, origin: NameOrigin) -> frozenset[str]:
         """Return the words of what makes a thing of the tests: its function, class or values; of a module all."""
         if origin not in self._made:
-            found, name = list[str](), origin.name
+            texts, name = list[str](), origin.name
             for key, body in self.bodies(origin.path).items():
                 if not body.name:
                     own = name in self._defined(origin.path)
-                    found += [line for line in _about(body.written, name) if not (own and _IMPORTS.match(line))]
+                    texts += [line for line in _about(body.written, name) if not (own and _IMPORTS.match(line))]
                 elif not name or name in (body.name, *_WORD.findall(key[1])):
-                    found += [key[1], *body.head, *body.lines]
-            self._made[origin] = words(found)
+                    texts += [key[1], *body.head, *body.lines]
+            self._made[origin] = words(texts)
         return self._made[origin]
 
     def reach(self, path: str, said: frozenset[str]) -> bool:

@@ -216,7 +216,7 @@ def _inside(path: str, text: str) -> set[int]:
 def _written(text: str, inside: set[int]) -> list[_Writing]:
     """Divide a file into bodies. A function within a test is part of that; a test within anything stands alone."""
     rest = _Writing("", "", -1, test=False, head=[])
-    found, open_, around, above = [rest], [rest], [(-1, "")], _Writing("", "", -1, test=False, head=[])
+    writings, open_, around, above = [rest], [rest], [(-1, "")], _Writing("", "", -1, test=False, head=[])
     for number, line in enumerate(each[:_CHARS_MAX] for each in text.split("\n")):
         words = line.strip()
         if not words or (_tests("comment").search(line) and number not in inside):
@@ -240,14 +240,14 @@ def _written(text: str, inside: set[int]) -> list[_Writing]:
         name, test = _begun(line, [each for _, each in above.head])
         if name and not here.test and (test or here is rest):
             here = _Writing(name, around[-1][1], depth, test, [*above.head, (depth, words)])
-            found.append(here)
+            writings.append(here)
             open_.append(here)
         else:
             here.lines += [*above.head, (depth, words)]
         above.head = []
         if not goes_on:
             around.append((depth, words))
-    return found
+    return writings
 
 
 def _begun(line: str, above: list[str]) -> tuple[str, bool]:

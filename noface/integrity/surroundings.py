@@ -202,18 +202,18 @@ class _Flow:
 
     def origins(self, node: ast.AST, scope: _Scope) -> frozenset[str]:
         """Return where the value of an expression comes from, GIVEN alone if any of it is given."""
-        found, seen = set[str](), set[tuple[int, bool]]()
+        names, seen = set[str](), set[tuple[int, bool]]()
         left: list[tuple[_Scope, ast.AST | str, bool]] = [(scope, node, False)]
         while left:
             inner, each, own = left.pop()
             if isinstance(each, str):
-                found.add(each)
+                names.add(each)
             elif (id(each), own) not in seen:
                 seen.add((id(each), own))
                 left += self._made_of(each, inner, own)
-            if GIVEN in found:
+            if GIVEN in names:
                 return frozenset({GIVEN})
-        return frozenset(found)
+        return frozenset(names)
 
     def _made_of(self, node: ast.AST, scope: _Scope, own: bool) -> Iterator[tuple[_Scope, ast.AST | str, bool]]:
         """Yield what an expression is made of; `own`: parameters of its function say nothing."""

@@ -106,29 +106,29 @@ def weakened_tests(changes: tuple[FileChange, ...], patch: str, weaker: Weaker =
     lines = [line._replace(text=line.text[:_CHARS_MAX]) for line in changed_lines(patch) if line.path in tests]
     balance = _weighed(lines)
     gone = [loss for loss in weaker.lost if loss.gone]
-    found = [_deleted(gone, [path for path, change in tests.items() if change.status == "D"])] if gone else []
-    found += [f"{loss.test} {loss.how}" for loss in weaker.lost if not loss.gone]
+    reasons = [_deleted(gone, [path for path, change in tests.items() if change.status == "D"])] if gone else []
+    reasons += [f"{loss.test} {loss.how}" for loss in weaker.lost if not loss.gone]
     if weaker.fewer and not weaker.lost:
-        found.append(f"{_count(weaker.fewer, 'assertion')} fewer")
-    taken = len(found)
+        reasons.append(f"{_count(weaker.fewer, 'assertion')} fewer")
+    taken = len(reasons)
     settled = not weaker.lost and (not weaker.fewer or balance.cases_added > 0)
     # A skip on a new test weakens nothing; but where tests were removed too, it may be on one of them, moved.
     skips = balance.skips - (0 if balance.cases_removed else balance.skips_new) + balance.focused
     if skips > 0:
-        found.append(f"{_count(skips, 'test')} newly skipped, focused or expected to fail")
+        reasons.append(f"{_count(skips, 'test')} newly skipped, focused or expected to fail")
         settled = settled and balance.focused <= 0
-    counted = len(found)
-    found += _made_weaker(lines)
+    counted = len(reasons)
+    reasons += _made_weaker(lines)
     elsewhere = {change.new_oid for change in changes if change.status == "A"}
     deleted = [path for path, change in tests.items() if change.status == "D" and change.old_oid not in elsewhere]
     if deleted and not balance.cases_removed:  # tests of a kind that cannot be counted, as in a shell script
-        found.append(f"test file{'s' if len(deleted) != 1 else ''} deleted: {', '.join(deleted)}")
+        reasons.append(f"test file{'s' if len(deleted) != 1 else ''} deleted: {', '.join(deleted)}")
     opaque = [path for path, change in tests.items() if change.status == "M" and _unreadable(change)]
     if opaque:
-        found.append(f"tests that can no longer be compared as text: {', '.join(opaque)}")
-    rewritten = bool(found) and len(found) == counted and settled
-    names = dict.fromkeys((*(loss.test for loss in weaker.lost), *weaker.less)) if len(found) == taken else ()
-    return Weakened(tuple(found), rewritten, tuple(names), bool(weaker.lost))
+        reasons.append(f"tests that can no longer be compared as text: {', '.join(opaque)}")
+    rewritten = bool(reasons) and len(reasons) == counted and settled
+    names = dict.fromkeys((*(loss.test for loss in weaker.lost), *weaker.less)) if len(reasons) == taken else ()
+    return Weakened(tuple(reasons), rewritten, tuple(names), bool(weaker.lost))
 
 
 def renamed_tests(patch: str) -> dict[str, str]:

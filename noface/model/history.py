@@ -149,8 +149,8 @@ class Advice:
         if _STRATEGY_TOLD.get(self.strategy, self.strategy) != _STRATEGY_TOLD.get(earlier.strategy, earlier.strategy):
             return False
         one, other = ((each.text or each.cause).lower().split() for each in (self, earlier))
-        (names, words), (before, said) = (_gist(each.text or each.cause) for each in (self, earlier))
-        alike = bool(words & said) and len(words & said) >= _SAME_SHARE * min(len(words), len(said))
+        (names, words), (before, old) = (_gist(each.text or each.cause) for each in (self, earlier))
+        alike = bool(words & old) and len(words & old) >= _SAME_SHARE * min(len(words), len(old))
         return one == other or (names == before and alike)
 
 

@@ -75,11 +75,11 @@ def _of_keys(history: History) -> str:
 
     Nothing that is kept or sent has them; who ran the agent may have seen them.
     """
-    told = [(attempt.number, said) for attempt in history.attempts if (said := met(attempt.notes))]
-    if not told:
+    met_notes = [(attempt.number, note) for attempt in history.attempts if (note := met(attempt.notes))]
+    if not met_notes:
         return ""
-    number, said = told[-1]
-    named = quoted(said.partition(": ")[2].rpartition("; ")[0], _QUOTED_CHARS_MAX)
+    number, note = met_notes[-1]
+    named = quoted(note.partition(": ")[2].rpartition("; ")[0], _QUOTED_CHARS_MAX)
     return f" In attempt {number} a key was met: {named}. What is kept is without it; renew it if it opens anything."
 
 

@@ -121,8 +121,8 @@ def _needs(groups: list[Group], texts: Mapping[str, str]) -> dict[int, set[int]]
     needs: dict[int, set[int]] = {place: set() for place in places}
     for place in places:
         used = _imported(groups[place], texts)
-        found = {other for other in places if other != place and used.intersection(map(_module, groups[other]))}
-        wanted = found or (set(places) - tests if place in tests else set())
+        users = {other for other in places if other != place and used.intersection(map(_module, groups[other]))}
+        wanted = users or (set(places) - tests if place in tests else set())
         for other in sorted(wanted):
             if place not in _reached(other, needs):
                 needs[place].add(other)

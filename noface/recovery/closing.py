@@ -50,10 +50,10 @@ def closed_or_looked_at(history: History, roles: RoleModels, away: Mapping[str, 
     if look is not None and look.strategy == NOTHING_MISSING:
         return Land(f"all its parts have landed, and {who} finds nothing missing", parts=True)
     if look is not None:
-        found = sum(each.strategy == MISSING and bool(each.model) for each in history.asked)
-        if found <= FURTHER_MAX or not look.model:
+        times = sum(each.strategy == MISSING and bool(each.model) for each in history.asked)
+        if times <= FURTHER_MAX or not look.model:
             return Ask(Topic.BREAKDOWN, "", f"{who} finds something missing: a further part")
-        return _ask_person(f"{who} has found something missing {found} times, now {quoted(look.text)}")
+        return _ask_person(f"{who} has found something missing {times} times, now {quoted(look.text)}")
     judge = roles.reviewer or roles.planner or roles.diagnoser
     if judge is None:
         return _ask_person("all its parts have landed")

@@ -87,12 +87,12 @@ def course(seen: RemoteMain | None, mode: LandingMode) -> StartPlan | NofaceErro
         return StartPlan() if mode is LandingMode.MERGE else _no_remote(mode)
     if seen.lacks:
         return _lacking(seen, mode)
-    told = (StartNotice("unreachable", _unreachable(seen)),) if seen.away else ()
+    notices = (StartNotice("unreachable", _unreachable(seen)),) if seen.away else ()
     if seen.apart is None:
-        return StartPlan(told=told) if mode is LandingMode.MERGE else _never_fetched(seen)
+        return StartPlan(told=notices) if mode is LandingMode.MERGE else _never_fetched(seen)
     if seen.away and mode is LandingMode.MERGE:
-        return StartPlan(told=told)
-    return _standing(seen, seen.apart, mode, told)
+        return StartPlan(told=notices)
+    return _standing(seen, seen.apart, mode, notices)
 
 
 def _standing(

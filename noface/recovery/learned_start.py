@@ -198,13 +198,13 @@ def why_it_began(notes: Sequence[str]) -> tuple[str, ...]:
 def _why_it_begins(ladder: Sequence[Rung], known: Sequence[_RungRecord], first: int) -> str:
     """Say why a ladder begins with the rung `first`; with the lowest one, since that is tried now and then."""
     price = [f", at {in_dollars(each.cost)} each" if each.cost else "" for each in known]
-    told = [
+    records = [
         f"{ladder[place].model} {_failures(known[place].first, 'first attempts')}{price[place]}"
         for place in range(first or 1)
         if known[place].first
     ]
     model, own = ladder[first].model, known[first].first
     if not first:
-        return f"{BEGINS}{model}, as one issue in {EXPLORES} does to see whether that has changed: {told[0]}"
+        return f"{BEGINS}{model}, as one issue in {EXPLORES} does to see whether that has changed: {records[0]}"
     passed = f"has passed {sum(each.passed for each in own)} of {len(own)}{price[first]}" if own else "is new here"
-    return f"{BEGINS}{model}: {'; '.join(told)}; {model} {passed}"
+    return f"{BEGINS}{model}: {'; '.join(records)}; {model} {passed}"

@@ -29,12 +29,12 @@ _SHARE = 0.6
 
 def entries(text: str) -> tuple[str, ...]:
     """Return the entries of a text's lists, each with the lines that go on with it; not those that are ticked off."""
-    return tuple(said for said, listed in _statements(text) if listed)
+    return tuple(entry for entry, listed in _statements(text) if listed)
 
 
 def statements(issue: Issue) -> tuple[str, ...]:
     """Return all that an issue says: entries of lists and sentences, but for those that lead up to a list or code."""
-    return tuple(said for said, _ in _statements(issue.body)) or (issue.title,)
+    return tuple(statement for statement, _ in _statements(issue.body)) or (issue.title,)
 
 
 def _statements(text: str) -> tuple[tuple[str, bool], ...]:
@@ -77,8 +77,8 @@ def not_held(said: Iterable[str], held: str) -> tuple[str, ...]:
 
 def evident(issue: Issue, changes: str) -> bool:
     """True if changes evidently hold all that an issue says: each statement, and a path that it names."""
-    said = statements(issue)
-    return all(_files(each, changes) for each in said) and not not_held(said, changes)
+    wishes = statements(issue)
+    return all(_files(each, changes) for each in wishes) and not not_held(wishes, changes)
 
 
 def untouched(said: Iterable[str], changes: str) -> tuple[str, ...]:

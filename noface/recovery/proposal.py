@@ -95,8 +95,8 @@ def read_marker(body: str) -> tuple[str, int] | None:
 
 def read_model(body: str, attempt: int) -> str:
     """Return the model that a pull request's text names for an attempt, "" if it names none."""
-    found = re.search(rf"^- {attempt} \((?P<model>[^()\n]{{1,200}})\): ", body, re.MULTILINE)
-    return re.sub(r"\\(.)", r"\1", found["model"]).replace("\u200b", "") if found else ""
+    line = re.search(rf"^- {attempt} \((?P<model>[^()\n]{{1,200}})\): ", body, re.MULTILINE)
+    return re.sub(r"\\(.)", r"\1", line["model"]).replace("\u200b", "") if line else ""
 
 
 def body(proposal: Proposal) -> str:
@@ -176,9 +176,9 @@ def _tried(proposal: Proposal) -> str:
     head = f"{made} attempt{'s' if made != 1 else ''} with {by}{cost}."
     if outside := len(proposal.attempts) - made:
         head += f" {outside} more ended for causes outside the work."
-    told = attempts[-_TRIED_MAX:]
-    lines = [f"- {each.number} ({plain(each.model)}): {_came_of(proposal, each)}" for each in told]
-    left = made - len(told)
+    newest = attempts[-_TRIED_MAX:]
+    lines = [f"- {each.number} ({plain(each.model)}): {_came_of(proposal, each)}" for each in newest]
+    left = made - len(newest)
     before = [f"- {CUT} {left} before"] if left else []
     return "\n".join([head, "", *before, *lines])
 
@@ -198,21 +198,21 @@ def _came_of(proposal: Proposal, attempt: PastAttempt) -> str:
 
 def _looks(proposal: Proposal) -> Iterator[str]:
     """Yield what a reviewer should know: what noface doubts, and what the worker itself calls a risk."""
-    shown = proposal.shown
+    work = proposal.shown
     if proposal.note:
         yield plain(short(proposal.note, _POINT_CHARS_MAX))
-    for doubt in shown.doubts[:_POINTS_MAX]:
+    for doubt in work.doubts[:_POINTS_MAX]:
         yield f"it changes what judges it: {plain(short(proposal.away(doubt), _POINT_CHARS_MAX))}"
     if proposal.protected:
         yield f"protected files changed, as the issue allows: {_paths(proposal.protected)}"
-    if tests := tuple(path for path in shown.changed if is_test_file(path)):
+    if tests := tuple(path for path in work.changed if is_test_file(path)):
         yield f"tests changed: {_paths(tests)}"
-    files = len(shown.changed)
-    if files > _LARGE_FILES or shown.lines > _LARGE_LINES:
-        yield f"it is large: {files} files, {shown.lines:,} lines"
+    files = len(work.changed)
+    if files > _LARGE_FILES or work.lines > _LARGE_LINES:
+        yield f"it is large: {files} files, {work.lines:,} lines"
     if flaky := [plain(result.gate.name) for result in proposal.gates if result.flaky]:
         yield f"passed only when run again: {', '.join(flaky)}"
-    report = shown.report
+    report = work.report
     if report is not None:
         if report.status is not ReportStatus.DONE:
             yield f"the worker calls it {report.status.value}"

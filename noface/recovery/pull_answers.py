@@ -53,9 +53,9 @@ def replies_of(
     seen = followed.seen
     if not seen.points or not is_answered(followed):
         return refusals_of(followed)
-    said, rest = _words(clean(summary))
+    answers, rest = _words(clean(summary))
     threads = [label for label, thread, _, _ in seen.points if thread]
-    replies = list(_in_threads(followed, said, rest if len(threads) == 1 else "", changed, pushed=pushed))
+    replies = list(_in_threads(followed, answers, rest if len(threads) == 1 else "", changed, pushed=pushed))
     asked = dict.fromkeys(author for _, thread, _, author in seen.points if not thread)
     if asked and not pushed:
         names = " ".join(f"@{name}" for name in asked)
@@ -84,8 +84,8 @@ def said_on_pull(followed: Followed, note: str, refused: Collection[tuple[str, s
 
 def refusals_of(followed: Followed) -> Replies:
     """Return what is said to those whose words could not be acted on."""
-    told = (Reply(0, f"<!-- noface:reply to {key} -->", text) for key, text in followed.seen.refused)
-    return Replies(tuple(told))
+    refusals = (Reply(0, f"<!-- noface:reply to {key} -->", text) for key, text in followed.seen.refused)
+    return Replies(tuple(refusals))
 
 
 def _in_threads(

@@ -248,8 +248,8 @@ def subtask_in_words(failed: "PartFailure") -> str:
         ("It failed", f"{failed.kind}: {failed.message}"),
         ("What it had done", failed.partial),
     )
-    told = [f"{name}: {text.replace(chr(10), chr(10) + '  ')}" for name, text in rows if text]
-    return "\n".join((f"Part {child.id}, {levels} below the issue as it was written: {child.title}", *told))
+    described = [f"{name}: {text.replace(chr(10), chr(10) + '  ')}" for name, text in rows if text]
+    return "\n".join((f"Part {child.id}, {levels} below the issue as it was written: {child.title}", *described))
 
 
 _PATHS_SHOWN_MAX = 20
@@ -259,9 +259,9 @@ def left_in_words(best: PastAttempt, attempts: int) -> str:
     """Say what the best of an issue's attempts has done."""
     which = f"attempt {best.number}, the best of {attempts}," if attempts > 1 else "its attempt"
     gates = f", and {best.gates_passed} gate(s) passed" if best.failing_tests is not None else ""
-    said = best.report.summary if best.report is not None else ""
+    summary = best.report.summary if best.report is not None else ""
     changed = f"{which} changed {some(best.changed, _PATHS_SHOWN_MAX)} ({best.lines} lines){gates}"
-    return f"{changed}; its worker says: {quoted(said)}" if said else changed
+    return f"{changed}; its worker says: {quoted(summary)}" if summary else changed
 
 
 def _resource(failure: Failure) -> str:

@@ -62,9 +62,9 @@ def _asks(review: PullReview, login: str) -> bool:
             return not settled
         case ReviewState.COMMENTED:
             own = bool(review.commit and login and review.author.lower() == login.lower() and review.text.strip())
-            said = own and OURS not in review.text
+            answered_by_text = own and OURS not in review.text
             speaks = _speaks_to_noface(review.text, login) and command_of(review) is None
-            return bool(_on_files(review)) or said or speaks
+            return bool(_on_files(review)) or answered_by_text or speaks
         case ReviewState.APPROVED | ReviewState.DISMISSED:
             return False
 
@@ -157,13 +157,13 @@ def points_text(reviews: tuple[PullReview, ...]) -> str:
 
 def labelled(reviews: tuple[PullReview, ...]) -> tuple[tuple[str, int, str, str], ...]:
     """Return what is answered on the pull request: label, thread (0 for what stands on none), path and author."""
-    found: dict[int, tuple[str, int, str, str]] = {}
+    by_thread: dict[int, tuple[str, int, str, str]] = {}
     for review in reviews:
         for comment in _on_files(review)[:_POINTS_MAX]:
             thread = comment.thread or comment.id
-            found.setdefault(thread, (f"r{len(found) + 1}", thread, comment.path, review.author))
+            by_thread.setdefault(thread, (f"r{len(by_thread) + 1}", thread, comment.path, review.author))
     own = [("", 0, "", review.author) for review in reviews if review.text.strip() or not _on_files(review)]
-    return (*found.values(), *dict.fromkeys(own))
+    return (*by_thread.values(), *dict.fromkeys(own))
 
 
 def _place(comment: ReviewComment) -> str:

@@ -83,8 +83,8 @@ def outside(state: PolicyState, now: float) -> Action | None:
     repeat = outside_failures(state.attempts)
     if repeat > OUTSIDE_REPEATS_MAX:
         return None
-    found = final_error((*reversed(failure.evidence), failure.message))
-    until = last.finished_at + (found.delay_s if found is not None else _SETUP_DELAY_S)
+    cause = final_error((*reversed(failure.evidence), failure.message))
+    until = last.finished_at + (cause.delay_s if cause is not None else _SETUP_DELAY_S)
     reason = f"it lies outside the work: repeat {repeat} of {OUTSIDE_REPEATS_MAX}, nothing is charged"
     if until > now:
         return WaitUntil(model, until, reason, think=last.think, provider=False)

@@ -229,12 +229,12 @@ def _waits_to_be_merged(missing: Sequence[str], states: Mapping[str, IssueState]
     """Say which issues another waits for, and of those in review by which pull request they are to be merged."""
     reason = f"waits for {', '.join(missing)} to be merged"
     reviewed = [states[name] for name in missing if name in states and states[name].status is IssueStatus.REVIEW]
-    shown = [
+    reasons = [
         ("" if len(missing) == 1 else f"{state.id}: ")
         + ("in review" if state.pull_request is None else f"pull request #{state.pull_request} in review")
         for state in reviewed
     ]
-    return f"{reason} ({'; '.join(shown)})" if shown else reason
+    return f"{reason} ({'; '.join(reasons)})" if reasons else reason
 
 
 def _later(obstacle: Waiting | None, provider: Waiting | None) -> Waiting | None:

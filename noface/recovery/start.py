@@ -190,8 +190,8 @@ def _objection(attempt: PastAttempt, accept_failing: int | None, broken: Mapping
 
 def refused_in_places(attempt: PastAttempt) -> StartReason | None:
     """Return why an attempt may not land because of what it changed; a worker's own report is of what it did not."""
-    said = attempt.failure is not None and attempt.failure.rule.startswith(_SAID_BY_WORKER)
-    return None if said else _WRONG_IN_PLACES.get(attempt.outcome)
+    by_worker = attempt.failure is not None and attempt.failure.rule.startswith(_SAID_BY_WORKER)
+    return None if by_worker else _WRONG_IN_PLACES.get(attempt.outcome)
 
 
 def _to_mend(

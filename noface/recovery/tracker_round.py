@@ -88,10 +88,10 @@ def next_round(
     marks = [each for each in (*due, *deaf) if not each.marked][:SAID_AT_ONCE_MAX]
     says = [each for each in due if each.marked][:SAID_AT_ONCE_MAX]
     refresh = bool(marks) or (not last and is_due(asked, pace, now))
-    told = [each for each in candidates if each.told.digest and each.marked]
-    told = [each for each in told if each.due_at is None or each.standing.state not in ASKING]
+    known_there = [each for each in candidates if each.told.digest and each.marked]
+    known_there = [each for each in known_there if each.due_at is None or each.standing.state not in ASKING]
     look = refresh or not (heard or last)
-    hears = {each.standing.issue_id: each.told.heard for each in told} | dict(settled) if look else {}
+    hears = {each.standing.issue_id: each.told.heard for each in known_there} | dict(settled) if look else {}
     return Round(
         refresh=refresh,
         marks=tuple(each.standing for each in marks),

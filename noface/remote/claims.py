@@ -291,8 +291,8 @@ def claim(
     there = refs.read(cancel)
     for each in wanted:
         ref = claim_ref(each.issue)
-        found = there.get(ref)
-        held = read(found.message, each.issue, found.made_at) if found is not None else None
+        there_now = there.get(ref)
+        held = read(there_now.message, each.issue, there_now.made_at) if there_now is not None else None
         given = each.issue in taken_over
         other = obstacle(held, each, context.clock.now(), began=began, taken_over=given)
         if other is not None:
@@ -300,7 +300,7 @@ def claim(
             continue
         mine = successor(held, each)
         asked[ref] = HeldClaim(mine, refs.make(written(mine)))
-        pushes.append(Push(ref, asked[ref].commit, found.commit if found is not None else ""))
+        pushes.append(Push(ref, asked[ref].commit, there_now.commit if there_now is not None else ""))
     results = refs.push(pushes, cancel)
     taken = tuple((asked[ref].claim.issue, asked[ref]) for ref, result in results.items() if isinstance(result, Pushed))
     refusals = [result for result in results.values() if isinstance(result, Rejected)]

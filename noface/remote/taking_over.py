@@ -131,8 +131,8 @@ def _take_over(context: RunContext, forge: Forge, found: _Found, *, ours: bool) 
     plumbing.refs.apply(RefUpdate(hold_ref(issue_id, str(found.attempt)), newest.commit))
     changes = plumbing.changes(plumbing.tree(base), plumbing.tree(newest.commit))
     models = context.settings.models
-    told = read_model(pull.body, found.attempt)
-    model = told if told in models else next(iter(models))
+    model_name = read_model(pull.body, found.attempt)
+    model = model_name if model_name in models else next(iter(models))
     past = PastAttempt(
         number=found.attempt,
         model=model,

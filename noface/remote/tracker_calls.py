@@ -95,7 +95,7 @@ def fetch_first(remote: RemoteIssues, clock: Clock, outage_max_s: float, tell: C
     If the tracker is away, the run goes on with the copy that it has. Without one it is waited for, which is told once.
     Raises NofaceError if that lasts too long, and ForgeError if the tracker refuses: nothing would get further.
     """
-    copied, began, told = has_copy(remote.tracker), clock.now(), False
+    copied, began, announced = has_copy(remote.tracker), clock.now(), False
     while True:
         away = _fetched_once(remote, clock, FIRST_LOOK_S if copied else FIRST_COPY_S)
         if away is None or copied:
@@ -105,9 +105,9 @@ def fetch_first(remote: RemoteIssues, clock: Clock, outage_max_s: float, tell: C
             raise NofaceError(
                 f"there is no copy of the issues yet, and they cannot be fetched: {away.message}", _NO_COPY
             )
-        if not told:
+        if not announced:
             tell(f"There is no copy of the issues yet, and they cannot be fetched now: {away.message} Waiting.")
-            told = True
+            announced = True
         clock.sleep(until - clock.now())
 
 

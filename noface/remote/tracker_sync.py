@@ -127,8 +127,8 @@ class TrackerSync(Station):
         if known is None:
             return Candidate(standing, said)
         heard = known.heard
-        told = PublishedState(known.digest, known.at, known.comment, heard.after, heard.question, heard.listens)
-        return Candidate(standing, said, told)
+        published = PublishedState(known.digest, known.at, known.comment, heard.after, heard.question, heard.listens)
+        return Candidate(standing, said, published)
 
     def _clean(self, text: str) -> str:
         """Take secrets out of a text, and where this machine keeps the project."""

@@ -118,8 +118,8 @@ def out_of_reach(
     plain program: what it prints last is its error, and its text may name what it misses, if not in the `checkout`.
     """
     last = _last_lines(command.stdout) if plain is not None else ""
-    env, said = dict(command.env), (*error.evidence, error.message, last, error.excerpt, _tail(command.stderr))
-    text = "\n".join(said)
+    env, printed = dict(command.env), (*error.evidence, error.message, last, error.excerpt, _tail(command.stderr))
+    text = "\n".join(printed)
     home = env.get("HOME", "")
     missed = missed_places(text, home, env.get("PATH", os.defpath))
     seen = {place: _there(place, read_only=missed[place]) for place in missed if not below(place, keep_out)}

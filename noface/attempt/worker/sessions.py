@@ -50,9 +50,9 @@ def run_worker(attempt: Attempt, slot: Slot, place: RunPlace) -> AgentRun:
     if carry_files(Path(session.directory, SESSION), Path(place.directory)):
         run = run_agent(attempt, place)
         refused = refusal(run)
-    told = Resumed(session.id, session.attempt, attempt.env.masker.text(refused))
+    refusal_of = Resumed(session.id, session.attempt, attempt.env.masker.text(refused))
     if run is not None and (not refused or attempt.scope.cancel.cancelled):
-        return replace(run, resumed=told)
+        return replace(run, resumed=refusal_of)
     attempt.progress("agent", f"begins afresh, since its session cannot go on: {refused}")
     for log, kept in _REFUSED:
         if (attempt.folder / log).exists():
@@ -60,7 +60,7 @@ def run_worker(attempt: Attempt, slot: Slot, place: RunPlace) -> AgentRun:
     afresh = Attempt(replace(attempt.order, session=None), attempt.scope)
     again = run_agent(afresh, write_order(afresh, slot))
     usage = summed(run.usage, again.usage) if run is not None else again.usage
-    return replace(again, usage=replace(usage, session_id=again.usage.session_id), resumed=told)
+    return replace(again, usage=replace(usage, session_id=again.usage.session_id), resumed=refusal_of)
 
 
 def settle(env: AttemptEnvironment, directory: str) -> None:

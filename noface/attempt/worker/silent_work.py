@@ -53,8 +53,8 @@ def silent_work(sight: Sight) -> SilentWork | None:
     if not sight.tells_calls:
         tools = [each for each in sight.running or () if sight.processes is ToolProcesses.BELOW or each.apart]
         oldest = max(tools, key=lambda each: each.seconds, default=None)
-        shown = oldest if sight.processes is not None else None
-        return SilentWork(shown.command, shown.seconds) if shown is not None else None
+        longest = oldest if sight.processes is not None else None
+        return SilentWork(longest.command, longest.seconds) if longest is not None else None
     return next((work_of(call, s) for call, s in sight.calls if _runs(call, s, sight)), None)
 
 

@@ -97,7 +97,7 @@ class _Probes(ast.NodeTransformer):
         return node
 
     def _body(self, statements: list[Any], holder: Any) -> list[Any]:
-        found: list[Any] = []
+        stretches: list[Any] = []
         open_probe: list[int] | None = None
         may_describe = isinstance(holder, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
         for position, each in enumerate(statements):
@@ -107,14 +107,14 @@ class _Probes(ast.NodeTransformer):
                 open_probe = None
             elif open_probe is None:
                 call = self._call(each, "lines", [each.lineno])
-                found.append(ast.copy_location(ast.Expr(call), each))
+                stretches.append(ast.copy_location(ast.Expr(call), each))
                 open_probe = self.probes[-1][1]
             else:
                 open_probe.append(each.lineno)
             if not isinstance(each, _SIMPLE):
                 open_probe = None
-            found.append(self.visit(each))
-        return found
+            stretches.append(self.visit(each))
+        return stretches
 
 
 def _with_probes(path: str, name: str, data: bytes) -> CodeType:
