@@ -362,7 +362,7 @@ class GateSession:
             ends = f"{env.clock.now() + gate.timeout_s}/{gate.timeout_s}"
             variables = (*instrumented(variables, reports), ("NOFACE_GATE_ENDS", ends))
             if files := self._followed():
-                variables = followed(variables, reports, self.slot.path, files, task.follow.go)
+                variables = followed(variables, reports, self.slot.path, files, task.follow.go, gate.command)
         box = None
         if gate.boxed:
             box, variables = gate_box(

@@ -54,18 +54,19 @@ class Proving(Judges):
             return Unproven(missing)
         return None
 
-    def beside_main(self, failure: Failure) -> Unproven:
+    def beside_main(self, failure: Failure, *, merged: bool = False) -> Unproven:
         """Return main's own failure at the gate that failed, if it has one; what only the tree lacks is charged to it.
 
-        If that was not asked before: a person may have moved main to a commit that no gate has run on.
+        If that was not asked before: a person may have moved main to a commit that no gate has run on. Of work that is
+        `merged` with main it is always asked, and what is charged to nobody stays so: it has passed alone.
         """
         scope, task, env = self.scope, self.task, self.scope.env
         failed, on_main = worst(self.gated.results), None
         if failed is not None and task.known is None:
             key = env.key(env.plumbing.tree(task.main), failed.gate)
             unknown = failure.kind is FailureKind.ENVIRONMENT and key not in env.memo
-            on_main = main_is_red(scope, task, failed, self.gates) if failure.charged or unknown else None
-            if unknown and key in env.gate_facts.main_green:
+            on_main = main_is_red(scope, task, failed, self.gates) if merged or failure.charged or unknown else None
+            if unknown and not merged and key in env.gate_facts.main_green:
                 failure = blamed(failure, task.main)
         if scope.cancel.cancelled:
             raise CutShort  # whether main fails as well was not seen
@@ -88,7 +89,7 @@ def prove(proving: Proving, *, judged: bool = True, let: frozenset[str] | None =
     proving.run_gates()
     unproven = proving.by_gates
     if unproven is not None:
-        return proving.beside_main(unproven.failure) if unproven.of_work else unproven
+        return proving.beside_main(unproven.failure, merged=True) if unproven.of_work else unproven
     failure = proving.failure() if judged else None
     if failure is not None and not (
         failure.rule == CONTRADICTED and let is not None and let >= {*failure.failing_tests}

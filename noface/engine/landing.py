@@ -305,8 +305,13 @@ class MergeQueue:
         landed = unasked_landings(context)
         entry.mains, entry.ready_at = context.reader.mains(), None
         run = partial(prove, context, entry, approved=approved, let=let, landed=landed)
-        proven = yield from self._in_thread(entry, run)
-        if not any(each is entry for each in self._entries):
+        try:
+            proven = yield from self._in_thread(entry, run)
+        except Exception:
+            if self._holds(entry):
+                raise
+            return
+        if not self._holds(entry):
             return  # it was withdrawn, has landed elsewhere, or a person decides about it
         match proven:
             case Proof():
@@ -322,6 +327,9 @@ class MergeQueue:
                 context.journal.merged(context.clock.now(), issue_id, commit)
             case None:
                 pass
+
+    def _holds(self, entry: QueueEntry) -> bool:
+        return any(each is entry for each in self._entries)
 
     def _look_and_land(self, entry: QueueEntry, proof: Proof) -> Steps[bool]:
         """Land an entry whose issue still asks for this very work; True if the others wait for the next tick."""

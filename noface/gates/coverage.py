@@ -9,7 +9,6 @@ the gate write, it is read through no link, and within bounds.
 import json
 import os
 import re
-import secrets
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import accumulate
@@ -29,38 +28,49 @@ _SCRIPTS = (".js", ".cjs", ".mjs")
 _PROFILE = "go.out"
 _BLOCK = re.compile(r"^([^:\n]++):(\d++)\.(\d++),(\d++)\.(\d++) \d++ (\d++)$", re.MULTILINE)
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
-_HOOK = "import_hook"
+_HOOK = "import import_hook"
+_WAITING = "line_hook.py"
+_START = (
+    f'with open(__file__.rpartition("/")[0] + "/{_WAITING}", encoding="utf-8") as file:\n'
+    '            exec(compile(file.read(), "<noface>", "exec"), {"__file__": file.name, "__name__": "noface"})'
+)
+"""Run under a name that tools which measure coverage pass over, and that no module of the project can take."""
+_GO = re.compile(r"\bgo[ \t]++(\w++)")
 
 
 def followed(
-    env: Variables, folder: Path, checkout: Path, files: tuple[FollowedFile, ...], package: str = ""
+    env: Variables, folder: Path, checkout: Path, files: tuple[FollowedFile, ...], package: str = "", command: str = ""
 ) -> Variables:
     """Return a gate's environment with what has its processes tell of these files of `checkout`.
 
     `folder` is that of the reporters. `package` is Go's name of the checkout's module, if its coverage is wanted.
+    Go is told so only if the `command` is one `go test` that measures no coverage itself: GOFLAGS holds for every go.
     """
     values, into = dict(env), folder / "reports" / COVERED
     into.mkdir()
     if any(file.path.endswith(".py") for file in files):
         preload = folder / "follow"
         preload.mkdir()
-        sources, hook = Path(__file__).parent / "reporters", f"_{secrets.token_hex(8)}"
-        start = (sources / "sitecustomize.py.txt").read_text(encoding="utf-8").replace(_HOOK, hook)
-        (preload / "sitecustomize.py").write_text(start.replace("(3, 7)", "(3, 8)"), encoding="utf-8")
-        (preload / f"{hook}.py").write_bytes((sources / "python_lines.py").read_bytes())
+        sources = Path(__file__).parent / "reporters"
+        start = (sources / "sitecustomize.py.txt").read_text(encoding="utf-8").replace("(3, 7)", "(3, 8)")
+        (preload / "sitecustomize.py").write_text(start.replace(_HOOK, _START), encoding="utf-8")
+        for name in (_WAITING, "python_lines.py"):
+            (preload / name).write_bytes((sources / name).read_bytes())
         asked = {
             file.path: {"lines": sorted(file.lines), "conditions": [each.place for each in file.conditions]}
             for file in files
             if file.path.endswith(".py")
         }
-        settings = {"root": str(checkout), "into": str(into), "files": asked}
+        (preload / "follow.txt").write_text("\0".join((str(checkout), *asked)), encoding="utf-8")
+        settings = {"into": str(into), "files": asked}
         (preload / "follow.json").write_text(json.dumps(settings), encoding="utf-8")
         values["PYTHONPATH"] = os.pathsep.join(filter(None, (values.get("PYTHONPATH"), str(preload))))
     if any(file.path.endswith(_SCRIPTS) for file in files) and "NODE_V8_COVERAGE" not in values:
         values["NODE_V8_COVERAGE"] = str(into)
     folders = {os.path.dirname(file.path) for file in files if file.path.endswith(".go")}  # noqa: PTH120
-    if package and folders and " " not in str(into):
-        packages = ",".join(sorted(f"{package}/{name}".rstrip("/") for name in folders))
+    packages = ",".join(sorted(f"{package}/{name}".rstrip("/") for name in folders))
+    alone = _GO.findall(command) == ["test"] and "-cover" not in f"{command} {values.get('GOFLAGS', '')}"
+    if package and folders and alone and " " not in f"{into}{packages}":
         flags = f"-covermode=atomic -coverpkg={packages} -coverprofile={into / _PROFILE}"
         values["GOFLAGS"] = f"{values.get('GOFLAGS', '')} {flags}".strip()
     return tuple(values.items())

@@ -4,6 +4,7 @@ import os
 import sqlite3
 import stat
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ _MIGRATIONS = tuple(f"migration_{version}.sql" for version in range(2, SCHEMA_VE
 _SCRIPTS = {0: ("schema.sql",)} | {version: _MIGRATIONS[version - 1 :] for version in range(1, SCHEMA_VERSION)}
 """What brings a database of a version to the present one; 0 is an empty one."""
 _BUSY_SECONDS = 10.0
+_PAUSE_SECONDS = 0.02
 _HEADER = b"SQLite format 3\0"
 _MEND = (
     "See that the disk has room and nothing else holds state.db open. If it is damaged, restore it from a backup (with "
@@ -54,7 +56,7 @@ class Database:
         database = cls(connection)
         try:
             _refuse_unknown(connection, path)
-            connection.execute("PRAGMA journal_mode = WAL")
+            _write_ahead(connection)
             connection.execute("PRAGMA synchronous = FULL")
             database._migrate(path)
             database._place = path, path.stat()
@@ -194,6 +196,24 @@ def _statements(script: str) -> Iterator[str]:
         if sqlite3.complete_statement(pending):
             yield pending
             pending = ""
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Have a database write ahead; waits for others that do the same.
+
+    SQLite does not: of two that change a new database's mode at once one would have to give way, so it calls no busy
+    handler, and "database is locked" comes at once.
+    """
+    until = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            return
 
 
 def _refuse_foreign(path: Path) -> None:

@@ -67,6 +67,13 @@ def test_a_refusal_is_told_once_a_run_whatever_comes_between(outage, told):
     assert told[1:] == [("locked. Unlock it.", NOW + 600, "8")]
 
 
+def test_an_issue_is_told_again_what_refuses_it_once_an_outage_has_stood_between(told):
+    outage = Outage(Hand(), (1.0,), 600.0, lambda error, *_: told.append(error.reason), each_reason=True)
+    for error in (ForgeError("too large"), RemoteError("no route", passing=True), ForgeError("too large")):
+        outage.met(error)
+    assert told == ["too large.", "no route.", "too large."]
+
+
 def test_a_refusal_is_no_outage_that_could_be_over(outage):
     outage.met(ForgeError("not allowed"))
     assert not outage.passing

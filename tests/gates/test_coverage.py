@@ -40,7 +40,7 @@ def unused():
 def run(checkout, command, files, package="", **env):
     folder = checkout.parent / "reports-of-it"
     inside = instrumented(tuple((outside() | env).items()), folder)
-    inside = dict(followed(inside, folder, checkout, files, package))
+    inside = dict(followed(inside, folder, checkout, files, package, command))
     done = subprocess.run(
         ["bash", "-c", command], cwd=checkout, env=inside, capture_output=True, text=True, check=False, timeout=120
     )
@@ -141,6 +141,48 @@ def test_code_does_what_it_did_and_shows_itself_as_it_is(checkout):
     assert done.returncode == 0, done.stdout
     assert not list(checkout.rglob("kinds.*.pyc"))  # no process after it takes this code for the file's
     assert covered["shop/kinds.py"].unrun == {23}
+
+
+def test_following_changes_nothing_that_tests_look_at(checkout, product):
+    """What the process has imported, what measures coverage, a loader of another class, and a warning of the parser."""
+    (checkout / "shop" / "escape.py").write_text('PATTERN = "\\d"\n')
+    bare = (
+        "import sys; first = set(sys.modules); import shop.pricing as p; p.tax(10, 'de')\n"
+        "print(sorted(set(sys.modules) - first)); print('json' in sys.modules, 'ast' in sys.modules)"
+    )
+    (checkout / "test_pricing.py").write_text(
+        f"import importlib.machinery, subprocess, sys, sysconfig\n{TEST}\n\ndef test_bare():\n"
+        f"    done = subprocess.run([sys.executable, '-c', {bare!r}], capture_output=True, text=True, check=True)\n"
+        "    assert done.stdout.split('\\n')[:2] == [\"['shop', 'shop.pricing']\", 'False False']\n\n"
+        "def test_own_loader():\n    class Own(importlib.machinery.SourceFileLoader):\n"
+        "        def source_to_code(self, data, path, **more):\n            return compile('OWN = 1', path, 'exec')\n"
+        "    import types\n    module = types.ModuleType('shop.pricing')\n"
+        "    Own('shop.pricing', 'shop/pricing.py').exec_module(module)\n    assert module.OWN == 1\n"
+    )
+    escape = of_all_lines("shop/escape.py", 'PATTERN = "\\d"\n', ())
+    done, _, covered = run(checkout, f"{sys.executable} -m pytest -q -p no:cacheprovider", (product, escape))
+    assert done.returncode == 0, done.stdout
+    assert covered["shop/pricing.py"].run
+    command = f"{sys.executable} -W error -c 'import shop.escape'"
+    shutil.rmtree(checkout.parent / "reports-of-it")
+    assert run(checkout, command, (product, escape))[0].returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("go vet ./... && go test ./...", False),
+        ("go test ./...", True),
+        ("go test ./a && go test ./b", False),
+        ("go test -coverprofile=c.out ./...", False),
+        ("make test", False),
+    ],
+)
+def test_go_is_told_only_by_the_gate_that_is_one_go_test(tmp_path, command, told):
+    """Its flags hold for each go that a gate starts: a program that is built so warns, a profile is overwritten."""
+    (tmp_path / "reports").mkdir()
+    files = (FollowedFile("money/money.go", GO, frozenset({8})),)
+    assert ("GOFLAGS" in dict(followed((), tmp_path, tmp_path, files, "example.com/ledger", command))) is told
 
 
 def test_what_is_installed_elsewhere_is_unknown(checkout, product):

@@ -1,10 +1,10 @@
 """Writes down which added lines of a change are run, and how its conditions turn out, in a Python process of a gate.
 
-Only the files that the change touches are followed: their code notes each line and condition once, and all other code
-is as it was. Beside it stands `follow.json`: {"root", "into", "files": {path: {"lines", "conditions"}}}. A process
-writes a line {"file", "probes"} for each of these files that it loads, and {"hit": number} or {"hit", "is"} for each of
-these probes, at once: an os._exit cuts nothing off. It imports nothing of noface, serves Python 3.8 and newer, and
-never raises anything of its own.
+Only the files that the change touches are followed (`line_hook.py`): their code notes each line and condition once, and
+all other code is as it was. Beside it stands `follow.json`: {"into", "files": {path: {"lines", "conditions"}}}. A
+process writes a line {"file", "probes"} for each of these files that it loads, and {"hit": number} or {"hit", "is"} for
+each of these probes, at once: an os._exit cuts nothing off. It imports nothing of noface, serves Python 3.8 and newer,
+and never raises anything of its own.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ import ast
 import builtins
 import json
 import os
-import warnings
-from importlib.machinery import SourceFileLoader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +30,6 @@ _FIXED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.I
 
 with open(os.path.join(_FOLDER, "follow.json"), encoding="utf-8") as _file:  # noqa: PTH118, PTH123
     _settings = json.load(_file)
-_followed = {os.path.realpath(os.path.join(_settings["root"], path)): path for path in _settings["files"]}  # noqa: PTH118
 _path = os.path.join(_settings["into"], f"{os.getpid()}-{os.urandom(8).hex()}.jsonl")  # noqa: PTH118
 _seen: set[object] = set()
 _count = [0]
@@ -117,10 +114,9 @@ class _Probes(ast.NodeTransformer):
         return stretches
 
 
-def _with_probes(path: str, name: str, data: bytes) -> CodeType:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tree = compile(data, path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+def with_probes(path: str, name: str, data: bytes) -> CodeType:
+    """Return the code of a file with all that is to be noted in it. Raises what compiling it raises."""
+    tree = compile(data, path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     asked = _settings["files"][name]
     probes = _Probes(asked["lines"], asked["conditions"])
     tree = ast.fix_missing_locations(probes.visit(tree))
@@ -130,21 +126,4 @@ def _with_probes(path: str, name: str, data: bytes) -> CodeType:
     return code
 
 
-def _follow() -> None:
-    get_code = SourceFileLoader.get_code
-
-    def followed(self: Any, fullname: str) -> Any:
-        try:
-            path = self.get_filename(fullname)
-            name = _followed.get(os.path.realpath(path))
-            if name is not None:
-                return _with_probes(path, name, self.get_data(path))
-        except Exception:  # noqa: BLE001, S110 - it is loaded as ever
-            pass
-        return get_code(self, fullname)
-
-    setattr(builtins, _NAME, _note)
-    SourceFileLoader.get_code = followed  # type: ignore[method-assign]
-
-
-_follow()
+setattr(builtins, _NAME, _note)
