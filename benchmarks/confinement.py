@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from noface.process.sandbox import Box, find_bubblewrap
-from noface.process.sandbox_home import Home, home_rules, known_places
+from noface.process.sandbox_home import Home, home_rules
 from noface.process.supervise import Command, Launcher
 
 STARTS = 30
@@ -40,7 +40,7 @@ def _box(folder: Path, program: str) -> Box:
         (folder / "home" / f".entry{entry}").mkdir(parents=True)
     for kind in ("fresh", "caches", "tmp"):
         (folder / kind).mkdir()
-    rules = home_rules(known_places(), str(folder / "home"))
+    rules = home_rules(str(folder / "home"), {"PATH": PATH})
     home = Home(str(folder / "home"), str(folder / "fresh"), str(folder / "caches"), rules)
     return Box(program, (home,), str(folder / "tmp"), writable=(str(folder),))
 
