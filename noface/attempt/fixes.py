@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from noface.attempt.attempt import Attempt, Judging
 from noface.attempt.changes import Change, change_to
-from noface.attempt.covering import follows
 from noface.attempt.examine import adds_secrets, examine_change
 from noface.attempt.gating import Gated, made_of
 from noface.attempt.judges import gates_decide
@@ -43,8 +42,6 @@ def take_fixes(attempt: Judging) -> Failure | None:
         note = f"the gate {gate.name} changed {_named(written)}; that became part of the work"
         attempt.snapshot, attempt.notes = taken, (*attempt.notes, note)
         attempt.proving = attempt.prove(gated.fixed, main)
-        follow = follows(attempt.plumbing, attempt.issue, main, gated.fixed)
-        attempt.proving.task = replace(attempt.proving.task, follow=follow)
         attempt.proving.run_gates()
     return None
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from noface.attempt.attempt import Judging
-from noface.attempt.covering import follows, knows_where_it_runs, unrun
+from noface.attempt.covering import knows_where_it_runs, unrun
 from noface.attempt.disk import worker_without_room
 from noface.attempt.examine import adds_secrets, examine_change, forgotten, only_notes
 from noface.attempt.fixes import take_fixes
@@ -200,8 +200,6 @@ def _main_conflicts(attempt: Judging) -> Failure | None:
     # So it does if main has lost what the work began on: the commit that may land is made there.
     attempt.provable = brought.began is None and (order.known_failures is None or main == order.main)
     attempt.proving = attempt.prove(brought.merge.tree, main)
-    follow = follows(plumbing, attempt.issue, main, brought.merge.tree)
-    attempt.proving.task = replace(attempt.proving.task, follow=follow)
     return None
 
 

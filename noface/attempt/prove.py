@@ -4,8 +4,9 @@ Whoever has the steps between the two (what gates wrote, work that is half done)
 both. A cancel raises CutShort.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from noface.attempt.covering import follows
 from noface.attempt.gate_session import blamed
 from noface.attempt.gating import Gated, gates_failure, main_is_red, run_gates
 from noface.attempt.judges import CutShort, Judges
@@ -30,7 +31,10 @@ class Proving(Judges):
     gated: Gated = field(init=False)
 
     def run_gates(self) -> Gated:
-        """Run the gates, unless their results are known."""
+        """Run the gates, unless their results are known; what the tree adds is followed through their run."""
+        task = self.task
+        follow = follows(self.scope.env.plumbing, self.issue, task.main, task.tree)
+        self.task = replace(task, follow=follow)
         gated = run_gates(self.scope, self.task, self.gates)
         if gated is None:
             raise CutShort

@@ -29,8 +29,9 @@ _KEPT_FILE = "report.json"
 def clean(
     force: bool = typer.Option(False, "--force", help="Also remove branches and refs of unmerged issues."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Show what would be removed; change nothing."),
+    as_json: bool = False,
     config: ConfigFile = None,
-) -> VerbResult:
+) -> VerbResult | None:
     """Remove workspaces and what merged issues left behind.
 
     Unmerged work is removed only with --force.
@@ -40,6 +41,7 @@ def clean(
     from noface.git.plumbing import Plumbing
     from noface.git.repository import discover
     from noface.process.lock import RepositoryLock
+    from noface.ui import page
     from noface.ui.leftovers import clean_document, clean_page
 
     first = discover(Path.cwd())
@@ -50,11 +52,14 @@ def clean(
         return VerbResult(clean_document([], dry_run=dry_run), clean_page)
     with RepositoryLock(repository.state_dir / "lock"), contextlib.closing(Plumbing(repository)) as plumbing:
         leftovers = _gather(plumbing, slots, force=force)
+        document = clean_document(leftovers, dry_run=dry_run)
+        if not as_json:  # before it goes: a removal takes its time, and may fail halfway
+            page.show(clean_page(document, page.width()))
         if not dry_run:
             going = [each for each in leftovers if not each.why]
             _remember_released(repository, going)
             _remove(plumbing, slots, going)
-    return VerbResult(clean_document(leftovers, dry_run=dry_run), clean_page)
+    return VerbResult(document, clean_page) if as_json else None
 
 
 def _gather(plumbing: "Plumbing", slots: Path, *, force: bool) -> "list[Leftover]":

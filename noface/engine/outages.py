@@ -65,18 +65,15 @@ class Outage:
         pause = self.pauses_s[min(self.failures, len(self.pauses_s) - 1)] if passing else self.refused_s
         self.since = self.since if self.failures else now
         self.until = max(error.until if isinstance(error, ForgeAwayError) else 0.0, now + pause)
-        longer = self.until > now + SOON_S and self.failures < len(self.pauses_s)
-        fresh = self.each_reason and error.reason != self.reason
-        again = fresh or (self.each_reason and longer)
+        longer = passing and self.until > now + SOON_S and self.failures < len(self.pauses_s)
+        of_issue = self.each_reason and (error.reason != self.reason or longer)
         self.failures, self.passing, self.reason = self.failures + 1, passing, error.reason
         if quietly:
             pass
-        elif fresh and not passing:
-            self.tell(error, self.until, None)  # what an issue waits for is said of it, also if another was told so
+        elif of_issue or (passing and not self.away):
+            self.tell(error, self.until, None)
         elif not passing:
             self.refused(error)
-        elif again or not self.away:
-            self.tell(error, self.until, None)
         self.away = self.away or passing
 
     def refused(self, error: NofaceError, issue_id: str | None = None) -> None:

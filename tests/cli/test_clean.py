@@ -215,6 +215,14 @@ def test_a_second_noface_keeps_it_from_cleaning(project, night):
     assert night.refs() == refs
 
 
+def test_what_goes_is_named_before_it_goes(project, night):
+    """So a removal that fails halfway has said what it was about to remove."""
+    (project.path / ".git" / "refs" / "heads" / "noface" / "1.lock" / "held").mkdir(parents=True)
+    done = project.noface("clean")
+    assert done.returncode != 0
+    assert "branch noface/1" in done.stdout
+
+
 def test_cleaning_twice_finds_nothing(project, night):
     project.noface("clean")
     assert project.noface("clean").stdout.startswith("Nothing to clean.\n")

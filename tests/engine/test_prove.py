@@ -13,6 +13,7 @@ from noface.cli.wiring import RunOptions, settings
 from noface.engine.preflight import preflight
 from noface.model.gate import Proof
 from noface.model.issue import Issue, joined
+from noface.model.taxonomy import FailureKind
 from noface.process.supervise import Canceller
 from noface.store.database import Database
 
@@ -42,7 +43,9 @@ def proven(project):
         for result in preflight(context, Canceller()).results:
             context.memo[context.env.key(result.tree, result.gate)] = result
 
-        def made(files, *issues):
+        def made(files, *issues, forget=False):
+            if forget:
+                context.memo.clear()
             main = context.env.plumbing.main()
             for path, text in files.items():
                 project.write(path, text)
@@ -67,6 +70,12 @@ def test_a_tree_is_proven_for_all_issues_whose_work_it_holds_or_for_none(proven)
     assert isinstance(alone, Unproven)
     assert alone.of_work
     assert "tests/test_calc.py" in alone.failure.message
+
+
+def test_what_is_charged_to_nobody_stays_so_once_it_is_merged(proven):
+    """The work has passed alone: what is missing beside main, which nobody may have run, is not the worker's."""
+    _, red = proven({"calc.py": f"import surely_not_installed\n{GOOD}"}, OTHER, forget=True)
+    assert (red.failure.kind, red.failure.charged) == (FailureKind.ENVIRONMENT, False)
 
 
 def test_a_red_gate_is_told_from_a_red_main(proven):

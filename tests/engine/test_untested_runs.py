@@ -39,6 +39,19 @@ def test_a_product_that_knows_where_it_runs_is_asked_about_and_lands_with_a_yes(
     assert project.git("show", "main:shop.py") == KNOWS.strip()
 
 
+def test_what_a_gate_wrote_into_the_work_is_followed_as_well(shop):
+    project = shop(KNOWS)
+    project.config(
+        gate=PYTEST,
+        extra='\n[[gates]]\nname = "header"\nkind = "lint"\nfixes = true\n'
+        "command = \"if grep -q 'len(sys' shop.py; then sed -i '1s/^import sys$/import sys  # shop/' shop.py; fi\"\n",
+    )
+    project.commit()
+    project.run(code=3)
+    (attempt,) = project.attempts("1")
+    assert (attempt["outcome"], attempt["failure"]["rule"]) == ("GATE_TAMPERING", "asks-surroundings")
+
+
 def test_a_branch_that_no_test_enters_is_told_and_lands(shop):
     project = shop(BRANCH)
     project.run()
