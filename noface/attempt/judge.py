@@ -34,7 +34,7 @@ from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import ReportStatus, WorkerReport
 from noface.recovery.done_already import done_already, nothing_left, says_done
-from noface.recovery.partly_done import PARTLY_DONE, partly_done, said_left
+from noface.recovery.partly_done import PARTLY_DONE, partly_done, rest_reported
 from noface.recovery.reported import of_report, of_unreadable
 
 _SHOWN_MAX = 10
@@ -300,7 +300,7 @@ def _part(attempt: Judging) -> WorkerReport | None:
     silent = work.report is None and work.unreadable is None and not says_done(None, work.agent.last_words)
     if silent and any(earlier.rule == PARTLY_DONE for earlier in order.earlier):
         return WorkerReport(ReportStatus.PARTIAL, "it does not say whether what was left is done")
-    return work.report if said_left(work.report) else None
+    return work.report if rest_reported(work.report) else None
 
 
 def _flaky(results: tuple[GateResult, ...]) -> tuple[str, ...]:

@@ -32,9 +32,9 @@ def recorded_on_main(context: RunContext, issue: Issue) -> AcceptOnMain | None:
         return None
 
 
-def fact_of(issue: Issue, found: AcceptOnMain) -> tuple[str, str]:
+def fact_of(issue: Issue, result: AcceptOnMain) -> tuple[str, str]:
     """Return the name and the text of the fact that keeps what was found."""
-    return f"{_FACT}{issue.id}", json.dumps({"issue": issue.content_hash, **encode(found)})
+    return f"{_FACT}{issue.id}", json.dumps({"issue": issue.content_hash, **encode(result)})
 
 
 def accept_on_main(context: RunContext, issue: Issue) -> Failure | None:

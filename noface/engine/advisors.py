@@ -27,7 +27,7 @@ from noface.process.supervise import Canceller
 from noface.recovery.breakdown_files import TouchedFiles, rest_of, split_by_files
 from noface.recovery.closing import left_by, missing
 from noface.recovery.named import changed_text, entries, names, not_held
-from noface.recovery.partly_done import said_left
+from noface.recovery.partly_done import rest_reported
 from noface.recovery.policy_state import excused
 from noface.recovery.retry_policy import rejection
 from noface.recovery.schedule import waited_for
@@ -83,7 +83,7 @@ def with_rest(
 
     The planner has read what the workers reported: of that counts here what names anything.
     """
-    reported = next((words for attempt in reversed(past) if (words := said_left(attempt.report))), ())
+    reported = next((words for attempt in reversed(past) if (words := rest_reported(attempt.report))), ())
     statements = tuple(words for words in reported if names(words))
     text = "\n".join("\n".join((part.title, part.body, *part.paths)) for part in parts)
     largest = max(past, key=lambda one: len(one.changed))

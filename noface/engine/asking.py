@@ -28,13 +28,13 @@ from noface.engine.lessons import look_up
 from noface.engine.prompt_context import (
     arguments,
     attempt_directory,
+    earlier_answers,
     landed_parts,
     landed_patch,
     patch_of,
     prior_failures,
     quotes_of,
     related_files,
-    said_before,
 )
 from noface.engine.protection import protection_for
 from noface.git.guarded import with_files_of
@@ -317,7 +317,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
     main = context.env.plumbing.main()
     forms = _forms(context, issue)
     start = last.candidate if last.candidate and context.env.plumbing.resolve(last.candidate) else main
-    words = said_before(history, topic) if topic is not Topic.REVIEW else arguments(history)
+    words = earlier_answers(history, topic) if topic is not Topic.REVIEW else arguments(history)
     data = QuestionData(
         issue=issue,
         answer_example=json.dumps(ANSWERS[topic].example, indent=1),

@@ -36,7 +36,7 @@ from noface.git.landing import advance
 from noface.git.refs import ZERO, RefUpdate, hold_ref
 from noface.git.remote import Pushed, Rejected
 from noface.git.taken_back import merge_and_hold, taken_back
-from noface.model.attempt import changed_tests, told_at_landing, unfinished
+from noface.model.attempt import changed_tests, landing_note, unfinished
 from noface.model.failure import Failure
 from noface.model.gate import Proof
 from noface.model.history import Verdict
@@ -390,9 +390,9 @@ class MergeQueue:
             case Rejected(moved=True):
                 self._drop_intent(entry, intended)
                 entry.proof = None
-            case Rejected(reason=why, server_words=said):
+            case Rejected(reason=why, server_words=answer):
                 self._drop_intent(entry, intended)
-                self._hold(entry, Blocked(f"main cannot be pushed: {said or why.line}. {why.advice}"))
+                self._hold(entry, Blocked(f"main cannot be pushed: {answer or why.line}. {why.advice}"))
                 pauses = _REFUSED_PAUSES_S[entry.refusals :] or _REFUSED_PAUSES_S[-1:]
                 entry.not_before, entry.refusals = self._context.clock.now() + pauses[0], entry.refusals + 1
 
@@ -415,9 +415,7 @@ class MergeQueue:
         rows = context.reader.attempts(entry.issue.id)
         notes = next((row.notes for row in rows if row.number == entry.number), ())
         base = "" if parents[1:] else proof.main
-        commit = landing_commit(
-            context, named, entry.number, proof.tree, parents, base=base, note=told_at_landing(notes)
-        )
+        commit = landing_commit(context, named, entry.number, proof.tree, parents, base=base, note=landing_note(notes))
         landing = context.journal.landing_intent(
             context.clock.now(),
             entry.issue.id,

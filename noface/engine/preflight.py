@@ -100,11 +100,11 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
         raise _leaking(leaking, _STAYS_GREEN)
     if not context.settings.only_new:
         if red:
-            raise _red(_told(context, red), lack_of, after_others=_after_others(gated, red))
+            raise _red(_with_own_library(context, red), lack_of, after_others=_after_others(gated, red))
         return Preflight(None, gated.results)
     unreadable = [result for result in red if not _by_names(result)]
     if unreadable:
-        raise _red(_told(context, unreadable), lack_of, only_new=True)
+        raise _red(_with_own_library(context, unreadable), lack_of, only_new=True)
     known = tuple((result.gate.name, result.failing_tests) for result in gated.results)
     return Preflight(known, gated.results)
 
@@ -119,7 +119,7 @@ def announce_tests(context: RunContext, check: Preflight) -> None:
     ids = {gate: [name for name, _ in inventory.tests] for gate, inventory in inventories.items()}
     plumbing = context.env.plumbing
     left = unrun(ids, plumbing.paths(plumbing.main())) if any(ids.values()) else {}
-    ran = [tests_told(each, inventories[each.gate.name], left.get(each.gate.name, ())) for each in check.results]
+    ran = [count_of_tests(each, inventories[each.gate.name], left.get(each.gate.name, ())) for each in check.results]
     context.announce("main_passes", None, {"gates": ran})
 
 
@@ -129,7 +129,7 @@ def remember_reads(context: RunContext) -> None:
     context.journal.reads_recorded({command: reads for command, reads in known.items() if command in commands})
 
 
-def tests_told(result: GateResult, inventory: Inventory, left: tuple[str, ...]) -> str:
+def count_of_tests(result: GateResult, inventory: Inventory, left: tuple[str, ...]) -> str:
     """Return a gate's name with how many tests it ran, and the test files, `left`, of which it ran none."""
     name = result.gate.name
     if result.failure is not None:
@@ -146,7 +146,7 @@ def tests_told(result: GateResult, inventory: Inventory, left: tuple[str, ...]) 
     return f"{name} ({tests}{more}{f', none in {some(left, _FILES_MAX)}' if left else ''})"
 
 
-def _told(context: RunContext, red: list[GateResult]) -> list[GateResult]:
+def _with_own_library(context: RunContext, red: list[GateResult]) -> list[GateResult]:
     """Return the results with what is known of modules of the project's own that they miss."""
     plumbing = context.env.plumbing
     return [replace(each, failure=with_own_library(plumbing, each.tree, each.failure)) for each in red if each.failure]

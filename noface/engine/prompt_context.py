@@ -93,7 +93,7 @@ def prior_failures(context: RunContext, issue: Issue, attempts: tuple[PastAttemp
             command=commands.get(failure.gate or "", ""),
             changed=attempt.changed if attempt.outcome != FailureKind.NO_DIFF else (),
             lines=attempt.lines,
-            summary=attempt.report.summary if attempt.report is not None else _last_line(attempt.said),
+            summary=attempt.report.summary if attempt.report is not None else _last_line(attempt.last_output),
         )
         for attempt in attempts
         if (failure := attempt.failure) is not None
@@ -104,7 +104,7 @@ def _printed(attempt: PastAttempt, failure: Failure) -> str:
     """Return what was printed; where no gate failed that begins with the end of what the worker put out (K3)."""
     if failure.rule == REJECTED_BY_PERSON:
         return ""  # it is a note to the worker already
-    words, printed = attempt.said.strip(), failure.excerpt.strip()
+    words, printed = attempt.last_output.strip(), failure.excerpt.strip()
     if failure.gate is not None or words in printed:
         return failure.excerpt
     return words if printed in words else f"{words}\n{printed}"
@@ -182,7 +182,7 @@ def arguments(history: History) -> tuple[Quote, ...]:
     )
 
 
-def said_before(history: History, topic: Topic) -> tuple[Quote, ...]:
+def earlier_answers(history: History, topic: Topic) -> tuple[Quote, ...]:
     """Return the earlier answers on a topic, each with what came of the attempt that followed it (S5)."""
     last = history.current[-1].number if history.current and topic in _ON_THE_FAILURE else 0
     usable = [a for a in history.asked if a.topic is topic and a.outcome is AdviceOutcome.ADVISED and a.after < last]

@@ -59,10 +59,10 @@ def prompt_data(
     issue, settings = history.issue, context.settings
     failed = tuple(attempt for attempt in history.attempts if attempt.failure is not None)
     reached = tuple(attempt for attempt in failed if reaches_workers(attempt.outcome, charged=attempt.charged))
-    last, told_last = (row[-1] if row else None for row in (failed, reached))
-    hung = told_last is not None and _gate_hung(told_last)
+    last, last_reaching = (row[-1] if row else None for row in (failed, reached))
+    hung = last_reaching is not None and _gate_hung(last_reaching)
     name = Mode.FEEDBACK.value if hung and action.name == Mode.REDUCE else action.name
-    situation = situation_for(name, told_last.outcome if told_last is not None else None)
+    situation = situation_for(name, last_reaching.outcome if last_reaching is not None else None)
     of_others = start.commit is not None and start.origin is Origin.PARTS  # no diff of one attempt tells what is there
     quoted = 0 if of_others else start.number or (last.number if last is not None else 0)
     failure, changed = (last.failure, last.changed) if last is not None else (None, ())
@@ -71,9 +71,9 @@ def prompt_data(
         context.log_event("hint_too_slow", issue.id, message=warning)
     rejected = failure.excerpt if failure is not None and failure.rule == REJECTED_BY_PERSON else ""
     note = given.note.replace(rejected, "").strip() if rejected else given.note
-    asked = told_last.failure.points if told_last is not None and told_last.failure is not None else ()
+    asked = last_reaching.failure.points if last_reaching is not None and last_reaching.failure is not None else ()
     related = related_files(context, history, given.commit) if _unsure(history, situation) else RelatedFiles()
-    orders = orders_of(history, name, start, told_last)
+    orders = orders_of(history, name, start, last_reaching)
     data = PromptData(
         issue=issue,
         gates=context.gates_for(issue),
@@ -90,7 +90,7 @@ def prompt_data(
         instruction=_since_then(context, history, note) or orders.instruction,
         strategy=orders.strategy,
         another_way=orders.another_way,
-        diagnosis=(*_known(told_last), *diagnosis_of(history)),
+        diagnosis=(*_known(last_reaching), *diagnosis_of(history)),
         advice=advice_of(history),
         lessons=given.lessons,
         files=related.files,

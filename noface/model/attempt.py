@@ -235,8 +235,8 @@ class PastAttempt:
     """A finished attempt as the policy sees it. `epoch` counts the issue's unblockings: only the newest counts.
 
     `changed` are the paths it changed against main and `lines` how many lines; `answer` names the action that
-    followed it. `session` is what its agent calls the session, `slot` the workspace that it had. `said` is the end of
-    what its worker put out; it tells the next one how far it came, and decides nothing (law 10).
+    followed it. `session` is what its agent calls the session, `slot` the workspace that it had. `last_output` is
+    the end of what its worker put out; it tells the next one how far it came, and decides nothing (law 10).
     `main` is the commit on which it began.
     """
 
@@ -267,7 +267,7 @@ class PastAttempt:
     session: str = ""
     slot: int = 0
     resumed: Resumed | None = None
-    said: str = ""
+    last_output: str = ""
     main: str = ""
     notes: tuple[str, ...] = ()
 
@@ -316,7 +316,7 @@ def met(notes: tuple[str, ...]) -> str:
     return next((note for note in notes if note.startswith(_MET)), "")
 
 
-def told_at_landing(notes: tuple[str, ...]) -> str:
+def landing_note(notes: tuple[str, ...]) -> str:
     """Return what whoever reads of a landing should know of its attempt, "" for nothing."""
     return "; ".join(note for note in (changed_tests(notes), unfinished(notes)) if note)
 

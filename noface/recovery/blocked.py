@@ -67,7 +67,7 @@ def blocked_question(issue: Issue, kind: FailureKind, history: History) -> str:
         return f"What do the workers not know that would make the `accept` command of issue {issue.id} pass?"
     message = quoted(failure.message, _QUOTED_CHARS_MAX) if failure is not None else ""
     model = last.model if last is not None else "the model"
-    return kind.info.question.format(id=issue.id, model=model, said=message).strip()
+    return kind.info.question.format(id=issue.id, model=model, message=message).strip()
 
 
 def _of_keys(history: History) -> str:

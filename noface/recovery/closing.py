@@ -16,7 +16,7 @@ from noface.model.quoting import quoted
 from noface.model.taxonomy import Category
 from noface.model.worker_run import ReportStatus
 from noface.recovery.named import entries, evident, statements, untouched
-from noface.recovery.partly_done import said_left
+from noface.recovery.partly_done import rest_reported
 from noface.recovery.retry_policy import RoleModels
 
 FURTHER_MAX = 2
@@ -77,7 +77,7 @@ def left_by(issue: Issue, tried: tuple[PastAttempt, ...], largest: PastAttempt, 
     last = tried[-1].report
     if last is not None and last.status is ReportStatus.DONE:
         return ()
-    first = next((words for attempt in reversed(tried) if (words := said_left(attempt.report))), ())
+    first = next((words for attempt in reversed(tried) if (words := rest_reported(attempt.report))), ())
     cut = failure_of(largest).category is Category.COMPLEXITY
     listed = statements(issue) if cut and not evident(issue, changes) else entries(issue.body)
     return tuple(dict.fromkeys(untouched((*first, *listed), changes)))

@@ -75,7 +75,7 @@ class StartPlan:
 
     fetched: bool = False
     follows: bool = False
-    told: tuple[StartNotice, ...] = ()
+    notices: tuple[StartNotice, ...] = ()
 
 
 def course(seen: RemoteMain | None, mode: LandingMode) -> StartPlan | NofaceError:
@@ -89,20 +89,20 @@ def course(seen: RemoteMain | None, mode: LandingMode) -> StartPlan | NofaceErro
         return _lacking(seen, mode)
     notices = (StartNotice("unreachable", _unreachable(seen)),) if seen.away else ()
     if seen.apart is None:
-        return StartPlan(told=notices) if mode is LandingMode.MERGE else _never_fetched(seen)
+        return StartPlan(notices=notices) if mode is LandingMode.MERGE else _never_fetched(seen)
     if seen.away and mode is LandingMode.MERGE:
-        return StartPlan(told=notices)
+        return StartPlan(notices=notices)
     return _standing(seen, seen.apart, mode, notices)
 
 
 def _standing(
-    seen: RemoteMain, apart: Apart, mode: LandingMode, told: tuple[StartNotice, ...]
+    seen: RemoteMain, apart: Apart, mode: LandingMode, notices: tuple[StartNotice, ...]
 ) -> StartPlan | NofaceError:
     ahead = f"{seen.main} has {_commits(apart.ours)} that {seen.remote_main} lacks"
     match mode:
         case LandingMode.PULL_REQUEST:
             without = StartNotice("ahead", f"{ahead}; they are in no pull request, and noface does not push them")
-            return StartPlan(fetched=True, told=(*told, without) if apart.ours else told)
+            return StartPlan(fetched=True, notices=(*notices, without) if apart.ours else notices)
         case _ if apart.ours and apart.theirs:
             return _diverged(seen, apart)
         case LandingMode.PUSH if apart.ours:
@@ -114,10 +114,11 @@ def _standing(
         case LandingMode.PUSH | LandingMode.MERGE:
             behind = f"{seen.remote_main} has {_commits(apart.theirs)} that {seen.main} lacks"
             if apart.theirs:
-                told = (*told, StartNotice("behind", f"{behind}: its gates run first, then {seen.main} follows"))
+                notices = (*notices, StartNotice("behind", f"{behind}: its gates run first, then {seen.main} follows"))
             elif apart.ours:
-                told = (*told, StartNotice("ahead", f"{ahead}; noface pushes nothing"))
-            return StartPlan(fetched=mode is LandingMode.PUSH or apart.theirs > 0, follows=apart.theirs > 0, told=told)
+                notices = (*notices, StartNotice("ahead", f"{ahead}; noface pushes nothing"))
+            follows = apart.theirs > 0
+            return StartPlan(fetched=mode is LandingMode.PUSH or follows, follows=follows, notices=notices)
 
 
 def _diverged(seen: RemoteMain, apart: Apart) -> DivergedError:
@@ -134,7 +135,7 @@ def _lacking(seen: RemoteMain, mode: LandingMode) -> StartPlan | NofaceError:
     default = f"; its default branch is {seen.head}" if seen.head and seen.head != branch else ""
     text = f"{seen.remote} has no branch {branch}{default}"
     if mode is LandingMode.MERGE:
-        return StartPlan(told=(StartNotice("missing", f"{text}; noface works on {seen.main} as it is here"),))
+        return StartPlan(notices=(StartNotice("missing", f"{text}; noface works on {seen.main} as it is here"),))
     track = (
         f" Or say which it is: `git branch --set-upstream-to={seen.remote}/{seen.head} {seen.main}`." if default else ""
     )

@@ -69,10 +69,10 @@ def names(text: str) -> frozenset[str]:
     return frozenset(word.strip("./:-").lower() for word in code | special)
 
 
-def not_held(said: Iterable[str], held: str) -> tuple[str, ...]:
+def not_held(statements: Iterable[str], held: str) -> tuple[str, ...]:
     """Return the statements that a text does not hold."""
     text, words = held.lower(), meanings((held,))
-    return tuple(each for each in said if not _holds(text, words, each))
+    return tuple(each for each in statements if not _holds(text, words, each))
 
 
 def evident(issue: Issue, changes: str) -> bool:
@@ -81,16 +81,16 @@ def evident(issue: Issue, changes: str) -> bool:
     return all(_files(each, changes) for each in wishes) and not not_held(wishes, changes)
 
 
-def untouched(said: Iterable[str], changes: str) -> tuple[str, ...]:
+def untouched(statements: Iterable[str], changes: str) -> tuple[str, ...]:
     """Return the statements that changes do not hold, and of whose files not all are changed."""
-    missed = not_held(said, changes)
+    missed = not_held(statements, changes)
     return tuple(each for each in missed if len(_files(each, changes)) < max(1, len(_FILE.findall(each))))
 
 
-def _files(said: str, changes: str) -> list[str]:
+def _files(statement: str, changes: str) -> list[str]:
     """Return the names in a statement that stand in a path of changes."""
     paths = "\n".join(line for line in changes.splitlines() if line.startswith(_PATHS)).lower()
-    return [name for name in names(said) if _stands(name, paths)]
+    return [name for name in names(statement) if _stands(name, paths)]
 
 
 def changed_text(patch: str) -> str:
@@ -99,8 +99,8 @@ def changed_text(patch: str) -> str:
     return "\n".join(lines)
 
 
-def _holds(text: str, words: frozenset[str], said: str) -> bool:
-    wanted, named = meanings((said,)), names(said)
+def _holds(text: str, words: frozenset[str], statement: str) -> bool:
+    wanted, named = meanings((statement,)), names(statement)
     held = all(_stands(name, text) for name in named) and len(wanted & words) >= _SHARE * len(wanted)
     return held and bool(wanted or named)
 

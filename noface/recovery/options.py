@@ -47,7 +47,7 @@ def asks(
     entry = table("requests")[kind.value]
     known = {"id": issue.id, "edit": edit_command(issue) if issue.source else "", **facts}
 
-    def said(texts: Iterable[str]) -> bool:
+    def answerable(texts: Iterable[str]) -> bool:
         names = (name for text in texts for _, name, _, _ in string.Formatter().parse(text) if name)
         return all(known[name] for name in names)
 
@@ -55,7 +55,7 @@ def asks(
     if "first" in entry:
         steps = (entry["first"].format_map(known), *steps[1:])
     if "steps" in entry:
-        steps = tuple(step.format_map(known) for step in entry["steps"] if said([step]))
+        steps = tuple(step.format_map(known) for step in entry["steps"] if answerable([step]))
     request = replace(
         request,
         task=entry["task"].format_map(known),
@@ -64,7 +64,7 @@ def asks(
     )
     if "options" not in entry:
         return request
-    ways = [Option(*(text.format_map(known) for text in way)) for way in entry["options"] if said(way)]
+    ways = [Option(*(text.format_map(known) for text in way)) for way in entry["options"] if answerable(way)]
     return with_options(request, ways)
 
 

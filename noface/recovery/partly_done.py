@@ -31,7 +31,7 @@ LEFT_UNDONE = (
 """What the next worker is told where a part was no progress."""
 
 
-def said_left(report: WorkerReport | None) -> tuple[str, ...]:
+def rest_reported(report: WorkerReport | None) -> tuple[str, ...]:
     """Return what a worker says is left of the issue, as precisely as it says it; () if it calls it done."""
     if report is None or report.status is not ReportStatus.PARTIAL:
         return ()
@@ -42,7 +42,7 @@ def partly_done(report: WorkerReport, gates: tuple[GateResult, ...]) -> Failure 
     """Return what a worker's part comes to where gates ran and all passed; None if there is no such evidence."""
     if not gates or worst(gates) is not None:
         return None
-    text = "; ".join(dict.fromkeys((*filter(None, (report.summary.strip(),)), *said_left(report))))
+    text = "; ".join(dict.fromkeys((*filter(None, (report.summary.strip(),)), *rest_reported(report))))
     return Failure(
         FailureKind.RESOURCE_EXHAUSTED,
         f"part of the issue is done, and every gate passes with it; its worker: {quoted(text, _QUOTED_MAX)}",

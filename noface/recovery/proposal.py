@@ -63,7 +63,7 @@ class Proposal:
     template: str = ""
 
     @property
-    def shown(self) -> PastAttempt:
+    def attempt(self) -> PastAttempt:
         """The attempt whose work it is."""
         return self.attempts[-1]
 
@@ -105,7 +105,7 @@ def body(proposal: Proposal) -> str:
     own = {"issue": _issue(proposal), "done": _done(proposal), "tests": _proven(proposal)}
     form, placed = filled(proposal.template, own) if proposal.template.strip() else ("", frozenset[str]())
     parts = [
-        marker(proposal.issue.id, proposal.shown.number),
+        marker(proposal.issue.id, proposal.attempt.number),
         own["issue"] if "issue" not in placed else "",
         own["done"] if "done" not in placed else "",
         form,
@@ -133,7 +133,7 @@ def _issue(proposal: Proposal) -> str:
 
 
 def _done(proposal: Proposal) -> str:
-    report = proposal.shown.report
+    report = proposal.attempt.report
     if report is None or not report.summary.strip():
         return "The worker gave no account of its work."
     summary = proposal.away(report.summary)
@@ -198,7 +198,7 @@ def _came_of(proposal: Proposal, attempt: PastAttempt) -> str:
 
 def _looks(proposal: Proposal) -> Iterator[str]:
     """Yield what a reviewer should know: what noface doubts, and what the worker itself calls a risk."""
-    work = proposal.shown
+    work = proposal.attempt
     if proposal.note:
         yield plain(short(proposal.note, _POINT_CHARS_MAX))
     for doubt in work.doubts[:_POINTS_MAX]:

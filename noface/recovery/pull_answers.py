@@ -72,7 +72,7 @@ def is_quiet(followed: Followed) -> bool:
     return not seen.said and bool(seen.points) and all(thread for _, thread, _, _ in seen.points)
 
 
-def said_on_pull(followed: Followed, note: str, refused: Collection[tuple[str, str]], *, answered: bool) -> PullSeen:
+def after_replies(followed: Followed, note: str, refused: Collection[tuple[str, str]], *, answered: bool) -> PullSeen:
     """Return what was seen, once a note and the refusals were said, and those who asked in its round are `answered`."""
     seen = replace(followed.seen, said=note or followed.seen.said)
     seen = replace(seen, refused=tuple(each for each in seen.refused if each not in refused))
@@ -89,7 +89,7 @@ def refusals_of(followed: Followed) -> Replies:
 
 
 def _in_threads(
-    followed: Followed, said: dict[str, str], rest: str, changed: Collection[str], *, pushed: bool
+    followed: Followed, answers: dict[str, str], rest: str, changed: Collection[str], *, pushed: bool
 ) -> Iterator[Reply]:
     for label, thread, path, _ in followed.seen.points:
         if not thread:
@@ -100,7 +100,7 @@ def _in_threads(
             done = f"Answered with {followed.head[:12]}, which changes {code(path)}."
         else:
             done = f"Answered with {followed.head[:12]}, which leaves {code(path)} as it was."
-        words = quote(said.get(label) or rest)
+        words = quote(answers.get(label) or rest)
         yield Reply(thread, _marker(label, followed), f"{done}\n\n{words}" if words else done)
 
 

@@ -9,7 +9,7 @@ from noface.model.history import Advice, AdviceOutcome, Topic, Verdict
 from noface.model.taxonomy import Category, FailureKind, Strategy
 from noface.model.worker_run import BlockedReason
 from noface.recovery.named import entries
-from noface.recovery.partly_done import said_left
+from noface.recovery.partly_done import rest_reported
 from noface.recovery.policy_state import (
     PolicyState,
     alternating,
@@ -91,7 +91,7 @@ def _break_down(state: PolicyState) -> Action | None:
     if not (rules.enabled or asked_for) or issue.depth >= rules.depth_max or state.asked_before(Topic.BREAKDOWN):
         return None
     planner = policy.roles.planner
-    rest = bool(entries(issue.body)) or any(said_left(attempt.report) for attempt in state.attempts)
+    rest = bool(entries(issue.body)) or any(rest_reported(attempt.report) for attempt in state.attempts)
     if planner is None and max(len(_written(attempt)) for attempt in state.attempts) < 2 - rest:
         return None
     timeouts = state.repeated(FailureKind.TIMEOUT)
@@ -320,8 +320,8 @@ def _diagnosed_before(state: PolicyState) -> bool:
 def _nothing_new(state: PolicyState) -> bool:
     """True if another diagnosis would say what was said before: it has, or nothing has changed since (S5)."""
     given = _diagnoses(state)
-    said_again = any(new.repeats(old) for at, new in enumerate(given) for old in given[:at])
-    return said_again or (_diagnosed_before(state) and without_progress(state.charged) > 1)
+    repetition = any(new.repeats(old) for at, new in enumerate(given) for old in given[:at])
+    return repetition or (_diagnosed_before(state) and without_progress(state.charged) > 1)
 
 
 def _diagnoses(state: PolicyState) -> list[Advice]:

@@ -88,7 +88,7 @@ def _not_there(answers: list[Advice], policy: Policy) -> bool:
     return unavailable > (REVIEWS_MAX if policy.transient_retries is None else policy.transient_retries)
 
 
-def _was_told(history: History) -> bool:
+def _was_warned(history: History) -> bool:
     """True if an earlier attempt was told not to change the tests."""
     kinds = [past.failure.kind for past in history.current[:-1] if past.failure is not None]
     return FailureKind.GATE_TAMPERING in kinds
@@ -119,13 +119,13 @@ def changed_tests(
         return RequestApproval(failure.kind, f"two issues contradict each other: {answers[-1].cause}")
     if any(answer.outcome is not AdviceOutcome.UNAVAILABLE for answer in answers):
         no = f"its own commands want it; {answers[-1].model} finds no word of it in the issue: {answers[-1].cause}"
-        return RequestApproval(failure.kind, no) if history.issue.accept and _was_told(history) else None
+        return RequestApproval(failure.kind, no) if history.issue.accept and _was_warned(history) else None
     if kept and policy.review.changed_tests is ChangedTests.LAND:
         return Ask(Topic.CHANGED_TESTS, "", 'main\'s tests contradict it; [review] changed_tests = "land"')
     if policy.review.changed_tests is ChangedTests.ASK_PERSON or judge is None:
         return (
             RequestApproval(failure.kind, f"its own commands want it; {failure.message}")
-            if history.issue.accept and _was_told(history)
+            if history.issue.accept and _was_warned(history)
             else None
         )
     if _not_there(answers, policy):

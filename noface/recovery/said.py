@@ -139,7 +139,7 @@ class Standing:
         return self.status == IssueStatus.MERGED or (self.status == IssueStatus.SKIPPED and self.satisfied)
 
 
-def said_of(standing: Standing, clean: Clean) -> Said:
+def comment_for(standing: Standing, clean: Clean) -> Said:
     """Return what is to be said of an issue."""
     refusal = f"**Not done:** {plain(clean(standing.not_heard))}" if standing.not_heard else ""
     text = bounded((refusal, *_body(standing, standing.state, clean), _footer(standing)))
@@ -148,24 +148,24 @@ def said_of(standing: Standing, clean: Clean) -> Said:
     return Said(standing.issue_id, standing.state, text, closes=standing.done, asks=asks, to=to)
 
 
-def digest(said: Said) -> str:
+def digest(comment: Said) -> str:
     """Return the state, and a hash of all that is said: what is recorded once it has been said."""
-    text = f"{said.issue_id}\n{said.state}\n{said.closes}\n{said.text}"
-    return f"{said.state}:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:32]}"
+    text = f"{comment.issue_id}\n{comment.state}\n{comment.closes}\n{comment.text}"
+    return f"{comment.state}:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:32]}"
 
 
-def due_at(said: Said, last: str, last_at: float) -> float | None:
+def due_at(comment: Said, last: str, last_at: float) -> float | None:
     """Return from when it is to be said, None if nothing has changed since: `last` is the digest of what was said.
 
     What calls for a person, or settles the issue, is said at once, and so is the first attempt; attempts that follow
     each other are told together.
     """
-    if digest(said) == last:
+    if digest(comment) == last:
         return None
-    if said.asks:
+    if comment.asks:
         return 0.0
     before = last.partition(":")[0]
-    both_quiet = said.state in _QUIET and before in _QUIET
+    both_quiet = comment.state in _QUIET and before in _QUIET
     return last_at + CALM_S if both_quiet else 0.0
 
 

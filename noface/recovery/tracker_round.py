@@ -36,18 +36,19 @@ class Candidate:
     """An issue that its tracker may have to be told of: how it stands, what that comes to, and what it was told."""
 
     standing: Standing
-    said: Said
-    told: PublishedState = field(default_factory=PublishedState)
+    comment: Said
+    published: PublishedState = field(default_factory=PublishedState)
 
     @property
     def marked(self) -> bool:
         """True if what had been written before the question, or before noface listened, is known."""
-        return self.told.listens and (not self.standing.question or self.told.question == self.standing.question)
+        question = self.standing.question
+        return self.published.listens and (not question or self.published.question == question)
 
     @property
     def due_at(self) -> float | None:
         """From when it is to be said, None if nothing has changed since the last time."""
-        return due_at(self.said, self.told.digest, self.told.at)
+        return due_at(self.comment, self.published.digest, self.published.at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +84,20 @@ def next_round(
     """
     if away_until([asked], now) is not None:
         return Round()
-    due = [each for each in candidates if (at := each.due_at) is not None and (last or at <= now or each.told.at > now)]
-    deaf = [each for each in candidates if not each.told.listens and each not in due]
+    changed = [(each, at) for each in candidates if (at := each.due_at) is not None]
+    due = [each for each, at in changed if last or at <= now or each.published.at > now]
+    deaf = [each for each in candidates if not each.published.listens and each not in due]
     marks = [each for each in (*due, *deaf) if not each.marked][:SAID_AT_ONCE_MAX]
     says = [each for each in due if each.marked][:SAID_AT_ONCE_MAX]
     refresh = bool(marks) or (not last and is_due(asked, pace, now))
-    known_there = [each for each in candidates if each.told.digest and each.marked]
+    known_there = [each for each in candidates if each.published.digest and each.marked]
     known_there = [each for each in known_there if each.due_at is None or each.standing.state not in ASKING]
     look = refresh or not (heard or last)
-    hears = {each.standing.issue_id: each.told.heard for each in known_there} | dict(settled) if look else {}
+    hears = {each.standing.issue_id: each.published.heard for each in known_there} | dict(settled) if look else {}
     return Round(
         refresh=refresh,
         marks=tuple(each.standing for each in marks),
-        says=tuple((each.said, each.told.comment) for each in says),
+        says=tuple((each.comment, each.published.comment) for each in says),
         hears=tuple(hears),
-        after={each.standing.issue_id: each.told.heard for each in marks} | hears,
+        after={each.standing.issue_id: each.published.heard for each in marks} | hears,
     )

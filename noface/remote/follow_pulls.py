@@ -29,7 +29,7 @@ from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.recovery.polling import Asked, Pace, answered, is_due, next_time
-from noface.recovery.pull_answers import Replies, is_quiet, refusals_of, replies_of, said_on_pull
+from noface.recovery.pull_answers import Replies, after_replies, is_quiet, refusals_of, replies_of
 from noface.recovery.pull_rounds import (
     TAKEN,
     ClosedUnmerged,
@@ -239,7 +239,7 @@ class PullFollower(Station):
         plumbing = self.context.env.plumbing
         known = bool(before) and plumbing.resolve(before) is not None and pull.seen.answered_head != pull.head
         changed = {change.path for change in plumbing.diff(before, pull.head).changes} if known else set(last.changed)
-        summary = last.report.summary if last.report is not None else last.said
+        summary = last.report.summary if last.report is not None else last.last_output
         pushed = pull.seen.answered_head != pull.head
         return replies_of(pull, summary, changed, pushed=pushed, clean=partial(clean, self.context.env))
 
@@ -307,7 +307,7 @@ class PullFollower(Station):
         for word in seen.words:
             if (pull := self._of(word.followed.issue_id)) is not None:
                 answered_now = bool(word.replies.reviewers) and is_answered(pull)
-                answered_seen = said_on_pull(pull, word.note, word.followed.seen.refused, answered=answered_now)
+                answered_seen = after_replies(pull, word.note, word.followed.seen.refused, answered=answered_now)
                 self.context.pulls.seen(now, pull.issue_id, seen=encode(answered_seen))
 
     def _take_changes(self, changed: Mapping[int, float], now: float) -> None:

@@ -6,7 +6,7 @@ from noface.attempt.held_secrets import why_held_back
 from noface.engine.context import RunContext
 from noface.engine.landing_commits import landing_commit
 from noface.git.taken_back import began_on
-from noface.model.attempt import told_at_landing
+from noface.model.attempt import landing_note
 from noface.model.gate import Proof
 from noface.model.history import Verdict
 from noface.model.issue import Issue
@@ -110,4 +110,4 @@ def _places(context: RunContext) -> tuple[str, ...]:
 
 def _note(context: RunContext, issue_id: str, number: int) -> str:
     rows = context.reader.attempts(issue_id)
-    return next((told_at_landing(row.notes) for row in rows if row.number == number), "")
+    return next((landing_note(row.notes) for row in rows if row.number == number), "")

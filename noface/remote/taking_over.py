@@ -105,7 +105,7 @@ def _know(context: RunContext, forge: Forge, found: _Found, cancel: Canceller, *
     here = plumbing.resolve(pull.head) is not None
     tree = plumbing.tree(pull.head) if ours and here else ""
     head = pull.head if ours else _grown_from(context, issue_id, pull) if here else ""
-    context.pulls.found(now, issue_id, pull, found.attempt, tree, head=head)
+    context.pulls.recovered(now, issue_id, pull, found.attempt, tree, head=head)
     if pull.state is PullState.MERGED:
         context.pulls.merged(now, issue_id, pull.merge_commit or pull.head)
     elif taken_over and here and not context.reader.attempts(issue_id):

@@ -16,7 +16,7 @@ from noface.errors import ForgeError, NofaceError
 from noface.model.taxonomy import IssueStatus
 from noface.process.failpoints import hit
 from noface.recovery.polling import Asked, Pace, answered, away_until, refused
-from noface.recovery.said import ASKING, AT_WORK, Standing, digest, said_of
+from noface.recovery.said import ASKING, AT_WORK, Standing, comment_for, digest
 from noface.recovery.tracker_round import Candidate, PublishedState, Round, next_round
 from noface.remote.claims import ClaimKeeper
 from noface.remote.places import clean
@@ -69,7 +69,7 @@ class TrackerSync(Station):
     def ended(self) -> None:
         """Tell what could not be said; the next run says it."""
         unsaid = [each for each in self._candidates() if each.due_at is not None and not each.standing.elsewhere]
-        names = [each.said.issue_id for each in unsaid if each.said.issue_id not in self._claims.elsewhere]
+        names = [each.comment.issue_id for each in unsaid if each.comment.issue_id not in self._claims.elsewhere]
         if names:
             self._context.log_event("tracker_unsaid", issues=names)
 
@@ -92,9 +92,9 @@ class TrackerSync(Station):
         candidates = [
             each
             for each in self._candidates()
-            if each.said.issue_id not in elsewhere
+            if each.comment.issue_id not in elsewhere
             and not each.standing.elsewhere
-            and self._refused.get(each.said.issue_id) != digest(each.said)
+            and self._refused.get(each.comment.issue_id) != digest(each.comment)
         ]
         now = self._context.clock.now()
         asked = None if self._pressing and away_until([self._asked], now) is None else self._asked
@@ -121,7 +121,7 @@ class TrackerSync(Station):
     def _candidate(self, standing: Standing) -> Candidate:
         pushed, any_answer = self._context.settings.landing.push, self._remote.any_answer
         standing = replace(standing, pushed=pushed, any_answer=any_answer)
-        known, said = self._publications.get(standing.issue_id), said_of(standing, self._clean)
+        known, said = self._publications.get(standing.issue_id), comment_for(standing, self._clean)
         if self._ends and said.state in AT_WORK:
             said = replace(said, state=IssueStatus.READY)  # nobody is at work on it once the run has ended
         if known is None:
@@ -147,7 +147,7 @@ class TrackerSync(Station):
             if end.marked is not None:
                 self._publications.marked(standing.issue_id, standing.question, end.marked[standing.issue_id])
         for said, comment in end.said:
-            self._publications.said(now, said.issue_id, digest(said), comment)
+            self._publications.commented(now, said.issue_id, digest(said), comment)
             hit("tracker_told_recorded")
             if said.state in ASKING:
                 self._asked = Asked(now)  # somebody may answer soon

@@ -334,8 +334,8 @@ class Journal:
         """Record that a gate failed beside others and passed alone; counted for the run. Issue "" is main itself."""
         with self._db.transaction() as connection:
             self.fact("met", dumps(counted(connection, "met", self._run_id, gate)))
-            told = {"beside": beside, "message": message, "times": times}
-            self.event(at, "gate_met", issue_id or None, number=number, gate=gate, **told)
+            data = {"beside": beside, "message": message, "times": times}
+            self.event(at, "gate_met", issue_id or None, number=number, gate=gate, **data)
 
     def gate_flaky(self, at: float, issue_id: str, number: int, result: GateResult) -> None:
         """Record that a gate failed and then passed on the same tree; counted for the run. Issue "" is main itself."""
@@ -343,8 +343,8 @@ class Journal:
         with self._db.transaction() as connection:
             self.fact("flaky", dumps(counted(connection, "flaky", self._run_id, gate)))
             message = first.message if first else ""
-            shown = {"message": message, "tree": result.tree, "tests": list(result.unsteady)}
-            self.event(at, "gate_flaky", issue_id or None, number=number, gate=gate, **shown)
+            data = {"message": message, "tree": result.tree, "tests": list(result.unsteady)}
+            self.event(at, "gate_flaky", issue_id or None, number=number, gate=gate, **data)
 
     def unsteady(
         self, at: float, issue_id: str, gate: str, tests: tuple[str, ...], known: "Mapping[str, Known]"

@@ -61,7 +61,7 @@ class Publications:
         """Return what was said, by issue."""
         return {row["issue_id"]: _publication(row) for row in self._db.rows("SELECT * FROM publications")}
 
-    def said(self, at: float, issue_id: str, digest: str, comment: int | None) -> None:
+    def commented(self, at: float, issue_id: str, digest: str, comment: int | None) -> None:
         """Record that what has this digest has been said, in a comment."""
         self._put(replace(self._known(issue_id), digest=digest, comment=comment, at=at))
 
@@ -73,9 +73,9 @@ class Publications:
     def heard(self, issue_id: str, after: int, problem: str = "", author: str = "") -> None:
         """Record that a comment has been acted on, or why it could not be: that is said, also of what is settled."""
         known = self._known(issue_id)
-        told = replace(known.heard, after=after, problem=problem, author=author, state=self._state(issue_id))
+        heard = replace(known.heard, after=after, problem=problem, author=author, state=self._state(issue_id))
         digest = "" if problem or known.heard.problem else known.digest
-        self._put(replace(known, digest=digest, heard=told))
+        self._put(replace(known, digest=digest, heard=heard))
 
     def listened(self) -> dict[str, int]:
         """Return all issues that were spoken of at the tracker, with the last comment that was heard at each."""

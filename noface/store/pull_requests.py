@@ -109,7 +109,7 @@ class PullRequests:
             reason = f"pull request #{pull.number} is open: {pull.url}{more}"
             self._journal.status(at, issue_id, IssueStatus.REVIEW, reason)
 
-    def found(self, at: float, issue_id: str, pull: PullRequest, attempt: int, tree: str, *, head: str) -> None:
+    def recovered(self, at: float, issue_id: str, pull: PullRequest, attempt: int, tree: str, *, head: str) -> None:
         """Record an open pull request of noface's that the database does not know: an earlier one was lost.
 
         `head` is its commit, "" if that is not noface's.

@@ -124,10 +124,10 @@ class Questions:
         """Record on an epic's breakdown that all of its parts have landed."""
         self._divided(issue_id, AdviceOutcome.PARTS_LANDED)
 
-    def _divided(self, issue_id: str, outcome: AdviceOutcome, **told: object) -> None:
+    def _divided(self, issue_id: str, outcome: AdviceOutcome, **changes: object) -> None:
         with self._db.transaction() as connection:
             for question, answer in connection.execute(query("breakdown"), (issue_id,)).fetchall():
-                changed = json.loads(answer) | {"outcome": outcome.value, **told}
+                changed = json.loads(answer) | {"outcome": outcome.value, **changes}
                 connection.execute(
                     "UPDATE advice SET outcome = ?, answer = ? WHERE id = ?", (outcome, dumps(changed), question)
                 )

@@ -284,10 +284,10 @@ def _past(row: sqlite3.Row) -> PastAttempt:
     same = {field.name: value(row, field.name) for field in fields(PastAttempt) if field.name not in _DERIVED}
     answer = json.loads(row["action"])["kind"] if row["action"] else ""
     derived = {"commit": row["commit_id"], "answer": answer, "tokens": _tokens(row), "session": row["session_id"] or ""}
-    return PastAttempt(**same, **derived, said=str((value(row, "partial") or {}).get("partial_output", "")))
+    return PastAttempt(**same, **derived, last_output=str((value(row, "partial") or {}).get("partial_output", "")))
 
 
-_DERIVED = ("commit", "answer", "tokens", "session", "said")
+_DERIVED = ("commit", "answer", "tokens", "session", "last_output")
 """Fields of a past attempt that are not a column of the same name."""
 
 

@@ -58,7 +58,7 @@ def test_the_table_of_kinds_and_the_enumeration_have_the_same_kinds_in_the_same_
 @cases("kind", FailureKind)
 def test_a_question_names_nothing_that_is_not_known(kind):
     names = {name for _, name, _, _ in string.Formatter().parse(kind.info.question) if name}
-    assert names <= {"id", "model", "said"}
+    assert names <= {"id", "model", "message"}
 
 
 def test_a_category_has_a_strategy_for_most_of_its_kinds():

@@ -14,7 +14,7 @@ from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import ReportStatus, WorkerReport
 from noface.recovery.breakdown_files import rest_of
 from noface.recovery.closing import left_by
-from noface.recovery.partly_done import said_left
+from noface.recovery.partly_done import rest_reported
 from noface.recovery.retry_policy import ReviewRules, RoleModels, When
 
 LANDED = said(Topic.BREAKDOWN, outcome=AdviceOutcome.PARTS_LANDED)
@@ -138,7 +138,7 @@ def test_the_rest_is_a_part_that_comes_after_all_others_and_has_the_bounds_of_th
 
 def test_what_a_report_says_is_left_is_as_precise_as_the_report():
     partial = WorkerReport(ReportStatus.PARTIAL, "half of it", gaps=("no sample",))
-    assert said_left(replace(partial, left=("b", "c"))) == ("b", "c")
-    assert said_left(partial) == ("half of it",)
-    assert said_left(replace(partial, summary="")) == ("no sample",)
-    assert said_left(replace(partial, status=ReportStatus.DONE)) == said_left(None) == ()
+    assert rest_reported(replace(partial, left=("b", "c"))) == ("b", "c")
+    assert rest_reported(partial) == ("half of it",)
+    assert rest_reported(replace(partial, summary="")) == ("no sample",)
+    assert rest_reported(replace(partial, status=ReportStatus.DONE)) == rest_reported(None) == ()

@@ -37,8 +37,8 @@ def test_what_landed_before_the_issues_came_from_there_is_not_mentioned(story):
 def test_what_is_settled_and_told_is_done_with_unless_it_comes_back(story):
     publications = Publications(story.database)
     story.journal.merged(story.tick(), "1", "c" * 40)
-    publications.said(story.tick(), "1", "merged:1", 11)
-    publications.said(story.tick(), "2", "gone:1", 12)
+    publications.commented(story.tick(), "1", "merged:1", 11)
+    publications.commented(story.tick(), "2", "gone:1", 12)
     assert to_say(story) == ["2"]
     story.journal.status(story.tick(), "1", IssueStatus.READY, "reverted")
     assert to_say(story) == ["1", "2"]
@@ -47,7 +47,7 @@ def test_what_is_settled_and_told_is_done_with_unless_it_comes_back(story):
 def test_what_was_heard_stays_known_when_something_is_said(story):
     publications = Publications(story.database)
     publications.marked("1", "blocked:0:1", 40)
-    publications.said(story.tick(), "1", "blocked:2", 11)
+    publications.commented(story.tick(), "1", "blocked:2", 11)
     publications.heard("1", 41, "no")
     known = publications.get("1")
     assert (known.comment, known.heard.after, known.heard.question, known.heard.problem) == (
@@ -60,7 +60,7 @@ def test_what_was_heard_stays_known_when_something_is_said(story):
 
 def test_a_row_of_an_earlier_noface_has_not_listened_and_does_once_it_was_marked(story):
     publications = Publications(story.database)
-    publications.said(story.tick(), "1", "running:1", 11)
+    publications.commented(story.tick(), "1", "running:1", 11)
     assert publications.get("1").heard.listens, "it is of this noface"
     with story.database.transaction() as connection:
         connection.execute("UPDATE publications SET heard = ?", ('{"after": 5, "question": "q"}',))
@@ -74,13 +74,13 @@ def test_why_somebody_was_not_heeded_is_said_also_of_what_is_settled_and_only_wh
     publications = Publications(story.database)
     story.attempt("1", 1)
     story.journal.merged(story.tick(), "1", "c" * 40)
-    publications.said(story.tick(), "1", "merged:1", 11)
+    publications.commented(story.tick(), "1", "merged:1", 11)
     assert to_say(story) == []
     publications.heard("1", 41, "ann wrote /noface retry, but it has landed", "ann")
     (standing,) = publications.standings(0.0)
     assert (standing.not_heard_of, standing.heard) == ("ann", 41)
     assert publications.listened() == {}, "what is not said yet is not answered"
-    publications.said(story.tick(), "1", "merged:2", 12)
+    publications.commented(story.tick(), "1", "merged:2", 12)
     assert (to_say(story), publications.listened()) == ([], {"1": 41})
     story.journal.status(story.tick(), "1", IssueStatus.READY, "reverted")
     assert publications.standings(0.0)[0].not_heard == ""

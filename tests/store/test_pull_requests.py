@@ -83,7 +83,7 @@ def test_a_merge_elsewhere_lets_what_depends_on_it_start(database, pulls):
 
 
 def test_a_pull_request_that_a_lost_database_knew_is_known_again(database, pulls):
-    pulls.found(1.0, "7", PULL, attempt=2, tree="t1", head="h1")
+    pulls.recovered(1.0, "7", PULL, attempt=2, tree="t1", head="h1")
     row = pulls.row("7")
     assert (row.state, row.number, row.pushed, row.head, row.attempt) == (PullStep.OPEN, 12, "h1", "h1", 2)
     assert Reader(database).issue("7").status == "review"

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from noface.engine.preflight import tests_told as told
+from noface.engine.preflight import count_of_tests as told
 from noface.integrity.inventory import Outcome, inventory
 from noface.model.gate import GateResult, GateSpec
 
