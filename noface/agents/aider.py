@@ -66,7 +66,7 @@ class AiderReader(LineReader):
         self._since = TextTail()
         self._answer = ""
         self._answered = self._begun = False
-        self._sent = self._received = self._said = 0
+        self._sent = self._received = self._answer_tokens = 0
 
     def line(self, line: str) -> list[AgentEvent]:
         """Return the event of a line, if it is not empty."""
@@ -122,7 +122,7 @@ class AiderReader(LineReader):
             return AgentError(message[:LAST_WORDS_MAX], (f"token-limit-{which}",))
         if _EDIT_FORMAT in own:
             return AgentError(f"{_EDIT_FORMAT} {since[-1][:LAST_WORDS_MAX]}".strip(), ("edit-format",))
-        if self._answered and (self._answer.endswith(_EMPTY) or not self._said):
+        if self._answered and (self._answer.endswith(_EMPTY) or not self._answer_tokens):
             return AgentError(_EMPTY if self._answer.endswith(_EMPTY) else _NOTHING_SAID, ("empty-response",))
         return None
 
@@ -132,8 +132,8 @@ class AiderReader(LineReader):
 
     def _count(self, tokens: re.Match[str]) -> None:
         self._sent += _amount(tokens[1], tokens[2])
-        self._said = _amount(tokens[3], tokens[4])
-        self._received += self._said
+        self._answer_tokens = _amount(tokens[3], tokens[4])
+        self._received += self._answer_tokens
         self._cost = dollars(tokens[5], self._cost)
 
 

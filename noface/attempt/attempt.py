@@ -15,7 +15,7 @@ from noface.git.plumbing import Plumbing, make_and_hold
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.snapshot import SlotLimits, SlotSnapshot, forget_index, take
 from noface.git.workspace import Slot
-from noface.integrity.not_taken import told_of
+from noface.integrity.not_taken import earlier_notes
 from noface.model.attempt import AttemptOrder, Snapshot, Work
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, Proof
@@ -63,7 +63,7 @@ class Attempt:
     @property
     def limits(self) -> SlotLimits:
         """What its workspace may hold: what its workers were told is left out they may leave again."""
-        return replace(self.env.limits, wanted=self.env.limits.wanted.by(self.issue, told_of(self.order.earlier)))
+        return replace(self.env.limits, wanted=self.env.limits.wanted.by(self.issue, earlier_notes(self.order.earlier)))
 
     @property
     def began(self) -> float:

@@ -36,12 +36,12 @@ class _Held:
 
     def without(self, before: "_Held") -> "_Held":
         """Return what of this is new."""
-        keys = {told_by: name for told_by, name in self.keys.items() if told_by not in before.keys}
+        keys = {telltale: name for telltale, name in self.keys.items() if telltale not in before.keys}
         return _Held(self.forms - before.forms, self.broken - before.broken, keys)
 
     def names(self, masker: Masker, on_main: Collection[str]) -> frozenset[str]:
         """Return what those are called that do not stand on main."""
-        keys = (name for told_by, name in self.keys.items() if told_by not in on_main)
+        keys = (name for telltale, name in self.keys.items() if telltale not in on_main)
         return frozenset((*self.broken, *masker.names_of(self.forms.difference(on_main)), *keys))
 
 
@@ -172,7 +172,7 @@ def masked_patch(env: AttemptEnvironment, main: str, patch: bytes, own: Collecti
     """Return a patch against `main` without secrets, with marks for those that it adds; `own` are values on main."""
     text = env.masker.patch(patch, MARK, own).decode("utf-8", "surrogateescape")
     keys = scan(text, (), env.diff_limits.test_keys)
-    if known := occurring(env.plumbing, main, keys.told_by):
+    if known := occurring(env.plumbing, main, keys.telltales):
         keys = scan(text, known, env.diff_limits.test_keys)
     return keys.patch.encode("utf-8", "surrogateescape")
 

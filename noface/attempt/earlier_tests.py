@@ -80,7 +80,7 @@ class EarlierTests:
         weaker = of_bodies(bodies, after)
         if weaker.lost or not self.order.landed:
             return weaker
-        mine = {body.shown for key, body in bodies.items() if body != after.get(key)}
+        mine = {body.label for key, body in bodies.items() if body != after.get(key)}
         over_all = of_bodies(self._at_first(main, all_bodies), after)
         return replace(weaker, lost=tuple(loss for loss in over_all.lost if loss.test in mine))
 
@@ -152,7 +152,7 @@ def bodies_since(plumbing: Plumbing, old: str, new: str) -> tuple[str, ...]:
     with plumbing.blobs() as blobs:
         before, after = (all_bodies(_texts(plumbing, blobs, commit, paths)) for commit in (old, new))
     others = (body for key, body in after.items() if body != before.get(key))
-    return tuple(body.shown for body in others if body.name or body.path in added)
+    return tuple(body.label for body in others if body.name or body.path in added)
 
 
 def _texts(plumbing: Plumbing, blobs: ObjectReader, commit: str, paths: tuple[str, ...]) -> dict[str, str]:

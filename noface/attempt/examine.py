@@ -40,7 +40,7 @@ from noface.integrity.diff.text import MARKERS, kin, places
 from noface.integrity.evasion import flags_asked, self_aware, sets_flag, shadowing
 from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.judges import Part, lifted, part_of
-from noface.integrity.leftovers import LEFT_IN, copied, left_in, named_and_nowhere, taken_away, told_once
+from noface.integrity.leftovers import LEFT_IN, copied, left_in, named_and_nowhere, reminder, taken_away
 from noface.integrity.prose import is_prose, notes_instead
 from noface.integrity.rubbish import rubbish_in
 from noface.integrity.tampering import is_code, is_test_file
@@ -248,14 +248,14 @@ def forgotten(attempt: Judging) -> Failure | None:
             lines,
             lambda path: _text(blobs, files[path].old_mode, files[path].old_oid) or "",
             on_main,
-            wanted.said,
+            wanted.words,
             lambda calls: plumbing.files_with(order.main, calls),
         )
     like = {basename(path) for path in new}
     origins = plumbing.entries(order.main, tuple(path for path in on_main if basename(path) in like))
-    reminders = {decoded(path): one.what for path, one in tried.items() if one.told}
-    reminders |= copied(change.files, origins) | taken_away(change.files, wanted.said, all_lines)
-    return told_once(left, reminders | named_and_nowhere(change.files, on_main, wanted.said))
+    reminders = {decoded(path): one.what for path, one in tried.items() if one.remind}
+    reminders |= copied(change.files, origins) | taken_away(change.files, wanted.words, all_lines)
+    return reminder(left, reminders | named_and_nowhere(change.files, on_main, wanted.words))
 
 
 def modified(blobs: ObjectReader, change: FileChange, bytes_max: int = syntax.FILE_BYTES_MAX) -> Contents | None:

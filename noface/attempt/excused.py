@@ -62,7 +62,7 @@ class ExcusedChecks:
         if red is None:
             return None
         text = f"{red.location or ''}\n{red.excerpt}\n" + "\n".join(red.evidence)
-        return excused(tuple(each.shown for each in near(comments, text)), red)
+        return excused(tuple(each.label for each in near(comments, text)), red)
 
     def _read(self, changes: Collection[FileChange]) -> tuple[dict[FileChange, str], tuple[Excuse, ...]]:
         texts: dict[FileChange, str] = {}

@@ -54,7 +54,7 @@ def _look_through(env: AttemptEnvironment, commit: str, mains: frozenset[str]) -
     names = {key.telltale: key.name for key in keys_of(new.messages.decode("utf-8", "surrogateescape"))}
     names |= {form: name for form in masker.telling(new.messages) for name in masker.names_of((form,))}
     known = frozenset[str]().union(*(occurring(plumbing, base, names) for base in (main, *bases)))
-    held += tuple(AddedSecret(_MESSAGE, name, "") for told_by, name in names.items() if told_by not in known)
+    held += tuple(AddedSecret(_MESSAGE, name, "") for telltale, name in names.items() if telltale not in known)
     if not held:
         seen.update((each.path, each.new_oid, mains) for each in changes)
     return secret_failure(held) if held else None

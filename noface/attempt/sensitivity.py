@@ -93,7 +93,7 @@ class Sensitivity:
         self, gates: tuple[GateSpec, ...], tests: Iterable[FileChange], taken: Collection[str]
     ) -> Failure | None:
         """Return the failure of a change in whose version tests of main pass whatever they ask for."""
-        rewritten = {key: body for key, body in self._rewritten(tests).items() if body.shown not in taken}
+        rewritten = {key: body for key, body in self._rewritten(tests).items() if body.label not in taken}
         lost: dict[GateSpec, frozenset[str]] = {}
         for shift in _SHIFTS if rewritten else ():
             unmoved = self._unmoved(gates, rewritten, shift)
@@ -110,8 +110,8 @@ class Sensitivity:
         others = self._turned_alike(self.task.tree, files, shift)
         by_data = any(not is_code(path) for path in others)  # which may say what a test without values asks for
         after = all_bodies(others)
-        unturned = (body.shown for key, body in rewritten.items() if not by_data and after.get(key, body) == body)
-        asked = frozenset(body.shown for body in rewritten.values()) - {*unturned}
+        unturned = (body.label for key, body in rewritten.items() if not by_data and after.get(key, body) == body)
+        asked = frozenset(body.label for body in rewritten.values()) - {*unturned}
         passed = self._passing(self.task.tree, others, self._alone(self.task.tree, gates, asked))
         if not any(passed.values()):
             return {}
@@ -169,8 +169,8 @@ class Sensitivity:
         holders, main = self._holders(gates), self._bodies(self.task.main)
         tests = {key: body for key, body in main.items() if body.test}
         if not holders and self.often != "always":
-            near = {body.shown for body in nearest(tests.values(), names, _NEAREST_MAX)}
-            tests = {key: body for key, body in tests.items() if body.shown in near} or tests
+            near = {body.label for body in nearest(tests.values(), names, _NEAREST_MAX)}
+            tests = {key: body for key, body in tests.items() if body.label in near} or tests
         lost: dict[GateSpec, Counter[str]] = {}
         for shift in _SHIFTS:
             unseen = self._unseen(mains, gates, holders, tests, shift)
@@ -215,7 +215,7 @@ class Sensitivity:
 
     def _near(self, gates: tuple[GateSpec, ...], tests: list[Body]) -> dict[GateSpec, _Asked]:
         """Return how gates run these tests of main: alone, if they are few and the runner can be told so."""
-        nearest_by, bodies = {}, frozenset(body.shown for body in tests)
+        nearest_by, bodies = {}, frozenset(body.label for body in tests)
         for gate in gates if tests else ():
             known, command = self._known(self.task.main, gate), None
             if known is None or not known.tests:

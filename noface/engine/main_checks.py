@@ -22,7 +22,7 @@ from noface.engine.stations import Stations, Steps, call
 from noface.git.checkout import PersonsCheckout
 from noface.git.refs import branch_name
 from noface.integrity.named_files import named_paths
-from noface.integrity.not_on_main import Lacking, told, ways_to_commit
+from noface.integrity.not_on_main import Lacking, lack_text, ways_to_commit
 from noface.model.failure import Failure, is_of_project
 from noface.model.gate import GateKind, GateResult
 from noface.model.history import PartFailure
@@ -164,7 +164,7 @@ def _uncommitted(
     things = checkout.lacking(commands, gates, named_paths(tuple(unrunnable))) or modules
     if not things:
         return None
-    message = told(things, checkout.state, "needs" if things is modules else "names")
+    message = lack_text(things, checkout.state, "needs" if things is modules else "names")
     ways = ways_to_commit(things, checkout.state)
     return Failure(FailureKind.ENVIRONMENT, message, rule=UNCOMMITTED, evidence=ways, charged=False)
 

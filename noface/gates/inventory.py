@@ -15,7 +15,7 @@ from pathlib import Path
 
 from noface.gates.coverage import COVERED
 from noface.integrity.inventory import Inventory, Outcome, inventory, joined, merged, steady
-from noface.integrity.inventory_text import counted_tests, named_tests, told_tests
+from noface.integrity.inventory_text import counted_tests, named_tests, summary_counts
 from noface.model.json_record import JsonRecord, json_value
 from noface.process.environment import Variables
 from noface.process.files import read_regular
@@ -74,7 +74,7 @@ def read_inventory(folder: Path, checkout: Path, stdout: str, command: str, stde
         named.append(inventory(tests, run.runners[0], complete=run.complete))
     reported = merged((*written, *named))
     if reported is not None:
-        return replace(reported, told=told_tests(stdout, stderr, command) if written else ())
+        return replace(reported, told=summary_counts(stdout, stderr, command) if written else ())
     return counted_tests(stdout, stderr, command)
 
 

@@ -47,7 +47,7 @@ class PatchScan:
     """A patch without the keys that it adds, and a line of each, by which it could be found elsewhere."""
 
     patch: str
-    told_by: frozenset[str] = frozenset()
+    telltales: frozenset[str] = frozenset()
 
     @property
     def secrets(self) -> tuple[AddedSecret, ...]:
@@ -94,27 +94,27 @@ def scan(patch: str, own: Collection[str] = (), allowed: tuple[str, ...] = ()) -
     """
     rows = patch.split("\n")
     gone = {*own, *(key.telltale for side in _sides(patch, "-") for key in keys_in(side.text))}
-    told_by: set[str] = set()
+    telltales: set[str] = set()
     for side in _sides(patch, "+"):
         for key in () if matches_any(side.path, allowed) else _real_keys(side):
             if key.telltale not in gone and side.adds(rows, key):
                 _mask(rows, side, key)
-                told_by.add(key.telltale)
-    told_by |= _mask_names(rows, gone, allowed)
-    return PatchScan("\n".join(rows) if told_by else patch, frozenset(told_by))
+                telltales.add(key.telltale)
+    telltales |= _mask_names(rows, gone, allowed)
+    return PatchScan("\n".join(rows) if telltales else patch, frozenset(telltales))
 
 
 def _mask_names(rows: list[str], gone: Collection[str], allowed: tuple[str, ...]) -> set[str]:
     """Take keys out of the names of new files; return by what they are told."""
-    told_by = set()
+    telltales = set()
     for file in patch_files("\n".join(rows)):
         new = any(row.startswith(_NEW_NAME) for row in file.head)
         for key in _real_keys(_Side("", [], [file.head[0]])) if new and not matches_any(file.named, allowed) else ():
             if key.telltale not in gone:
-                told_by.add(key.telltale)
+                telltales.add(key.telltale)
                 for at in range(file.start, file.start + len(file.head)):
                     rows[at] = rows[at].replace(key.telltale, MARK.format(type=key.name))
-    return told_by
+    return telltales
 
 
 def marked(patch: str) -> tuple[AddedSecret, ...]:

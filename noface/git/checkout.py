@@ -7,7 +7,7 @@ from functools import cached_property
 from noface.errors import GitError
 from noface.git.command import Git
 from noface.git.plumbing import Plumbing
-from noface.integrity.not_on_main import Checkout, Lacking, lacking, told, ways_to_commit
+from noface.integrity.not_on_main import Checkout, Lacking, lack_text, lacking, ways_to_commit
 from noface.integrity.prose import is_prose
 from noface.integrity.rubbish import kind_of
 from noface.model.issue import Issue, IssueFault
@@ -95,5 +95,7 @@ def uncommitted(checkout: PersonsCheckout, issues: Iterable[Issue], gates: Itera
     for issue in issues:
         if things := checkout.lacking(issue.accept, known) if issue.accept else ():
             ways = " && ".join(ways_to_commit(things, checkout.state))
-            faults[issue.id] = IssueFault(issue.source, told(things, checkout.state), f"Commit it: {ways}", issue.id)
+            faults[issue.id] = IssueFault(
+                issue.source, lack_text(things, checkout.state), f"Commit it: {ways}", issue.id
+            )
     return faults

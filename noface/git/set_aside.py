@@ -89,7 +89,7 @@ def _rubbish(
         new.difference_update(plumbing.paths(start))
     statuses = {change.path: change.status for change in diff.changes}
     patch, on_main = diff.patch.decode("utf-8", "replace"), plumbing.whole(main).paths if new else ()
-    rubbish = {path: one for path, one in rubbish_in(new, on_main, wanted, statuses, patch).items() if not one.told}
+    rubbish = {path: one for path, one in rubbish_in(new, on_main, wanted, statuses, patch).items() if not one.remind}
     rules = _rules(git, [path for path, one in rubbish.items() if not one.worthless])
     unignored = {path for _, _, rule, path in rules if rule.startswith("!") and rule.strip("!*/")}
     return {path: rubbish[path] for path in sorted(rubbish) if path not in unignored}

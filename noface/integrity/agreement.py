@@ -27,18 +27,18 @@ def disagreement(main: Inventory, judged: Inventory, own: Inventory, unsteady: C
     red = tuple(n for n, outcome in own.tests if outcome is Outcome.FAILED and n not in unsteady)
     if red and not any(outcome is Outcome.FAILED for _, outcome in main.tests):
         return f"it ended as if no test had failed, but these did: {_few(red)}"
-    if main.told and not _short_told(main) and _short_told(judged):
-        text = f"its summary counts {_most_told(judged)}" if judged.told else "it printed no summary"
+    if main.told and not _is_summary_short(main) and _is_summary_short(judged):
+        text = f"its summary counts {_summary_count(judged)}" if judged.told else "it printed no summary"
         return f"{_wholes(judged)} tests are reported to have passed, but {text}"
     return ""
 
 
-def _short_told(run: Inventory) -> bool:
+def _is_summary_short(run: Inventory) -> bool:
     """True if the gate printed of fewer tests than were reported to have passed."""
-    return _most_told(run) < _wholes(run)
+    return _summary_count(run) < _wholes(run)
 
 
-def _most_told(run: Inventory) -> int:
+def _summary_count(run: Inventory) -> int:
     """Return how many tests the gate printed of: a summary may be of one run of several, or of all."""
     return max((0, *run.told, sum(run.told)))
 

@@ -127,9 +127,9 @@ def _stretches(lines: Iterable[int]) -> list[str]:
     return result
 
 
-def asks_surroundings(found: tuple[Condition, ...], gate: str) -> Failure:
+def asks_surroundings(conditions: tuple[Condition, ...], gate: str) -> Failure:
     """Return the failure of a change that may be green because it knows where it runs."""
-    named = tuple(f"{c.path}:{c.line} `{c.text}`, which asks for {', '.join(sorted(c.asks))}" for c in found)
+    named = tuple(f"{c.path}:{c.line} `{c.text}`, which asks for {', '.join(sorted(c.asks))}" for c in conditions)
     message = (
         f"what it does depends on its surroundings, and the tests saw one side only: {some(named, _SHOWN_MAX)}. Nothing"
         " that a caller gives decides there. Do without it, have the caller give what decides, or test both sides"
@@ -138,8 +138,8 @@ def asks_surroundings(found: tuple[Condition, ...], gate: str) -> Failure:
         FailureKind.GATE_TAMPERING,
         message,
         rule=SURROUNDINGS,
-        location=f"{found[0].path}:{found[0].line}",
-        signature=f"{SURROUNDINGS}:{','.join(sorted({f'{c.path} {c.text}' for c in found})[:_SHOWN_MAX])}",
+        location=f"{conditions[0].path}:{conditions[0].line}",
+        signature=f"{SURROUNDINGS}:{','.join(sorted({f'{c.path} {c.text}' for c in conditions})[:_SHOWN_MAX])}",
         evidence=named[:_SHOWN_MAX],
         gate=gate,
     )

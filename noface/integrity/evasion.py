@@ -106,12 +106,12 @@ def _tool_modules() -> frozenset[str]:
 
 
 def shadowing(
-    changes: Collection[FileChange], main: Collection[str], outside: Collection[str], said: str = ""
+    changes: Collection[FileChange], main: Collection[str], outside: Collection[str], words: str = ""
 ) -> tuple[str, ...]:
     """Return what a change puts in the place of modules and packages from outside, each as a phrase.
 
     `main` are the paths of main's tree: what it has under such a name already is the project's own. `outside` are the
-    names of modules that the gates' Python has by itself. A module of these that the issue, which `said` is, names as a
+    names of modules that the gates' Python has by itself. A module of these that the issue, in `words`, names as a
     file is its work.
     """
     added = [change.path for change in changes if change.old_mode == ABSENT and change.new_mode != ABSENT]
@@ -121,7 +121,7 @@ def shadowing(
     shadows = []
     for path in added:
         name = _module(path, (*main, *added))
-        own_by_issue = path in said or (not path.endswith("__init__.py") and names_file(said, path))
+        own_by_issue = path in words or (not path.endswith("__init__.py") and names_file(words, path))
         if name and name not in own and (name in _tool_modules() or (name in outside and not own_by_issue)):
             shadows.append(f"{path} takes the place of the module {name}, which the gates have from outside the tree")
         elif "node_modules" in path.split("/"):

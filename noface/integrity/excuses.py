@@ -80,7 +80,7 @@ class Excuse:
         return rules_in(self.kind)
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """Its place and its text."""
         return f"{self.path}:{self.line} `{' '.join(self.text.split())[:_SHOWN_MAX]}`"
 
@@ -137,9 +137,9 @@ def _in_code(path: str, text: str) -> Iterator[Excuse]:
             yield Excuse(path, line, match.start(), match.end(), match[0], instead)
 
 
-def muted(text: str, found: Collection[Excuse]) -> str:
+def muted(text: str, excuses: Collection[Excuse]) -> str:
     """Return the text without the words of what was found in it, and with as many characters in each line."""
-    return replaced(text, {(each.start, each.end): _mute(each) for each in found})
+    return replaced(text, {(each.start, each.end): _mute(each) for each in excuses})
 
 
 def _mute(excuse: Excuse) -> str:
@@ -159,8 +159,8 @@ def _muted_part(match: re.Match[str]) -> str:
     return match[0] if part is None else "A" if part.isupper() else "0" if part.isdigit() else "a"
 
 
-def near(found: Collection[Excuse], places: str) -> tuple[Excuse, ...]:
+def near(excuses: Collection[Excuse], places: str) -> tuple[Excuse, ...]:
     """Return what stands in the files that a check's words name, first what is near a line that it names; else all."""
-    named = [each for each in found if each.path in places]
+    named = [each for each in excuses if each.path in places]
     close = [each for each in named if any(f"{each.path}:{each.line + step}" in places for step in (0, 1, -1))]
-    return tuple(close or named or found)
+    return tuple(close or named or excuses)

@@ -151,22 +151,22 @@ def _is_value(word: str) -> bool:
     return word[-1:].isalnum() or word[-1:] in tuple("_$)]'\"`") or word in ("++", "--") or (word[:1] == "/" != word)
 
 
-def _put(found: list[str], word: str, kind: str) -> None:
+def _put(words: list[str], word: str, kind: str) -> None:
     """Add a token; take out what formatters add and remove before it."""
-    last = found[-1] if found else ""
+    last = words[-1] if words else ""
     if kind != "statements":
         if word == ";" and last in (";", "{", ""):
             return
-        if last == ";" and (word == "}" or (found[-2:-1] == ["}"] and not _GOES_ON.match(word))):
-            found.pop()
+        if last == ";" and (word == "}" or (words[-2:-1] == ["}"] and not _GOES_ON.match(word))):
+            words.pop()
     if kind == "scripts":
         word = _PLAIN.sub(r'"\1"', word) if word[0] == "'" else word
-        if word == "=>" and found[-1:] == [")"] and found[-3:-2] == ["("] and found[-2].isidentifier():
-            found[-3:] = [found[-2]]
+        if word == "=>" and words[-1:] == [")"] and words[-3:-2] == ["("] and words[-2].isidentifier():
+            words[-3:] = [words[-2]]
     may_trail = word in _CLOSES and (word != ")" or kind == "scripts")
-    if may_trail and found[-1:] == [","] and found[-2:-1] not in ([","], [_CLOSES[word]]):
-        found.pop()
-    found.append(word)
+    if may_trail and words[-1:] == [","] and words[-2:-1] not in ([","], [_CLOSES[word]]):
+        words.pop()
+    words.append(word)
 
 
 _INSIDE = re.compile(r"(?<![^\s])\s+|\s+(?=\W)|(?<=\W)\s+")

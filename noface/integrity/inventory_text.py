@@ -82,11 +82,11 @@ def named_tests(stdout: str, stderr: str = "", *, taps: bool = True) -> list[Inv
 
 def counted_tests(stdout: str, stderr: str, command: str) -> Inventory | None:
     """Return an inventory that knows only how many tests passed, None if no runner's summary says so."""
-    passed = told_tests(stdout, stderr, command)
+    passed = summary_counts(stdout, stderr, command)
     return inventory((), "counts", count=max(0, *passed)) if passed else None
 
 
-def told_tests(stdout: str, stderr: str, command: str) -> tuple[int, ...]:
+def summary_counts(stdout: str, stderr: str, command: str) -> tuple[int, ...]:
     """Return how many tests passed by each summary of a runner's, in order."""
     log = read_log(stdout, stderr)
     context = context_of(GateEvidence(command, None, stdout, stderr), log)

@@ -43,11 +43,11 @@ Holding = Callable[[tuple[str, ...]], Collection[str]]
 
 
 def left_in(
-    lines: Collection[ChangedLine], before: Callable[[str], str], main: Collection[str], said: str, holding: Holding
+    lines: Collection[ChangedLine], before: Callable[[str], str], main: Collection[str], words: str, holding: Holding
 ) -> dict[tuple[str, str], str]:
     """Return the added lines that look forgotten: what each is, by its file and its text.
 
-    `before` gives the text of a file as it is on main, `main` are main's files, `said` is what the issue says,
+    `before` gives the text of a file as it is on main, `main` are main's files, `words` is what the issue says,
     `holding` gives the files of main with one of some texts.
     """
     moved = {line.text.strip() for line in lines if line.removed}
@@ -56,25 +56,25 @@ def left_in(
         files, wrong = re.compile(kind["files"]), re.compile(kind["pattern"])
         added = [line for line in lines if not line.removed and files.search(line.path) and wrong.search(line.text)]
         for path in dict.fromkeys(line.path for line in added if line.text.strip() not in moved):
-            if not _belongs(path, kind, main, said, holding) and not any(map(wrong.search, before(path).split("\n"))):
+            if not _belongs(path, kind, main, words, holding) and not any(map(wrong.search, before(path).split("\n"))):
                 result = {(path, line.text.strip()): kind["what"] for line in added if line.path == path} | result
     return result
 
 
-def _belongs(path: str, kind: dict[str, Any], main: Collection[str], said: str, holding: Holding) -> bool:
+def _belongs(path: str, kind: dict[str, Any], main: Collection[str], words: str, holding: Holding) -> bool:
     """True if such a line may well belong where it is."""
     if kind.get("product") and pattern("rubbish", "places", "apart").search(path):
         return True
     if "calls" not in kind:
         return False
-    if pattern("rubbish", "places", "printing").search(path) or pattern("rubbish", "places", "said").search(said):
+    if pattern("rubbish", "places", "printing").search(path) or pattern("rubbish", "places", "said").search(words):
         return True
     place = dirname(path), splitext(path)[1]
     beside = {decoded(one) for one in main if (dirname(one), splitext(one)[1]) == place}
     return not beside or not beside.isdisjoint(map(decoded, holding(tuple(kind["calls"]))))
 
 
-def taken_away(changes: Collection[FileChange], said: str, lines: Collection[ChangedLine] = ()) -> dict[str, str]:
+def taken_away(changes: Collection[FileChange], words: str, lines: Collection[ChangedLine] = ()) -> dict[str, str]:
     """Return the files that a change deletes though its issue speaks neither of them nor of what goes.
 
     What moves, as it is or under the stem of its name, is not gone, nor is that of which most words stand in the
@@ -82,7 +82,7 @@ def taken_away(changes: Collection[FileChange], said: str, lines: Collection[Cha
     """
     added = [change for change in changes if change.old_mode == ABSENT]
     kept, stems = {change.new_oid for change in added}, {_stem(change.path) for change in added}
-    text = said.casefold()
+    text = words.casefold()
 
     def spoken_of(path: str) -> bool:
         folders = (part for part in path.split("/")[:-1] if len(part) >= _FOLDER_CHARS_MIN)
@@ -91,7 +91,7 @@ def taken_away(changes: Collection[FileChange], said: str, lines: Collection[Cha
     gone = [change for change in changes if change.new_mode == ABSENT and change.old_oid not in kept]
     lost = [c.path for c in gone if not is_generated(c.path)]
     alone = [path for path in lost if _stem(path) not in stems and not spoken_of(path)]
-    if not alone or speaks_of_what_goes(said):
+    if not alone or speaks_of_what_goes(words):
         return {}
     own: dict[str, set[str]] = {decoded(path): set() for path in alone}
     added_words: set[str] = set()
@@ -110,13 +110,13 @@ def taken_away(changes: Collection[FileChange], said: str, lines: Collection[Cha
     return dict.fromkeys((decoded(path) for path in alone if not goes_on(path)), _UNASKED)
 
 
-def named_and_nowhere(changes: Collection[FileChange], main: Collection[str], said: str) -> dict[str, str]:
+def named_and_nowhere(changes: Collection[FileChange], main: Collection[str], words: str) -> dict[str, str]:
     """Return the files that an issue names by a path of this project and that are nowhere.
 
     Only of an issue that names nothing of the change: this may be another issue's.
     """
     names = {name for change in changes for name in (change.path, basename(change.path))}
-    tops, text = {path.split("/")[0] for path in main}, said[:_SAID_CHARS_MAX]
+    tops, text = {path.split("/")[0] for path in main}, words[:_SAID_CHARS_MAX]
     if any(name in text for name in names):
         return {}
     named = dict.fromkeys(match[0] for match in _NAMED.finditer(text))
@@ -142,7 +142,7 @@ def _stem(path: str) -> str:
     return basename(path).split(".")[0].strip("_").casefold()
 
 
-def told_once(lines: dict[tuple[str, str], str], files: dict[str, str]) -> Failure | None:
+def reminder(lines: dict[tuple[str, str], str], files: dict[str, str]) -> Failure | None:
     """Return what a worker is told of lines and of new `files` that it may have forgotten; None if there are none."""
     if not lines and not files:
         return None

@@ -55,7 +55,7 @@ def looked_at_less(main: Side, now: Side, files: tuple[str, ...]) -> tuple[Loss,
     for key, body in before.items():
         other = after.get(key) or instead.get(key)
         if other is not None and (body != other or shared != others):
-            how = next(look.said(body, other), "")
+            how = next(look.losses(body, other), "")
             losses += [Loss(body.path, body.name, how)] if how else []
     return tuple(losses)
 
@@ -66,7 +66,7 @@ class _Comparison:
     now: Side
     _shared: dict[str, list[tuple[Body, frozenset[str]]]] = field(default_factory=dict)
 
-    def said(self, body: Body, other: Body) -> Iterator[str]:
+    def losses(self, body: Body, other: Body) -> Iterator[str]:
         """Say in what a body of main looks at less now."""
         alone = body.path.endswith(SCRIPTS) and len(self.main.bodies(body.path)) == 1
         script = alone and not body.name and bool(body.asserts)

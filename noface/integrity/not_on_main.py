@@ -172,7 +172,7 @@ def _at(path: str, place: str) -> bool:
     return path == place or path.startswith(f"{place}/")
 
 
-def told(things: Iterable[Lacking], checkout: Checkout, how: str = "names") -> str:
+def lack_text(things: Iterable[Lacking], checkout: Checkout, how: str = "names") -> str:
     """Word what is lacking for a person."""
     names = ", ".join(dict.fromkeys(each.text for each in things))
     return f"accept {how} {names}: it is in your checkout, not on {checkout.main}"

@@ -70,7 +70,7 @@ def with_missing(
     )
 
 
-def told_of(earlier: Iterable[PriorFailure]) -> str:
+def earlier_notes(earlier: Iterable[PriorFailure]) -> str:
     """Return what workers were told of files that are not taken: what they leave again all the same is wanted."""
     return "\n".join(left for one in earlier if (left := named_in(one.message)))
 

@@ -172,19 +172,19 @@ class Side:
             self._made[origin] = words(texts)
         return self._made[origin]
 
-    def reach(self, path: str, said: frozenset[str]) -> bool:
+    def reach(self, path: str, terms: frozenset[str]) -> bool:
         """True if words of a file lead to the product, by themselves or by what they mean in the tests."""
-        if (path, said) not in self._reach:
-            seen, left = set[NameOrigin](), [(path, said)]
-            while left and (path, said) not in self._reach:
+        if (path, terms) not in self._reach:
+            seen, left = set[NameOrigin](), [(path, terms)]
+            while left and (path, terms) not in self._reach:
                 names, here = self.names(left[-1][0]), left.pop()[1]
                 origins = {names[word] for word in here if word in names}
                 if any(origin.kind is OriginKind.PRODUCT for origin in origins):
-                    self._reach[path, said] = True
+                    self._reach[path, terms] = True
                 more = {origin for origin in origins if origin.kind is OriginKind.TESTS and origin.path} - seen
                 seen |= more
                 left += [(origin.path, self.made_of(origin)) for origin in more]
-        return self._reach.setdefault((path, said), False)
+        return self._reach.setdefault((path, terms), False)
 
     def imported(self, path: str, text: str) -> Iterator[tuple[str, NameOrigin]]:
         """Yield the names that lines of a file import, each line beginning at its first letter."""
@@ -281,7 +281,7 @@ class Side:
             self._own_names[manifest] = {name: path for path in files for name in named.findall(self.read(path))[:3]}
         return self._own_names[manifest]
 
-    def _resolved(self, path: str, statement: str, said: Iterable[str]) -> NameOrigin:
+    def _resolved(self, path: str, statement: str, terms: Iterable[str]) -> NameOrigin:
         """Return which file of the tree an import leads to: the innermost of those that it runs."""
         if self._by_word is None:
             self._by_word = defaultdict(list)
@@ -290,7 +290,7 @@ class Side:
                     self._by_word[word_of(each)].append(each)
         folder = posixpath.dirname(path)
         near = (path, folder, posixpath.dirname(folder))  # `from . import x`
-        parts = {*re.split(r"[./]", ".".join(said)), *map(posixpath.basename, near), "test", "tests"}
+        parts = {*re.split(r"[./]", ".".join(terms)), *map(posixpath.basename, near), "test", "tests"}
         targets = [t for part in parts for t in self._by_word.get(part, ()) if uses_code(path, statement, t)]
         best = max(targets, key=lambda each: (_depth(each), -len(each)), default="")
         return NameOrigin(self.kind(best), best) if best else OUTSIDE

@@ -26,23 +26,23 @@ class RubbishRules:
 
     not_files: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
-    said: str = ""
+    words: str = ""
 
     def by(self, issue: Issue, more: str = "") -> "RubbishRules":
         """Return what is wanted for an issue; `more` is another text that names files."""
         words = (issue.title, issue.body, *issue.paths, *issue.may_change, *issue.accept, more)
-        return replace(self, said="\n".join(words))
+        return replace(self, words="\n".join(words))
 
 
 @dataclass(frozen=True, slots=True)
 class Rubbish:
-    """What a file is; `told`: its worker is told of it, else it is left out; `worthless`: a program makes it anew.
+    """What a file is; `remind`: its worker hears of it, else it is left out; `worthless`: a program makes it anew.
 
     `unless` are words: where the rest of the change holds one, the file is part of it.
     """
 
     what: str
-    told: bool = False
+    remind: bool = False
     worthless: bool = False
     unless: tuple[str, ...] = ()
 
@@ -118,19 +118,19 @@ def _by_name(new: Collection[str], on_main: Collection[str], wanted: RubbishRule
         paths, kind = first
         if paths not in of_main:
             of_main[paths] = [other for other in on_main if paths.search(other)]
-        if not _is_kept(path, paths.search(path), of_main[paths], wanted.said):
+        if not _is_kept(path, paths.search(path), of_main[paths], wanted.words):
             unless = (path, basename(path)) if "mention" in kind["kept_by"] else ()
             yield path, Rubbish(kind["what"], kind.get("told", False), not kind["kept_by"], unless)
 
 
-def _is_kept(path: str, found: re.Match[str] | None, of_main: list[str], said: str) -> bool:
+def _is_kept(path: str, match: re.Match[str] | None, of_main: list[str], words: str) -> bool:
     """True if the issue names such a file, or main keeps some: in such a folder, of that name, or beside it."""
-    if found is None or _says(said, path):
-        return _says(said, path)
-    folder = found[0].strip("/") if found.end() < len(path) else ""
+    if match is None or _says(words, path):
+        return _says(words, path)
+    folder = match[0].strip("/") if match.end() < len(path) else ""
     place = (dirname(path), splitext(path)[1])
     by_kind = rf"{_ASKED}{re.escape(folder)}(/|`|\s|$)" if folder else rf"\*{re.escape(place[1] or path)}(?!\w)"
-    if (not folder and _says(said, basename(path))) or re.search(by_kind, said, re.MULTILINE):
+    if (not folder and _says(words, basename(path))) or re.search(by_kind, words, re.MULTILINE):
         return True
     return any(
         f"/{folder}/" in f"/{other}"
@@ -156,7 +156,7 @@ def _locks(
             what = f"a lock file; main has {declared[0]} and none"
         for path in added if what and changed.isdisjoint(files) else ():
             words = (basename(path), *files[basename(path)])
-            if basename(path) not in kept and not any(_says(wanted.said.lower(), word.lower()) for word in words):
+            if basename(path) not in kept and not any(_says(wanted.words.lower(), word.lower()) for word in words):
                 result[path] = Rubbish(what, unless=words)
     return result
 

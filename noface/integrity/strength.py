@@ -81,7 +81,7 @@ class Body:
         return tuple(_living(self.written))
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """The test's file and name."""
         return f"{self.path}::{self.name}" if self.name else self.path
 
@@ -364,7 +364,7 @@ def of_bodies(main: Mapping[_Key, Body], now: Mapping[_Key, Body]) -> Weaker:
         how = _gone(body, by_tests) if other is None else _emptied(body, other, gained, helpers)
         lost += [Loss(body.path, body.name, how, gone=other is None)] if how else []
         if net := max(len(body.asserts) - (len(other.asserts) if other is not None else 0), 0):
-            less.append(body.shown)
+            less.append(body.label)
             lacking += min(net, _lacking(body, other, gained))
     unused = sum(len(body.asserts) for body, other in earlier if other is None and _unused(body, now))
     asserted = sum(len(body.asserts) for body, _ in earlier) - unused

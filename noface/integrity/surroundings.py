@@ -76,12 +76,12 @@ def conditions(
         return ()
     beside = (parsed(each) for name, each in (others or {}).items() if name != path)
     try:
-        return tuple(_found(path, text, _Flow(tree, modules, filter(None, beside)), lines))
+        return tuple(_conditions_in(path, text, _Flow(tree, modules, filter(None, beside)), lines))
     except RecursionError:
         return ()
 
 
-def _found(path: str, text: str, flow: "_Flow", lines: Collection[int] | None) -> Iterator[Condition]:
+def _conditions_in(path: str, text: str, flow: "_Flow", lines: Collection[int] | None) -> Iterator[Condition]:
     for node, scope in flow.atoms:
         if not scope.of_function or (lines is not None and node.lineno not in lines) or _asks_import(node, scope):
             continue

@@ -92,7 +92,7 @@ class Weakened:
     lost all or most of it.
     """
 
-    found: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
     rewritten: bool = False
     taken: tuple[str, ...] = ()
     emptied: bool = False
@@ -250,16 +250,16 @@ _SHOWN_MAX = 10
 _NAME_CHARS_MAX = 200
 
 
-def altered(paths: tuple[str, ...], found: Failure, why: Callable[[str], str]) -> Failure:
-    """Return the failure of a change that is green only with its own `paths`; `found` is what main's versions find.
+def altered(paths: tuple[str, ...], failure: Failure, why: Callable[[str], str]) -> Failure:
+    """Return the failure of a change that is green only with its own `paths`; `failure` is what main's versions find.
 
     `why` says what makes a file a judge.
     """
-    tests, decoded = found.failing_tests, paths[:_SHOWN_MAX]
-    fails = f"{_few(tests)} fail{'s' if len(tests) == 1 else ''}" if tests else f"it fails: {found.message}"
+    tests, decoded = failure.failing_tests, paths[:_SHOWN_MAX]
+    fails = f"{_few(tests)} fail{'s' if len(tests) == 1 else ''}" if tests else f"it fails: {failure.message}"
     return Failure(
         FailureKind.GATE_TAMPERING,
-        f"green only with its own version of {_few(paths)}; with main's, in the gate {found.gate}, {fails}",
+        f"green only with its own version of {_few(paths)}; with main's, in the gate {failure.gate}, {fails}",
         rule=ALTERED,
         location=paths[0] if paths else None,
         signature=f"{ALTERED}:{','.join(sorted(tests or paths))}",
@@ -267,24 +267,24 @@ def altered(paths: tuple[str, ...], found: Failure, why: Callable[[str], str]) -
             *(f"altered: {path}, a judge {why(path)}" for path in decoded),
             *(f"fails: {test}" for test in tests[:_SHOWN_MAX]),
         ),
-        excerpt=found.excerpt,
+        excerpt=failure.excerpt,
         failing_tests=tests,
-        gate=found.gate,
+        gate=failure.gate,
     )
 
 
 def outlived(
-    gate: GateSpec, tests: tuple[str, ...], by: Mapping[str, tuple[str, ...]], found: Failure | None
+    gate: GateSpec, tests: tuple[str, ...], by: Mapping[str, tuple[str, ...]], failure: Failure | None
 ) -> Failure:
     """Return the failure of a change that tests do not accept which earlier landings of the run have rewritten.
 
     `by` names the issues whose landings changed each file, `tests` what fails in it as the run found it; none: the
-    gate, as `found` tells.
+    gate, as `failure` tells.
     """
     if tests:
         fails = f"{_few(tests)} fail{'s' if len(tests) == 1 else ''}"
     else:
-        fails = f"it fails: {found.message}" if found is not None else "it fails"
+        fails = f"it fails: {failure.message}" if failure is not None else "it fails"
     issues, paths = tuple(dict.fromkeys(issue for each in by.values() for issue in each)), tuple(by)
     whose = f"issue {issues[0]}" if len(issues) == 1 else f"issues {_few(issues)}"
     return Failure(
@@ -298,7 +298,7 @@ def outlived(
             *(f"rewritten by issue {_few(each)}: {path}" for path, each in tuple(by.items())[:_SHOWN_MAX]),
             *(f"fails: {test}" for test in tests[:_SHOWN_MAX]),
         ),
-        excerpt=found.excerpt if found is not None else "",
+        excerpt=failure.excerpt if failure is not None else "",
         failing_tests=tests,
         gate=gate.name,
     )
@@ -351,20 +351,20 @@ def unbelieved(gate: GateSpec, why: str) -> Failure:
     )
 
 
-def excused(words: tuple[str, ...], found: Failure) -> Failure:
+def excused(words: tuple[str, ...], failure: Failure) -> Failure:
     """Return the failure of a change that a check accepts for its comments only; `words` are these, with their places.
 
-    `found` is what the check finds without them.
+    `failure` is what the check finds without them.
     """
     return Failure(
         FailureKind.GATE_TAMPERING,
-        f"green only with {_few(words)}; without these words the gate {found.gate} finds: {found.message}",
+        f"green only with {_few(words)}; without these words the gate {failure.gate} finds: {failure.message}",
         rule=ALTERED,
         location=words[0].partition(" ")[0],
         signature=f"excused:{','.join(sorted(words)[:_SHOWN_MAX])}",
         evidence=tuple(f"excuses: {each}" for each in words[:_SHOWN_MAX]),
-        excerpt=found.excerpt,
-        gate=found.gate,
+        excerpt=failure.excerpt,
+        gate=failure.gate,
     )
 
 
@@ -383,10 +383,10 @@ def named_among(test: str, bodies: Collection[str]) -> bool:
     return False
 
 
-def contradicted(found: Failure) -> Failure:
+def contradicted(failure: Failure) -> Failure:
     """Return the failure of a change for which main's tests, all of them kept, ask for something else."""
-    words = f"it keeps main's tests and makes them ask for something else: {found.message}"
-    return replace(found, rule=CONTRADICTED, message=words)
+    words = f"it keeps main's tests and makes them ask for something else: {failure.message}"
+    return replace(failure, rule=CONTRADICTED, message=words)
 
 
 def missing(gate: GateSpec, paths: tuple[str, ...], short: Shortfall) -> Failure:

@@ -183,6 +183,6 @@ def _write_gate(folder: Path, scenario: Scenario, world: World) -> None:
 
 def _complaint(step: Step, scenario: Scenario, world: World) -> str:
     red = FORMS[step.form].red
-    if not step.shown:
+    if not step.visible:
         return red.replace("{clue}", _HIDDEN)
     return world.filled(scenario.id, red.replace("{clue}", world.secret(scenario.id, step.label)))

@@ -79,7 +79,7 @@ class Wrong(StrEnum):
 class Step:
     """One thing the worker gets right only if it knows it; `label` names its secret.
 
-    `form` is how the gate complains of its absence (in `forms.toml`); `shown`: the complaint has the secret. `words`
+    `form` is how the gate complains of its absence (in `forms.toml`); `visible`: the complaint has the secret. `words`
     is what the worker says when it goes wrong; `{label}` in it stands for a secret, which the program puts in after
     `behaviour` has decided. `drafts`: before it goes wrong it leaves half of the work. `objection`: no gate looks for
     the secret, but a reviewer, who says this.
@@ -89,7 +89,7 @@ class Step:
     by: By = By.TOLD
     wrong: Wrong = Wrong.GUESS
     form: str = "pytest"
-    shown: bool = False
+    visible: bool = False
     says: str = ""
     words: str = ""
     drafts: bool = False

@@ -65,7 +65,7 @@ def test_an_added_key_is_found_and_masked(patch, text, kind, secret):
     assert kind in failure.message
     assert secret not in found.patch + repr(failure)
     assert "+one" not in found.patch  # what was there is untouched
-    assert scan(found.patch) == replace(found, told_by=frozenset())  # judged again after a crash, it is found again
+    assert scan(found.patch) == replace(found, telltales=frozenset())  # judged again after a crash, it is found again
 
 
 def test_a_key_in_the_name_of_a_new_file_is_found_and_masked(patch):
@@ -75,7 +75,7 @@ def test_a_key_in_the_name_of_a_new_file_is_found_and_masked(patch):
         ("GitHub token", "d/[masked by noface: GitHub token].txt")
     ]
     assert GITHUB not in found.patch
-    assert scan(found.patch) == replace(found, told_by=frozenset())
+    assert scan(found.patch) == replace(found, telltales=frozenset())
     assert scan(patch({}, {f"keys/{GITHUB}": ""}), allowed=("keys/**",)).secrets == ()
 
 

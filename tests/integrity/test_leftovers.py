@@ -9,7 +9,7 @@ import pytest
 from support.cases import cases
 
 from noface.data import table
-from noface.integrity.leftovers import copied, left_in, named_and_nowhere, taken_away, told_once
+from noface.integrity.leftovers import copied, left_in, named_and_nowhere, reminder, taken_away
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.patch import ChangedLine
 
@@ -144,8 +144,8 @@ def test_a_copy_of_a_folder_is_told_as_one():
 
 
 def test_a_worker_is_told_the_lines_and_charged_nothing():
-    failure = told_once({("a.py", "breakpoint()"): "a breakpoint"}, {"out.txt": "a file as they are made for a try"})
+    failure = reminder({("a.py", "breakpoint()"): "a breakpoint"}, {"out.txt": "a file as they are made for a try"})
     assert (failure.rule, failure.charged, failure.location) == ("left-in", False, "a.py")
     assert failure.excerpt.split("\n") == ["a.py: breakpoint()", "out.txt (a file as they are made for a try)"]
     assert "a breakpoint in a.py, out.txt" in failure.message
-    assert told_once({}, {}) is None
+    assert reminder({}, {}) is None

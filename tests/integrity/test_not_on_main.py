@@ -2,7 +2,7 @@
 
 import pytest
 
-from noface.integrity.not_on_main import Checkout, Lacking, lacking, told, ways_to_commit
+from noface.integrity.not_on_main import Checkout, Lacking, lack_text, lacking, ways_to_commit
 
 NEW = {
     "tests/test_login.py": "class TestLogin:\n    def test_ok(self):\n        assert 1\n",
@@ -120,4 +120,4 @@ def test_the_commands_put_it_on_main(dirty, branch, commands):
     if dirty:  # a file that git ignores is not among those that differ
         assert ways_to_commit(things, Checkout(branch=branch)) == commands
     assert ways_to_commit(things, checkout) == commands
-    assert told(things, checkout) == "accept names t.py, test_a of t.py: it is in your checkout, not on main"
+    assert lack_text(things, checkout) == "accept names t.py, test_a of t.py: it is in your checkout, not on main"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from noface.integrity.not_taken import NOT_TAKEN, is_source, only_these, told_of, with_missing
+from noface.integrity.not_taken import NOT_TAKEN, earlier_notes, is_source, only_these, with_missing
 from noface.model.attempt import NotTaken
 from noface.model.failure import Failure, PriorFailure
 from noface.model.taxonomy import FailureKind
@@ -81,8 +81,8 @@ def test_what_a_worker_was_told_is_left_out_is_taken_when_it_comes_again():
     assert (failure.kind, failure.rule) == (FailureKind.NO_DIFF, NOT_TAKEN)
     assert "is taken if it is left again" in failure.message
     earlier = PriorFailure(1, "m", "NO_DIFF", failure.message, None, "")
-    assert "dist/a.js" in told_of([earlier])
-    assert told_of([PriorFailure(1, "m", "LINT_FAILURE", "dist/a.js is wrong", None, "")]) == ""
+    assert "dist/a.js" in earlier_notes([earlier])
+    assert earlier_notes([PriorFailure(1, "m", "LINT_FAILURE", "dist/a.js is wrong", None, "")]) == ""
 
 
 @pytest.mark.parametrize("path", ["src/build/a.py", "web/page.html", "data/rates.csv", "include/a.h", "x/y.proto"])

@@ -40,11 +40,11 @@ def test_a_file_of_each_kind_is_no_part_of_a_change_and_what_is_called_alike_is(
         ("dist/app.js", {"on_main": ["dist/index.js"]}),
         ("logs/b.log", {"on_main": ["logs/a.log"]}),
         ("web/coverage.xml", {"on_main": ["coverage.xml"]}),
-        ("dist/app.js", {"said": "Build it and commit `dist/`."}),
-        ("dist/app.js", {"said": "dist/**"}),
-        ("web/dist/app.js", {"said": "web/dist/"}),
-        ("server.log", {"said": "Add server.log as a sample"}),
-        ("a.pid", {"said": "Keep *.pid files"}),
+        ("dist/app.js", {"words": "Build it and commit `dist/`."}),
+        ("dist/app.js", {"words": "dist/**"}),
+        ("web/dist/app.js", {"words": "web/dist/"}),
+        ("server.log", {"words": "Add server.log as a sample"}),
+        ("a.pid", {"words": "Keep *.pid files"}),
         ("tests/fixtures/node_modules/dep/index.js", {}),
         ("tests/data/app.log", {}),
         ("samples/app.log", {"patch": added("src/read.py", 'open("samples/app.log")')}),
@@ -58,7 +58,7 @@ def test_what_main_an_issue_tests_or_the_rest_of_the_change_speak_for_is_no_rubb
 
 @pytest.mark.parametrize("said", ["`npm run build` writes dist/", "Do not commit dist/.", "Never track node_modules"])
 def test_an_issue_that_only_mentions_a_folder_asks_for_none_of_it(said):
-    assert len(found(["dist/app.js", "node_modules/x/i.js"], said=said)) == 2
+    assert len(found(["dist/app.js", "node_modules/x/i.js"], words=said)) == 2
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_thirty_thousand_installed_files_are_told_apart_in_seconds():
 
 def test_a_list_in_an_issue_and_the_names_of_programs_ask_for_nothing():
     new = [".DS_Store", "nohup.out", "env7/pyvenv.cfg", "env7/bin/python", "core.4711"]
-    assert found(new, said="Do:\n\n* it with python\n* and *more*").keys() == set(new)
+    assert found(new, words="Do:\n\n* it with python\n* and *more*").keys() == set(new)
 
 
 def test_noface_toml_names_more_rubbish():
@@ -101,7 +101,7 @@ def test_noface_toml_names_more_rubbish():
         ("uv.lock", [], {}, False),
         ("package-lock.json", ["package-lock.json"], {}, False),
         ("yarn.lock", ["package-lock.json"], {"gone": ["package-lock.json"]}, False),
-        ("yarn.lock", ["package-lock.json"], {"said": "Move to Yarn"}, False),
+        ("yarn.lock", ["package-lock.json"], {"words": "Move to Yarn"}, False),
         ("pnpm-lock.yaml", ["package-lock.json"], {"patch": added("ci.yml", "run: pnpm test")}, False),
         ("Cargo.lock", ["Cargo.toml"], {}, False),
     ],
@@ -117,7 +117,7 @@ def test_a_lock_file_beside_a_new_dependency_is_work():
 
 def test_what_an_issue_says_is_its_text_its_paths_and_its_own_commands():
     issue = Issue("7", "Title", body="body", accept=("test -f dist/x",), paths=("a/**",))
-    assert RubbishRules().by(issue, "more").said.split("\n") == ["Title", "body", "a/**", "test -f dist/x", "more"]
+    assert RubbishRules().by(issue, "more").words.split("\n") == ["Title", "body", "a/**", "test -f dist/x", "more"]
 
 
 def test_patterns_of_the_table_compile():

@@ -80,7 +80,7 @@ def examined(tmp_path):
 @pytest.fixture
 def weakened(examined):
     """Tell what is weakened."""
-    return lambda *args, **options: examined(*args, **options).found
+    return lambda *args, **options: examined(*args, **options).reasons
 
 
 @pytest.fixture

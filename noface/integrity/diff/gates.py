@@ -321,7 +321,7 @@ def lowered_thresholds(lines: Iterable[ChangedLine]) -> tuple[str, ...]:
     for (key, sign), before in old.items():
         after = sorted(new.get((key, sign), ()))
         if len(after) < len(before):
-            changes.append(f"the threshold {key} was taken away ({_shown(before, sign)})")
+            changes.append(f"the threshold {key} was taken away ({_listed(before, sign)})")
         elif any(now < was for now, was in zip(after, sorted(before), strict=False)):
             changes.append(
                 f"the threshold {key} was {'lowered' if sign > 0 else 'raised'}: {_change(before, after, sign)}"
@@ -343,8 +343,8 @@ def _key(key: str) -> str:
 
 
 def _change(before: list[float], after: list[float], sign: int) -> str:
-    return f"{_shown(before, sign)} to {_shown(after, sign)}"
+    return f"{_listed(before, sign)} to {_listed(after, sign)}"
 
 
-def _shown(values: list[float], sign: int) -> str:
+def _listed(values: list[float], sign: int) -> str:
     return ", ".join(f"{sign * value:g}" for value in sorted(values))

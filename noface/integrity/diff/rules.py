@@ -166,11 +166,11 @@ def _unfit(diff: Diff) -> Iterator[Failure]:
 def _tampering(diff: Diff) -> Failure | None:
     tests = weakened_tests(tuple(c for c in diff.changes if c.path not in diff.lifted), diff.patch, diff.weaker)
     gates = (*_thresholds(diff), *diff.gates)
-    evidence = (*tests.found, *gates)
+    evidence = (*tests.reasons, *gates)
     if not evidence:
         return None
-    headline = "tests were weakened" if tests.found else "the gates were weakened"
-    rule = "tests-weakened" if tests.found else "gates-weakened"
+    headline = "tests were weakened" if tests.reasons else "the gates were weakened"
+    rule = "tests-weakened" if tests.reasons else "gates-weakened"
     if not gates:
         taken = EMPTIED if tests.emptied else FEWER_ASSERTIONS
         rule = REWRITTEN if tests.rewritten else taken if tests.taken else rule
