@@ -7,6 +7,7 @@ failure here as well.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -25,17 +26,6 @@ _COMMENT = re.compile(r"^\s*(#(?![\[!])|//|/\*|--)")
 
 _CHARS_MAX = 2_000
 """No assertion is longer, and what a program wrote in one line may be."""
-
-
-@dataclass(slots=True)
-class _Balance:
-    """Lines removed less lines added, over all test files; `skips_new` are those of tests that are new themselves."""
-
-    cases_removed: int = 0
-    cases_added: int = 0
-    skips: int = 0
-    skips_new: int = 0
-    focused: int = 0
 
 
 def _tests(key: str) -> re.Pattern[str]:
@@ -111,17 +101,17 @@ def weakened_tests(changes: tuple[FileChange, ...], patch: str, weaker: Weaker =
     if weaker.fewer and not weaker.lost:
         reasons.append(f"{_count(weaker.fewer, 'assertion')} fewer")
     taken = len(reasons)
-    settled = not weaker.lost and (not weaker.fewer or balance.cases_added > 0)
+    settled = not weaker.lost and (not weaker.fewer or balance["cases added"] > 0)
     # A skip on a new test weakens nothing; but where tests were removed too, it may be on one of them, moved.
-    skips = balance.skips - (0 if balance.cases_removed else balance.skips_new) + balance.focused
+    skips = balance["skips"] - (0 if balance["cases removed"] else balance["skips on new tests"]) + balance["focused"]
     if skips > 0:
         reasons.append(f"{_count(skips, 'test')} newly skipped, focused or expected to fail")
-        settled = settled and balance.focused <= 0
+        settled = settled and balance["focused"] <= 0
     counted = len(reasons)
     reasons += _made_weaker(lines)
     elsewhere = {change.new_oid for change in changes if change.status == "A"}
     deleted = [path for path, change in tests.items() if change.status == "D" and change.old_oid not in elsewhere]
-    if deleted and not balance.cases_removed:  # tests of a kind that cannot be counted, as in a shell script
+    if deleted and not balance["cases removed"]:  # tests of a kind that cannot be counted, as in a shell script
         reasons.append(f"test file{'s' if len(deleted) != 1 else ''} deleted: {', '.join(deleted)}")
     opaque = [path for path, change in tests.items() if change.status == "M" and _unreadable(change)]
     if opaque:
@@ -194,19 +184,18 @@ def _exactness(assertion: str) -> int:
     return 2 if _tests("exact").search(assertion) else 1 if _tests("partly").search(assertion) else 0
 
 
-def _weighed(lines: list[ChangedLine]) -> _Balance:
-    balance = _Balance()
+def _weighed(lines: list[ChangedLine]) -> Counter[str]:
+    """Count tests, and skips and focus as those added less those removed, over all test files."""
+    balance = Counter[str]()
     for index, line in enumerate(lines):
         if _COMMENT.search(line.text):
             continue
-        step = 1 if line.removed else -1
-        case = _tests("case").search(line.text) is not None
-        balance.cases_removed += line.removed and case
-        balance.cases_added += not line.removed and case
-        balance.focused -= step * (_tests("focus").search(line.text) is not None)
+        step = -1 if line.removed else 1
+        balance["cases removed" if line.removed else "cases added"] += _tests("case").search(line.text) is not None
+        balance["focused"] += step * (_tests("focus").search(line.text) is not None)
         if _tests("skip").search(line.text):
-            balance.skips -= step
-            balance.skips_new += not line.removed and _on_new_test(lines, index)
+            balance["skips"] += step
+            balance["skips on new tests"] += not line.removed and _on_new_test(lines, index)
     return balance
 
 

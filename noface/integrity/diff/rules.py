@@ -117,7 +117,7 @@ def binaries(changes: tuple[FileChange, ...]) -> Iterator[FileChange]:
 
 def suspects(patch: str) -> tuple[str, ...]:
     """Return the files with conflict markers among their added lines: those worth a look at where they stand."""
-    return tuple(marked.path for marked in left_markers(patch))
+    return tuple(left_markers(patch))
 
 
 def _outside(diff: Diff) -> Failure | None:
@@ -187,19 +187,19 @@ def _thresholds(diff: Diff) -> tuple[str, ...]:
 
 def _markers(diff: Diff) -> Failure | None:
     """Conflict markers are a SYNTAX_ERROR: they are one in every language, and mending them is what mends one."""
-    files = [marked for marked in left_markers(diff.patch) if marked.path not in diff.mere_text]
+    files = {path: each for path, each in left_markers(diff.patch).items() if path not in diff.mere_text}
     if not files:
         return None
-    named = [f"{marked.path} ({marked.conflicts})" for marked in files]
-    lines = tuple(f"{marked.path}: {line}" for marked in files for line in marked.lines)[:_LINES_MAX]
+    named = [f"{path} ({len(conflicts)})" for path, conflicts in files.items()]
+    lines = tuple(f"{path}: {line}" for path, conflicts in files.items() for line in conflicts[0])[:_LINES_MAX]
     return _failure(
         FailureKind.SYNTAX_ERROR,
         "conflict-markers",
         f"conflict markers were left in: {_listed(named)}; settle each conflict and remove its markers (where they are"
         " to be read, indent them, or name the file in the issue's `may_change`)",
         lines,
-        ",".join(sorted(marked.path for marked in files)),
-        location=files[0].path,
+        ",".join(sorted(files)),
+        location=next(iter(files)),
         excerpt="\n".join(lines),
     )
 

@@ -8,9 +8,8 @@ finds them inside a string, and one among others on main that show them (see `ki
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from noface.model.patch import changed_lines, decoded
+from noface.model.patch import ChangedLine, changed_lines, decoded
 
 _OURS, _SPLIT, _THEIRS = re.compile(r"<{7}(\s.*)?$"), re.compile(r"={7}\s*$"), re.compile(r">{7}(\s.*)?$")
 _STEPS = (_OURS, _SPLIT, _THEIRS)
@@ -25,32 +24,25 @@ _DATA = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
-    """A file with conflict markers: how many conflicts, and the marker lines of the first."""
+def left_markers(patch: str) -> dict[str, list[tuple[str, ...]]]:
+    """Return the conflicts that main does not hold, there or in a file that the change removes, by their files.
 
-    path: str
-    conflicts: int
-    lines: tuple[str, ...]
-
-
-def left_markers(patch: str) -> tuple[Marked, ...]:
-    """Return the files that hold conflicts which main does not hold, there or in a file that the change removes."""
+    Of each conflict they are the marker lines.
+    """
     if "\n+<<<<<<<" not in patch:
-        return ()
+        return {}
     added: dict[str, list[str]] = {}
     removed: dict[str, list[str]] = {}
     for line in changed_lines(patch):
         if line.text.startswith(_STARTS):
             (removed if line.removed else added).setdefault(line.path, []).append(line.text)
     moved = [conflict for path, texts in removed.items() if path not in added for conflict in _conflicts(texts)]
-    files = []
+    files = {}
     for path, texts in added.items():
         new = _conflicts(texts)[len(_conflicts(removed.get(path, []))) :]
-        left = [conflict for conflict in new if not _taken(conflict, moved)]
-        if left:
-            files.append(Marked(path, len(left), left[0]))
-    return tuple(files)
+        if left := [conflict for conflict in new if not _taken(conflict, moved)]:
+            files[path] = left
+    return files
 
 
 def places(paths: Iterable[str]) -> tuple[str, ...]:
@@ -102,18 +94,11 @@ def _conflicts(texts: list[str]) -> list[tuple[str, ...]]:
 _TEXT_CHARS_MAX = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Tied:
-    """An added line that names a workspace, cut to what a message can hold."""
-
-    path: str
-    text: str
-
-
-def tied_lines(patch: str, folders: Iterable[str]) -> tuple[Tied, ...]:
+def tied_lines(patch: str, folders: Iterable[str]) -> tuple[ChangedLine, ...]:
     """Return the added lines that name one of `folders` (absolute paths), or anything in one, as no line did before.
 
-    A line that was moved, and as many in a file as were taken away there, do not count.
+    A line that was moved, and as many in a file as were taken away there, do not count. Each is cut to what a message
+    can hold.
     """
     names = tuple(dict.fromkeys(decoded(folder) for folder in folders if folder))
     if not any(name in patch for name in names):
@@ -129,7 +114,7 @@ def tied_lines(patch: str, folders: Iterable[str]) -> tuple[Tied, ...]:
         if edited[line.path]:
             edited[line.path] -= 1
         else:
-            tied.append(Tied(line.path, _cut(line.text, named)))
+            tied.append(line._replace(text=_cut(line.text, named)))
     return tuple(tied)
 
 
