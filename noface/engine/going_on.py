@@ -41,7 +41,7 @@ def cut_off_before(context: RunContext, history: History, start: StartPoint, mai
         undone=_undone(plumbing, left)[:_SHOWN_MAX],
         broken=broken_places(plumbing, main, left.candidate),
         edited=edited,
-        said=last.last_output,
+        last_output=last.last_output,
     )
 
 

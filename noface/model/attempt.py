@@ -235,9 +235,9 @@ class PastAttempt:
     """A finished attempt as the policy sees it. `epoch` counts the issue's unblockings: only the newest counts.
 
     `changed` are the paths it changed against main and `lines` how many lines; `answer` names the action that
-    followed it. `session` is what its agent calls the session, `slot` the workspace that it had. `last_output` is
-    the end of what its worker put out; it tells the next one how far it came, and decides nothing (law 10).
-    `main` is the commit on which it began.
+    followed it. `session` is what its agent calls the session, `slot` the workspace that it had. `last_output` is the
+    end of what its worker put out; it tells the next one how far it came, and decides nothing (law 10). `main` is the
+    commit on which it began.
     """
 
     number: int

@@ -290,19 +290,19 @@ class Passed:
     used: float
     limit: float
 
-    def told(self, amount: float) -> str:
+    def amount_text(self, amount: float) -> str:
         """Return an amount of what the budget counts: dollars or tokens."""
         return in_dollars(amount) if self.key == _MONEY else f"{amount:,.0f}"
 
     @property
     def of(self) -> str:
         """The limit, as the key and its amount."""
-        return f"{self.key} = {self.told(self.limit)}"
+        return f"{self.key} = {self.amount_text(self.limit)}"
 
     @property
     def reason(self) -> str:
         """Why a run stopped."""
-        return f"stopped at the limit {self.key}: {self.told(self.used)} of {self.told(self.limit)}"
+        return f"stopped at the limit {self.key}: {self.amount_text(self.used)} of {self.amount_text(self.limit)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,8 +318,8 @@ class Overrun:
     def note(self) -> str:
         """Tell a person which limit ended the work, and of what amount."""
         passed = self.passed
-        kept = f"; {passed.told(self.kept)} kept for other work" if self.kept else ""
-        used = f"{passed.told(passed.used)} used, {passed.told(self.own)} of it here"
+        kept = f"; {passed.amount_text(self.kept)} kept for other work" if self.kept else ""
+        used = f"{passed.amount_text(passed.used)} used, {passed.amount_text(self.own)} of it here"
         return f"ended at the {passed.owner}'s {passed.of}: {used}{kept}"
 
     @property

@@ -30,13 +30,13 @@ def plain(text: str) -> str:
     """Return text as one line of Markdown that shows it as it is, and does nothing."""
     line = _MARKS.sub(r"\\\1", " ".join(printable_lines(text).split()))
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _REFERENCE.sub(lambda found: f"{found[0]}{_BREAK}" if found[0] != "://" else f":{_BREAK}//", line)
+    return _REFERENCE.sub(lambda match: f"{match[0]}{_BREAK}" if match[0] != "://" else f":{_BREAK}//", line)
 
 
 def inert(text: str) -> str:
     """Return a line for a title or a commit's message: it pings nobody, closes and links no issue, skips no checks."""
     return _ACTS.sub(
-        lambda found: f"{found[0]} " if found["spaced"] else f"({found['skips']})" if found["skips"] else "", text
+        lambda match: f"{match[0]} " if match["spaced"] else f"({match['skips']})" if match["skips"] else "", text
     )
 
 

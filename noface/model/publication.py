@@ -1,6 +1,6 @@
 """What noface says of an issue where its tracker is, and what it hears there."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 COMMANDS = ("approve", "reject", "retry", "skip")
 """What people may write behind `/noface`."""
@@ -11,7 +11,7 @@ ACCOUNT = "<!-- noface:account -->"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Notice:
     """What noface says of an issue where its tracker is; the tracker places it.
 
     `state` is the issue's status, or "gone" for one that is noface's no more. `text` is the comment, Markdown, "" for
@@ -46,3 +46,31 @@ class Heard:
     url: str = ""
     addressed: bool = True
     label: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HeardSoFar:
+    """What people have written at an issue up to the comment `after`, which has been acted on or needed no action.
+
+    `question` names what was asked when that was noted (see Publications.marked). `problem` says why the last one, by
+    `author`, could not be acted on while the issue was `state`. `listens` is False in rows of an earlier noface, which
+    heard answers to questions only.
+    """
+
+    after: int = 0
+    question: str = ""
+    problem: str = ""
+    author: str = ""
+    state: str = ""
+    listens: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What was last said of an issue, by its digest (recovery/said), when, and in which comment."""
+
+    issue_id: str
+    digest: str = ""
+    comment: int | None = None
+    heard: HeardSoFar = field(default_factory=HeardSoFar)
+    at: float = 0.0

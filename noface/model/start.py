@@ -114,13 +114,13 @@ class StartPoint:
         return self.number if self.origin in (Origin.BEST, Origin.SNAPSHOT) else 0
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """What a worker is told of it."""
         info = self.reason.info
         text = info.worker if self.commit is None else info.rest or info.worker
-        told = text.format(number=self.number, files=some(self.without, _FILES_TOLD_MAX))
+        message = text.format(number=self.number, files=some(self.without, _FILES_TOLD_MAX))
         places = some(self.broken, _FILES_TOLD_MAX)
-        return f"{told} These files do not parse, they may be half written: {places}." if places else told
+        return f"{message} These files do not parse, they may be half written: {places}." if places else message
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class CutOff:
 
     `cause` says what ended it. `main_moved`: main has changed since. `undone` are files whose changes were taken back,
     because they may not be changed; `broken` are places of files that do not parse ("src/a.py:3"). `edited`: the
-    issue's text has changed since. `said` is the end of what its worker put out.
+    issue's text has changed since. `last_output` is the end of what its worker put out.
     """
 
     cause: str
@@ -137,7 +137,7 @@ class CutOff:
     undone: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
     edited: bool = False
-    said: str = ""
+    last_output: str = ""
 
 
 NOTHING_YET = StartPoint(StartReason.NOTHING_YET)

@@ -147,7 +147,7 @@ class KindInfo:
     instruction_by_gate: str = ""
     names_tests: bool = False
     gate: int | None = None
-    said_by: tuple[str, ...] = ()
+    redundant_prefixes: tuple[str, ...] = ()
     cut_off: str = ""
 
 
@@ -156,9 +156,13 @@ def _infos() -> Mapping[FailureKind, KindInfo]:
     return {FailureKind(kind): _info(**entry) for kind, entry in table("kinds").items()}
 
 
-def _info(category: str, strategy: str, reason: str, said_by: Sequence[str] = (), **rest: Any) -> KindInfo:
+def _info(category: str, strategy: str, reason: str, redundant_prefixes: Sequence[str] = (), **rest: Any) -> KindInfo:
     return KindInfo(
-        category=Category(category), strategy=Strategy(strategy), reason=Reason(reason), said_by=tuple(said_by), **rest
+        category=Category(category),
+        strategy=Strategy(strategy),
+        reason=Reason(reason),
+        redundant_prefixes=tuple(redundant_prefixes),
+        **rest,
     )
 
 

@@ -2,8 +2,8 @@
 
 There is one comment an issue that says how it stands. It is derived from what noface's rows say now, never from what
 has just happened: what could not be said while the tracker was away is said by whoever looks next (`digest` tells
-whether that is due). A question, and why somebody's words were not acted on, is new to somebody: `Said.asks` names it.
-What agents, logs and issues wrote stands in it as data (model/markdown). Times are epoch seconds, shown in UTC.
+whether that is due). A question, and why somebody's words were not acted on, is new to somebody: `Notice.asks` names
+it. What agents, logs and issues wrote stands in it as data (model/markdown). Times are epoch seconds, shown in UTC.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from noface.model.markdown import block, bounded, code, plain, quote
-from noface.model.publication import ACCOUNT, APPROVED, Said
+from noface.model.publication import ACCOUNT, APPROVED, Notice
 from noface.model.quoting import in_dollars
 from noface.model.request import NOTHING_ASKED, PersonRequest
 from noface.model.taxonomy import INTERRUPTED, Cause, IssueStatus
@@ -139,33 +139,33 @@ class Standing:
         return self.status == IssueStatus.MERGED or (self.status == IssueStatus.SKIPPED and self.satisfied)
 
 
-def comment_for(standing: Standing, clean: Clean) -> Said:
+def notice_of(standing: Standing, clean: Clean) -> Notice:
     """Return what is to be said of an issue."""
     refusal = f"**Not done:** {plain(clean(standing.not_heard))}" if standing.not_heard else ""
     text = bounded((refusal, *_body(standing, standing.state, clean), _footer(standing)))
     asks = f"{standing.question}:{standing.heard}" if refusal else standing.question
     to = (standing.not_heard_of,) if refusal else ()
-    return Said(standing.issue_id, standing.state, text, closes=standing.done, asks=asks, to=to)
+    return Notice(standing.issue_id, standing.state, text, closes=standing.done, asks=asks, to=to)
 
 
-def digest(comment: Said) -> str:
+def digest(notice: Notice) -> str:
     """Return the state, and a hash of all that is said: what is recorded once it has been said."""
-    text = f"{comment.issue_id}\n{comment.state}\n{comment.closes}\n{comment.text}"
-    return f"{comment.state}:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:32]}"
+    text = f"{notice.issue_id}\n{notice.state}\n{notice.closes}\n{notice.text}"
+    return f"{notice.state}:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:32]}"
 
 
-def due_at(comment: Said, last: str, last_at: float) -> float | None:
+def due_at(notice: Notice, last: str, last_at: float) -> float | None:
     """Return from when it is to be said, None if nothing has changed since: `last` is the digest of what was said.
 
     What calls for a person, or settles the issue, is said at once, and so is the first attempt; attempts that follow
     each other are told together.
     """
-    if digest(comment) == last:
+    if digest(notice) == last:
         return None
-    if comment.asks:
+    if notice.asks:
         return 0.0
     before = last.partition(":")[0]
-    both_quiet = comment.state in _QUIET and before in _QUIET
+    both_quiet = notice.state in _QUIET and before in _QUIET
     return last_at + CALM_S if both_quiet else 0.0
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from noface.model.publication import Said
+from noface.model.publication import Notice, Publication
 from noface.recovery.polling import Asked, Pace, away_until, is_due
 from noface.recovery.said import ASKING, Standing, due_at
 
@@ -17,38 +17,24 @@ SAID_AT_ONCE_MAX = 5
 
 
 @dataclass(frozen=True, slots=True)
-class PublishedState:
-    """What the tracker was told of an issue last: its digest, when, in which comment, and what was heard until then.
-
-    `listens` is False for one of an earlier noface, which heard answers only: what was written to it is past.
-    """
-
-    digest: str = ""
-    at: float = 0.0
-    comment: int | None = None
-    heard: int = 0
-    question: str = ""
-    listens: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class Candidate:
     """An issue that its tracker may have to be told of: how it stands, what that comes to, and what it was told."""
 
     standing: Standing
-    comment: Said
-    published: PublishedState = field(default_factory=PublishedState)
+    notice: Notice
+    published: Publication
 
     @property
     def marked(self) -> bool:
         """True if what had been written before the question, or before noface listened, is known."""
-        question = self.standing.question
-        return self.published.listens and (not question or self.published.question == question)
+        return self.published.heard.listens and (
+            not self.standing.question or self.published.heard.question == self.standing.question
+        )
 
     @property
     def due_at(self) -> float | None:
         """From when it is to be said, None if nothing has changed since the last time."""
-        return due_at(self.comment, self.published.digest, self.published.at)
+        return due_at(self.notice, self.published.digest, self.published.at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +43,7 @@ class Round:
 
     refresh: bool = False
     marks: tuple[Standing, ...] = ()
-    says: tuple[tuple[Said, int | None], ...] = ()
+    says: tuple[tuple[Notice, int | None], ...] = ()
     hears: tuple[str, ...] = ()
     after: Mapping[str, int] = field(default_factory=dict)
 
@@ -84,20 +70,23 @@ def next_round(
     """
     if away_until([asked], now) is not None:
         return Round()
-    changed = [(each, at) for each in candidates if (at := each.due_at) is not None]
-    due = [each for each, at in changed if last or at <= now or each.published.at > now]
-    deaf = [each for each in candidates if not each.published.listens and each not in due]
+    due = [
+        each
+        for each in candidates
+        if (at := each.due_at) is not None and (last or at <= now or each.published.at > now)
+    ]
+    deaf = [each for each in candidates if not each.published.heard.listens and each not in due]
     marks = [each for each in (*due, *deaf) if not each.marked][:SAID_AT_ONCE_MAX]
     says = [each for each in due if each.marked][:SAID_AT_ONCE_MAX]
     refresh = bool(marks) or (not last and is_due(asked, pace, now))
     known_there = [each for each in candidates if each.published.digest and each.marked]
     known_there = [each for each in known_there if each.due_at is None or each.standing.state not in ASKING]
     look = refresh or not (heard or last)
-    hears = {each.standing.issue_id: each.published.heard for each in known_there} | dict(settled) if look else {}
+    hears = {each.standing.issue_id: each.published.heard.after for each in known_there} | dict(settled) if look else {}
     return Round(
         refresh=refresh,
         marks=tuple(each.standing for each in marks),
-        says=tuple((each.comment, each.published.comment) for each in says),
+        says=tuple((each.notice, each.published.comment) for each in says),
         hears=tuple(hears),
-        after={each.standing.issue_id: each.published.heard for each in marks} | hears,
+        after={each.standing.issue_id: each.published.heard.after for each in marks} | hears,
     )

@@ -55,7 +55,7 @@ from noface.recovery.requests import closed_request, rounds_request, taken_pull_
 from noface.recovery.review_words import asking, command_of, review_key, unheard, words_of
 from noface.recovery.said import ASKING
 from noface.remote.places import clean
-from noface.remote.pull_look import PullReader, PullSnapshot, look_at, not_shown, say
+from noface.remote.pull_look import PullReader, PullSnapshot, look_at, say, unreadable
 from noface.remote.tracker_answers import Listener
 from noface.remote.web_commits import adopt
 from noface.secrets.masked_records import masked_issue
@@ -260,7 +260,7 @@ class PullFollower(Station):
                 except ForgeAwayError:
                     raise
                 except ForgeError as error:
-                    seen.looks.append(not_shown(pull, error.message))
+                    seen.looks.append(unreadable(pull, error.message))
             for word in notes:
                 say(eyes, word.followed, word.note, word.replies)
                 seen.words.append(word)
@@ -377,10 +377,11 @@ class PullFollower(Station):
             word, text = command or ("", words_of(review))
             with self.context.questions.together():
                 problem = self.listener.obey(issue_id, review.author, word, text, review.url)
-                key, told = review_key(review), looked.seen.refused
+                key, refused = review_key(review), looked.seen.refused
                 if problem:
-                    told = (*told, (key, f"@{review.author} **Not done:** {plain(clean(self.context.env, problem))}"))
-                seen = replace(looked.seen, answered=(*looked.seen.answered, key), refused=told)
+                    note = f"@{review.author} **Not done:** {plain(clean(self.context.env, problem))}"
+                    refused = (*refused, (key, note))
+                seen = replace(looked.seen, answered=(*looked.seen.answered, key), refused=refused)
                 self.context.pulls.seen(self.context.clock.now(), issue_id, seen=encode(seen))
             looked = replace(looked, seen=seen)
         return looked

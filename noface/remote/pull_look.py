@@ -79,7 +79,7 @@ class PullSnapshot:
         return not self.refused and self.look.pull.state is PullState.OPEN
 
 
-def not_shown(followed: Followed, why: str) -> PullSnapshot:
+def unreadable(followed: Followed, why: str) -> PullSnapshot:
     """Return the look at a pull request that the forge refuses to show."""
     stays = PullRequest(followed.number, followed.url, PullState.OPEN, followed.branch, followed.head)
     waits = StillOpen(WaitsFor.PERSON, f"pull request #{followed.number} cannot be read: {why}")
@@ -91,7 +91,7 @@ def look_at(eyes: PullReader, followed: Followed, before: Look | None, now: floa
 
     Raises ForgeAwayError and ForgeError.
     """
-    look = _shown(eyes, followed, before)
+    look = _look(eyes, followed, before)
     for review in unheard(look.reviews, followed.seen.answered):
         eyes.forge.see(review)
     followed = replace(followed, seen=followed.seen.with_head(followed.head, now))
@@ -100,15 +100,15 @@ def look_at(eyes: PullReader, followed: Followed, before: Look | None, now: floa
     if isinstance(decision, RoundDue):
         failures = _failures(eyes, decision.checks, look, logs)
         outside = {
-            check_key(check, followed.head): cause_of(found)
-            for check, found in zip(decision.checks, failures, strict=True)
-            if not found.charged
+            check_key(check, followed.head): cause_of(each)
+            for check, each in zip(decision.checks, failures, strict=True)
+            if not each.charged
         }
         if outside:
             followed = replace(followed, seen=replace(followed.seen, outside={**followed.seen.outside, **outside}))
             decision = decide(followed, look, eyes.rules, now)
         if isinstance(decision, RoundDue):
-            charged = [found for found in failures if found.charged]
+            charged = [each for each in failures if each.charged]
             failure = masked_failure(together(charged, _review(decision)), eyes.masker)
             for review in decision.reviews:
                 if not words_of(review):  # it was seen above
@@ -135,7 +135,7 @@ def _whose(eyes: PullReader, followed: Followed, taken: TakenByPerson) -> TakenB
     return taken
 
 
-def _shown(eyes: PullReader, followed: Followed, before: Look | None) -> Look:
+def _look(eyes: PullReader, followed: Followed, before: Look | None) -> Look:
     """Ask the forge what it shows, and no more than is needed.
 
     Where it says that the pull request has not changed, the reviews are known, from the second such look on: a review

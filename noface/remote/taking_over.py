@@ -35,7 +35,7 @@ _NOTE = "taken over from pull request #{number}: this clone's records of it were
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _LostPull:
     """A pull request, and the attempt that it shows by its hidden line."""
 
     issue_id: str
@@ -60,7 +60,7 @@ def learn(context: RunContext, remote: Remote, forge: Forge, cancel: Canceller) 
         _know(context, forge, each, cancel, taken_over=each.issue_id in mine)
 
 
-def _unknown(context: RunContext, remote: Remote, forge: Forge, cancel: Canceller) -> "list[_Found]":
+def _unknown(context: RunContext, remote: Remote, forge: Forge, cancel: Canceller) -> list[_LostPull]:
     held = remote.read("refs/heads/noface/*", cancel=cancel).refs
     known = {f"refs/heads/{row.branch}" for row in context.pulls.rows()}
     if held.keys() <= known:
@@ -74,7 +74,7 @@ def _unknown(context: RunContext, remote: Remote, forge: Forge, cancel: Cancelle
         pull = forge.find(branch_name(issue_id))
         marker = read_marker(pull.body) if pull is not None else None
         if pull is not None and marker is not None and marker[0] == issue_id:
-            result.append(_Found(issue_id, pull, marker[1]))
+            result.append(_LostPull(issue_id, pull, marker[1]))
     return result
 
 
@@ -92,24 +92,24 @@ def _claimed(context: RunContext, remote: Remote, issue_ids: list[str], cancel: 
     return frozenset(issue_ids if came.refused else (issue_id for issue_id, _ in came.held))
 
 
-def _know(context: RunContext, forge: Forge, found: _Found, cancel: Canceller, *, taken_over: bool) -> None:
+def _know(context: RunContext, forge: Forge, lost: _LostPull, cancel: Canceller, *, taken_over: bool) -> None:
     """Record a pull request that was found; of one that was closed nothing is known, and the issue begins anew.
 
     Where a person has pushed to its branch, no head of noface's is known: whoever follows it sees that it is theirs.
     What people have committed by the forge's pages goes on as part of the work, above noface's newest commit.
     """
-    plumbing, now, pull, issue_id = context.env.plumbing, context.clock.now(), found.pull, found.issue_id
+    plumbing, now, pull, issue_id = context.env.plumbing, context.clock.now(), lost.pull, lost.issue_id
     if pull.state is PullState.CLOSED:
         return
     ours = look_at_branch(context, issue_id, cancel).ours
     here = plumbing.resolve(pull.head) is not None
     tree = plumbing.tree(pull.head) if ours and here else ""
     head = pull.head if ours else _grown_from(context, issue_id, pull) if here else ""
-    context.pulls.recovered(now, issue_id, pull, found.attempt, tree, head=head)
+    context.pulls.recovered(now, issue_id, pull, lost.attempt, tree, head=head)
     if pull.state is PullState.MERGED:
         context.pulls.merged(now, issue_id, pull.merge_commit or pull.head)
     elif taken_over and here and not context.reader.attempts(issue_id):
-        _take_over(context, forge, found, ours=ours)
+        _take_over(context, forge, lost, ours=ours)
 
 
 def _grown_from(context: RunContext, issue_id: str, pull: PullRequest) -> str:
@@ -120,21 +120,21 @@ def _grown_from(context: RunContext, issue_id: str, pull: PullRequest) -> str:
     return newest if committed_there(plumbing, newest, pull.head, main, pull.url) else ""
 
 
-def _take_over(context: RunContext, forge: Forge, found: _Found, *, ours: bool) -> None:
+def _take_over(context: RunContext, forge: Forge, lost: _LostPull, *, ours: bool) -> None:
     """Record what the branch and the pull request tell of the work, as if this clone had done it."""
-    plumbing, pull, issue_id = context.env.plumbing, found.pull, found.issue_id
+    plumbing, pull, issue_id = context.env.plumbing, lost.pull, lost.issue_id
     pushed = plumbing.pushed_work(issue_id, plumbing.main(), pull.head)
     if not pushed:
         return
     newest = pushed[0]
     base = plumbing.merge_base(newest.commit, plumbing.main()) or pull.base
-    plumbing.refs.apply(RefUpdate(hold_ref(issue_id, str(found.attempt)), newest.commit))
+    plumbing.refs.apply(RefUpdate(hold_ref(issue_id, str(lost.attempt)), newest.commit))
     changes = plumbing.changes(plumbing.tree(base), plumbing.tree(newest.commit))
     models = context.settings.models
-    model_name = read_model(pull.body, found.attempt)
+    model_name = read_model(pull.body, lost.attempt)
     model = model_name if model_name in models else next(iter(models))
     past = PastAttempt(
-        number=found.attempt,
+        number=lost.attempt,
         model=model,
         tier=models[model].tier,
         outcome=PASSED,
@@ -154,7 +154,7 @@ def _take_over(context: RunContext, forge: Forge, found: _Found, *, ours: bool) 
     reviews = forge.reviews(pull.number) if ours else ()
     answered = tuple(review_key(review) for review in reviews if review.at < newest.at)
     rounds = len({each.attempt for each in pushed}) - 1
-    directory = attempt_directory(context.settings.attempts_dir, issue_id, found.attempt)
+    directory = attempt_directory(context.settings.attempts_dir, issue_id, lost.attempt)
     context.pulls.taken_over(
         context.clock.now(), issue_id, past, directory, encode(replace(seen, answered=answered)), rounds
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from noface.errors import ForgeAwayError, ForgeError, NofaceError, UsageError
-from noface.model.publication import Heard, Said
+from noface.model.publication import Heard, Notice
 from noface.process.clock import Clock
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
@@ -46,8 +46,8 @@ class RoundEnd:
 
     changed: bool | None = None
     marked: dict[str, int] | None = None
-    said: list[tuple[Said, int | None]] = field(default_factory=list)
-    refused: list[tuple[Said, ForgeError]] = field(default_factory=list)
+    placed: list[tuple[Notice, int | None]] = field(default_factory=list)
+    refused: list[tuple[Notice, ForgeError]] = field(default_factory=list)
     before: tuple[Heard, ...] = ()
     heard: tuple[Heard, ...] = ()
     error: ForgeError | None = None
@@ -68,8 +68,8 @@ def carry_out(remote: RemoteIssues, due: Round, _cancel: Canceller) -> RoundEnd:
                     name: max([at, *(h.id for h in before if h.issue_id == name and not h.label)])
                     for name, at in known.items()
                 }
-            for said, comment in due.says:
-                _say(tracker, said, comment, end)
+            for notice, comment in due.says:
+                _say(tracker, notice, comment, end)
             if due.hears:
                 end.heard = tracker.hear(due.hears, due.after)
         except ForgeError as error:
@@ -77,16 +77,16 @@ def carry_out(remote: RemoteIssues, due: Round, _cancel: Canceller) -> RoundEnd:
     return end
 
 
-def _say(tracker: RemoteTracker, said: Said, comment: int | None, end: RoundEnd) -> None:
+def _say(tracker: RemoteTracker, notice: Notice, comment: int | None, end: RoundEnd) -> None:
     try:
-        placed = tracker.say(said, comment)
+        comment = tracker.say(notice, comment)
     except ForgeAwayError:
         raise
     except ForgeError as error:
-        end.refused.append((said, error))
+        end.refused.append((notice, error))
         return
     hit("tracker_told")
-    end.said.append((said, placed))
+    end.placed.append((notice, comment))
 
 
 def fetch_first(remote: RemoteIssues, clock: Clock, outage_max_s: float, tell: Callable[[str], None]) -> None:

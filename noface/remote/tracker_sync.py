@@ -13,11 +13,12 @@ from noface.engine.engine import RunParts
 from noface.engine.outages import Outage, passes
 from noface.engine.stations import Patience, Station, Steps, Tick, call
 from noface.errors import ForgeError, NofaceError
+from noface.model.publication import Publication
 from noface.model.taxonomy import IssueStatus
 from noface.process.failpoints import hit
 from noface.recovery.polling import Asked, Pace, answered, away_until, refused
-from noface.recovery.said import ASKING, AT_WORK, Standing, comment_for, digest
-from noface.recovery.tracker_round import Candidate, PublishedState, Round, next_round
+from noface.recovery.said import ASKING, AT_WORK, Standing, digest, notice_of
+from noface.recovery.tracker_round import Candidate, Round, next_round
 from noface.remote.claims import ClaimKeeper
 from noface.remote.places import clean
 from noface.remote.tracker_answers import Listener
@@ -69,7 +70,7 @@ class TrackerSync(Station):
     def ended(self) -> None:
         """Tell what could not be said; the next run says it."""
         unsaid = [each for each in self._candidates() if each.due_at is not None and not each.standing.elsewhere]
-        names = [each.comment.issue_id for each in unsaid if each.comment.issue_id not in self._claims.elsewhere]
+        names = [each.notice.issue_id for each in unsaid if each.notice.issue_id not in self._claims.elsewhere]
         if names:
             self._context.log_event("tracker_unsaid", issues=names)
 
@@ -92,9 +93,9 @@ class TrackerSync(Station):
         candidates = [
             each
             for each in self._candidates()
-            if each.comment.issue_id not in elsewhere
+            if each.notice.issue_id not in elsewhere
             and not each.standing.elsewhere
-            and self._refused.get(each.comment.issue_id) != digest(each.comment)
+            and self._refused.get(each.notice.issue_id) != digest(each.notice)
         ]
         now = self._context.clock.now()
         asked = None if self._pressing and away_until([self._asked], now) is None else self._asked
@@ -121,14 +122,10 @@ class TrackerSync(Station):
     def _candidate(self, standing: Standing) -> Candidate:
         pushed, any_answer = self._context.settings.landing.push, self._remote.any_answer
         standing = replace(standing, pushed=pushed, any_answer=any_answer)
-        known, said = self._publications.get(standing.issue_id), comment_for(standing, self._clean)
-        if self._ends and said.state in AT_WORK:
-            said = replace(said, state=IssueStatus.READY)  # nobody is at work on it once the run has ended
-        if known is None:
-            return Candidate(standing, said)
-        heard = known.heard
-        published = PublishedState(known.digest, known.at, known.comment, heard.after, heard.question, heard.listens)
-        return Candidate(standing, said, published)
+        notice = notice_of(standing, self._clean)
+        if self._ends and notice.state in AT_WORK:
+            notice = replace(notice, state=IssueStatus.READY)  # nobody is at work on it once the run has ended
+        return Candidate(standing, notice, self._publications.get(standing.issue_id) or Publication(standing.issue_id))
 
     def _clean(self, text: str) -> str:
         """Take secrets out of a text, and where this machine keeps the project."""
@@ -146,14 +143,14 @@ class TrackerSync(Station):
         for standing in due.marks:
             if end.marked is not None:
                 self._publications.marked(standing.issue_id, standing.question, end.marked[standing.issue_id])
-        for said, comment in end.said:
-            self._publications.commented(now, said.issue_id, digest(said), comment)
+        for notice, comment in end.placed:
+            self._publications.commented(now, notice.issue_id, digest(notice), comment)
             hit("tracker_told_recorded")
-            if said.state in ASKING:
+            if notice.state in ASKING:
                 self._asked = Asked(now)  # somebody may answer soon
-        for said, refusal in end.refused:
-            self._refused[said.issue_id] = digest(said)
-            self._outage.refused(refusal, said.issue_id)
+        for notice, refusal in end.refused:
+            self._refused[notice.issue_id] = digest(notice)
+            self._outage.refused(refusal, notice.issue_id)
         if end.changed is not None:
             self._unread = ""
             self._asked = answered(self._asked, now, changed=end.changed or bool(end.heard))

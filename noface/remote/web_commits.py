@@ -62,12 +62,12 @@ def with_commits_there(context: RunContext, issue: Issue, number: int, candidate
     )
 
 
-def _joined(plumbing: Plumbing, main: str, shown: str, tip: str, candidate: str) -> str | None:
-    """Return the tree of what people and a worker have each made of what was `shown`, None if git cannot join that.
+def _joined(plumbing: Plumbing, main: str, published: str, tip: str, candidate: str) -> str | None:
+    """Return the tree of what people and a worker have each made of what was `published`, None if git cannot join that.
 
     All of it is put on `main` first: what is pushed need have nothing of an attempt's history.
     """
-    trees = [plumbing.merge(main, each).tree for each in (shown, tip, candidate)]
+    trees = [plumbing.merge(main, each).tree for each in (published, tip, candidate)]
     if None in trees:
         return None
     before, theirs, ours = (str(tree) for tree in trees)

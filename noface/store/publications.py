@@ -4,9 +4,10 @@ A row is there from the moment something is to be said. `digest` is "" until it 
 """
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
+from noface.model.publication import HeardSoFar, Publication
 from noface.model.request import NOTHING_ASKED
 from noface.model.taxonomy import IssueStatus
 from noface.recovery.said import GONE, PartState, Pull, Standing, Worked
@@ -16,34 +17,6 @@ from noface.store.records import IssueRow, query, read, select
 from noface.store.rows import dumps
 
 _SINCE = "tracker_since:"
-
-
-@dataclass(frozen=True, slots=True)
-class HeardSoFar:
-    """What people have written at an issue up to the comment `after`, which has been acted on or needed no action.
-
-    `question` names what was asked when that was noted (see Publications.marked). `problem` says why the last one, by
-    `author`, could not be acted on while the issue was `state`. `listens` is False in rows of an earlier noface, which
-    heard answers to questions only.
-    """
-
-    after: int = 0
-    question: str = ""
-    problem: str = ""
-    author: str = ""
-    state: str = ""
-    listens: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Publication:
-    """What was last said of an issue, by its digest (recovery/said), when, and in which comment."""
-
-    issue_id: str
-    digest: str = ""
-    comment: int | None = None
-    heard: HeardSoFar = field(default_factory=HeardSoFar)
-    at: float = 0.0
 
 
 class Publications:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from noface.data.trackers import TRACKERS, TrackerSettings
 from noface.model.issue import Backlog, Issue
-from noface.model.publication import Heard, Said
+from noface.model.publication import Heard, Notice
 
 if TYPE_CHECKING:
     from noface.forge.opened import OpenedForge
@@ -93,8 +93,8 @@ class RemoteTracker(IssueTracker, Protocol):
     def refresh(self) -> bool:
         """Bring the copy up to date, by what has changed since; tell whether it has."""
 
-    def say(self, said: Said, comment: int | None = None) -> int | None:
-        """Make labels, the one comment, and open or closed, what `said` says; return the comment's id.
+    def say(self, notice: Notice, comment: int | None = None) -> int | None:
+        """Make labels, the one comment, and open or closed, what `notice` says; return the comment's id.
 
         `comment` is the id that an earlier call returned; without it noface's comment is looked for first.
         """

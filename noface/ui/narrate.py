@@ -230,7 +230,9 @@ def what_failed(data: Mapping[str, object]) -> str:
     """
     kind = FailureKind.__members__.get(str(data.get("outcome")))
     message = str(data.get("message") or "")
-    prefix = next((prefix for prefix in (kind.info.said_by if kind else ()) if message.startswith(prefix)), "")
+    prefix = next(
+        (prefix for prefix in (kind.info.redundant_prefixes if kind else ()) if message.startswith(prefix)), ""
+    )
     message = message.removeprefix(prefix)
     gate, location = data.get("gate"), str(data.get("location") or "")
     if location or data.get("tests"):  # the place says more than the gate's name

@@ -40,7 +40,7 @@ def fits(cls, entry):
 def test_every_kind_has_every_field(kind):
     entry = table("kinds")[kind.value]
     fits(KindInfo, entry)
-    optional = {"names_tests", "gate", "said_by", "instruction_by_gate", "cut_off"}
+    optional = {"names_tests", "gate", "redundant_prefixes", "instruction_by_gate", "cut_off"}
     assert entry.keys() | optional == {field.name for field in fields(KindInfo)}
     assert kind.category.external == bool(kind.info.cut_off)
     told = {name for name, value in entry.items() if value == ""}

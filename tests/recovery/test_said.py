@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from noface.model.request import Failing, PersonRequest
-from noface.recovery.said import CALM_S, GONE, PartState, Pull, Standing, Worked, comment_for, digest, due_at
+from noface.recovery.said import CALM_S, GONE, PartState, Pull, Standing, Worked, digest, due_at, notice_of
 
 BEGAN = 1_795_384_800.0  # 2026-11-22 22:00 UTC
 FIRST = Worked(1, "small", BEGAN, "TEST_FAILURE")
@@ -21,7 +21,7 @@ QUESTION = PersonRequest(
 
 
 def said(clean=lambda text: text, **values):
-    return comment_for(Standing(issue_id="7", **values), clean)
+    return notice_of(Standing(issue_id="7", **values), clean)
 
 
 def test_a_running_issue_names_the_attempt_the_model_and_since_when():
@@ -91,7 +91,7 @@ def test_an_issue_that_went_away_is_noface_s_no_more_unless_it_has_landed(status
 def test_what_a_part_asks_is_asked_at_the_issue_that_was_divided():
     parts = (PartState("7.1", "The form", "merged"), PartState("7.2", "The key", "blocked", 1, QUESTION))
     standing = Standing(issue_id="7", status="epic", parts=parts)
-    text = comment_for(standing, str).text
+    text = notice_of(standing, str).text
     assert standing.state == "blocked"
     assert "Part `7.2`, The key" in text
     assert "> What do the workers" in text
@@ -132,7 +132,7 @@ def test_what_another_machine_has_claimed_is_that_machines_to_tell():
 def test_an_issue_that_was_closed_is_not_told_as_left_while_its_pull_request_may_be_merged(state, gone):
     standing = Standing(issue_id="7", status="blocked", present=False, pull=Pull(12, "", "", state))
     assert standing.state == gone
-    text = comment_for(standing, str).text
+    text = notice_of(standing, str).text
     assert ("lands if #12 is merged" in text, "works on this no more" in text) == (gone != GONE, gone == GONE)
 
 
@@ -140,7 +140,7 @@ def test_why_words_were_not_acted_on_is_told_to_who_wrote_them_once_for_each():
     refused = Standing(
         issue_id="7", status="merged", not_heard="ann wrote /noface retry, but", not_heard_of="ann", heard=9
     )
-    said_ = comment_for(refused, str)
+    said_ = notice_of(refused, str)
     assert said_.text.startswith("**Not done:** ann wrote /noface retry, but")
     assert (said_.to, said_.asks) == (("ann",), ":9")
-    assert comment_for(Standing(issue_id="7", status="merged"), str).asks == ""
+    assert notice_of(Standing(issue_id="7", status="merged"), str).asks == ""

@@ -165,7 +165,7 @@ def test_of_work_that_may_not_land_the_files_that_its_failure_names_are_taken_ou
     found = start_of((failed,))
     assert (found.commit, found.without) == (("c1", without) if without else (None, ()))
     assert (found.holds, found.origin) == ((1, Origin.BEST) if without else (0, Origin.MAIN))
-    assert all(path in found.told for path in without or ())
+    assert all(path in found.message for path in without or ())
 
 
 def test_what_a_person_has_allowed_since_and_what_a_worker_only_speaks_of_stays():
@@ -235,7 +235,7 @@ def test_attempts_before_a_breakdown_or_a_person_s_commits_do_not_count():
 def test_every_reason_has_an_entry_and_says_of_which_attempt_it_speaks():
     assert list(table("starts")) == [reason.value for reason in StartReason]
     for reason in StartReason:
-        told = StartPoint(reason, 7).told
+        told = StartPoint(reason, 7).message
         assert told.endswith(".")
         of_none = (StartReason.NOTHING_YET, StartReason.BY_PERSON, StartReason.OF_WHOLE)
         assert ("attempt 7" in told.lower()) == (reason not in of_none)

@@ -10,7 +10,7 @@ from noface.errors import ForgeAwayError, UsageError
 from noface.forge.location import located
 from noface.forge.opened import opened
 from noface.model.issue import Issue
-from noface.model.publication import ACCOUNT, Heard, Said
+from noface.model.publication import ACCOUNT, Heard, Notice
 from noface.trackers.github.comments import EARLIER_CHARS_MAX, MARKER, heard_of, own_of
 from noface.trackers.github.tracker import GithubTracker
 
@@ -425,7 +425,7 @@ def test_sub_issues_and_blockers_set_on_github_are_dependencies(tracker, ann, gi
 
 
 def said(number, state, text="", **more):
-    return Said(str(number), state, text, **more)
+    return Notice(str(number), state, text, **more)
 
 
 def labels(repo, number):
@@ -756,7 +756,7 @@ def entries(repo, number):
 def test_a_comment_is_read_without_quotations_and_hidden_parts(body, text, command, addressed):
     expected = None if text is None else Heard("1", 5, "ann", text, command, "u", addressed)
     said = ("**It asks.** Which port\n> Which port is it to be?",)
-    assert heard_of("1", 5, "ann", body, "u", login="noface[bot]", said=said) == expected
+    assert heard_of("1", 5, "ann", body, "u", login="noface[bot]", own_texts=said) == expected
 
 
 # Adding

@@ -30,7 +30,7 @@ from noface.recovery.requests import (
     rounds_request,
     taken_pull_request,
 )
-from noface.recovery.said import comment_for
+from noface.recovery.said import notice_of
 from noface.store.overview import Overview
 from noface.store.publications import Publications
 from noface.ui.blocked import blocked_document, waiting_of
@@ -238,7 +238,7 @@ def pages_of(story, issue):
 
 def comment(story, issue):
     standings = Publications(story.database).standings(0.0)
-    yield from comment_for(next(each for each in standings if each.issue_id == issue), nobody_cleans).text.splitlines()
+    yield from notice_of(next(each for each in standings if each.issue_id == issue), nobody_cleans).text.splitlines()
 
 
 STORIES = {"night": night, "parts": parts, "requests": requests}

@@ -120,12 +120,19 @@ def mention(login: str) -> str:
 
 
 def heard_of(
-    issue_id: str, own_id: int, author: str, body: str, url: str = "", *, login: str = "", said: Collection[str] = ()
+    issue_id: str,
+    own_id: int,
+    author: str,
+    body: str,
+    url: str = "",
+    *,
+    login: str = "",
+    own_texts: Collection[str] = (),
 ) -> Heard | None:
     """Read a comment: quotations and hidden parts are left out; None if nothing is left of it.
 
-    `login` is noface's own, `said` the texts of its comments: who quotes one of their lines answers them, unless they
-    speak to somebody else. What begins with another program's command is for that program.
+    `login` is noface's own, `own_texts` the texts of its comments: who quotes one of their lines answers them, unless
+    they speak to somebody else. What begins with another program's command is for that program.
     """
     lines: list[str] = []
     quoted: list[str] = []
@@ -143,7 +150,7 @@ def heard_of(
     word = _WORD.match(rest) if begins else None
     command = word[1].lower() if word else ""
     text = (rest[word.end() :] if word else rest).strip()
-    addressed = bool(begins) or _mentions(kept, login) or (_quotes(quoted, said) and not _ANYBODY.search(kept))
+    addressed = bool(begins) or _mentions(kept, login) or (_quotes(quoted, own_texts) and not _ANYBODY.search(kept))
     return Heard(issue_id, own_id, author, text[:HEARD_CHARS_MAX], command, url, addressed)
 
 

@@ -16,7 +16,7 @@ from noface.data.trackers import ANY
 from noface.forge import parse
 from noface.forge.github import show_eyes
 from noface.forge.rest import MISSING, Client, RefusedError
-from noface.model.publication import ACCOUNT, APPROVED, Heard, Said
+from noface.model.publication import ACCOUNT, APPROVED, Heard, Notice
 from noface.trackers.github.comments import (
     MARKER,
     Own,
@@ -46,21 +46,21 @@ _APPROVES = ("0e8a16", "says yes to what noface asks")
 _INVALID = 422
 
 
-def say(refresh: Refresh, said: Said, comment: int | None) -> int | None:
+def say(refresh: Refresh, notice: Notice, comment: int | None) -> int | None:
     """Carry out what is said of an issue that is there; return the comment's id. Raises ForgeError.
 
     The copy and `sync` know which of noface's labels the issue has and whether it is open, and are kept up to date.
     """
-    number, copy = int(said.issue_id), refresh.copy
+    number, copy = int(notice.issue_id), refresh.copy
     talk = _Talk(refresh, number)
     if copy.gone.get(number) == BECAME_DISCUSSION:  # nobody can comment it any more
         talk.leave()
         return comment
-    talk.label(said.state)
-    if said.text:
-        comment = talk.comment(said, comment)
+    talk.label(notice.state)
+    if notice.text:
+        comment = talk.comment(notice, comment)
     known = copy.issues.get(number)
-    if said.closes and refresh.settings.close and (known is None or known.open):
+    if notice.closes and refresh.settings.close and (known is None or known.open):
         talk.close()
         if known is not None:
             copy.issues[number] = replace(known, open=False)
@@ -117,19 +117,19 @@ class _Talk:
                 raise
         self._sync.labels = (*self._sync.labels, name)
 
-    def comment(self, said: Said, known: int | None) -> int | None:
+    def comment(self, notice: Notice, known: int | None) -> int | None:
         """Have noface's comment say it; return its id. One that a person deleted is written anew.
 
         Where it asks what was not asked before, a new comment says it, and the earlier ones lead there.
         """
-        text, asks = self._addressed(said), asks_key(said.asks)
+        text, asks = self._addressed(notice), asks_key(notice.asks)
         digest = hashlib.sha256(f"{asks}\n{text}".encode("utf-8", "replace")).hexdigest()[:16]
         if known is not None and self._sync.said.get(self._number) == f"{known} {digest}":
             return known
         own = self._read(known) if known is not None else None
         others = self._own_comments() if own is None or own.moved or (asks and own.asks != asks) else []
         own = next((each for each in reversed(others) if not each.moved), own)
-        if said.state == GONE and own is not None and own.clone not in ("", self._sync.clone):
+        if notice.state == GONE and own is not None and own.clone not in ("", self._sync.clone):
             return own.id  # another clone has the issue by now, and it knows what became of it
         if own is not None and own.id == known and not own.clone:
             own = replace(own, clone=self._sync.clone)  # an earlier noface of this clone wrote it
@@ -149,21 +149,21 @@ class _Talk:
             self._sync.said[self._number] = f"{written} {digest}"
         return written
 
-    def _addressed(self, said: Said) -> str:
+    def _addressed(self, notice: Notice) -> str:
         """Return the text with the name of noface's account, and, if it asks, who is to read it.
 
         That is whom it is for, else who is to be told, else whoever the issue is from.
         """
-        text, login, copy = said.text, "", self._refresh.copy
+        text, login, copy = notice.text, "", self._refresh.copy
         issue, taken = copy.issues.get(self._number), copy.taken.get(self._number)
         author = taken.by if taken is not None else issue.author if issue is not None else ""
-        mentioned = said.to or self._refresh.settings.notify or (author,)
-        if ACCOUNT in text or said.asks:
+        mentioned = notice.to or self._refresh.settings.notify or (author,)
+        if ACCOUNT in text or notice.asks:
             login = self._refresh.whoami()
             text = text.replace(ACCOUNT, f"`{mention(login.removesuffix('[bot]'))}`")
         names = (
             [mention(each) for each in mentioned if each.lower().removeprefix("@") != login.lower()]
-            if said.asks
+            if notice.asks
             else []
         )
         people = " ".join(dict.fromkeys(filter(None, names)))
@@ -225,7 +225,7 @@ def hear(refresh: Refresh, issue_ids: Collection[str], after: Mapping[str, int])
             own_id, author, body = parse.number(entry, "id"), _author(entry), parse.text(entry, "body")
             if own_id <= newest or body.startswith(MARKER):
                 continue
-            heard = heard_of(issue_id, own_id, author, body, parse.text(entry, "html_url"), login=login, said=own)
+            heard = heard_of(issue_id, own_id, author, body, parse.text(entry, "html_url"), login=login, own_texts=own)
             if heard is None or not (heard.addressed or refresh.settings.answers == ANY):
                 continue
             if not refresh.trusts(author):

@@ -16,7 +16,7 @@ from noface.data.trackers import TrackerSettings
 from noface.errors import DiskFullError, ForgeError, NofaceError, UsageError
 from noface.model.backlog import number_of
 from noface.model.issue import Backlog, Issue, IssueFault
-from noface.model.publication import Heard, Said
+from noface.model.publication import Heard, Notice
 from noface.process.clock import Clock
 from noface.trackers.accept_forms import refused_accept, taken_accept
 from noface.trackers.github.backlog import Readings, backlog_of
@@ -109,9 +109,9 @@ class GithubTracker:
             changed = self._save(before)
         return changed
 
-    def say(self, said: Said, comment: int | None = None) -> int | None:
+    def say(self, notice: Notice, comment: int | None = None) -> int | None:
         """Make the issue on GitHub say it; see RemoteTracker.say. What is not there any more is passed over."""
-        if number_of(said.issue_id) is None:
+        if number_of(notice.issue_id) is None:
             return None  # a part of a divided issue, which GitHub knows nothing of
         from noface.forge.rest import MISSING, RefusedError
         from noface.trackers.github.refresh import BECAME_DISCUSSION
@@ -119,7 +119,7 @@ class GithubTracker:
 
         copy, sync = self._loaded()
         before = _standing(copy)
-        number = int(said.issue_id)
+        number = int(notice.issue_id)
         if copy.gone.get(number, BECAME_DISCUSSION) != BECAME_DISCUSSION:
             return None
         if not sync.clone:
@@ -128,9 +128,9 @@ class GithubTracker:
         try:
             refresh = self._refresh()
             # Work begins, or lands: what a person changed since the last refresh is seen before.
-            if said.state in ("running", "landing") and not refresh.read_one(number):
+            if notice.state in ("running", "landing") and not refresh.read_one(number):
                 return None
-            return say(refresh, said, comment)
+            return say(refresh, notice, comment)
         except RefusedError as error:
             if error.status not in (*MISSING, 403) or self._refresh().read_one(number):
                 raise
