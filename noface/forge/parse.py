@@ -212,14 +212,6 @@ def annotations_text(run: Object, annotations: Iterable[Object]) -> str:
     return "\n".join(part for part in parts if part)
 
 
-_STATES = {
-    "APPROVED": ReviewState.APPROVED,
-    "CHANGES_REQUESTED": ReviewState.CHANGES_REQUESTED,
-    "COMMENTED": ReviewState.COMMENTED,
-    "DISMISSED": ReviewState.DISMISSED,
-}
-
-
 def reviews(
     given: Iterable[Object], comments: Iterable[Object], plain: Iterable[Object]
 ) -> Iterator[tuple[PullReview, Object]]:
@@ -231,7 +223,7 @@ def reviews(
     for comment in comments:
         by_review.setdefault(number(comment, "pull_request_review_id"), []).append(comment)
     for source in given:
-        state = _STATES.get(text(source, "state"))
+        state = ReviewState.__members__.get(text(source, "state"))
         own = by_review.pop(number(source, "id"), [])
         if state is not None:
             review = _review(source, state, time_of(source, "submitted_at"))
