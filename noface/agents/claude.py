@@ -19,7 +19,7 @@ trusted. The totals of a result are those of the session, earlier runs included:
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from noface.agents.base import Agent, AgentEvent, EventKind, Invocation, RunPlace, defaults, option, resuming
 from noface.agents.claude_options import access_arguments, access_variables
@@ -142,14 +142,14 @@ class ClaudeReader(JsonReader):
         A result counts over all models, since its `usage` leaves out what Claude Code asks on the side. One that is
         ended by a signal states nothing, whatever it used: then its answers count. They have no cost.
         """
-        so_far = self._answers.sum
+        so_far = self._answers.usage(self._session)
         if self._spent is not None:
             stated = replace(self._spent, session_id=self._session)
-            return stated if so_far is None else replace(summed(stated, so_far.usage(self._session)), cost_usd=None)
+            return stated if so_far is None else replace(summed(stated, so_far), cost_usd=None)
         stated = replace(self._total(), session_id=self._session)
-        if so_far is None or stated.cost_usd or (stated.tokens or 0) >= so_far.read + so_far.written:
+        if so_far is None or stated.cost_usd or (stated.tokens or 0) >= (so_far.tokens or 0):
             return stated
-        return so_far.usage(self._session)
+        return so_far
 
     def amounts(self) -> Amounts:
         """Return the turns, and of the model that read most the context and the longest answer that it may give."""
@@ -219,17 +219,9 @@ def _usage(models: JsonRecord) -> Usage:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """Counts of tokens. `read` includes what is written into the cache and what came from it (`cached`)."""
-
-    read: int = 0
-    written: int = 0
-    cached: int = 0
-
-    def usage(self, session: str | None) -> Usage:
-        """Return these counts as a usage without a cost."""
-        return Usage(None, self.read, self.written, session, self.cached)
+_Tokens = tuple[int, int, int]
+"""Tokens read, written into the cache and from it among them; tokens written; those that came from the cache."""
+_NO_TOKENS = (0, 0, 0)
 
 
 class AnswerTokens:
@@ -243,13 +235,13 @@ class AnswerTokens:
     """
 
     def __init__(self) -> None:
-        self._sum = Tokens()
-        self._open: dict[str, tuple[Tokens, int]] = {}  # each open answer's tokens, and its characters
+        self._sum: _Tokens = _NO_TOKENS
+        self._open: dict[str, tuple[_Tokens, int]] = {}  # each open answer's tokens, and its characters
 
-    @property
-    def sum(self) -> Tokens | None:
-        """What all answers used, None before any used something."""
-        return self._sum if self._sum.read or self._sum.written else None
+    def usage(self, session: str | None) -> Usage | None:
+        """Return what all answers used, without a cost; None before any used something."""
+        read, written, cached = self._sum
+        return Usage(None, read, written, session, cached) if read or written else None
 
     def add(self, message: JsonRecord) -> None:
         """Count a line's message. One without an id or without usage tells nothing."""
@@ -257,16 +249,13 @@ class AnswerTokens:
         read = usage.total(*_READ)
         if not name or read is None:
             return
-        before, chars = self._open.pop(name, (Tokens(), 0))
+        before, chars = self._open.pop(name, (_NO_TOKENS, 0))
         chars += sum(_written_chars(part) for part in message.objects("content"))
         output = usage.whole("output_tokens") or 0
         written = output if message.flag("stop_reason") else max(output, -(-chars // _CHARS_PER_TOKEN))
-        now = Tokens(read, written, usage.whole("cache_read_input_tokens") or 0)
-        self._sum = Tokens(
-            self._sum.read + now.read - before.read,
-            self._sum.written + now.written - before.written,
-            self._sum.cached + now.cached - before.cached,
-        )
+        now = (read, written, usage.whole("cache_read_input_tokens") or 0)
+        total, read, cached = (sum_ + new - old for sum_, new, old in zip(self._sum, now, before, strict=True))
+        self._sum = (total, read, cached)
         self._open[name] = (now, chars)
         if len(self._open) > _ANSWERS_OPEN_MAX:
             del self._open[next(iter(self._open))]

@@ -232,7 +232,7 @@ class Judges:
             return tools
         if not tools.other:
             return None
-        hard, names = self._mains(judging), tuple(str(tool) for tool in tools.other)
+        hard, names = self._mains(judging), tools.other
         tree = tree_with(env.plumbing, task.tree, hard) if hard else task.tree
         # What is known of a tree holds for its own tools.
         facts = replace(self._facts, inventories=dict(self._facts.inventories), asked=set(self._facts.asked))

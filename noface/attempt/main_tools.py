@@ -20,7 +20,7 @@ from noface.integrity.asked_for import words_of
 from noface.integrity.judges import Part, part_of
 from noface.integrity.lexing import TEXT_CHARS_MAX
 from noface.integrity.tampering import is_code
-from noface.integrity.tools import OtherTool, Package, Packages, entry_points, other_tools, products, words_used
+from noface.integrity.tools import Package, Packages, entry_points, other_tools, products, words_used
 from noface.model.failure import Failure
 from noface.model.issue import Issue
 from noface.process.files import read_regular, write_atomic
@@ -36,7 +36,7 @@ Key = tuple[str, str]
 class Tools:
     """The tools that judge in other versions, and the packages that are the product's; both by what is installed."""
 
-    other: tuple[OtherTool, ...] = ()
+    other: tuple[str, ...] = ()
     product: frozenset[Key] = frozenset()
 
 
@@ -47,7 +47,7 @@ def tools_of(plumbing: Plumbing, trees: tuple[str, str], issue: Issue, main: Pac
     """
     used_on_main, used = (_words(plumbing, tree) for tree in trees)
     named = {key for key in {*main, *now} if _names(issue, key[1])}
-    other = tuple(each for each in other_tools(main, now, used_on_main, used) if (each.place, each.name) not in named)
+    other = tuple(words for key, words in other_tools(main, now, used_on_main, used).items() if key not in named)
     return Tools(other, frozenset(products(main, now, used_on_main, used) | named))
 
 

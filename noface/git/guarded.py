@@ -42,10 +42,10 @@ def _why(plumbing: Plumbing, main: str, change: FileChange, protection: Protecti
         if now is None or (old is None and change.old_mode != ABSENT):
             return PROTECTED
         grown = growth((old or b"").decode("utf-8", "replace"), now.decode("utf-8", "replace"))
-        if grown.against:
-            return grown.against
-        paths = filter(is_test_file, plumbing.with_words(main, tuple(grown.names), "*.py"))
+        if isinstance(grown, str):
+            return grown
+        paths = filter(is_test_file, plumbing.with_words(main, tuple(grown), "*.py"))
         for path, (_, oid) in plumbing.entries(main, tuple(paths)).items():
-            if names := asked_for(blobs.text(oid, _BYTES_MAX), grown.names):
+            if names := asked_for(blobs.text(oid, _BYTES_MAX), grown):
                 return f"{path} names `{min(names)}` already"
     return ""

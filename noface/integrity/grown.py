@@ -12,7 +12,6 @@ import builtins
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from noface.data import table
 from noface.integrity.strength import Body, asks_only_more, bodies
@@ -32,28 +31,20 @@ _NAME = re.compile(r"[A-Za-z_]\w*+")
 _NOTHING = Body("", "", False, (), ())
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """The names that a file gains; `against` says why it does not only grow, "" if it does."""
-
-    names: frozenset[str] = frozenset()
-    against: str = ""
-
-
 def may_be_new(path: str) -> bool:
     """True if such a file may be there that main does not have: in a folder of tests it moves no imports."""
     return is_test_file(f"{path.rpartition('/')[0]}/a.py") if "/" in path else False
 
 
-def growth(main: str, now: str) -> Growth:
-    """Return what a file of fixtures gains, and what it does beside that."""
+def growth(main: str, now: str) -> frozenset[str] | str:
+    """Return the names that a file of fixtures gains, or why it does not only grow."""
     try:
         old, new = ast.parse(main).body, ast.parse(now).body
     except _UNREADABLE:
-        return Growth(against="it cannot be parsed")
+        return "it cannot be parsed"
     imported = {*_imported(old)}
     if missing := imported - {*_imported(new)}:
-        return Growth(against=f"it no longer imports {min(missing)[-1]}")
+        return f"it no longer imports {min(missing)[-1]}"
     kept, more = [each for each in old if not _imports(each)], []
     for each in new:
         if kept and ast.dump(each) == ast.dump(kept[0]):
@@ -61,16 +52,16 @@ def growth(main: str, now: str) -> Growth:
         else:
             more.append(each)
     if kept:
-        return Growth(against=f"it changes line {kept[0].lineno} of main's")
+        return f"it changes line {kept[0].lineno} of main's"
     names = set[str]()
     taken = {*_bound(old), *dir(builtins), *table("integrity")["fixtures"]["built_in"]}
     for each in more:
         new_ones = (name for *_, name in {*_imported([each])} - imported) if _imports(each) else _bound([each])
         added = {name.partition(".")[0] for name in new_ones}
         if why := _acts(each) or next((_meets(name) for name in sorted(added) if name in taken or _is_hook(name)), ""):
-            return Growth(against=why)
+            return why
         names |= added
-    return Growth(frozenset(names))
+    return frozenset(names)
 
 
 def asked_for(text: str, names: frozenset[str]) -> frozenset[str]:

@@ -8,7 +8,6 @@ node --test and kin print it.
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from noface.diagnosis.context import context_of
 from noface.diagnosis.evidence import GateEvidence
@@ -25,23 +24,12 @@ _FILE = re.compile(r"^(?P<name>\S+\.(?:t|bats|sh|pl)) \.+ *$")
 _BAIL = re.compile(r"^Bail out!")
 
 
-@dataclass(slots=True)
-class _Points:
-    """The points of one stream, each with its indent. A parent's point comes after those of its children."""
-
-    tests: list[tuple[int, str, Outcome]] = field(default_factory=list)
-    begun: int = 0
-    at_top: int = 0
-
-    def add(self, indent: int, name: str, outcome: Outcome) -> None:
-        """Take one point; the deeper ones just before it are its children."""
-        first = len(self.tests)
-        while first > self.begun and self.tests[first - 1][0] > indent:
-            first -= 1
-            _, inner, ended = self.tests[first]
-            self.tests[first] = (indent, f"{name} > {inner}", ended)
-        self.tests.append((indent, name, outcome))
-        self.at_top += indent == 0
+def _nest(tests: list[tuple[int, str, Outcome]], begun: int, indent: int, name: str) -> None:
+    """Name a point before its children: the deeper ones just before it, since `begun`."""
+    at = len(tests) - 1
+    while at >= begun and tests[at][0] > indent:
+        tests[at] = (indent, f"{name} > {tests[at][1]}", tests[at][2])
+        at -= 1
 
 
 def read_tap_tests(lines: list[str]) -> Inventory | None:
@@ -52,20 +40,24 @@ def read_tap_tests(lines: list[str]) -> Inventory | None:
     plans = [int(plan["n"]) for line in lines if (plan := _PLAN.match(line)) and not plan["indent"]]
     if not plans and not any(_VERSION.match(line) for line in lines):
         return None
-    points, file = _Points(), ""
+    tests: list[tuple[int, str, Outcome]] = []
+    file, begun, at_top = "", 0, 0
     for line in lines:
         if header := _FILE.match(line):
-            file, points.begun = f"{header['name']}::", len(points.tests)
+            file, begun = f"{header['name']}::", len(tests)
         elif (point := _POINT.match(line)) and (point["n"] or point["name"]):
             directive = _DIRECTIVE.search(f" {point['name']}")
             left_out = directive is not None and directive["word"].lower() in {"skip", "todo"}
             name = _DIRECTIVE.sub("", f" {point['name']}").strip() or f"point {point['n']}"
             outcome = Outcome.SKIPPED if left_out else Outcome.FAILED if point["bad"] else Outcome.PASSED
-            points.add(len(point["indent"]), file + name, outcome)
-    if not points.tests:
+            indent = len(point["indent"])
+            _nest(tests, begun, indent, file + name)
+            tests.append((indent, file + name, outcome))
+            at_top += indent == 0
+    if not tests:
         return None
-    whole = sum(plans) == points.at_top and not any(_BAIL.match(line) for line in lines)
-    return inventory(((name, outcome) for _, name, outcome in points.tests), "tap", complete=whole)
+    whole = sum(plans) == at_top and not any(_BAIL.match(line) for line in lines)
+    return inventory(((name, outcome) for _, name, outcome in tests), "tap", complete=whole)
 
 
 _PASSED, _FAILED, _SKIPPED = Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED

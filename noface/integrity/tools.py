@@ -36,39 +36,24 @@ Key = tuple[str, str]
 Packages = Mapping[Key, Package]
 
 
-@dataclass(frozen=True, slots=True)
-class OtherTool:
-    """A tool that a change installs in another version than main; "" is the version of one that is not installed."""
-
-    place: str
-    name: str
-    main: str
-    now: str
-
-    def __str__(self) -> str:
-        """Say which versions, for a person."""
-        if not self.now:
-            return f"no {self.name} (main has {self.main})"
-        return f"{self.name} {self.now} ({f'main has {self.main}' if self.main else 'not on main'})"
-
-
-def other_tools(main: Packages, now: Packages, by_main: Collection[str], by_change: Collection[str]) -> list[OtherTool]:
-    """Return the tools that judge in other versions; `by_main` and `by_change` are what the product uses there.
+def other_tools(main: Packages, now: Packages, by_main: Collection[str], by_change: Collection[str]) -> dict[Key, str]:
+    """Return the tools that judge in other versions, and say which; of the product `by_main` and `by_change` are used.
 
     What main has and its product does not use stays a tool, even if the change's product now names it. What tools of
     main find by an entry point is one of them as far as it does that.
     """
     product = products(main, now, by_main, by_change)
     tools = {name for place, name in main if (place, name) not in product}
-    result = []
+    result = {}
     for key in sorted({*main, *now}):
         before, after = main.get(key), now.get(key)
         extends = after is not None and any(
             belongs_to(group, tools) for group in after.groups if before is None or group not in before.groups
         )
-        versions = tuple(side.version if side is not None else "" for side in (before, after))
-        if extends or (key not in product and versions[0] != versions[1]):
-            result.append(OtherTool(*key, *versions))
+        was, is_now = (side.version if side is not None else "" for side in (before, after))
+        if extends or (key not in product and was != is_now):
+            on_main = f"main has {was}" if was else "not on main"
+            result[key] = f"{key[1]} {is_now} ({on_main})" if is_now else f"no {key[1]} (main has {was})"
     return result
 
 

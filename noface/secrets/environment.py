@@ -20,36 +20,25 @@ Gates (and `[project] setup`) run code that an agent wrote, so they get by the s
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from noface.data import table
 from noface.model.worker_run import ModelSpec
 from noface.secrets.rules import is_secret_name
 
-
-@dataclass(frozen=True, slots=True)
-class _Lists:
-    """environment.toml, which says what its lists are for."""
-
-    never: tuple[str, ...]
-    sessions: tuple[str, ...]
-    misleading: tuple[str, ...]
-    basics: tuple[str, ...]
-    network: tuple[str, ...]
-    toolchains: tuple[str, ...]
-    forced: Mapping[str, str]
-
-    @property
-    def withheld(self) -> tuple[str, ...]:
-        """What nobody inherits unless a person names it, or not even then."""
-        return (*self.never, *self.sessions, *self.misleading)
+_WITHHELD = ("never", "sessions", "misleading")
+"""What nobody inherits unless a person names it, or not even then."""
 
 
 @cache
-def _lists() -> _Lists:
-    lists = dict(table("environment"))
-    return _Lists(forced=lists.pop("forced"), **{name: tuple(names) for name, names in lists.items()})
+def _listed(*lists: str) -> tuple[str, ...]:
+    """Return the patterns of some lists of environment.toml, which says what they are for."""
+    return tuple(pattern for name in lists for pattern in table("environment")[name])
+
+
+def _forced() -> dict[str, str]:
+    forced: dict[str, str] = table("environment")["forced"]
+    return forced
 
 
 def for_agents(given: Mapping[str, str], own: Iterable[str], model: ModelSpec) -> dict[str, str]:
@@ -60,23 +49,23 @@ def for_agents(given: Mapping[str, str], own: Iterable[str], model: ModelSpec) -
     """
     own = tuple(own)
     providers = providers_of(model.agent, model.model, {**given, **dict(model.env)})
-    passed = {name for name in given if fits(name, model.env_pass) and not fits(name, _lists().never)}
+    passed = {name for name in given if fits(name, model.env_pass) and not fits(name, _listed("never"))}
     inherited = {
         name for name in given if _for_agent(name, own) and not (is_secret_name(name) and is_anothers(name, providers))
     }
-    return {name: value for name, value in given.items() if name in passed or name in inherited} | dict(_lists().forced)
+    return {name: value for name, value in given.items() if name in passed or name in inherited} | _forced()
 
 
 def for_gates(given: Mapping[str, str], env_pass: tuple[str, ...] = ()) -> dict[str, str]:
     """Return what a gate or setup gets of noface's environment `given`; `env_pass` are patterns of further names."""
     passed = {name: value for name, value in given.items() if _for_gate(name, env_pass)}
-    return passed | dict(_lists().forced)
+    return passed | _forced()
 
 
 def kept_from_gates(given: Mapping[str, str], env_pass: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Return the names in `given` that a gate does not get, but would if `env_pass` named them."""
-    names = (name for name in given if not _for_gate(name, env_pass) and name not in _lists().forced)
-    return tuple(sorted(name for name in names if not fits(name, _lists().withheld)))
+    names = (name for name in given if not _for_gate(name, env_pass) and name not in _forced())
+    return tuple(sorted(name for name in names if not fits(name, _listed(*_WITHHELD))))
 
 
 def without_places(
@@ -104,15 +93,15 @@ def _leads_into(text: str, folders: tuple[str, ...]) -> bool:
 
 
 def _for_agent(name: str, own: tuple[str, ...]) -> bool:
-    if fits(name, _lists().withheld):
+    if fits(name, _listed(*_WITHHELD)):
         return False
-    if fits(name, own) or fits(name, _lists().basics) or fits(name, _lists().network):
+    if fits(name, own) or fits(name, _listed("basics", "network")):
         return True
-    return fits(name, _lists().toolchains) and not is_secret_name(name)
+    return fits(name, _listed("toolchains")) and not is_secret_name(name)
 
 
 def _for_gate(name: str, env_pass: tuple[str, ...]) -> bool:
-    if fits(name, _lists().never):
+    if fits(name, _listed("never")):
         return False
     return fits(name, env_pass) or _for_agent(name, ())
 

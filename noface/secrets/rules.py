@@ -27,30 +27,21 @@ class Secret:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """What names and values say, from secrets.toml."""
-
-    secret: re.Pattern[str]
-    place: re.Pattern[str]
-    setting: re.Pattern[str]
-    everybodys: frozenset[str]
-
-
 @cache
-def _names() -> _Names:
+def _named(what: str) -> re.Pattern[str]:
+    """Return what names of secrets, of places or of settings hold, from secrets.toml."""
     known = table("secrets")
-    return _Names(
-        re.compile(known["names"], re.IGNORECASE),
-        re.compile(f"(?:{'|'.join(known['places'])})$", re.IGNORECASE),
-        re.compile("|".join((*known["settings"], *known["setting_patterns"])), re.IGNORECASE),
-        frozenset(known["everybodys"]),
-    )
+    patterns = {
+        "secret": known["names"],
+        "place": f"(?:{'|'.join(known['places'])})$",
+        "setting": "|".join((*known["settings"], *known["setting_patterns"])),
+    }
+    return re.compile(patterns[what], re.IGNORECASE)
 
 
 def is_secret_name(name: str) -> bool:
     """True if a variable of this name holds a secret, as far as names tell."""
-    return _names().secret.search(name) is not None and _names().place.search(name) is None
+    return _named("secret").search(name) is not None and _named("place").search(name) is None
 
 
 def secrets_of(
@@ -67,7 +58,7 @@ def secrets_of(
         named = is_secret_name(name) and not _is_plain_number(name, value)
         _add(secrets, name, value, is_path, whole=named)
     for name, value in given:
-        setting = _names().setting.search(name) or _NUMBER.fullmatch(value) or _WORDS.fullmatch(value)
+        setting = _named("setting").search(name) or _NUMBER.fullmatch(value) or _WORDS.fullmatch(value)
         _add(secrets, name, value, is_path, whole=is_secret_name(name) or not setting)
     return tuple(secrets.values())
 
@@ -81,7 +72,7 @@ def _add(secrets: dict[str, Secret], name: str, value: str, is_path: Callable[[s
 
 def _keep(secrets: dict[str, Secret], name: str, value: str) -> None:
     # One character many times over is a placeholder, such as "xxxxxxxx".
-    if len(value) >= VALUE_CHARS_MIN and value.lower() not in _names().everybodys and len(set(value)) > 1:
+    if len(value) >= VALUE_CHARS_MIN and value.lower() not in table("secrets")["everybodys"] and len(set(value)) > 1:
         secrets.setdefault(value, Secret(name, value))
 
 

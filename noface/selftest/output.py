@@ -34,11 +34,11 @@ class ApiError:
     stderr: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class Speaker:
     """The program's two streams. `typed`: stream-json was asked for."""
 
-    typed: bool
+    def __init__(self, *, typed: bool) -> None:
+        self.typed = typed
 
     def begin(self) -> None:
         """Say that the session has begun."""

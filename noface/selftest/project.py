@@ -41,21 +41,14 @@ class SelftestProject:
     tools: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
-    """What a tool prints when it is not content, and its exit code; `green` is what it prints otherwise.
-
-    `{clue}` stands for what the worker should have written, `{guess}` for what it wrote, `{name}` for the scenario.
-    """
-
-    red: str
-    code: int = 1
-    green: str = "ok\n"
-
-
 FORMS = {
-    name: Form(**{**entry, "red": entry["red"].replace("{noise}\n", _NOISE)}) for name, entry in data("forms").items()
+    name: {"code": 1, "green": "ok\n", **entry, "red": entry["red"].replace("{noise}\n", _NOISE)}
+    for name, entry in data("forms").items()
 }
+"""What tools print when they are not content (`red`), their exit code then, and what they print else (`green`).
+
+`{clue}` stands for what the worker should have written, `{guess}` for what it wrote, `{name}` for the scenario.
+"""
 
 
 def make(
@@ -175,14 +168,14 @@ def _write_gate(folder: Path, scenario: Scenario, world: World) -> None:
             wanted.write_text(f"{world.wanted(scenario, step)[0]}\n")
         (folder / f"{number}.label").write_text(step.label)
         (folder / f"{number}.red").write_text(_complaint(step, scenario, world).replace("{name}", name))
-        (folder / f"{number}.code").write_text(str(FORMS[step.form].code))
+        (folder / f"{number}.code").write_text(str(FORMS[step.form]["code"]))
         if step.by is By.PATIENCE:
             (folder / f"{number}.patience").write_text("0")
-    (folder / "green").write_text(FORMS[scenario.steps[0].form].green.replace("{name}", name))
+    (folder / "green").write_text(FORMS[scenario.steps[0].form]["green"].replace("{name}", name))
 
 
 def _complaint(step: Step, scenario: Scenario, world: World) -> str:
-    red = FORMS[step.form].red
+    red: str = FORMS[step.form]["red"]
     if not step.visible:
         return red.replace("{clue}", _HIDDEN)
     return world.filled(scenario.id, red.replace("{clue}", world.secret(scenario.id, step.label)))

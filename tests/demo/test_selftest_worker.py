@@ -273,8 +273,8 @@ def test_the_gate_of_a_scenario_is_read_as_the_kind_it_stands_for(scenario, proj
 @cases("name", sorted(FORMS))
 def test_a_green_gate_tells_of_tests_where_its_red_one_did(name):
     form = FORMS[name]
-    red = classify(GateEvidence("pytest x", form.code, form.red, ""))
-    green = classify(GateEvidence("pytest x", 0, form.green, ""))
+    red = classify(GateEvidence("pytest x", form["code"], form["red"], ""))
+    green = classify(GateEvidence("pytest x", 0, form["green"], ""))
     assert green.kind is None
     assert not red.tests_run or green.tests_run
 

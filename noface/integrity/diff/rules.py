@@ -4,7 +4,7 @@ Each rule has a name and gives the lines that decided. Several may hold at once;
 itself, what is broken, what is too big, what is no work.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from noface.integrity.build_output import generated, is_generated, new_folders
@@ -17,11 +17,13 @@ from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
 from noface.model.patch import changed_lines, decoded
 from noface.model.patterns import matches_any
+from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind
 
 REWRITTEN = "tests-rewritten"
 """The rule of tests that ask for less as text, and may be as many when they run."""
 _SHOWN_MAX = 10
+_NAME_CHARS_MAX = 1_000
 _LINES_MAX = 30
 _SEVERAL = 2
 _GRAVITY = (
@@ -141,7 +143,7 @@ def _repository(diff: Diff) -> Failure | None:
     return _failure(
         FailureKind.BOUNDARY_VIOLATION,
         "embedded-repository",
-        f"made a git repository of {_listed(list(folders))}: git runs what the `config` of such a folder names for"
+        f"made a git repository of {_listed(folders)}: git runs what the `config` of such a folder names for"
         " whoever enters it; make it in a temporary folder where it is needed, or name it in the issue's `may_change`",
         folders[:_SHOWN_MAX],
         ",".join(folders),
@@ -276,7 +278,7 @@ def _only_generated(diff: Diff) -> Failure | None:
     named = diff.accepted or diff.made_asked or any(matches_any(path, diff.paths) for path in paths)
     if not paths or named or not all(map(is_generated, paths)):
         return None
-    message = f"only generated files were changed: {_listed(list(map(decoded, paths)))}; {_ASK_FOR_IT}"
+    message = f"only generated files were changed: {_listed(map(decoded, paths))}; {_ASK_FOR_IT}"
     return _failure(FailureKind.NO_DIFF, "only-generated", message, tuple(map(decoded, paths[:_SHOWN_MAX])), "")
 
 
@@ -284,9 +286,8 @@ def _size(change: FileChange) -> int:
     return (change.added or 0) + (change.deleted or 0)
 
 
-def _listed(items: list[str]) -> str:
-    more = len(items) - _SHOWN_MAX
-    return ", ".join(items[:_SHOWN_MAX]) + (f" and {more} more" if more > 0 else "")
+def _listed(items: Iterable[str]) -> str:
+    return some((*items,), _SHOWN_MAX, _NAME_CHARS_MAX)
 
 
 def _failure(
