@@ -33,10 +33,10 @@ def locate(start: Path) -> RepositoryFolders:
     for folder in (start, *start.parents):
         git_dir = folder / ".git"
         if git_dir.is_dir():
-            return RepositoryFolders(folder, _common(git_dir))
+            return RepositoryFolders(folder, common_dir_of(git_dir))
         if git_dir.is_file():
             pointer = git_dir.read_text().removeprefix("gitdir:").strip()
-            return RepositoryFolders(folder, _common((folder / pointer).resolve()))
+            return RepositoryFolders(folder, common_dir_of((folder / pointer).resolve()))
     raise nothing_around(start)
 
 
@@ -47,7 +47,8 @@ def nothing_around(start: Path) -> UsageError:
     )
 
 
-def _common(git_dir: Path) -> Path:
+def common_dir_of(git_dir: Path) -> Path:
+    """Return the git dir that all working trees share, of one of them or its own."""
     try:
         pointer = (git_dir / "commondir").read_text().strip()
     except OSError:

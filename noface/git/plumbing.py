@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from noface.errors import GitError, RefLockedError, SigningError, UsageError
+from noface.git import ref_files
 from noface.git.command import Git, failed
 from noface.git.objects import NewHistory, ObjectReader, TreeDiff, parse_diff, parse_history
 from noface.git.private_git_dir import make_private_git_dir
@@ -364,6 +365,9 @@ class Plumbing:
 
     def references(self, prefix: str) -> dict[str, str]:
         """Return the refs below `prefix` with the objects they name."""
+        refs = ref_files.references(self.repository.common_dir, prefix)
+        if refs is not None:
+            return refs
         text = self.git.ask("for-each-ref", "--format=%(refname) %(objectname)", prefix)
         return dict(line.split(" ", 1) for line in text.splitlines())
 

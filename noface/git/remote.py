@@ -29,7 +29,7 @@ from noface.errors import RemoteError, UsageError
 from noface.git.command import Git, Output, end_process
 from noface.git.refs import FETCHED, HEADS, Vet, unseen
 from noface.git.remote_causes import RemoteCause, RemoteReason, reason_of, server_words, without_credentials
-from noface.git.repository import Repository
+from noface.git.repository import Repository, settings_of
 
 LOOK_SECONDS_MAX = 30.0
 """How long a remote may take to say what it holds."""
@@ -116,8 +116,11 @@ def choose_remote(wanted: str, remotes: Sequence[str], upstream: str) -> str | N
 def find_remote(repository: Repository, wanted: str = "", token: Token | None = None) -> "Remote | None":
     """Return the remote of a repository, None if it has none. Nothing is connected to. Raises as choose_remote."""
     git = Git.user(str(repository.root))
-    config = _config(git)
-    remotes = tuple(git.run("remote").text.split())
+    config = settings_of(git)
+    # Remotes of an old form are files in folders of those names, which git still reads.
+    folders = (repository.common_dir / name for name in ("remotes", "branches"))
+    there = any(key.startswith("remote.") for key in config) or any(any(folder.glob("*")) for folder in folders)
+    remotes = tuple(git.run("remote").text.split()) if there else ()
     branch = repository.main_name
     upstream = config.get(f"branch.{branch}.remote", "")
     name = choose_remote(wanted, remotes, upstream)
@@ -127,13 +130,6 @@ def find_remote(repository: Repository, wanted: str = "", token: Token | None = 
     url = git.run("ls-remote", "--get-url", name).text
     pushed = git.run("remote", "get-url", "--push", name).text
     return Remote(repository, name, url, tracked or repository.main, pushed or url, token)
-
-
-def _config(git: Git) -> dict[str, str]:
-    """Return the repository's settings of branches, the last of each."""
-    output = git.run("config", "-z", "--get-regexp", r"^branch\.")
-    pairs = (entry.partition("\n") for entry in output.parts)
-    return {key: value for key, _, value in pairs}
 
 
 class Remote:

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from noface.errors import UsageError
 from noface.git.command import Git, Identity
 from noface.git.locate import nothing_around
+from noface.git.ref_files import references
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +93,38 @@ def discover(start: Path, main: str = "") -> Repository:
     if top.code != 0:
         raise UsageError(f"{start} is inside the .git folder.", "Change to the repository's working tree.")
     root = Path(top.text)
-    check_complete(git)
+    settings = settings_of(git)
+    check_complete(settings)
     check_refs(Path(common))
     return Repository(
         root=root,
         common_dir=Path(common),
-        main=main_ref(git, main),
-        identity=identity(git),
+        main=main_ref(git, main, Path(common)),
+        identity=identity(settings),
         object_format=object_format,
         shallow=shallow == "true",
-        excludes=excludes(git, root, Path(common)),
-        hooks=hooks_in_tree(git, root),
+        excludes=excludes(settings, root, Path(common)),
+        hooks=hooks_in_tree(settings, root),
         any_case=any_case(Path(common)),
-        origin=without_login(git.run("config", "--get", "remote.origin.url").text),
+        origin=without_login(settings.get("remote.origin.url", "")),
     )
+
+
+def settings_of(git: Git) -> dict[str, str]:
+    """Return the settings that git would read, the last of each; section and name are in lower case.
+
+    Those that noface names itself on the command line are left out.
+    """
+    return {key: value for _, key, value in _settings(git)}
+
+
+def _settings(git: Git) -> Iterator[tuple[str, str, str]]:
+    """Yield file, key and value of each setting."""
+    fields = git.run("config", "--list", "--show-origin", "-z").text.split("\0")
+    for origin, setting in zip(fields[::2], fields[1::2], strict=False):
+        key, _, value = setting.partition("\n")
+        if origin.startswith("file:"):
+            yield origin.removeprefix("file:"), key, value
 
 
 def without_login(address: str) -> str:
@@ -165,17 +185,17 @@ def check_refs(common: Path) -> None:
                     )
 
 
-def check_complete(git: Git) -> None:
+def check_complete(settings: Mapping[str, str]) -> None:
     """Raise UsageError if objects are missing that git would fetch when needed."""
-    promised = git.run("config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$")
-    if promised.code == 0 and any(not line.endswith(" false") for line in promised.text.splitlines()):
+    promised = re.compile(r"extensions\.partialclone|remote\..*\.promisor", re.DOTALL)
+    if any(promised.fullmatch(key) and value != "false" for key, value in settings.items()):
         raise UsageError(
             "This is a partial clone: objects are missing, and noface fetches none one by one.",
             "Make a full clone: `git clone --no-filter <url>`.",
         )
 
 
-def main_ref(git: Git, wanted: str) -> str:
+def main_ref(git: Git, wanted: str, common: Path) -> str:
     """Return the full ref of main: the branch `wanted`, or the one checked out. Raises UsageError if it is none."""
     ref = f"refs/heads/{wanted}" if wanted else _checked_out(git)
     if ref.startswith(f"{_SCRATCH}/"):
@@ -183,12 +203,12 @@ def main_ref(git: Git, wanted: str) -> str:
             f"{ref.removeprefix('refs/heads/')} is one of noface's scratch branches.",
             "Check out your main branch, or name it: `noface config set project.main NAME`.",
         )
-    if git.run("show-ref", "--verify", "--quiet", _SCRATCH).code == 0:
+    if _is_there(git, common, _SCRATCH):
         raise UsageError(
             "There is a branch called noface, so git cannot make the scratch branches noface/<issue>.",
             "Rename it: `git branch -m noface NEW-NAME`.",
         )
-    if git.run("show-ref", "--verify", "--quiet", ref).code == 0:
+    if _is_there(git, common, ref):
         return ref
     if not wanted:
         raise UsageError("The repository has no commit yet.", "Commit something first: `git commit`.")
@@ -198,6 +218,11 @@ def main_ref(git: Git, wanted: str) -> str:
         f"[project] main = {wanted!r}, but there is no such branch with a commit.",
         f"Branches here: {branches or 'none'}. Set it with `noface config set project.main NAME`.",
     )
+
+
+def _is_there(git: Git, common: Path, ref: str) -> bool:
+    refs = references(common, ref)
+    return git.run("show-ref", "--verify", "--quiet", ref).code == 0 if refs is None else ref in refs
 
 
 def _checked_out(git: Git) -> str:
@@ -210,19 +235,21 @@ def _checked_out(git: Git) -> str:
     return head.text
 
 
-def identity(git: Git) -> Identity:
+def identity(settings: Mapping[str, str]) -> Identity:
     """Return who commits are by: the person, or noface if git would not accept what they are called."""
-    name, email = git.run("config", "--get", "user.name").text, git.run("config", "--get", "user.email").text
+    name, email = settings.get("user.name", ""), settings.get("user.email", "")
     return Identity(name, email) if re.search(r"\w", name) and email else Identity()
 
 
-def excludes(git: Git, root: Path, common: Path) -> str:
+def excludes(settings: Mapping[str, str], root: Path, common: Path) -> str:
     """Return the user's own ignore rules that stand outside the tree: an agent's debris is theirs, too.
 
     As in git, a rule of the repository's overrides one of the person's: the last that matches decides.
     """
-    configured = git.run("config", "--path", "--get", "core.excludesFile").text
-    files = [Path(configured or "~/.config/git/ignore").expanduser(), common / "info" / "exclude"]
+    files = [
+        Path(settings.get("core.excludesfile") or "~/.config/git/ignore").expanduser(),
+        common / "info" / "exclude",
+    ]
     texts = []
     for file in files:
         try:
@@ -232,13 +259,12 @@ def excludes(git: Git, root: Path, common: Path) -> str:
     return "\n".join(texts)
 
 
-def hooks_in_tree(git: Git, root: Path) -> str:
+def hooks_in_tree(settings: Mapping[str, str], root: Path) -> str:
     """Return the folder of the person's hooks, relative to `root`; "" if they lie outside the working tree."""
-    paths = git.run("config", "--path", "-z", "--get-all", "core.hooksPath").parts
-    values = [path for path in paths if path != os.devnull]  # that one is noface's own
-    if not values:
+    configured = settings.get("core.hookspath", "")
+    if not configured:
         return ""
-    folder = os.path.relpath(os.path.normpath(root / values[-1]), root)
+    folder = os.path.relpath(os.path.normpath(root / Path(configured).expanduser()), root)
     return "" if folder.startswith("..") or folder == "." or folder.split("/")[0] == ".git" else folder
 
 
@@ -248,7 +274,6 @@ def any_case(git_dir: Path) -> bool:
     return (git_dir / "head").exists()
 
 
-_FIELDS = 2
 _NO_COMMANDS = ("branch.", "color.", "http.", "remote.", "submodule.", "url.", "user.")
 _SCRIPT_BYTES_MAX = 64 * 1024
 _HOOKS_MAX = 100
@@ -270,12 +295,8 @@ def person_names(repository: Repository) -> PersonNames:
     """Return what the person's configuration and hooks name. What cannot be read names nothing."""
     root, paths, texts = repository.root, [], []
     hooks = repository.common_dir / "hooks"
-    fields = Git.user(str(root)).run("config", "--list", "--show-origin", "-z").text.split("\0")
-    for origin, setting in zip(fields[::_FIELDS], fields[1::_FIELDS], strict=False):
-        if not origin.startswith("file:"):
-            continue  # a -c of noface's own
-        file = root / origin.removeprefix("file:")
-        key, _, value = setting.partition("\n")
+    for origin, key, value in _settings(Git.user(str(root))):
+        file = root / origin
         paths.append(file)
         if key == "core.hookspath":
             hooks = root / Path(value).expanduser()

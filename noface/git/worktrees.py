@@ -1,6 +1,7 @@
 """Finds where main is checked out, what a person has under way there, and what of theirs is in a landing's way."""
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,8 +9,13 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from noface.git.command import Git
+from noface.git.locate import common_dir_of
+from noface.git.ref_files import head
 from noface.git.repository import Repository
-from noface.process.files import kind_at
+from noface.process.files import kind_at, read_regular
+
+_CONFIG_BYTES_MAX = 1 << 20
+_GIT_DECIDES = re.compile(rb"(?im)^[ \t]*+(?:\[include|worktreeconfig|bare(?![ \t]*+=[ \t]*+false[ \t]*+$))|\\$")
 
 _IN_PROGRESS = {
     "MERGE_HEAD": "a merge",
@@ -63,20 +69,48 @@ class Worktree:
 
 def worktrees(repository: Repository) -> tuple[Worktree, ...]:
     """List the working trees, those whose folder is gone left out."""
-    text = repository.git().ask("worktree", "list", "--porcelain", "-z")
+    listed = _in_files(repository.common_dir)
     trees = []
-    for block in text.split("\0\0"):
-        fields = dict(line.partition(" ")[::2] for line in block.split("\0") if line)
-        if "worktree" not in fields or "bare" in fields:
-            continue
-        path, branch, head = Path(fields["worktree"]), fields.get("branch"), fields.get("HEAD", "")
+    for fields in _listed_by_git(repository) if listed is None else listed:
+        path, branch, commit = Path(fields["worktree"]), fields.get("branch"), fields.get("HEAD", "")
         if path.resolve() == repository.common_dir.resolve():
-            trees.append(_main_worktree(repository, branch, head))
+            trees.append(_main_worktree(repository, branch, commit))
         elif (git_dir := git_dir_of(path)) is not None:
-            trees.append(Worktree(path, branch, git_dir, head))
+            trees.append(Worktree(path, branch, git_dir, commit))
         elif "locked" in fields:
-            trees.append(Worktree(path, branch, path, head, reachable=False))
+            trees.append(Worktree(path, branch, path, commit, reachable=False))
     return tuple(trees)
+
+
+def _listed_by_git(repository: Repository) -> list[dict[str, str]]:
+    text = repository.git().ask("worktree", "list", "--porcelain", "-z")
+    blocks = (dict(line.partition(" ")[::2] for line in block.split("\0") if line) for block in text.split("\0\0"))
+    return [fields for fields in blocks if "worktree" in fields and "bare" not in fields]
+
+
+def _in_files(common: Path) -> list[dict[str, str]] | None:
+    """Return the fields that git would list of each working tree; None if only git can tell.
+
+    It alone decides of a repository that may be bare, and of the configuration of a single working tree.
+    """
+    config = read_regular(common / "config", _CONFIG_BYTES_MAX)
+    if config is None or _GIT_DECIDES.search(config):
+        return None
+    places = {str(common.parent if common.name == ".git" else common): common}
+    for git_dir in sorted((common / "worktrees").glob("*/")):
+        pointer = (read_regular(git_dir / "gitdir", _CONFIG_BYTES_MAX) or b"").decode("utf-8", "surrogateescape")
+        if pointer and not pointer.startswith("/"):
+            return None
+        if pointer:
+            places[pointer.rstrip().removesuffix("/.git")] = git_dir
+    listed = []
+    for place, git_dir in places.items():
+        answer = head(common, git_dir)
+        if answer is None or answer == ("", ""):
+            return None
+        fields = {"worktree": place, "HEAD": answer[1], **({"branch": answer[0]} if answer[0] else {})}
+        listed.append(fields | ({"locked": ""} if os.path.lexists(git_dir / "locked") else {}))
+    return listed
 
 
 def holding(repository: Repository, ref: str) -> tuple[Worktree, ...]:
@@ -96,10 +130,11 @@ def checked_out(tree: Worktree) -> str:
 
     Raises GitError if git does not tell.
     """
-    return user_git(tree).answer("symbolic-ref", "--quiet", "HEAD", codes=(0, 1)).text
+    answer = head(common_dir_of(tree.git_dir), tree.git_dir)
+    return user_git(tree).answer("symbolic-ref", "--quiet", "HEAD", codes=(0, 1)).text if answer is None else answer[0]
 
 
-def _main_worktree(repository: Repository, branch: str | None, head: str) -> Worktree:
+def _main_worktree(repository: Repository, branch: str | None, commit: str) -> Worktree:
     """Return the working tree of a git dir that stands apart from it (a submodule's, or `--separate-git-dir`).
 
     `git worktree list` names the git dir in its place.
@@ -109,8 +144,8 @@ def _main_worktree(repository: Repository, branch: str | None, head: str) -> Wor
     for path in (repository.root, common / configured):
         git_dir = git_dir_of(path)
         if git_dir is not None and git_dir.resolve() == common:
-            return Worktree(path, branch, common, head)
-    return Worktree(common, branch, common, head, reachable=False)
+            return Worktree(path, branch, common, commit)
+    return Worktree(common, branch, common, commit, reachable=False)
 
 
 def git_dir_of(path: Path) -> Path | None:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -488,7 +489,7 @@ def test_the_persons_git_is_kept_out_while_files_move_and_stops_cleanly(tmp_path
 def test_main_that_is_checked_out_while_its_ref_is_being_locked_holds_the_landing(tmp_path):
     bench, old, new = the_bench(tmp_path)
     git(bench.path, "checkout", "-q", "-b", "other")
-    child = landing_that_pauses(tmp_path, bench, old, new, "worktree list", 2)
+    child = landing_that_pauses(tmp_path, bench, old, new, "update-ref -m", 1)
     git(bench.path, "checkout", "-q", "main")
     write(tmp_path, {"go": ""})
     assert child.communicate()[0] == "Blocked\n"
@@ -531,10 +532,10 @@ def test_commit_made_after_the_last_look_is_never_lost(tmp_path):
 def test_lock_that_another_git_lets_go_of_soon_is_waited_for(tmp_path, lock):
     bench, old, new = the_bench(tmp_path)
     (bench.path / ".git" / lock).write_text("")
-    child = landing_that_pauses(tmp_path, bench, old, new, "worktree list", 2)  # it looks a second time: it waits
-    (bench.path / ".git" / lock).unlink()
-    write(tmp_path, {"go": ""})
-    assert child.communicate()[0] == "Landed\n"
+    release = threading.Timer(0.3, (bench.path / ".git" / lock).unlink)
+    release.start()
+    assert land(bench, old, new) == Landed(new)
+    release.join()
     assert (bench.main, git(bench.path, "status", "--porcelain"), left(bench.path)) == (new, "", set())
 
 

@@ -7,7 +7,7 @@ from support.git_ground import a_bench, git, write
 from noface.attempt.protected_files import named_instructions
 from noface.git.command import Git
 from noface.git.guarded import guarded, with_files_of
-from noface.git.repository import hooks_in_tree
+from noface.git.repository import hooks_in_tree, settings_of
 from noface.model.issue import Issue
 from noface.model.protection import Protection, default_protected, protection_of
 
@@ -208,7 +208,7 @@ def test_what_main_s_instructions_lead_to_is_protected_too(tmp_path):
 def test_the_folder_of_hooks_is_found_where_it_lies_in_the_tree(tmp_path, value, folder):
     bench = a_bench(tmp_path)
     git(bench.path, "config", "core.hooksPath", value)
-    assert hooks_in_tree(Git.user(str(bench.path)), bench.path) == folder
+    assert hooks_in_tree(settings_of(Git.user(str(bench.path))), bench.path) == folder
 
 
 HOOK = '{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "touch /tmp/x"}]}]}}'

@@ -1,0 +1,195 @@
+"""Refs and working trees read from files are those that git lists, whatever a person does to them meanwhile."""
+
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+from support.git_ground import ENV, a_bench, a_repository, git
+
+from noface.git import ref_files
+from noface.git.locate import common_dir_of
+from noface.git.ref_files import head, references
+from noface.git.worktrees import _in_files, _listed_by_git, git_dir_of
+
+PREFIXES = ("refs", "refs/heads", "refs/heads/", "refs/tags", "refs/noface/issues/1", "refs/heads/main", "refs/none")
+
+
+def listed(path, prefix):
+    lines = git(path, "for-each-ref", "--format=%(refname) %(objectname)", prefix).splitlines()
+    return dict(line.split(" ", 1) for line in lines)
+
+
+def loose(path):
+    """Several loose refs: branches in folders, numbers that begin alike, an annotated tag, a name that is not ASCII."""
+    for ref in ("refs/heads/a/b/c", "refs/heads/ünï", "refs/noface/issues/1/1", "refs/noface/issues/10/1"):
+        git(path, "update-ref", ref, "HEAD")
+    git(path, "tag", "light")
+    git(path, "tag", "-a", "-m", "told", "v1")
+
+
+def packed(path):
+    loose(path)
+    git(path, "pack-refs", "--all")
+
+
+def both(path):
+    packed(path)
+    git(path, "commit", "-q", "--allow-empty", "-m", "second")
+    git(path, "update-ref", "refs/heads/a/b/c", "HEAD")
+    git(path, "update-ref", "-d", "refs/noface/issues/10/1")
+
+
+def symbolic(path):
+    packed(path)
+    git(path, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/heads/main")
+    git(path, "symbolic-ref", "refs/heads/alias", "refs/remotes/origin/HEAD")
+    git(path, "symbolic-ref", "refs/heads/dangling", "refs/heads/none")
+
+
+def broken(path):
+    loose(path)
+    heads = path / ".git" / "refs" / "heads"
+    (heads / "empty").write_text("")
+    (heads / "words").write_text("not an id\n")
+    (heads / "null").write_text("0" * 40 + "\n")
+    (heads / "main.lock").write_text("")
+    (heads / ".hidden").write_text("1" * 40 + "\n")
+    (heads / "odd name").write_text("1" * 40 + "\n")
+    (heads / "a..b").write_text("1" * 40 + "\n")
+    (heads / "gone").write_text("1" * len(git(path, "rev-parse", "HEAD")) + "\n")
+    (heads / "folder" / "in").mkdir(parents=True)
+
+
+@pytest.mark.parametrize("made", [loose, packed, both, symbolic, broken])
+@pytest.mark.parametrize("init", [(), ("--object-format=sha256",)])
+def test_refs_are_those_that_git_lists(tmp_path, made, init):
+    path = a_repository(tmp_path / "project", None, *init)
+    made(path)
+    for prefix in PREFIXES:
+        assert references(path / ".git", prefix) == listed(path, prefix)
+    assert list(references(path / ".git", "refs")) == list(listed(path, "refs"))
+
+
+def test_a_ref_that_is_packed_deleted_or_made_again_between_two_reads_is_seen(tmp_path):
+    path = a_repository(tmp_path / "project")
+    git(path, "branch", "other")
+    first = references(path / ".git", "refs/heads")
+    git(path, "pack-refs", "--all")
+    assert references(path / ".git", "refs/heads") == first
+    git(path, "branch", "-D", "other")
+    assert references(path / ".git", "refs/heads/other") == {}
+    git(path, "commit", "-q", "--allow-empty", "-m", "second")
+    git(path, "branch", "other")
+    assert references(path / ".git", "refs/heads/other") == listed(path, "refs/heads/other")
+    git(path, "gc", "-q", "--prune=now")
+    assert references(path / ".git", "refs/heads") == listed(path, "refs/heads")
+
+
+def test_no_ref_is_ever_missed_while_refs_are_packed(tmp_path):
+    path = a_repository(tmp_path / "project")
+    for number in range(20):
+        git(path, "branch", f"b{number}")
+    over = threading.Event()
+
+    def move_and_pack():
+        for _ in range(15):
+            for number in range(0, 20, 4):
+                git(path, "update-ref", f"refs/heads/b{number}", "HEAD")
+            git(path, "pack-refs", "--all")
+        over.set()
+
+    person = threading.Thread(target=move_and_pack)
+    person.start()
+    counts = set()
+    while not over.is_set():
+        counts.add(len(references(path / ".git", "refs/heads")))
+    person.join()
+    assert counts == {21}
+
+
+@pytest.mark.parametrize("link", ["refs/heads/link", "packed-refs", "refs/heads/folder"])
+def test_what_only_git_reads_is_left_to_it(tmp_path, link):
+    bench = a_bench(tmp_path)
+    common = bench.path / ".git"
+    (common / "elsewhere").mkdir()
+    (common / "elsewhere" / "packed").write_text(f"{bench.main} refs/heads/packed\n")
+    targets = {"link": common / "refs" / "heads" / "main", "packed-refs": common / "elsewhere" / "packed"}
+    (common / link).symlink_to(targets.get(link.rpartition("/")[2], common / "elsewhere"))
+    assert references(common, "refs/heads") is None
+    assert bench.plumbing.references("refs/heads") == listed(bench.path, "refs/heads")
+
+
+def test_a_reftable_is_left_to_git(tmp_path):
+    asked = ("git", "init", "-q", "-b", "main", "--ref-format=reftable", tmp_path / "project")
+    if subprocess.run(asked, env=ENV, capture_output=True, check=False).returncode != 0:
+        (tmp_path / "project" / ".git" / "reftable").mkdir(parents=True)  # a git that has none yet
+    assert references(tmp_path / "project" / ".git", "refs") is None
+    assert head(tmp_path / "project" / ".git", tmp_path / "project" / ".git") is None
+
+
+def detached(path):
+    git(path, "switch", "-q", "--detach")
+
+
+def linked(path):
+    git(path, "worktree", "add", "-q", "-b", "side", str(path.parent / "side"))
+    git(path, "worktree", "add", "-q", "--detach", str(path.parent / "apart"))
+    git(path, "worktree", "lock", str(path.parent / "apart"))
+    git(path, "pack-refs", "--all")
+
+
+def half_linked(path):
+    linked(path)
+    for name in ("side", "apart"):
+        subprocess.run(["rm", "-r", path.parent / name], check=True)
+    (path / ".git" / "worktrees" / "begun").mkdir()
+
+
+def alias(path):
+    git(path, "symbolic-ref", "refs/heads/alias", "refs/heads/main")
+    git(path, "symbolic-ref", "HEAD", "refs/heads/alias")
+
+
+def unborn(path):
+    git(path, "switch", "-q", "--orphan", "fresh")
+
+
+@pytest.mark.parametrize("made", [loose, packed, detached, linked, half_linked, alias, unborn])
+def test_working_trees_are_those_that_git_lists(tmp_path, made):
+    bench = a_bench(tmp_path)
+    made(bench.path)
+    repository = bench.plumbing.repository
+    by_git = [
+        {key: value for key, value in fields.items() if key not in ("prunable", "detached") and set(value) != {"0"}}
+        for fields in _listed_by_git(repository)
+    ]
+    by_files = [
+        {key: value for key, value in fields.items() if value or key == "locked"}
+        for fields in _in_files(repository.common_dir)
+    ]
+    assert by_files == by_git
+    for fields in by_git:
+        if (git_dir := git_dir_of(Path(fields["worktree"]))) is not None:
+            branch = git(fields["worktree"], "symbolic-ref", "-q", "HEAD", check=False)
+            assert head(common_dir_of(git_dir), git_dir)[0] == branch
+
+
+def test_a_repository_that_may_be_bare_is_left_to_git(tmp_path):
+    bench = a_bench(tmp_path)
+    for setting in ("core.bare", "extensions.worktreeConfig", "include.path"):
+        git(bench.path, "config", setting, "true")
+        assert _in_files(bench.path / ".git") is None
+        git(bench.path, "config", "--unset", setting)
+    assert _in_files(bench.path / ".git") is not None
+
+
+def test_packed_refs_are_read_once_for_each_that_is_written(tmp_path):
+    path = a_repository(tmp_path / "project")
+    packed(path)
+    references(path / ".git", "refs/tags")
+    first = ref_files._packed[str(path / ".git" / "packed-refs")][1]
+    references(path / ".git", "refs/heads")
+    assert ref_files._packed[str(path / ".git" / "packed-refs")][1] is first
+    git(path, "tag", "-d", "light")
+    assert "refs/tags/light" not in references(path / ".git", "refs/tags")
