@@ -4,7 +4,7 @@ Called while a person types: it reads the rows that are there and writes nothing
 command itself says it; `cli/complete.py` takes an error for no candidates.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -106,7 +106,7 @@ def _in_the_case_of(begun: str, name: str) -> str:
     return name.lower() if begun and begun == begun.lower() != begun.upper() else name
 
 
-def _model_facts(entry: dict[str, Any]) -> str:
+def _model_facts(entry: Mapping[str, Any]) -> str:
     parts = [str(entry[key]) for key in ("agent", "model") if entry.get(key)]
     return f"{' '.join(parts)}, tier {entry.get('tier', 1)}"
 
@@ -154,7 +154,7 @@ def _overview() -> "Overview | None":
     return Overview(read_only(path, _BUSY_SECONDS)) if path.is_file() else None
 
 
-def _tables(context: typer.Context) -> dict[str, Any]:
+def _tables(context: typer.Context) -> Mapping[str, Any]:
     """Return the tables of noface.toml; none if there is no file that can be read."""
     from noface.config.load import load_tables
     from noface.errors import NofaceError
@@ -167,5 +167,5 @@ def _tables(context: typer.Context) -> dict[str, Any]:
         return {}
 
 
-def _table(value: object) -> dict[str, Any]:
+def _table(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}

@@ -79,7 +79,7 @@ def fingerprint(location: RepositoryFolders, tables: Mapping[str, object]) -> st
     return str(getattr(import_module(module), name)(settings, location.root, location.state_dir))
 
 
-def _tables(root: Path, config: Path | None) -> dict[str, Any] | None:
+def _tables(root: Path, config: Path | None) -> Mapping[str, Any] | None:
     """Return the tables of noface.toml as far as they say where issues come from, None if a look finds that out.
 
     A file without that word is not parsed: what else is in it, or wrong with it, must not keep anyone from looking.

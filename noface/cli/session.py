@@ -1,5 +1,6 @@
 """Opens what commands that only look need: no git; nothing that writes, no pydantic unless issue files have changed."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,7 +135,7 @@ def _tracker(root: Path, state: Path, config: Path | None) -> IssueTracker:
     except ConfigError:
         if config is not None:
             raise
-        tables: dict[str, Any] = {}
+        tables: Mapping[str, Any] = {}
     else:
         tables = load.tables(load.read(path), str(path))
     settings = tracker_settings(tables)

@@ -160,7 +160,7 @@ def _readings(value: str) -> Iterator[Any]:
     yield value
 
 
-def _resolve(data: dict[str, Any], key: str, source: str, value: object) -> KeyPath:
+def _resolve(data: Mapping[str, object], key: str, source: str, value: object) -> KeyPath:
     """Return the path in `data` that `key` names for `value`; raise ConfigError if noface.toml has no such key."""
     from noface.config.problems import did_you_mean, sections
 
@@ -176,7 +176,9 @@ def _resolve(data: dict[str, Any], key: str, source: str, value: object) -> KeyP
     return path
 
 
-def _in_section(section: "SectionKeys", data: dict[str, Any], rest: list[str], key: str, value: object) -> KeyPath:
+def _in_section(
+    section: "SectionKeys", data: Mapping[str, object], rest: list[str], key: str, value: object
+) -> KeyPath:
     """Return the path in `data` of what `rest`, the end of `key`, names in `section`."""
     from noface.config.problems import Shape, did_you_mean, holds_names
 

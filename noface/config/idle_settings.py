@@ -3,8 +3,8 @@
 Only what a person has written is told; a default that does nothing is nobody's mistake.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from noface.config.presets import presets
 from noface.data import table
@@ -18,30 +18,16 @@ if TYPE_CHECKING:
     from noface.config.sections import Config, Section
 
 
-class Idle(NamedTuple):
-    """Keys of a section that do nothing where `when` holds: `why` goes on after "does nothing", `fix` is what helps."""
-
-    where: str
-    section: "Section"
-    keys: Sequence[str]
-    when: bool
-    why: str
-    fix: str
-
-
 def idle_settings(config: "Config", *, boxed: bool) -> Iterator[Finding]:
     """Yield the keys that do nothing. `boxed`: what does not say "none" runs in the sandbox that noface makes."""
+    yield from _of_recovery(config)
+    yield from _of_review(config)
     untested = not any(gate.kind == "test" and gate.hard for gate in config.gates)
-    rows = (
-        *_of_recovery(config),
-        *_of_review(config),
-        Idle(
-            "integrity", config.integrity, ("sensitivity",), untested, "without a hard test gate", 'write kind = "test"'
-        ),
-        *_of_places(config, boxed=boxed),
-        *_of_sandboxes(config, boxed=boxed),
+    yield from _idle(
+        "integrity", config.integrity, ("sensitivity",), untested, "without a hard test gate", 'write kind = "test"'
     )
-    yield from idle(rows)
+    yield from _of_places(config, boxed=boxed)
+    yield from _of_sandboxes(config, boxed=boxed)
     yield from _of_roles(config)
     yield from _of_models(config)
     yield from _limits(config)
@@ -50,56 +36,55 @@ def idle_settings(config: "Config", *, boxed: bool) -> Iterator[Finding]:
             yield Finding(f"[models.{name}]", model.resume_problem, "Take the key out.", EXIT_DONE)
 
 
-def idle(rows: Iterable[Idle]) -> Iterator[Finding]:
-    """Yield a note for each row that holds, with the keys of it that are written."""
-    for row in rows:
-        there = [key for key in row.keys if key in row.section.model_fields_set]
-        if there and row.when:
-            does = "does" if len(there) == 1 else "do"
-            yield Finding(
-                f"[{row.where}] {', '.join(there)}",
-                f"{does} nothing {row.why}",
-                f"Take it out, or {row.fix}.",
-                EXIT_DONE,
-            )
+def _idle(where: str, section: "Section", keys: Sequence[str], when: bool, why: str, fix: str) -> Iterator[Finding]:
+    """Yield a note on the keys of a section that are written, though `when` they do nothing; `fix` is what helps."""
+    there = [key for key in keys if key in section.model_fields_set]
+    if there and when:
+        does = "does" if len(there) == 1 else "do"
+        what, fix = f"{does} nothing {why}", f"Take it out, or {fix}."
+        yield Finding(f"[{where}] {', '.join(there)}", what, fix, EXIT_DONE)
 
 
 _RISKS = ("paths", "labels", "files", "lines", "confidence")
 _ASKED = ("planner", "diagnoser", "resolver", "architect")
 
 
-def _of_review(config: "Config") -> Iterator[Idle]:
+def _of_review(config: "Config") -> Iterator[Finding]:
     review, none = config.review, config.roles.reviewer is None
     name_one = "name one: [roles] reviewer"
-    yield Idle("review", review, ("when", *_RISKS, "rounds"), none, "without a reviewer", name_one)
+    yield from _idle("review", review, ("when", *_RISKS, "rounds"), none, "without a reviewer", name_one)
     other = not none and review.when is not When.RISKY
-    yield Idle("review", review, _RISKS, other, f'with when = "{review.when}"', 'write when = "risky"')
+    yield from _idle("review", review, _RISKS, other, f'with when = "{review.when}"', 'write when = "risky"')
 
 
-def _of_recovery(config: "Config") -> Iterator[Idle]:
+def _of_recovery(config: "Config") -> Iterator[Finding]:
     retry, recovery, roles = config.retry, config.recovery, config.roles
     off, on = not recovery.enabled, "write enabled = true in [recovery]"
     without = "with [recovery] enabled = false"
-    yield Idle("roles", roles, [role for role in _ASKED if getattr(roles, role)], off, without, on)
-    yield Idle(
+    yield from _idle("roles", roles, [role for role in _ASKED if getattr(roles, role)], off, without, on)
+    yield from _idle(
         "recovery", recovery, ("max_strategies", "diagnose_after", "allow_skip", "model_accept"), off, without, on
     )
-    yield Idle("retry", retry, ("reflect",), off and retry.reflect, without, on)
+    yield from _idle("retry", retry, ("reflect",), off and retry.reflect, without, on)
     diagnoser = "name one: [roles] diagnoser"
     undiagnosed = not off and roles.diagnoser is None
-    yield Idle("recovery", recovery, ("diagnose_after", "allow_skip"), undiagnosed, "without a diagnoser", diagnoser)
+    yield from _idle(
+        "recovery", recovery, ("diagnose_after", "allow_skip"), undiagnosed, "without a diagnoser", diagnoser
+    )
     unplanned = not off and roles.planner is None
-    yield Idle("recovery", recovery, ("model_accept",), unplanned, "without a planner", "name one: [roles] planner")
+    yield from _idle(
+        "recovery", recovery, ("model_accept",), unplanned, "without a planner", "name one: [roles] planner"
+    )
     never = off or not config.breakdown.enabled
     due = ("after_timeouts", "after_attempts", "files", "lines")
-    yield Idle(
+    yield from _idle(
         "breakdown", config.breakdown, due, never, "where nothing is broken down by itself", "write enabled = true"
     )
     one = "write escalation_model, or think = true"
     alone = not retry.ladder and not retry.think and retry.escalation_model in (None, retry.default_model)
-    yield Idle("retry", retry, ("escalate_after_attempts",), alone, "where no stronger model takes over", one)
+    yield from _idle("retry", retry, ("escalate_after_attempts",), alone, "where no stronger model takes over", one)
     beside = "say it in its steps: attempts, think"
-    yield Idle(
+    yield from _idle(
         "retry",
         retry,
         ("escalation_model", "escalate_after_attempts", "think"),
@@ -108,33 +93,35 @@ def _of_recovery(config: "Config") -> Iterator[Idle]:
         beside,
     )
     over = (retry.block_after or 0) > retry.max_total_attempts
-    yield Idle("retry", retry, ("block_after",), over, "above max_total_attempts", "write less")
+    yield from _idle("retry", retry, ("block_after",), over, "above max_total_attempts", "write less")
 
 
-def _of_places(config: "Config", *, boxed: bool) -> Iterator[Idle]:
+def _of_places(config: "Config", *, boxed: bool) -> Iterator[Finding]:
     project = config.project
     made = ("setup_inputs", "setup_timeout", "setup_env_pass", "setup_sandbox")
-    yield Idle("project", project, made, not project.setup.strip(), "without a setup", "write setup")
+    yield from _idle("project", project, made, not project.setup.strip(), "without a setup", "write setup")
     globs = ", ".join(path for path in project.keep if set(path) & set("*?["))
     names = f"for {globs}: it names paths, and no globs"
-    yield Idle("project", project, ("keep",), bool(globs), names, "name the folder itself, such as web/node_modules")
-    yield Idle("sandbox", config.sandbox, ("network", "show", "write", "hide"), not boxed, _UNBOXED, _HAVE_BOX)
+    yield from _idle(
+        "project", project, ("keep",), bool(globs), names, "name the folder itself, such as web/node_modules"
+    )
+    yield from _idle("sandbox", config.sandbox, ("network", "show", "write", "hide"), not boxed, _UNBOXED, _HAVE_BOX)
 
 
 _UNBOXED = "without noface's own sandbox"
 _HAVE_BOX = "see to it that the sandbox works and is on (docs/sandbox.md)"
 
 
-def _of_sandboxes(config: "Config", *, boxed: bool) -> Iterator[Idle]:
+def _of_sandboxes(config: "Config", *, boxed: bool) -> Iterator[Finding]:
     kind = config.sandbox.kind
     for name, model in config.models.items():
         out = not boxed or (model.sandbox or kind) == "none"
-        yield Idle(f"models.{name}", model, ("network",), out, _UNBOXED, _HAVE_BOX)
+        yield from _idle(f"models.{name}", model, ("network",), out, _UNBOXED, _HAVE_BOX)
     for gate in config.gates:
         where, out = f"gate {gate.name}", not boxed or (gate.sandbox or kind) == "none"
-        yield Idle(where, gate, ("network",), out, _UNBOXED, _HAVE_BOX)
+        yield from _idle(where, gate, ("network",), out, _UNBOXED, _HAVE_BOX)
         unproven = gate.kind != "test" or not gate.hard or config.run.allow_leaky_gates
-        yield Idle(
+        yield from _idle(
             where,
             gate,
             ("canary", "canary_reason"),
@@ -205,14 +192,9 @@ def remote_notes(config: "Config") -> Iterator[Finding]:
     wanted, keys = 'write kind = "github"', tuple(type(config.github).model_fields)
     for_either = f'for issues from there {wanted} in [tracker], for pull requests how = "pull-request" in [landing]'
     no_push = not (asks or landing.push)
-    yield from idle(
-        (
-            Idle("landing", landing, _OF_PULL_REQUESTS, not asks, "without pull requests", _ASK_FOR_THEM),
-            Idle(
-                "landing", landing, ("style",), asks, "beside pull requests, which have one plain commit", _MERGE_HERE
-            ),
-            Idle("landing", landing, ("lease",), no_push, _NO_PUSH, f"{_ASK_FOR_THEM} or push = true"),
-            Idle("tracker", tracker, _OF_REMOTE_TRACKERS, not elsewhere, "without issues on GitHub", wanted),
-            Idle("github", config.github, keys, not (elsewhere or asks), "without GitHub", for_either),
-        )
-    )
+    yield from _idle("landing", landing, _OF_PULL_REQUESTS, not asks, "without pull requests", _ASK_FOR_THEM)
+    plain = "beside pull requests, which have one plain commit"
+    yield from _idle("landing", landing, ("style",), asks, plain, _MERGE_HERE)
+    yield from _idle("landing", landing, ("lease",), no_push, _NO_PUSH, f"{_ASK_FOR_THEM} or push = true")
+    yield from _idle("tracker", tracker, _OF_REMOTE_TRACKERS, not elsewhere, "without issues on GitHub", wanted)
+    yield from _idle("github", config.github, keys, not (elsewhere or asks), "without GitHub", for_either)

@@ -5,6 +5,7 @@ pydantic is imported only when a text is parsed: commands that merely look for t
 
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +60,7 @@ def name_of(root: Path, explicit: Path | None) -> str:
     return find(root, explicit).name if explicit is None else str(explicit)
 
 
-def load_tables(root: Path, explicit: Path | None) -> dict[str, Any]:
+def load_tables(root: Path, explicit: Path | None) -> Mapping[str, Any]:
     """Return the raw tables of the repository's configuration. Raise ConfigError if there is none, or no TOML in it."""
     path = find(root, explicit)
     return tables(read(path), str(path))
@@ -105,7 +106,7 @@ def parse(text: str, source: str) -> "Config":
     return config
 
 
-def tables(text: str, source: str) -> dict[str, Any]:
+def tables(text: str, source: str) -> Mapping[str, Any]:
     """Return the raw tables of `text`; raise ConfigError with line and column if it is no TOML."""
     try:
         return tomllib.loads(text)

@@ -1,5 +1,6 @@
 """What prices.toml says that tokens cost on a day, and how old its prices are. Pure: the day is given."""
 
+from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
@@ -18,10 +19,9 @@ class ListPrice(NamedTuple):
 def list_price(agent: str, model: str, day: date) -> ListPrice | None:
     """Return what a model costs that an agent calls `model`, on this day; None if it is unknown."""
     prices = table("prices")
-    listed: dict[str, Any] = prices["models"]
     name = prices["aliases"].get(agent, {}).get(model, model)
     # "anthropic/claude-opus-4-5" is the same model by another way.
-    return price_on(listed.get(name) or listed.get(name.rpartition("/")[2]) or (), day)
+    return price_on(prices["models"].get(name) or prices["models"].get(name.rpartition("/")[2]) or (), day)
 
 
 def price_on(entry: Any, day: date) -> ListPrice | None:
@@ -31,7 +31,7 @@ def price_on(entry: Any, day: date) -> ListPrice | None:
     return ListPrice(price["in"], price["out"]) if price is not None else None
 
 
-def _holds(price: dict[str, Any], day: date) -> bool:
+def _holds(price: Mapping[str, date], day: date) -> bool:
     begins, ends = price.get("from", date.min), price.get("until", date.max)
     return bool(begins <= day <= ends)
 

@@ -231,7 +231,7 @@ def display_value(value: object) -> str:
 def _problem(detail: "ErrorDetails") -> Problem:
     path: KeyPath = detail["loc"]
     kind, value = detail["type"], detail["input"]
-    context: dict[str, Any] = detail.get("ctx", {})
+    context: Mapping[str, object] = detail.get("ctx", {})
     if kind == "extra_forbidden":
         return unknown_key(path)
     if kind == "missing":

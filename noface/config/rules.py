@@ -23,7 +23,7 @@ from noface.model.command_line import PLACEHOLDERS, unknown_placeholders
 from noface.model.taxonomy import FailureKind, Strategy
 
 
-def with_default_model(data: Mapping[str, Any]) -> dict[str, Any]:
+def with_default_model(data: Mapping[str, object]) -> dict[str, object]:
     """Return the tables with [retry] default_model filled in where it may be left out.
 
     Without a [retry] it is the only one of [models], or the preset; with [[retry.ladder]] it is the first rung's. A

@@ -7,7 +7,7 @@ a refusal from mere talk.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from noface.data import Patterns
 from noface.diagnosis.agent_errors import (
@@ -24,7 +24,6 @@ from noface.diagnosis.agent_errors import (
     starting_rules,
     why_lost,
 )
-from noface.diagnosis.evidence import AlsoMatched
 from noface.diagnosis.reset_times import WallClock, reset_time, retry_after
 from noface.diagnosis.text import signature_of
 from noface.model.failure import Failure
@@ -93,9 +92,7 @@ def _by_error(evidence: AgentEvidence, error: AgentError, clock: WallClock) -> A
         return _verdict(evidence, FailureKind.AGENT_CRASH, "unknown-error", line, error)
     lost = [match for match in matched if match is not winner]
     verdict = _verdict(evidence, winner.rule.kind, winner.rule.name, line, error, winner)
-    also = tuple(
-        AlsoMatched(f"{evidence.agent}-{match.rule.name}", match.text[:300], why_lost(match, winner)) for match in lost
-    )
+    also = tuple((f"{evidence.agent}-{match.rule.name}", match.text[:300], why_lost(match, winner)) for match in lost)
     transient = winner.rule.kind.category is Category.TRANSIENT
     return replace(verdict, also_matched=also, retry_at=_retry_at(error, clock) if transient else None)
 
@@ -145,20 +142,20 @@ def _amounts(evidence: AgentEvidence, error: AgentError, resource: Resource) -> 
 
 def _by_words(agent: str, last_words: str, talked: AgentVerdict | None) -> AgentVerdict:
     meaning = meaning_of(last_words)
-    words = f"; its last words: {_line(meaning.line)}" if meaning.line else ""
+    words = f"; its last words: {_line(meaning.message)}" if meaning.message else ""
     message = {
-        FailureKind.AGENT_CONFUSION: f"the worker changed nothing and asks: {_line(meaning.line)}",
-        FailureKind.AGENT_REFUSED: f"the worker refused: {_line(meaning.line)}",
+        FailureKind.AGENT_CONFUSION: f"the worker changed nothing and asks: {_line(meaning.message)}",
+        FailureKind.AGENT_REFUSED: f"the worker refused: {_line(meaning.message)}",
     }.get(meaning.kind, f"the worker changed nothing{words}")
-    lost = (AlsoMatched(talked.rule, talked.key_line, "it only says that the agent talked"),) if talked else ()
+    lost = ((talked.rule, talked.key_line, "it only says that the agent talked"),) if talked else ()
     return AgentVerdict(
         meaning.kind,
         message,
         f"{agent}-{meaning.rule}",
-        key_line=meaning.line,
-        evidence=("nothing was changed", *((meaning.line,) if meaning.line else ())),
+        key_line=meaning.message,
+        evidence=("nothing was changed", *((meaning.message,) if meaning.message else ())),
         excerpt=last_words[-_EXCERPT_MAX:],
-        signature=signature_of(meaning.kind, meaning.line, ()),
+        signature=signature_of(meaning.kind, meaning.message, ()),
         also_matched=lost,
         questions=meaning.questions,
     )
@@ -230,18 +227,11 @@ _QUESTION_CHARS_MAX = 400
 _LAST_SENTENCES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """What last words mean: a kind, the rule that found it, the sentence that decided, and what is asked."""
+def meaning_of(last_words: str) -> Failure:
+    """Return what an agent that changed nothing had to say; NO_DIFF if that tells nothing more.
 
-    kind: FailureKind
-    rule: str
-    line: str = ""
-    questions: tuple[str, ...] = ()
-
-
-def meaning_of(last_words: str) -> Meaning:
-    """Return what an agent that changed nothing had to say; NO_DIFF if that tells nothing more."""
+    The message is the sentence that decided, the rule is without the agent's name.
+    """
     report = _report(last_words)
     if report is not None:
         return report
@@ -250,21 +240,23 @@ def meaning_of(last_words: str) -> Meaning:
     sentences = [text for text in stripped if text]
     refusal = _WORDS["refuses"].search(prose.lstrip()[:_QUESTION_CHARS_MAX])
     if refusal is not None:
-        return Meaning(FailureKind.AGENT_REFUSED, "words-refuse", sentences[0] if sentences else "")
+        return Failure(FailureKind.AGENT_REFUSED, sentences[0] if sentences else "", "words-refuse")
     questions = _questions(sentences)
     late = sentences[-_LAST_SENTENCES:]
     asked = next((text for text in late if text[:_QUESTION_CHARS_MAX] in questions), "")
     questions = questions[:_QUESTIONS_MAX]
     if asked:
-        return Meaning(FailureKind.AGENT_CONFUSION, "words-ask", asked, questions)
+        return Failure(FailureKind.AGENT_CONFUSION, asked, "words-ask", questions=questions)
     request = next((text for text in late if _WORDS["asks"].search(text)), "")
     if request:
-        return Meaning(FailureKind.AGENT_CONFUSION, "words-ask", request, questions or (request[:_QUESTION_CHARS_MAX],))
+        questions = questions or (request[:_QUESTION_CHARS_MAX],)
+        return Failure(FailureKind.AGENT_CONFUSION, request, "words-ask", questions=questions)
     for name, words in (("words-blocked", _WORDS["blocked"]), ("words-unclear", _WORDS["unclear"])):
         stuck = next((text for text in sentences if words.search(text)), "")
         if stuck:
-            return Meaning(FailureKind.AGENT_CONFUSION, name, stuck, questions or (stuck[:_QUESTION_CHARS_MAX],))
-    return Meaning(FailureKind.NO_DIFF, "nothing-changed", sentences[-1] if sentences else "")
+            questions = questions or (stuck[:_QUESTION_CHARS_MAX],)
+            return Failure(FailureKind.AGENT_CONFUSION, stuck, name, questions=questions)
+    return Failure(FailureKind.NO_DIFF, sentences[-1] if sentences else "", "nothing-changed")
 
 
 def claims_done(words: str) -> bool:
@@ -284,7 +276,7 @@ def _questions(sentences: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text[:_QUESTION_CHARS_MAX] for text in asked))
 
 
-def _report(last_words: str) -> Meaning | None:
+def _report(last_words: str) -> Failure | None:
     """Return the meaning of an agent's report, a JSON object with `status: "blocked"`; None if there is none."""
     report = parsed(last_words).values if '"blocked"' in last_words else {}
     if report.get("status") != "blocked":
@@ -292,9 +284,5 @@ def _report(last_words: str) -> Meaning | None:
     given = report.get("questions")
     listed = tuple(str(item)[:_QUESTION_CHARS_MAX] for item in given) if isinstance(given, list) else ()
     message = str(report.get("message") or report.get("summary") or report.get("blocked_reason") or "blocked")
-    return Meaning(
-        FailureKind.AGENT_CONFUSION,
-        "report-blocked",
-        message[:_QUESTION_CHARS_MAX],
-        listed[:_QUESTIONS_MAX] or (message[:_QUESTION_CHARS_MAX],),
-    )
+    questions = listed[:_QUESTIONS_MAX] or (message[:_QUESTION_CHARS_MAX],)
+    return Failure(FailureKind.AGENT_CONFUSION, message[:_QUESTION_CHARS_MAX], "report-blocked", questions=questions)

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from noface.data import Patterns, table
-from noface.diagnosis.evidence import AlsoMatched
+from noface.diagnosis.evidence import Lost
 from noface.diagnosis.text import strip_codes
 from noface.model.failure import NO_ANSWER, Failure
 from noface.model.quoting import one_line
@@ -132,7 +132,7 @@ class AgentVerdict:
     evidence: tuple[str, ...] = ()
     excerpt: str = ""
     signature: str = ""
-    also_matched: tuple[AlsoMatched, ...] = ()
+    also_matched: tuple[Lost, ...] = ()
     retry_at: float | None = None
     resource: Resource | None = None
     questions: tuple[str, ...] = ()
@@ -156,7 +156,7 @@ class AgentVerdict:
             retry_at=self.retry_at,
             questions=self.questions,
             charged=not kind.category.external,
-            also_matched=tuple((also.rule, also.line, also.why) for also in self.also_matched),
+            also_matched=self.also_matched,
             resource=self.resource or "",
             usage=self.usage,
             limit=self.limit,

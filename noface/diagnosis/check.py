@@ -94,7 +94,7 @@ def check_failure(
         failing_tests=verdict.failing_tests,
         gate=check.name,
         charged=kind is not FailureKind.ENVIRONMENT or passed_on_base,
-        also_matched=tuple((also.rule, also.line, also.why) for also in verdict.also_matched),
+        also_matched=verdict.also_matched,
     )
 
 

@@ -16,22 +16,10 @@ _RUNTIME_VERSION = re.compile(r"^(python|ruby|node|php|perl|lua|pypy)[\d.]+$")
 _ECHO_LINES_MAX = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class KnownTools:
-    """The programs that data/programs.toml names: those that start others, and the kinds that gates are made of."""
-
-    wrappers: frozenset[str]
-    linters: frozenset[str]
-    differs: frozenset[str]
-    checkers: frozenset[str]
-    compilers: frozenset[str]
-    test_runners: frozenset[str]
-
-
 @cache
-def known_tools() -> KnownTools:
-    """Return what data/programs.toml says."""
-    return KnownTools(**{name: frozenset(words) for name, words in table("programs").items()})
+def known_tools(kind: str) -> frozenset[str]:
+    """Return programs of data/programs.toml: wrappers, which start others, or a kind that gates are made of."""
+    return frozenset(table("programs")[kind])
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +36,7 @@ class Context:
     @property
     def lints(self) -> bool:
         """True if the gate is a linter's, by its kind or by the programs it runs."""
-        return self.kind is GateKind.LINT or bool(self.tools & known_tools().linters)
+        return self.kind is GateKind.LINT or bool(self.tools & known_tools("linters"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +81,7 @@ def programs(command: str) -> set[str]:
                 break
             name = words[at].strip("'\"").rsplit("/", 1)[-1]
             names.add(name)
-            if name not in known_tools().wrappers and not _RUNTIME_VERSION.match(name):
+            if name not in known_tools("wrappers") and not _RUNTIME_VERSION.match(name):
                 names.update(_subcommand(name, words[at + 1 :]))
                 break
             at += 1

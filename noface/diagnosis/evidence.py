@@ -55,13 +55,8 @@ class GateEvidence:
     report: TestReport | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AlsoMatched:
-    """A rule that matched and did not decide, with its line and the reason it lost."""
-
-    rule: str
-    line: str
-    why: str
+Lost = tuple[str, str, str]
+"""A rule that matched and did not decide, its line, and the reason it lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +78,7 @@ class GateVerdict:
     excerpt: str = ""
     signature: str = ""
     evidence: tuple[str, ...] = ()
-    also_matched: tuple[AlsoMatched, ...] = ()
+    also_matched: tuple[Lost, ...] = ()
 
     @property
     def passed(self) -> bool:

@@ -15,7 +15,7 @@ from noface.diagnosis.decide import (
     read_report,
     timeout_line,
 )
-from noface.diagnosis.evidence import AlsoMatched, Counts, GateEvidence, GateVerdict, Reading, RuleMatch
+from noface.diagnosis.evidence import Counts, GateEvidence, GateVerdict, Reading, RuleMatch
 from noface.diagnosis.readers import READERS
 from noface.diagnosis.readers.counts import find_counts
 from noface.diagnosis.role import by_role, of_tools
@@ -68,7 +68,7 @@ def classify(evidence: GateEvidence, project: ProjectRules | None = None) -> Gat
 
 def _undecided(context: Context, log: Log, *, tests_ran: bool) -> GateDecision:
     """Judge silence: tests that ended without a word of failure died on the way; of other tools nothing is known."""
-    if tests_ran or context.tools & known_tools().test_runners:
+    if tests_ran or context.tools & known_tools("test_runners"):
         name, kind = "exit.no-summary", FailureKind.RUNTIME_ERROR
         return GateDecision(kind, name, RuleMatch(name, kind, Level.EXIT_CODE, len(log.lines) - 1))
     return GateDecision(FailureKind.UNKNOWN, "nothing.matched")
@@ -161,7 +161,7 @@ def _verdict(
     line = decision.finding.line if decision.finding else -1
     key = log.get(line) or (decision.finding.text if decision.finding else "")
     failing = names if decision.kind in _OF_TESTS or any(count.bad for count in counts) else ()
-    also = [AlsoMatched(f.rule, log.get(f.line)[:300], why) for f, why in decision.lost[:_ALSO_MAX]]
+    also = [(f.rule, log.get(f.line)[:300], why) for f, why in decision.lost[:_ALSO_MAX]]
     printed = [to_the_point(line.strip(), _LINE_MAX) for line in log.lines[-_LAST_READ:] if line.strip()]
     last = tuple(printed[-_LAST_SHOWN:])
     ending = f"the last that it printed: {last[-1]}" if last else "it printed nothing"

@@ -51,14 +51,14 @@ def role_of(context: Context) -> GateRole:
 
 
 def _by_command(context: Context) -> GateRole:
-    known, command = known_tools(), _BUILTIN.sub(" ; ", context.command[:_COMMAND_MAX])
+    command = _BUILTIN.sub(" ; ", context.command[:_COMMAND_MAX])
     words = _WORD.findall(command)
-    tests = bool(context.tools & known.test_runners)
-    if not tests and (context.tools & known.linters or any(_ROLE["lint"].search(word) for word in words)):
+    tests = bool(context.tools & known_tools("test_runners"))
+    if not tests and (context.tools & known_tools("linters") or any(_ROLE["lint"].search(word) for word in words)):
         return GateRole.LINT
-    if context.tools & known.differs:
+    if context.tools & known_tools("differs"):
         return GateRole.DIFFERENCE
-    if checkers := context.tools & known.checkers:
+    if checkers := context.tools & known_tools("checkers"):
         return GateRole.TEST if any(f"{name} test" in context.tools for name in checkers) else GateRole.CHECK
     named = any(_ROLE["test"].search(word) for word in words) or _ROLE["target"].search(command)
     if tests or named:
@@ -90,7 +90,7 @@ def by_role(words: list[RuleMatch], log: Log, context: Context) -> list[RuleMatc
     role = role_of(context)
     if role is GateRole.UNKNOWN:
         return words or [finding for finding in [_placed(role, log, context, formed=True)] if finding]
-    if role is GateRole.TEST and context.tools & known_tools().test_runners:
+    if role is GateRole.TEST and context.tools & known_tools("test_runners"):
         return words
     for kind in _ORDER[role]:
         if same := [finding for finding in words if finding.kind is kind]:

@@ -139,7 +139,7 @@ def _level(value: object) -> Level:
     return levels[str(value)]
 
 
-def _values(entry: Mapping[str, object], record: type, what: str) -> dict[str, Any]:
+def _values(entry: Mapping[str, object], record: type, what: str) -> Mapping[str, Any]:
     """Return an entry's values as the record's fields."""
     where = f"{what} {entry.get('name', '(without a name)')!r}"
     known = {field.name: field for field in fields(record)}
@@ -159,5 +159,5 @@ def _values(entry: Mapping[str, object], record: type, what: str) -> dict[str, A
 
 
 @cache
-def _kinds(record: type) -> dict[str, Any]:
+def _kinds(record: type) -> Mapping[str, Any]:
     return get_type_hints(record)

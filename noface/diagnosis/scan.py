@@ -12,7 +12,7 @@ from enum import Enum
 
 from noface.data import Patterns
 from noface.diagnosis.context import Context
-from noface.diagnosis.evidence import AlsoMatched, Reading, RuleMatch
+from noface.diagnosis.evidence import Lost, Reading, RuleMatch
 from noface.diagnosis.places import exception_kind, is_own_module, place_near, place_of
 from noface.diagnosis.rules import Level, LineRule, NameRule, rule_book
 from noface.diagnosis.text import Log
@@ -63,7 +63,7 @@ def rule_id(rule: ProjectRule) -> str:
     return f"{OF_PROJECT}{rule.name}"
 
 
-def scan_project(project: ProjectRules, log: Log, context: Context) -> tuple[list[RuleMatch], list[AlsoMatched]]:
+def scan_project(project: ProjectRules, log: Log, context: Context) -> tuple[list[RuleMatch], list[Lost]]:
     """Return the first match of each rule, and the rules that could not be tried.
 
     They see every line, also those that a reader has explained: the project says what its own output means.
@@ -75,7 +75,7 @@ def scan_project(project: ProjectRules, log: Log, context: Context) -> tuple[lis
                 findings.append(_project_finding(rule, match, log, context))
             case NoMatch.TOO_SLOW:
                 why = "its pattern took too long on this output; simplify it in [[gate_rules]]"
-                skipped.append(AlsoMatched(rule_id(rule), "", why))
+                skipped.append((rule_id(rule), "", why))
             case NoMatch.ABSENT:
                 pass
     return findings, skipped

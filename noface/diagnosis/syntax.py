@@ -14,6 +14,7 @@ import re
 import sys
 import tomllib
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -232,7 +233,7 @@ def _sequence(text: str) -> bool:
     return True
 
 
-def parse_toml(text: str) -> dict[str, Any]:
+def parse_toml(text: str) -> Mapping[str, Any]:
     """Parse TOML in a time that is in proportion to its length; raises TOMLDecodeError, or RecursionError."""
     long = next((match for match in _SYNTAX["dotted"].finditer(text) if match[0].count(".") > _KEY_PARTS_MAX), None)
     if long is not None:

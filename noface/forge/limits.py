@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from noface.model.json_record import JsonRecord, json_value
+
 _SECONDARY = re.compile(r"secondary rate limit|abuse detection|exceeded a secondary", re.IGNORECASE)
 _SECONDARY_S = 60.0
 WRITE_PAUSE_S = 1.0
@@ -41,11 +43,6 @@ class HttpReply:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """The answer is what was asked for, "as before" (304), or a redirect."""
-
-
-@dataclass(frozen=True, slots=True)
 class Away:
     """No answer now, for `wait_s`. `limit`: it is a limit, which more requests offend; `everywhere`: in all APIs."""
 
@@ -63,7 +60,8 @@ class Refused:
     hint: str = ""
 
 
-Verdict = Answered | Away | Refused
+Verdict = Away | Refused | None
+"""None: the answer is what was asked for, "as before" (304), or a redirect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +77,7 @@ class Request:
 def judged(reply: HttpReply, asked: Request, now: float, failures: int = 0, dice: float = 0.5) -> Verdict:
     """Return what an answer means. `failures` counts those in a row before it, `dice` is from 0 to below 1."""
     if reply.status < 400:  # noqa: PLR2004 - below are success and redirects
-        return Answered()
+        return None
     if reply.status in (403, 429):
         limit = _limit(reply, now, failures)
         if limit is not None:
@@ -94,15 +92,13 @@ def judged(reply: HttpReply, asked: Request, now: float, failures: int = 0, dice
 def judged_graphql(reply: HttpReply, asked: Request, now: float, failures: int = 0, dice: float = 0.5) -> Verdict:
     """Return what an answer of the GraphQL API means: its errors come with status 200."""
     verdict = judged(reply, asked, now, failures, dice)
-    if not isinstance(verdict, Answered):
+    if verdict is not None:
         return verdict
-    body = _object(reply)
-    listed = body.get("errors")
-    errors = [error for error in listed if isinstance(error, dict)] if isinstance(listed, list) else []
+    errors = JsonRecord.of(json_value(reply.body)).objects("errors")
     if not errors:
-        return verdict
-    messages = "; ".join(str(error.get("message", "")) for error in errors)[:_SHOWN_MAX]
-    if any(error.get("type") == "RATE_LIMITED" for error in errors):
+        return None
+    messages = "; ".join(error.text("message") for error in errors)[:_SHOWN_MAX]
+    if any(error.text("type") == "RATE_LIMITED" for error in errors):
         return Away(f"The rate limit of {asked.host}'s GraphQL API is used up", _reset_wait(reply, now), limit=True)
     if _SECONDARY.search(messages):
         return Away(
@@ -152,7 +148,7 @@ def reads_wait(budget: RequestBudget, now: float) -> str:
 
 
 def _limit(reply: HttpReply, now: float, failures: int) -> Away | None:
-    message = str(_object(reply).get("message", "")) or reply.body[:_SHOWN_MAX]
+    message = JsonRecord.of(json_value(reply.body)).text("message") or reply.body[:_SHOWN_MAX]
     secondary, after_s = _SECONDARY.search(message) is not None, _retry_after(reply, now)
     # An answer under a secondary limit bears the headers of the primary one as well, which is not used up by that.
     if not secondary and reply.headers.get("x-ratelimit-remaining") == "0":
@@ -258,9 +254,8 @@ def _permission(text: str) -> str:
 
 def _server_message(reply: HttpReply) -> str:
     """Return what the server itself says, to be put behind a message."""
-    body = _object(reply)
-    message = str(body.get("message", "")).strip().rstrip(".")
-    errors = body.get("errors")
+    body = JsonRecord.of(json_value(reply.body))
+    message, errors = body.text("message").strip().rstrip("."), body.values.get("errors")
     details = [_detail(error) for error in errors] if isinstance(errors, list) else []
     words = "; ".join(part for part in (message, *details) if part)
     return f": {' '.join(words.split())[:_SHOWN_MAX]}" if words else ""
@@ -269,14 +264,5 @@ def _server_message(reply: HttpReply) -> str:
 def _detail(error: object) -> str:
     if not isinstance(error, dict):
         return str(error)
-    if error.get("message"):
-        return str(error["message"])
-    return " ".join(str(error[key]) for key in ("resource", "field", "code") if error.get(key))
-
-
-def _object(reply: HttpReply) -> dict[str, Any]:
-    try:
-        body = reply.json()
-    except ValueError:
-        return {}
-    return body if isinstance(body, dict) else {}
+    named = JsonRecord(error)
+    return named.text("message") or " ".join(filter(None, map(named.text, ("resource", "field", "code"))))

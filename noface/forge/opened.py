@@ -10,7 +10,6 @@ from pathlib import Path
 
 from noface.errors import UsageError
 from noface.forge.github import GithubForge
-from noface.forge.identity import Register
 from noface.forge.location import Location
 from noface.forge.people import People
 from noface.forge.rest import Client
@@ -49,8 +48,7 @@ def opened(
     clock = clock if clock is not None else Clock()
     token = token if token is not None else find_token(location, environment)
     dice = random.SystemRandom().random
-    register = Register(state) if state is not None else None
-    client = Client(location, token, clock, cancel=cancel, dice=dice, register=register)
+    client = Client(location, token, clock, cancel=cancel, dice=dice, state=state)
     people = People(client, authors, clock)
     return OpenedForge(location, token, client, people, GithubForge(client, people))
 

@@ -16,22 +16,22 @@ sender looks first whether it is there. A client may be used by several threads.
 A redirect moves what was asked for and nothing else. It is followed within the repository, which is known by its id:
 one that was renamed goes on. What was transferred to another repository is refused as MOVED. Nothing is read or written
 outside the repository of the configuration, and no request is sent but those that forge/routes.py lists. With a
-`register` a repository that only has the name of the one before (forge/identity.py) is refused as well.
+folder of `state` a repository that only has the name of the one before (forge/identity.py) is refused as well.
 """
 
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from noface.errors import ForgeAwayError, ForgeError
 from noface.forge.cache import AnswerCache, CachedAnswer
-from noface.forge.identity import Register
+from noface.forge.identity import check_identity
 from noface.forge.limits import (
     WRITE_PAUSE_S,
-    Answered,
     Away,
     HttpReply,
     Refused,
@@ -118,7 +118,7 @@ class Client:
         cancel: Canceller | None = None,
         dice: Callable[[], float] = lambda: 0.5,
         transport: "Transport | None" = None,
-        register: Register | None = None,
+        state: Path | None = None,
     ) -> None:
         self.location = location
         self._token = token
@@ -127,7 +127,7 @@ class Client:
         self._cancel = cancel
         self._dice = dice
         self._transport = transport if transport is not None else _transport(location, token)
-        self._register = register
+        self._folder = state
         self._state = _State()
         self._lock = threading.Lock()
 
@@ -183,9 +183,9 @@ class Client:
         """Change something."""
         return self._parsed(self._exchange("PATCH", path, body, {}), f"PATCH {path}")
 
-    def delete(self, path: str, body: Json = None) -> Json:
+    def delete(self, path: str) -> Json:
         """Take something away."""
-        return self._parsed(self._exchange("DELETE", path, body, {}), f"DELETE {path}")
+        return self._parsed(self._exchange("DELETE", path, None, {}), f"DELETE {path}")
 
     def graphql(self, query: str, variables: Mapping[str, object]) -> Json:
         """Return the data of a query or mutation. It is sent once."""
@@ -198,8 +198,7 @@ class Client:
 
     def text(self, path: str) -> str:
         """Return a file that the API leads to, such as a job's log. Another host gets no token."""
-        reply = self._exchange("GET", path, None, {}, follow_away=True)
-        return reply.body
+        return self._exchange("GET", path, None, {}, follow_away=True).body
 
     def close(self) -> None:
         """Close the connections that no thread uses just now."""
@@ -220,7 +219,7 @@ class Client:
             self._check_may_send(verb, resource)
             self._space(verb)
             reply, verdict = self._once(verb, url, body, headers, asked, follow_away=follow_away)
-            if isinstance(verdict, Answered):
+            if verdict is None:
                 return reply
             if isinstance(verdict, Refused):
                 raise RefusedError(f"{verdict.why}.", verdict.hint, reply.status)
@@ -307,7 +306,7 @@ class Client:
         named = self._named(url)
         if not named or self._is_home_itself(verb, url):
             return
-        if self._register is not None or named.startswith("/repositories/"):
+        if self._folder is not None or named.startswith("/repositories/"):
             self._home()
         if named not in (self.repo().lower(), *self._state.homes):
             raise ForgeError(f"noface works with {self.location.repository} only: {verb} {path} is not sent.")
@@ -323,8 +322,8 @@ class Client:
         if not homes:
             body = self.get(self.repo(), keep=True).body
             known = body if isinstance(body, dict) else {}
-            if self._register is not None:
-                self._register.check(self.location, known.get("id"))
+            if self._folder is not None:
+                check_identity(self._folder, self.location, known.get("id"))
             homes = (f"/repositories/{known.get('id')}", f"/repos/{known.get('full_name')}".lower())
             with self._lock:
                 self._state.homes = homes

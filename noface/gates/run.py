@@ -174,7 +174,7 @@ def _failure(gate: GateSpec, ended: Exit, verdict: GateVerdict, report_note: str
         failing_tests=verdict.failing_tests,
         gate=gate.name,
         charged=verdict.kind is not FailureKind.ENVIRONMENT,
-        also_matched=tuple((also.rule, also.line, also.why) for also in verdict.also_matched),
+        also_matched=verdict.also_matched,
     )
 
 

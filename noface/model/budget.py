@@ -51,14 +51,6 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Peak:
-    """The most that one of a model's newest runs used; None if none of them says."""
-
-    usd: float | None = None
-    tokens: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Estimate:
     """What a run of `model` may use; None: unknown. `capped`: `usd` is its own limit, not from earlier runs."""
 
@@ -82,15 +74,15 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """What the next run of each model may use, as far as anybody knows."""
+    """What the next run of each model may use, as far as anybody knows; `peaks`: the most that its newest ones used."""
 
     models: Mapping[str, ModelSpec] = field(default_factory=dict)
-    peaks: Mapping[str, Peak] = field(default_factory=dict)
+    peaks: Mapping[str, Estimate] = field(default_factory=dict)
     thinking_factor: int = 1
 
     def of(self, model: str, *, think: bool = False) -> Estimate:
         """Return the estimate for a model; where it thinks longer its own limit is `thinking_factor` times as high."""
-        spec, peak = self.models.get(model), self.peaks.get(model, Peak())
+        spec, peak = self.models.get(model), self.peaks.get(model, Estimate(model))
         silent = spec is not None and spec.agent in _REPORTS_NOTHING
         # An agent that reports tokens and no price, or the reverse, will not report the other next time.
         usd = peak.usd if peak.usd is not None else 0.0 if silent or peak.tokens is not None else None
@@ -112,7 +104,7 @@ def _money(budget: Budget, spent: Spent, reserved: Sequence[Estimate], estimate:
     if spent.usd >= budget.usd:
         whole = in_dollars(budget.usd)
         return Refusal("max_cost_usd", f"{in_dollars(spent.usd)} spent of the {budget.owner}'s {whole}")
-    held = _Reserved.of([each.usd for each in reserved])
+    held = [each.usd for each in reserved]
     final = _short(budget.usd - spent.usd, held, estimate.usd, lenient=not estimate.capped and not spent.usd)
     if final is None:
         return None
@@ -121,7 +113,7 @@ def _money(budget: Budget, spent: Spent, reserved: Sequence[Estimate], estimate:
     may = "may cost" if estimate.capped else "has cost up to"
     where = " (its max_cost_usd)" if estimate.capped else " here"
     left = f"{in_dollars(budget.usd - spent.usd)} of the {budget.owner}'s {in_dollars(budget.usd)} are left"
-    under_way = "" if final else f", less {in_dollars(held.amount)} for what is under way"
+    under_way = "" if final else f", less {in_dollars(_sum_known(held))} for what is under way"
     return Refusal(
         "max_cost_usd", f"a run of {estimate.model} {may} {in_dollars(estimate.usd)}{where}; {left}{under_way}", final
     )
@@ -132,44 +124,35 @@ def _tokens(budget: Budget, spent: Spent, reserved: Sequence[Estimate], estimate
         return None
     if spent.tokens >= budget.tokens:
         return Refusal("max_tokens", f"{spent.tokens:,} tokens used of the {budget.owner}'s {budget.tokens:,}")
-    held = _Reserved.of([each.tokens for each in reserved])
+    held = [each.tokens for each in reserved]
     final = _short(budget.tokens - spent.tokens, held, estimate.tokens, lenient=not spent.tokens)
     if final is None:
         return None
     if estimate.tokens is None:
         return Refusal("max_tokens", f"nobody knows yet how many tokens {estimate.model} uses: one run first", final)
     left = f"{budget.tokens - spent.tokens:,} of the {budget.owner}'s {budget.tokens:,} are left"
-    under_way = "" if final else f", less {held.amount:,.0f} for what is under way"
+    under_way = "" if final else f", less {_sum_known(held):,.0f} for what is under way"
     reason = f"a run of {estimate.model} has used up to {estimate.tokens:,} tokens here; {left}{under_way}"
     return Refusal("max_tokens", reason, final)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reserved:
-    """What is reserved of one resource: how much, and whether something of unknown size is."""
-
-    amount: float
-    unknown: bool
-    anything: bool
-
-    @classmethod
-    def of(cls, amounts: Sequence[float | None]) -> "_Reserved":
-        known = [amount for amount in amounts if amount is not None]
-        return cls(sum(known), len(known) < len(amounts), bool(amounts))
+def _sum_known(amounts: Sequence[float | None]) -> float:
+    return sum(amount for amount in amounts if amount is not None)
 
 
-def _short(left: float, held: _Reserved, need: float | None, *, lenient: bool) -> bool | None:
+def _short(left: float, reserved: Sequence[float | None], need: float | None, *, lenient: bool) -> bool | None:
     """True if `need` is too much for what is left: for good (True), for now (False), or not at all (None).
 
     `lenient`: `need` is merely what earlier runs used, and nothing is spent yet; then only a run beside others is
-    refused.
+    refused. `reserved` is for runs under way, None for one of which nothing is known.
     """
+    held = _sum_known(reserved)
     if need is None:
-        return False if held.unknown or held.amount >= left else None
-    if need == 0 or (held.amount < left and need <= left - held.amount + _TINY):
+        return False if None in reserved or held >= left else None
+    if need == 0 or (held < left and need <= left - held + _TINY):
         return None
     if lenient:
-        return False if held.anything else None
+        return False if reserved else None
     return need > left + _TINY
 
 

@@ -49,7 +49,7 @@ def _fields(kind: Any) -> tuple["dataclasses.Field[Any]", ...]:
 
 
 @lru_cache(maxsize=64)
-def _hints(kind: type) -> dict[str, Any]:
+def _hints(kind: type) -> Mapping[str, Any]:
     return typing.get_type_hints(kind)
 
 

@@ -60,15 +60,6 @@ class Claimed:
     fetched: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Wait:
-    """Why an issue is not startable, until when nobody asks again, and whether a run waits for that."""
-
-    reason: str
-    ask_at: float
-    waited_for: bool
-
-
 class ClaimKeeper(Station):
     """The claims of a run. Without a remote, or if nothing is published, all issues are free."""
 
@@ -77,7 +68,7 @@ class ClaimKeeper(Station):
         landing, remote = run.context.settings.landing, run.context.remote
         self._refs = ClaimRefs(run.context.env.plumbing, remote) if landing.publishes and remote is not None else None
         self._held: dict[str, HeldClaim] = {}
-        self._waits: dict[str, _Wait] = {}
+        self._waits: dict[str, tuple[float, Waiting]] = {}
         self._asking: frozenset[str] = frozenset()
         self._pause_s = max(_ASK_AGAIN_S, landing.poll_s)
         self._outage = Outage(run.context.clock, (self._pause_s,), self._pause_s)
@@ -92,15 +83,12 @@ class ClaimKeeper(Station):
     def busy(self) -> frozenset[str]:
         """The issues that cannot start now, since they are being claimed, or for a while by others."""
         now = self._context.clock.now()
-        return self._asking | {issue_id for issue_id, wait in self._waits.items() if wait.ask_at > now}
+        return self._asking | {issue_id for issue_id, (ask_at, _) in self._waits.items() if ask_at > now}
 
     @property
     def waiting(self) -> tuple[Waiting, ...]:
         """Why issues wait for their claims."""
-        return tuple(
-            Waiting(issue_id, wait.reason, wait.ask_at if wait.waited_for else None)
-            for issue_id, wait in self._waits.items()
-        )
+        return tuple(waiting for _, waiting in self._waits.values())
 
     @property
     def elsewhere(self) -> frozenset[str]:
@@ -164,7 +152,8 @@ class ClaimKeeper(Station):
 
     def _wait(self, issue_id: str, why: str, *, waited_for: bool, cause: Cause = Cause.NONE) -> None:
         context = self._context
-        self._waits[issue_id] = _Wait(why, context.clock.now() + self._pause_s, waited_for)
+        ask_at = context.clock.now() + self._pause_s
+        self._waits[issue_id] = ask_at, Waiting(issue_id, why, ask_at if waited_for else None)
         state = context.reader.state(issue_id)
         if state.status in (IssueStatus.READY, IssueStatus.WAITING) and state.reason != why:
             context.set_status(issue_id, IssueStatus.WAITING, why, cause=cause)

@@ -52,14 +52,6 @@ _OF_THE_WORK = "workflow `"
 """Stands in what GitHub says of a token that may not change files of workflows: other work is let in."""
 
 
-@dataclass(frozen=True, slots=True)
-class BranchTip:
-    """What was seen on the remote: the commit on the issue's branch, "" for no branch, and whether noface made it."""
-
-    tip: str
-    ours: bool = False
-
-
 class _PushRefusedError(RemoteError):
     """The remote does not take a branch. `of_all`: nor any other work."""
 
@@ -166,8 +158,8 @@ class Publishing(Station):
             row = context.pulls.row(issue_id) if recorded else None
             try:
                 if row is None:
-                    tip = yield from call(partial(look_at_branch, context, issue_id), issue_id)
-                    recorded = self._intend(each, tip)
+                    tip, ours = yield from call(partial(look_at_branch, context, issue_id), issue_id)
+                    recorded = self._intend(each, tip, ours=ours)
                     if not recorded:  # it is proven again, or the branch is a person's
                         self._publications.pop(issue_id)
                         return
@@ -191,9 +183,9 @@ class Publishing(Station):
                 self._failed(each, error)
                 yield Tick(each.outage.until)
 
-    def _intend(self, each: PendingPublication, seen: BranchTip) -> bool:
+    def _intend(self, each: PendingPublication, tip: str, *, ours: bool) -> bool:
         """Record what is to be pushed; False if it is not, since main moved, or others did something on the branch."""
-        context, issue, number, tip = self._context, each.entry.issue, each.entry.number, seen.tip
+        context, issue, number = self._context, each.entry.issue, each.entry.number
         candidate, proof, main = each.entry.candidate, each.proof, context.env.plumbing.main()
         if tip and not self._holds(each, tip):
             joined = with_commits_there(context, issue, number, candidate, tip) if candidate else None
@@ -201,7 +193,7 @@ class Publishing(Station):
                 self._tell(issue.id, f"passed; proven again with what was committed there meanwhile ({tip[:12]})")
                 self._run.queue.add(QueueEntry(issue, number, joined))
                 return False
-        if tip and not _is_known(context, issue, seen):
+        if tip and not _is_known(context, issue, tip, ours=ours):
             _take_over(context, issue, tip)
             return False
         if proof is None or (proof.main != main and each.moved < MOVES_MAX):
@@ -253,7 +245,7 @@ class Publishing(Station):
         self._context.set_status(issue_id, IssueStatus.LANDING, reason)
 
 
-def _is_known(context: RunContext, issue: Issue, seen: BranchTip) -> bool:
+def _is_known(context: RunContext, issue: Issue, tip: str, *, ours: bool) -> bool:
     """True if what stands on an issue's branch is noface's, or was given to it by a person.
 
     A commit's own word that it is noface's counts only if the record of what was pushed is lost.
@@ -261,8 +253,8 @@ def _is_known(context: RunContext, issue: Issue, seen: BranchTip) -> bool:
     row, refs = context.pulls.row(issue.id), scratch_of(context, issue).refs
     given = {commit for name, commit in refs.items() if name.startswith(PERSON)}
     if row is None:
-        return seen.ours or seen.tip in given
-    return seen.tip in given | {row.head, row.pushed}
+        return ours or tip in given
+    return tip in given | {row.head, row.pushed}
 
 
 def _take_over(context: RunContext, issue: Issue, tip: str) -> None:
@@ -285,19 +277,22 @@ def _take_over(context: RunContext, issue: Issue, tip: str) -> None:
         context.journal.blocked(now, issue.id, taken.reason, request)
 
 
-def look_at_branch(context: RunContext, issue_id: str, cancel: Canceller) -> BranchTip:
-    """Fetch main, and what stands on an issue's branch, which a ref holds then. Raises RemoteError."""
+def look_at_branch(context: RunContext, issue_id: str, cancel: Canceller) -> tuple[str, bool]:
+    """Fetch main, and what stands on an issue's branch, which a ref holds then. Raises RemoteError.
+
+    Returns the commit on the branch, "" for no branch, and whether noface made it.
+    """
     remote, plumbing = context.remote, context.env.plumbing
     assert remote is not None  # noqa: S101 - the start of the run has seen to it
     remote.fetch_main(cancel)
     ref = f"refs/heads/{branch_name(issue_id)}"
     tip = remote.read(ref, cancel=cancel).refs.get(ref, "")
     if not tip:
-        return BranchTip("")
+        return "", False
     held = hold_ref(issue_id, SEEN)
     remote.fetch(f"+{ref}:{held}", cancel=cancel)
     tip = plumbing.resolve(held) or tip
-    return BranchTip(tip, any(each.issue == issue_id for each in plumbing.landings(f"{tip}^!")))
+    return tip, any(each.issue == issue_id for each in plumbing.landings(f"{tip}^!"))
 
 
 def _push(context: RunContext, row: PullRow, cancel: Canceller) -> str | None:

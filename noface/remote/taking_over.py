@@ -101,7 +101,7 @@ def _know(context: RunContext, forge: Forge, lost: _LostPull, cancel: Canceller,
     plumbing, now, pull, issue_id = context.env.plumbing, context.clock.now(), lost.pull, lost.issue_id
     if pull.state is PullState.CLOSED:
         return
-    ours = look_at_branch(context, issue_id, cancel).ours
+    _, ours = look_at_branch(context, issue_id, cancel)
     here = plumbing.resolve(pull.head) is not None
     tree = plumbing.tree(pull.head) if ours and here else ""
     head = pull.head if ours else _grown_from(context, issue_id, pull) if here else ""

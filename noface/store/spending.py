@@ -6,7 +6,7 @@ reserving for it needs no record of its own.
 
 from dataclasses import dataclass
 
-from noface.model.budget import Peak, Spent
+from noface.model.budget import Estimate, Spent
 from noface.store.database import Database
 from noface.store.records import query
 
@@ -43,9 +43,9 @@ class Spending:
         usd, tokens = self._db.rows(query("until_landed"))[0]
         return Spent(float(usd or 0.0), int(tokens or 0))
 
-    def peaks(self) -> dict[str, Peak]:
+    def peaks(self) -> dict[str, Estimate]:
         """Return the most that one of each model's newest attempts and questions used."""
-        return {row["model"]: Peak(row["usd"], row["tokens"]) for row in self._db.rows(query("peaks"), NEWEST_MAX)}
+        return {row["model"]: Estimate(**row) for row in self._db.rows(query("peaks"), NEWEST_MAX)}
 
     def under_way(self) -> tuple[UnderWay, ...]:
         """Return the attempts and questions that models are at work on."""

@@ -12,19 +12,15 @@ BORDERS = {
     "data": "tables as TOML",
     "demo": "an order as its worker reads it",
     "detection": "what other tools keep in a repository",
-    "diagnosis": "rules of gates as TOML",
-    "forge": "answers of GitHub's API",
     "gates": "reports of runners, and a table of them",
     "integrity": "manifests and settings of tools, before and after a change",
     "process": "orders to supervisors, and what they say",
     "prompts": "values of templates, and answers of models",
     "selftest": "its catalogue, and its result",
-    "trackers": "issues of GitHub's API",
 }
 """Rooms at a border, with what crosses it."""
 WITHIN = {
     "attempt/environment.py": (1, "writes an order for its worker"),
-    "model/codec.py": (1, "type hints of a class"),
     "model/request.py": (1, "a failure of a part in the form of the error handling pattern"),
     "recovery/reported.py": (3, "writes failures in the form of the error handling pattern"),
     "store/lessons.py": (1, "a row's columns"),

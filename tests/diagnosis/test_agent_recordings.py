@@ -174,5 +174,5 @@ def test_billing_is_told_from_a_rate_limit_and_the_rule_that_lost_says_why():
     assert (judged.kind, judged.rule) == ("AUTH", "opencode-billing")
     judged = verdict(run("mini", "credit"))
     assert judged.rule == "mini-billing"
-    assert [(also.rule, "more exactly" in also.why) for also in judged.also_matched] == [("mini-rate-limit", True)]
+    assert [(rule, "more exactly" in why) for rule, _, why in judged.also_matched] == [("mini-rate-limit", True)]
     assert judged.failure.also_matched[0][0] == "mini-rate-limit"

@@ -68,7 +68,7 @@ def test_codes_come_before_statuses_before_words_unless_words_are_more_exact(err
 def test_what_also_matched_is_told_with_the_reason_it_lost():
     verdict = judged(AgentError("rate limit reached", ("authentication_error",), 429))
     assert (verdict.kind, verdict.rule) == ("AUTH", "codex-auth")
-    assert [(also.rule, also.why) for also in verdict.also_matched] == [
+    assert [(rule, why) for rule, _, why in verdict.also_matched] == [
         ("codex-rate-limit", "auth is stronger evidence (code over status)")
     ]
 

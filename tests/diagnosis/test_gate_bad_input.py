@@ -72,7 +72,7 @@ def test_the_losing_rules_are_named_with_the_reason():
     stderr = "src/a.c:3:5: error: expected ';'\nmake: *** [Makefile:2: all] Error 127\n"
     verdict = classify(gate("make", 2, "", stderr))
     assert class_of(verdict) == "ENVIRONMENT"
-    lost = {also.rule: also.why for also in verdict.also_matched}
+    lost = {rule: why for rule, _, why in verdict.also_matched}
     assert "comes before" in lost["diagnostic.error"]
 
 

@@ -72,7 +72,7 @@ def test_a_rule_wins_over_one_of_noface_that_is_as_strong_and_says_so():
     assert judged(output).kind is FailureKind.SYNTAX_ERROR
     verdict = judged(output, rule())
     assert verdict.rule == "project:depot"
-    assert [(also.rule, also.why) for also in verdict.also_matched] == [
+    assert [(rule, why) for rule, _, why in verdict.also_matched] == [
         ("diagnostic.error", "project:depot is the project's own rule"),
         ("words.runtime", "project:depot is stronger evidence (diagnostic over words)"),
     ]
@@ -81,7 +81,7 @@ def test_a_rule_wins_over_one_of_noface_that_is_as_strong_and_says_so():
 def test_what_a_runner_says_of_its_tests_is_stronger_unless_the_rule_counts_there_too():
     verdict = judged(RED_TESTS, rule())
     assert verdict.kind is FailureKind.TEST_FAILURE
-    assert "project:depot" in [also.rule for also in verdict.also_matched]
+    assert "project:depot" in [rule for rule, _, _ in verdict.also_matched]
     aided = judged(RED_TESTS, rule(even_in_tests=True))
     assert (aided.kind, aided.rule) == (FailureKind.ENVIRONMENT, "project:depot")
     assert aided.failing_tests == verdict.failing_tests
@@ -110,7 +110,7 @@ def test_the_place_is_that_of_the_groups_or_the_nearest_one():
 def test_a_pattern_that_takes_too_long_is_passed_over_and_said():
     verdict = judged("depot: closed\n" + "a" * 100 + "!\n", rule("(a|aa)+$"))
     assert verdict.kind is FailureKind.UNKNOWN
-    assert [(also.rule, also.why) for also in verdict.also_matched] == [
+    assert [(rule, why) for rule, _, why in verdict.also_matched] == [
         ("project:depot", "its pattern took too long on this output; simplify it in [[gate_rules]]")
     ]
 

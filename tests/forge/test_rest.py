@@ -22,7 +22,6 @@ from support.scripted_http import TOKEN, Handler, Script, client_of
 
 from noface.errors import ForgeAwayError, ForgeError
 from noface.forge.cache import AnswerCache, CachedAnswer
-from noface.forge.identity import Register
 from noface.forge.location import Location
 from noface.forge.rest import Client, RefusedError, graphql_url
 from noface.forge.token import Token
@@ -360,7 +359,7 @@ def test_what_is_no_name_becomes_no_path(client, name):
 def test_another_repository_with_the_old_name_is_not_taken_for_the_one_before(script, clock, tmp_path):
     script.on(HOME, 200, {"id": 42, "full_name": "acme/shop"}).on(HOME, 200, {"id": 99, "full_name": "acme/shop"})
     script.on(PATH, 200, {"number": 7})
-    known = {"register": Register(tmp_path / "noface")}
+    known = {"state": tmp_path / "noface"}
     for _ in range(2):  # the repository is asked for once by each run
         first = client_of(script, clock, **known)
         script.answers[HOME] = [(200, b'{"id": 42, "full_name": "acme/shop"}', {})]

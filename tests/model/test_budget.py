@@ -13,7 +13,6 @@ from noface.model.budget import (
     EndedFor,
     Estimate,
     Estimates,
-    Peak,
     Refusal,
     Spent,
     allowed,
@@ -178,13 +177,13 @@ def estimates(factor=2, **models):
 
 
 def test_a_models_own_limit_is_its_estimate_and_twice_that_where_it_thinks_longer():
-    known = estimates(m=("claude", 2.0, Peak(9.0, 100)))
+    known = estimates(m=("claude", 2.0, Estimate("m", 9.0, 100)))
     assert known.of("m") == Estimate("m", 2.0, 100, capped=True)
     assert known.of("m", think=True) == Estimate("m", 4.0, 100, capped=True)
 
 
 def test_without_a_limit_the_most_that_was_seen_is_the_estimate():
-    assert estimates(m=("claude", None, Peak(0.8, 100))).of("m", think=True) == Estimate("m", 0.8, 100)
+    assert estimates(m=("claude", None, Estimate("m", 0.8, 100))).of("m", think=True) == Estimate("m", 0.8, 100)
 
 
 def test_a_model_that_never_ran_is_unknown_but_a_command_tells_nothing_anyway():
@@ -193,8 +192,8 @@ def test_a_model_that_never_ran_is_unknown_but_a_command_tells_nothing_anyway():
 
 
 def test_who_tells_tokens_and_no_cost_is_not_waited_for_to_tell_one():
-    assert estimates(m=("gemini", None, Peak(None, 100))).of("m") == Estimate("m", 0.0, 100)
-    assert estimates(m=("mini", None, Peak(0.5, None))).of("m") == Estimate("m", 0.5, 0)
+    assert estimates(m=("gemini", None, Estimate("m", None, 100))).of("m") == Estimate("m", 0.0, 100)
+    assert estimates(m=("mini", None, Estimate("m", 0.5, None))).of("m") == Estimate("m", 0.5, 0)
 
 
 # the issue's budget, in the policy
@@ -204,7 +203,7 @@ def decide(history, known, **limits):
     return next_action(history, replace(POLICY, **limits), 0.0, estimates=known)
 
 
-SEEN = estimates(small=("claude", None, Peak(0.6, 100)), big=("claude", None, Peak(2.0, 900)))
+SEEN = estimates(small=("claude", None, Estimate("small", 0.6, 100)), big=("claude", None, Estimate("big", 2.0, 900)))
 
 
 def test_an_issue_that_cannot_pay_the_next_run_is_blocked_before_it_starts():

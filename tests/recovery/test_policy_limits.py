@@ -22,7 +22,7 @@ from support.policy_story import (
 )
 
 from noface.model.actions import Block, Land, Mode, RequestApproval, RunWorker
-from noface.model.budget import Estimates, Peak
+from noface.model.budget import Estimate, Estimates
 from noface.model.history import Topic, Verdict
 from noface.model.worker_run import ModelSpec
 from noface.recovery.policy import next_action
@@ -148,7 +148,7 @@ def test_a_model_that_the_rest_of_the_money_does_not_pay_for_is_not_started():
 
 def test_what_a_model_has_cost_here_is_what_it_may_cost_again():
     chosen, estimates = limited(5.0)
-    rules = chosen, replace(estimates, peaks={"small": Peak(usd=2.5)})
+    rules = chosen, replace(estimates, peaks={"small": Estimate("small", usd=2.5)})
     assert decides(rules, failed(K.TEST_FAILURE, cost_usd=2.5)).name == "RetryWithFeedback"
     assert "has cost up to $2.50 here" in decides(rules, failed(K.TEST_FAILURE, cost_usd=2.6)).reason
 

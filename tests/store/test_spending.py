@@ -3,7 +3,7 @@
 import pytest
 from support.spending import World
 
-from noface.model.budget import Peak, Spent
+from noface.model.budget import Estimate, Spent
 from noface.model.taxonomy import IssueStatus
 from noface.model.worker_run import Usage
 from noface.store.database import Database
@@ -43,7 +43,7 @@ def test_the_most_that_a_model_used_is_seen_in_attempts_and_questions(world):
     world.attempt("small", 0.2, 500, 20)
     world.answer(world.ask("small"), "small", 0.9, 10)
     world.answer(world.ask("big"), "big", None, 40)
-    assert world.spending.peaks() == {"small": Peak(0.9, 520), "big": Peak(None, 40)}
+    assert world.spending.peaks() == {"small": Estimate("small", 0.9, 520), "big": Estimate("big", None, 40)}
 
 
 def test_a_run_that_used_nothing_tells_nothing(world):
@@ -56,14 +56,14 @@ def test_only_the_newest_attempts_tell_what_the_next_may_use(world):
     world.attempt("small", 9.0)
     for _ in range(NEWEST_MAX):
         world.attempt("small", 0.1)
-    assert world.spending.peaks() == {"small": Peak(0.1, None)}
+    assert world.spending.peaks() == {"small": Estimate("small", 0.1, None)}
 
 
 def test_many_cheap_questions_do_not_hide_what_an_attempt_cost(world):
     world.attempt("small", 2.0)
     for _ in range(NEWEST_MAX + 5):
         world.answer(world.ask("small"), "small", 0.01)
-    assert world.spending.peaks() == {"small": Peak(2.0, None)}
+    assert world.spending.peaks() == {"small": Estimate("small", 2.0, None)}
 
 
 def test_what_has_started_and_not_ended_is_under_way(world):

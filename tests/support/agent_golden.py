@@ -44,7 +44,7 @@ def judge(each):
             each.kind and each.kind.value,
             each.rule,
             each.key_line[:_SHOWN_MAX],
-            [also.rule for also in each.also_matched],
+            [rule for rule, _, _ in each.also_matched],
         ]
         for each in (verdicts if verdicts[0] != verdicts[1] else verdicts[:1])
     ]

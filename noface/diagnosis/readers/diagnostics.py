@@ -133,7 +133,7 @@ def _by_linter(log: Log, line: str, context: Context) -> bool:
     """True if a linter printed the line, by the gate's programs, or else by its form and how the output ends."""
     if line.endswith("[clang-diagnostic-error]"):
         return False
-    compiles = bool(context.tools & known_tools().compilers)
+    compiles = bool(context.tools & known_tools("compilers"))
     formatted = _DIAGNOSTIC["formatted"].search(line) is not None
     if context.lints and (formatted or not compiles):
         return True

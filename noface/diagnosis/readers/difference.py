@@ -21,7 +21,7 @@ _LINES_MAX = 2_000
 
 def read_differences(log: Log, context: Context) -> Reading | None:
     """Return the differences that a log shows; None if a test runner may have printed them in its own way."""
-    if context.tools & known_tools().test_runners:
+    if context.tools & known_tools("test_runners"):
         return None
     heads = sorted({*log.lines_with("+++ "), *_plain_heads(log)})
     kind = FailureKind.LINT_FAILURE if role_of(context) is GateRole.LINT else FailureKind.TEST_FAILURE

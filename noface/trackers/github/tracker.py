@@ -10,7 +10,7 @@ from contextlib import suppress
 from copy import copy as shallow
 from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from noface.data.trackers import TrackerSettings
 from noface.errors import DiskFullError, ForgeError, NofaceError, UsageError
@@ -158,7 +158,7 @@ class GithubTracker:
             if taken_accept(command, self._settings.gates) is None:
                 raise UsageError(*refused_accept(command, self._settings.gates))
         client = self._open().client
-        wanted: dict[str, Any] = {"title": sound.title, "body": _text_of(sound)}
+        wanted: dict[str, object] = {"title": sound.title, "body": _text_of(sound)}
         wanted["labels"] = list(dict.fromkeys([*filter(None, [self._settings.label]), *sound.labels]))
         if self._settings.milestone:
             wanted["milestone"] = self._milestone()
