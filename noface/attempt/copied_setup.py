@@ -53,9 +53,9 @@ def copies(env: AttemptEnvironment) -> Copies:
     return Copies(text[2]) if text[0] == _key(env) and text[2] in list(Copies) else Copies.UNTRIED
 
 
-def note_copies(env: AttemptEnvironment, found: Copies) -> None:
+def note_copies(env: AttemptEnvironment, verdict: Copies) -> None:
     """Remember what main's gates tell of copies."""
-    write_atomic(_verdict(env), f"{_key(env)} {found}")
+    write_atomic(_verdict(env), f"{_key(env)} {verdict}")
 
 
 def _verdict(env: AttemptEnvironment) -> Path:

@@ -49,8 +49,8 @@ def follows(plumbing: Plumbing, issue: Issue, main: str, tree: str) -> Follows:
         files = []
         for path, (old, new) in pairs.items():
             lines = added_lines(old, new)
-            found = _conditions(path, new, modules, texts, lines)
-            files.append(FollowedFile(path, new, lines, found))
+            asking = _conditions(path, new, modules, texts, lines)
+            files.append(FollowedFile(path, new, lines, asking))
         asked = _unknown(plumbing, blobs, issue, main, (c for file in files for c in file.conditions), modules)
     files = [replace(file, conditions=tuple(c for c in file.conditions if c in asked)) for file in files]
     # Go's coverage costs its cache of results: it is asked for what may be a question only.
@@ -96,12 +96,12 @@ def _unknown(
     blobs: ObjectReader,
     issue: Issue,
     main: str,
-    found: Iterable[Condition],
+    asking: Iterable[Condition],
     modules: frozenset[str],
 ) -> frozenset[Condition]:
     """Leave out the conditions that the issue speaks of, and those that ask for what main's own conditions ask for."""
     named = {word.lower() for word in _WORD.findall("\n".join(words_of(issue)))}
-    left = [each for each in found if not named & {word.lower() for word in _WORD.findall(each.text)}]
+    left = [each for each in asking if not named & {word.lower() for word in _WORD.findall(each.text)}]
     if not left:
         return frozenset()
     words = tuple({name.rpartition(".")[2] for each in left for name in each.asks if " " not in name})

@@ -42,10 +42,10 @@ def _free_bytes(place: Path) -> int:
     return ROOM_BYTES_MIN
 
 
-def as_disk_full(failure: Failure, found: FinalError, places: Iterable[str] = ()) -> Failure:
+def as_disk_full(failure: Failure, cause: FinalError, places: Iterable[str] = ()) -> Failure:
     """Return a failure as that of a full disk, charged to nobody. `places` are the folders without room."""
     where = ", ".join(places)
-    message = f"the disk is full{f' ({where})' if where else ''}: {found.line}"
+    message = f"the disk is full{f' ({where})' if where else ''}: {cause.line}"
     return replace(failure, kind=FailureKind.ENVIRONMENT, message=message, rule=DISK_FULL, charged=False)
 
 

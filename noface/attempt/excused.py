@@ -79,11 +79,11 @@ class ExcusedChecks:
         return texts, tuple(rows)
 
     def _red(
-        self, texts: dict[FileChange, str], found: tuple[Excuse, ...], checks: tuple[GateSpec, ...]
+        self, texts: dict[FileChange, str], comments: tuple[Excuse, ...], checks: tuple[GateSpec, ...]
     ) -> Failure | None:
         entries: dict[str, Entry | None] = {}
         for change, text in texts.items():
-            here = [each for each in found if each.path == change.path]
+            here = [each for each in comments if each.path == change.path]
             if here:
                 gone = here[0].text == STUB
                 entries[change.path] = None if gone else (change.new_mode, store_text(self.plumbing, muted(text, here)))
@@ -91,21 +91,21 @@ class ExcusedChecks:
         red = worst(tuple(result for result in gated.results if not result.passed and result.gate in checks))
         return red.failure if red is not None and red.failure is not None and red.failure.charged else None
 
-    def _unknown(self, found: tuple[Excuse, ...]) -> tuple[Excuse, ...]:
+    def _unknown(self, comments: tuple[Excuse, ...]) -> tuple[Excuse, ...]:
         """Leave out what main says in the same words, and what the issue names."""
-        kinds = dict.fromkeys(each.kind for each in found)
+        kinds = dict.fromkeys(each.kind for each in comments)
         text = "\n".join(words_of(self.issue))
         asked = [kind for kind in kinds if kind and kind not in text][:_ASKED_MAX]
         new = {kind for kind in asked if kind == STUB or not self.plumbing.files_with(self.main, (kind,))}
-        left = tuple(each for each in found if each.kind in new)
+        left = tuple(each for each in comments if each.kind in new)
         custom = self._custom(left)
         return tuple(each for each in left if not each.rules or not each.rules <= custom)
 
-    def _custom(self, found: tuple[Excuse, ...]) -> frozenset[tuple[str, str]]:
+    def _custom(self, comments: tuple[Excuse, ...]) -> frozenset[tuple[str, str]]:
         """Return the rules among those of these excuses that main excuses other code from, in the same language."""
         custom = set[tuple[str, str]]()
-        for ending in {splitext(each.path)[1] for each in found if each.rules}:
-            names = {name for each in found if each.path.endswith(ending) for _, name in each.rules}
+        for ending in {splitext(each.path)[1] for each in comments if each.rules}:
+            names = {name for each in comments if each.path.endswith(ending) for _, name in each.rules}
             paths = self.plumbing.with_words(self.main, tuple(sorted(names)), f"*{ending}")[:_FILES_MAX]
             with self.plumbing.blobs() as blobs:
                 for _, oid in self.plumbing.entries(self.main, paths).values():
@@ -114,12 +114,12 @@ class ExcusedChecks:
         return frozenset(custom)
 
 
-def _asked_about(path: str, text: str, found: tuple[Excuse, ...], tree: Collection[str]) -> tuple[Excuse, ...]:
+def _asked_about(path: str, text: str, comments: tuple[Excuse, ...], tree: Collection[str]) -> tuple[Excuse, ...]:
     """Leave out what excuses imports that are meant to be there though they are not used, and nothing else."""
-    if not path.endswith((".py", ".pyi")) or not any(excuses_unused_import(each.kind) for each in found):
-        return found
+    if not path.endswith((".py", ".pyi")) or not any(excuses_unused_import(each.kind) for each in comments):
+        return comments
     meant = meant_imports(path, text, tree)
-    return tuple(each for each in found if not (each.line in meant and excuses_unused_import(each.kind)))
+    return tuple(each for each in comments if not (each.line in meant and excuses_unused_import(each.kind)))
 
 
 def measures(gate: GateSpec) -> bool:

@@ -74,11 +74,11 @@ class Rewritten:
 
 @dataclass(frozen=True, slots=True)
 class _Lost:
-    """A gate that main passes with these files and a change does not, by the tests that it names; `found` is how."""
+    """A gate that main passes with these files and a change does not, by the tests that it names; `failure` is how."""
 
     gate: GateSpec
     tests: tuple[str, ...] = ()
-    found: Failure | None = None
+    failure: Failure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +129,16 @@ class FirstTests:
         plumbing, main = self.plumbing, self.task.main
         issues = {landing.commit: landing.issue for landing in plumbing.landings(f"{at_first.first}..{main}")}
         by = {path: tuple(issues.get(commit, commit[:12]) for commit in at_first.by[path]) for path in sorted(files)}
-        failure = outlived(lost.gate, failing, by, again.found)
+        failure = outlived(lost.gate, failing, by, again.failure)
         changed = {each.path for each in tests} & plumbing.whole(main).paths
         if failing and all(at_first.places(path) & changed for path in files):
             return contradicted(failure)
         return failure
 
-    def _tree(self, found: Rewritten, others: Mapping[str, Entry | None], *, on_main: bool = False) -> str:
+    def _tree(self, at_first: Rewritten, others: Mapping[str, Entry | None], *, on_main: bool = False) -> str:
         """Return the task's tree, or main's, with these files as they were at first, and `others`."""
         tree = self.task.main if on_main else self.task.tree
-        entries = {**others, **found.entries, **self._inner(found, tree, others)}
+        entries = {**others, **at_first.entries, **self._inner(at_first, tree, others)}
         return tree_with(self.plumbing, tree, entries)
 
     def rewritten(self) -> Rewritten | None:
@@ -203,10 +203,10 @@ class FirstTests:
         listed = files_of(facts.inventories.get((tree, gate.command)) for gate in self.gates)
         return Parts(plumbing, commit, reached(plumbing, commit, self.gates), reads, listed)
 
-    def _inner(self, found: Rewritten, tree: str, others: Mapping[str, Entry | None]) -> dict[str, Entry | None]:
+    def _inner(self, at_first: Rewritten, tree: str, others: Mapping[str, Entry | None]) -> dict[str, Entry | None]:
         """Return the sources as they are in a tree, or among `others`, with what judges in them at first."""
-        plumbing, paths = self.plumbing, found.sources
-        was, now = plumbing.entries(found.first, paths), plumbing.entries(tree, paths)
+        plumbing, paths = self.plumbing, at_first.sources
+        was, now = plumbing.entries(at_first.first, paths), plumbing.entries(tree, paths)
         now |= {path: entry for path in paths if (entry := others.get(path)) is not None}
         entries: dict[str, Entry | None] = {}
         with plumbing.blobs() as blobs:
@@ -223,12 +223,12 @@ class FirstTests:
         hard = (gate for gate in self.gates if gate.hard and not gate.accept and gate.kind in kinds)
         return tuple(replace(gate, again=0, retries=0) for gate in hard)
 
-    def _pass_alone(self, found: Rewritten, tree: str) -> bool:
+    def _pass_alone(self, at_first: Rewritten, tree: str) -> bool:
         """True if nothing but tests known by id is as it was, and all of them pass when only they run.
 
         Then the whole gates need not run for them.
         """
-        files, first = {path for path, entry in found.entries.items() if entry}, self.plumbing.tree(found.first)
+        files, first = {path for path, entry in at_first.entries.items() if entry}, self.plumbing.tree(at_first.first)
         alone: dict[GateSpec, Inventory] = {}
         for gate in self._hard:
             known = self._inventory(first, gate) or Inventory()
@@ -238,7 +238,7 @@ class FirstTests:
                 if command is None or measures(gate):
                     return False
                 alone[replace(gate, command=command, report=None)] = replace(known, tests=tests, count=None)
-        if found.sources or not files <= files_of(alone.values()):
+        if at_first.sources or not files <= files_of(alone.values()):
             return False
         gated = self.run(tree, tuple(alone), steady=False, anew=False)
         green = {result.gate.command for result in gated.results if result.passed}
@@ -246,7 +246,7 @@ class FirstTests:
         return all(gate.command in green and not short.short for gate, short in ran)
 
     def _lost(
-        self, found: Rewritten, mains: Mapping[str, Entry | None], taken: Collection[str], *, anew: bool = False
+        self, at_first: Rewritten, mains: Mapping[str, Entry | None], taken: Collection[str], *, anew: bool = False
     ) -> _Lost | None:
         """Return the first gate that main passes with these files, and the change does not.
 
@@ -255,13 +255,13 @@ class FirstTests:
         """
         lost: _Lost | None = None
         for _ in range(_ROUNDS_MAX):
-            tree, on_main = self._tree(found, mains), self._tree(found, self._asked(), on_main=True)
+            tree, on_main = self._tree(at_first, mains), self._tree(at_first, self._asked(), on_main=True)
             gated = self.run(tree, self._hard, steady=False, anew=anew)
             green = {result.gate.command for result in gated.results if result.passed}
-            if green >= {gate.command for gate in self._hard} and not self._fewer(found.first, tree):
+            if green >= {gate.command for gate in self._hard} and not self._fewer(at_first.first, tree):
                 return lost
             green_on_main = self._green_on_main(on_main, anew=anew)
-            broken = self._broken(on_main) & found.entries.keys()
+            broken = self._broken(on_main) & at_first.entries.keys()
             if not broken:
                 new = self._new(gated, tree, on_main, green_on_main - green, taken)
                 if new is not None and (lost is None or lost.gate == new.gate):
@@ -271,7 +271,7 @@ class FirstTests:
             if not broken:
                 return lost
             mains = {path: entry for path, entry in mains.items() if path not in broken}
-            found = replace(found, entries={p: entry for p, entry in found.entries.items() if p not in broken})
+            at_first = replace(at_first, entries={p: entry for p, entry in at_first.entries.items() if p not in broken})
         return lost
 
     def _new(

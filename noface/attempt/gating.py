@@ -300,11 +300,11 @@ def main_is_red(scope: Scope, task: GateTask, failed: GateResult, gates: tuple[G
     if cause is not None and cause.disk_full:
         return as_disk_full(red.failure, cause)
     name = env.plumbing.repository.main_name
-    found_red = f"{name} itself is red at gate {red.gate.name} ({task.main[:12]})"
+    red_main = f"{name} itself is red at gate {red.gate.name} ({task.main[:12]})"
     failure = env.gate_facts.main_red[tree] = replace(
         red.failure,
         kind=FailureKind.BASELINE_RED,
-        message=f"{found_red}: {named_tests(red)}{red.failure.message}",
+        message=f"{red_main}: {named_tests(red)}{red.failure.message}",
         rule="main-is-red",
         charged=False,
     )

@@ -249,7 +249,7 @@ def _composed(
     roots = all_checkouts(env.plumbing.repository)
     if own not in (path, "/") and not below(own, (path,)) and is_folder(own):
         theirs = home_rules(own, inside, (), roots)
-        lent = {place: rule for place, rule in theirs.items() if rule is not HomeRule.PRIVATE} | _shown(env, own)
+        lent = {place: rule for place, rule in theirs.items() if rule is not HomeRule.PRIVATE} | _person_shows(env, own)
         homes.append(Home(own, _fresh(workspace, "home-own"), rules=lent))
     if path == "/":
         return tuple(homes)
@@ -260,14 +260,14 @@ def _composed(
         path=path,
         fresh=_fresh(workspace, MADE if setup else "home"),
         caches=f"{workspace}.caches-{caches}",
-        rules=home_rules(path, inside, programs, roots) | dict(rules) | _shown(env, path),
+        rules=home_rules(path, inside, programs, roots) | dict(rules) | _person_shows(env, path),
         made=made if env.setup.command and not setup and is_folder(made) else "",
         session=session,
     )
     return (*homes, home)
 
 
-def _shown(env: AttemptEnvironment, home: str) -> dict[str, HomeRule]:
+def _person_shows(env: AttemptEnvironment, home: str) -> dict[str, HomeRule]:
     """Return the rules for what `[sandbox] show` names below the home."""
     paths = (path for path in env.sandbox.show if below(path, (home,)) and path != home)
     return {os.path.relpath(path, home): HomeRule.READ for path in paths}

@@ -110,7 +110,7 @@ def _nothing_changed(attempt: Judging) -> Failure:
     order, work, agent = attempt.order, attempt.work, attempt.work.agent
     summary = work.report.summary if work.report is not None else agent.last_words
     if order.model.agent in PLAIN_AGENTS:
-        asked = asked_by_program(order.model.agent, _said(agent))
+        asked = asked_by_program(order.model.agent, _output(agent))
         error = of_its_provider(agent.error) if agent.error is not None else page_instead(agent.answer)
         error = error or passed_over(agent.answer or agent.last_words)
         return asked or error or _no_diff(attempt, summary)
@@ -122,7 +122,7 @@ def _nothing_changed(attempt: Judging) -> Failure:
     return replace(failure, message=f"{refused[-1]}; {failure.message}", evidence=(*refused, *failure.evidence))
 
 
-def _said(agent: AgentRun) -> str:
+def _output(agent: AgentRun) -> str:
     """Return what a plain program said that may be a question: what it ended with, if nothing else explains its end."""
     if agent.error is None:
         return agent.answer or agent.last_words

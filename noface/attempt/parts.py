@@ -241,7 +241,7 @@ class Parts:
         if files is None:
             return None
         folder = (f for f in files if part_of(f) not in _SETTINGS and names_folder(self._text(f), path))
-        return frozenset((*folder, *(f for f in files if f != path and names_file(self._said(f), path))))
+        return frozenset((*folder, *(f for f in files if f != path and names_file(self._judging_text(f), path))))
 
     def _surely_by_product(self, path: str) -> bool:
         users = (user for user in self._users_of(path) or () if self._is_product(user))
@@ -307,9 +307,9 @@ class Parts:
         """True if code uses a file of code, or settings have a judge load it by its name."""
         if is_code(user) or builds(user):
             return uses_code(user, self._text(user), path)
-        return names_module(self._said(user), path)
+        return names_module(self._judging_text(user), path)
 
-    def _said(self, user: str) -> str:
+    def _judging_text(self, user: str) -> str:
         """Return what a file says, of a manifest what its judging sections say."""
         text = self._text(user)
         if part_of(user) is Part.MANIFEST:

@@ -251,7 +251,7 @@ class Preparation:
         if ended.ended_by is EndedBy.TIMEOUT:
             how = f"did not end within {env.setup.timeout_s:.0f} s"
         tail = env.masker.text(read_bounded(log, 0, _TAIL_BYTES)) if log.exists() else ""
-        found = final_error(reversed([line for line in tail.splitlines() if line.strip()][-_FINAL_LINES:]))
+        last = final_error(reversed([line for line in tail.splitlines() if line.strip()][-_FINAL_LINES:]))
         cause = passing_cause(tail) or _ended_from_outside(ended)
         hope = f"; it may pass: {cause}" if cause else ""
         failure = Failure(
@@ -263,11 +263,11 @@ class Preparation:
             signature=SETUP_FAILED,
             charged=False,
         )
-        if found is None or not found.disk_full:
+        if last is None or not last.disk_full:
             return failure
         places = full_places(env)
         on_main = env.plumbing.is_ancestor(env.plumbing.resolve(commit) or commit, env.plumbing.main())
-        return as_disk_full(failure, found, places) if places or on_main else failure
+        return as_disk_full(failure, last, places) if places or on_main else failure
 
 
 def _is_set_up(slot: Slot, stamp: str) -> bool:
