@@ -9,9 +9,8 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
-from noface.attempt.environment import GateFacts
 from noface.attempt.excused import added_lines
-from noface.attempt.gate_session import GateTask
+from noface.attempt.trial import Trial
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import Plumbing
 from noface.integrity.asked_for import words_of
@@ -24,7 +23,7 @@ from noface.integrity.surroundings_lexed import LEXED, lexed_conditions
 from noface.integrity.tampering import is_test_file
 from noface.model.attempt import FileChange
 from noface.model.failure import Failure
-from noface.model.gate import GateKind, GateSpec
+from noface.model.gate import GateKind
 from noface.model.issue import Issue
 
 _ENDINGS = (".py", *LEXED)
@@ -114,21 +113,21 @@ def _unknown(
     return frozenset(each for each in left if each.asks - custom)
 
 
-def unrun(task: GateTask, gates: Iterable[GateSpec], facts: GateFacts) -> str:
+def unrun(trial: Trial) -> str:
     """Return which added lines none of the gates' tests runs, as a note; "" if none of them is known to be."""
-    return unentered(task.follow.files, _covered(task, gates, facts))
+    return unentered(trial.task.follow.files, _covered(trial))
 
 
-def knows_where_it_runs(task: GateTask, issue: Issue, gates: tuple[GateSpec, ...], facts: GateFacts) -> Failure | None:
+def knows_where_it_runs(trial: Trial) -> Failure | None:
     """Return the failure of a change that asks for its surroundings, of which the tests have seen one side only."""
-    conditions = one_sided(task.follow.files, _covered(task, gates, facts))
-    conditions = tuple(each for each in conditions if not lifted(each.path, issue))
-    gate = next((each.name for each in gates if each.kind is GateKind.TEST), "")
+    conditions = one_sided(trial.task.follow.files, _covered(trial))
+    conditions = tuple(each for each in conditions if not lifted(each.path, trial.issue))
+    gate = next((each.name for each in trial.gates if each.kind is GateKind.TEST), "")
     return asks_surroundings(conditions, gate) if conditions else None
 
 
-def _covered(task: GateTask, gates: Iterable[GateSpec], facts: GateFacts) -> dict[str, Covered]:
-    known = (facts.covered.get((task.follow.tree, gate.command)) for gate in gates)
+def _covered(trial: Trial) -> dict[str, Covered]:
+    known = (trial.facts.covered.get((trial.task.follow.tree, gate.command)) for gate in trial.gates)
     runs = [each for each in known if each is not None]
     paths = {path for run in runs for path in run}
     return {path: joined(run[path] for run in runs if path in run) for path in paths}

@@ -14,7 +14,6 @@ from noface.attempt.changes import Change, added_secrets
 from noface.attempt.earlier_tests import EarlierTests
 from noface.attempt.isolation import outside_modules
 from noface.attempt.parts import Parts
-from noface.attempt.protected_files import reached
 from noface.diagnosis import syntax
 from noface.gates.secrets import secret_failure
 from noface.git.filtered import changed_form
@@ -46,7 +45,6 @@ from noface.integrity.rubbish import rubbish_in
 from noface.integrity.tampering import is_code, is_test_file
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
-from noface.model.gate import GateKind
 from noface.model.patch import ChangedLine, changed_lines, decoded
 from noface.model.patterns import matches_any
 from noface.model.protection import asked_paths
@@ -82,6 +80,7 @@ class _Examination:
         """Return the change as the rules see it."""
         issue, env, changes = self.attempt.issue, self.attempt.env, self.change.files
         commands = tuple(gate.command for gate in self.attempt.order.gates)
+        parts = Parts.known(env, self.attempt.order.main, self.attempt.order.gates, by_id=False)
         return rules.Diff(
             changes=changes,
             patch=self.patch,
@@ -102,7 +101,7 @@ class _Examination:
             lifted=frozenset(decoded(file.path) for file in changes if lifted(file.path, issue)),
             only_form=self._only_form(),
             made_asked=asks_for("generated", words_of(issue)) or any(names_file(issue, each.path) for each in changes),
-            weaker=EarlierTests(env.plumbing, self.blobs, self.attempt.order, self._parts()).weaker(changes),
+            weaker=EarlierTests(env.plumbing, self.blobs, self.attempt.order, parts).weaker(changes),
             unfit=(
                 *unfit_names(changes, self._on_main if adds(changes) else frozenset(), asked_paths(issue)),
                 *_refused(env.plumbing, changes),
@@ -114,15 +113,6 @@ class _Examination:
     @property
     def _on_main(self) -> frozenset[str]:
         return self.attempt.plumbing.whole(self.attempt.order.main).paths
-
-    def _parts(self) -> Parts:
-        """Return what main's files are to the gates, as far as that is known before they run on the change."""
-        order, plumbing = self.attempt.order, self.attempt.plumbing
-        called = reached(plumbing, order.main, order.gates)
-        main, reads = plumbing.tree(order.main), self.attempt.env.gate_facts.reads
-        known = {gate.name: reads.get(gate.command) for gate in order.gates if gate.kind is GateKind.TEST}
-        noted = {name: each.on(main) for name, each in known.items() if each is not None}
-        return Parts(plumbing, order.main, called, noted)
 
     def _only_form(self) -> bool:
         """True if no file says anything else than before, unasked. A change of modes alone is work."""

@@ -2,13 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
 from posixpath import splitext
-from typing import TYPE_CHECKING
 
+from noface.attempt.trial import Trial
 from noface.git.objects import ObjectReader
-from noface.git.plumbing import Entry, Plumbing, store_text, tree_with
+from noface.git.plumbing import Entry, store_text, tree_with
 from noface.integrity.asked_for import words_of
 from noface.integrity.excuses import STUB, Excuse, excuses, muted, near, rules_in, stub_beside
 from noface.integrity.judges import Part
@@ -18,10 +17,6 @@ from noface.integrity.tampering import excused
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateSpec, worst
-from noface.model.issue import Issue
-
-if TYPE_CHECKING:
-    from noface.attempt.gating import Gated
 
 _REGULAR = frozenset({"100644", "100755"})
 _FILES_MAX = 200
@@ -30,26 +25,22 @@ _LINE_CHARS_MAX = 1_000
 _COVERAGE = re.compile(r"\b(cov|coverage|nyc|c8|istanbul)\b")
 
 
-@dataclass(frozen=True, slots=True)
 class ExcusedChecks:
-    """What the product's part of a change, which makes `tree`, may be excused from by the words that it adds.
+    """What the product's part of a change may be excused from by the words that it adds.
 
-    `main` is main as the run found it. `run` runs gates on a tree of its own. An excuse that main has in the same
-    words, or whose rules main excuses other code from, is the project's custom; one that the issue's text names is its
-    work. An import that is meant to be there though it is not used (`meant_imports`) needs no other reason.
+    An excuse that main has in the same words, or whose rules main excuses other code from, is the project's custom; one
+    that the issue's text names is its work. An import that is meant to be there though it is not used (`meant_imports`)
+    needs no other reason.
     """
 
-    plumbing: Plumbing
-    main: str
-    tree: str
-    issue: Issue
-    run: Callable[[str, tuple[GateSpec, ...]], "Gated"]
+    def __init__(self, trial: Trial) -> None:
+        self._trial, self._plumbing, self._tree = trial, trial.plumbing, trial.task.tree
+        self._main = trial.landed[0][0] if trial.landed else trial.task.main
+        """Main as the run found it: what a run excuses is nobody's custom yet."""
 
-    def failure(
-        self, changes: Iterable[FileChange], part: Callable[[str], Part], gates: tuple[GateSpec, ...]
-    ) -> Failure | None:
-        """Return what the checks among `gates` find once nothing excuses the change; None if that is nothing."""
-        hard = (gate for gate in gates if gate.hard and not gate.accept)
+    def failure(self, changes: Iterable[FileChange]) -> Failure | None:
+        """Return what the gates that check find once nothing excuses the change; None if that is nothing."""
+        part, hard = self._trial.parts, (gate for gate in self._trial.gates if gate.hard and not gate.accept)
         checks = tuple(gate for gate in hard if gate.kind is not GateKind.TEST or measures(gate))
         product = [c for c in changes if c.new_mode in _REGULAR and part(c.path) is not Part.TEST] if checks else []
         texts, comments = self._read(product[:_FILES_MAX])
@@ -67,8 +58,8 @@ class ExcusedChecks:
     def _read(self, changes: Collection[FileChange]) -> tuple[dict[FileChange, str], tuple[Excuse, ...]]:
         texts: dict[FileChange, str] = {}
         rows: list[Excuse] = []
-        tree = self.plumbing.whole(self.tree).paths if any(c.path.endswith((".py", ".pyi")) for c in changes) else ()
-        with self.plumbing.blobs() as blobs:
+        tree = self._plumbing.whole(self._tree).paths if any(c.path.endswith((".py", ".pyi")) for c in changes) else ()
+        with self._plumbing.blobs() as blobs:
             for change in changes:
                 text = _text(blobs, change.new_oid)
                 added = added_lines(_text(blobs, change.old_oid) if change.old_mode in _REGULAR else "", text)
@@ -85,18 +76,18 @@ class ExcusedChecks:
         for change, text in texts.items():
             here = [each for each in comments if each.path == change.path]
             if here:
-                gone = here[0].text == STUB
-                entries[change.path] = None if gone else (change.new_mode, store_text(self.plumbing, muted(text, here)))
-        gated = self.run(tree_with(self.plumbing, self.tree, entries), checks)
+                rest = None if here[0].text == STUB else store_text(self._plumbing, muted(text, here))
+                entries[change.path] = None if rest is None else (change.new_mode, rest)
+        gated = self._trial.run_on(tree_with(self._plumbing, self._tree, entries), checks)
         red = worst(tuple(result for result in gated.results if not result.passed and result.gate in checks))
         return red.failure if red is not None and red.failure is not None and red.failure.charged else None
 
     def _unknown(self, comments: tuple[Excuse, ...]) -> tuple[Excuse, ...]:
         """Leave out what main says in the same words, and what the issue names."""
         kinds = dict.fromkeys(each.kind for each in comments)
-        text = "\n".join(words_of(self.issue))
+        text = "\n".join(words_of(self._trial.issue))
         asked = [kind for kind in kinds if kind and kind not in text][:_ASKED_MAX]
-        new = {kind for kind in asked if kind == STUB or not self.plumbing.files_with(self.main, (kind,))}
+        new = {kind for kind in asked if kind == STUB or not self._plumbing.files_with(self._main, (kind,))}
         left = tuple(each for each in comments if each.kind in new)
         custom = self._custom(left)
         return tuple(each for each in left if not each.rules or not each.rules <= custom)
@@ -106,9 +97,9 @@ class ExcusedChecks:
         custom = set[tuple[str, str]]()
         for ending in {splitext(each.path)[1] for each in comments if each.rules}:
             names = {name for each in comments if each.path.endswith(ending) for _, name in each.rules}
-            paths = self.plumbing.with_words(self.main, tuple(sorted(names)), f"*{ending}")[:_FILES_MAX]
-            with self.plumbing.blobs() as blobs:
-                for _, oid in self.plumbing.entries(self.main, paths).values():
+            paths = self._plumbing.with_words(self._main, tuple(sorted(names)), f"*{ending}")[:_FILES_MAX]
+            with self._plumbing.blobs() as blobs:
+                for _, oid in self._plumbing.entries(self._main, paths).values():
                     lines = (line for line in _text(blobs, oid).split("\n") if any(name in line for name in names))
                     custom.update(rule for line in lines for rule in rules_in(line[:_LINE_CHARS_MAX]))
         return frozenset(custom)

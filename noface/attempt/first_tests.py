@@ -12,17 +12,15 @@ landing change, counts as it is now. Nothing runs where no landing of the run ha
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
-from noface.attempt.environment import GateFacts
 from noface.attempt.excused import measures
-from noface.attempt.gate_session import GateTask
-from noface.attempt.gating import Gated, RunApart
+from noface.attempt.gating import Gated
 from noface.attempt.parts import Parts
-from noface.attempt.protected_files import reached
+from noface.attempt.trial import Trial
 from noface.gates.narrow import narrowed
-from noface.git.plumbing import Entry, Plumbing, store_text, tree_with
+from noface.git.plumbing import Entry, store_text, tree_with
 from noface.integrity.grown import grown
 from noface.integrity.inner_tests import HOLDERS, with_main_tests
 from noface.integrity.inventory import Inventory, Outcome, compared, file_of, files_of, without
@@ -32,7 +30,6 @@ from noface.integrity.tampering import contradicted, is_code, is_test_file, name
 from noface.model.attempt import FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateSpec
-from noface.model.issue import Issue
 
 _REGULAR = frozenset({"100644", "100755"})
 _ROUNDS_MAX = 3
@@ -81,25 +78,19 @@ class _Lost:
     failure: Failure | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class FirstTests:
-    """Main's tests as the run found them, beside a task; `landed` are the run's landings that nobody let change tests.
+    """Main's tests as the run found them, beside a trial.
 
-    `parts` are main's, `own` the tests that the task's issue is about. `passed` tells whether a gate is known to
-    pass on a tree; `unrun`: no test runs some of what the task's change adds.
+    `own` are the tests that its issue is about; `unrun`: no test runs some of what its change adds.
     """
 
-    plumbing: Plumbing
-    task: GateTask
-    issue: Issue
-    parts: Parts
-    facts: GateFacts
-    run: RunApart
-    passed: Callable[[str, GateSpec], bool]
-    landed: tuple[tuple[str, str], ...]
-    gates: tuple[GateSpec, ...]
-    own: frozenset[str] = field(default=frozenset())
-    unrun: bool = False
+    def __init__(self, trial: Trial, own: frozenset[str] = frozenset(), *, unrun: bool = False) -> None:
+        self._trial, self._plumbing, self._task = trial, trial.plumbing, trial.task
+        self._own, self._unrun = own, unrun
+        kinds = (GateKind.BUILD, GateKind.TEST)
+        hard = (gate for gate in trial.gates if gate.hard and not gate.accept and gate.kind in kinds)
+        self._hard = tuple(replace(gate, again=0, retries=0) for gate in hard)
+        """The builds and the test gates that count."""
 
     def failure(
         self, mains: Mapping[str, Entry | None], tests: Iterable[FileChange] = (), taken: Collection[str] = ()
@@ -115,7 +106,7 @@ class FirstTests:
         # Main's version of what the change is known to contradict may keep a runner from collecting the others.
         open_ = {test.partition("::")[0] for test in taken}
         mains = {path: entry for path, entry in mains.items() if path not in open_}
-        if not self.unrun and self._pass_alone(at_first, self._tree(at_first, mains)):
+        if not self._unrun and self._pass_alone(at_first, self._tree(at_first, mains)):
             return None
         lost = self._lost(at_first, mains, taken)
         again = self._lost(at_first, mains, taken, anew=True) if lost is not None else None
@@ -126,7 +117,7 @@ class FirstTests:
             return None
         judges = {*at_first.entries, *at_first.sources}
         files = {file_of(test) for test in failing} & judges or judges
-        plumbing, main = self.plumbing, self.task.main
+        plumbing, main = self._plumbing, self._task.main
         issues = {landing.commit: landing.issue for landing in plumbing.landings(f"{at_first.first}..{main}")}
         by = {path: tuple(issues.get(commit, commit[:12]) for commit in at_first.by[path]) for path in sorted(files)}
         failure = outlived(lost.gate, failing, by, again.failure)
@@ -137,9 +128,9 @@ class FirstTests:
 
     def _tree(self, at_first: Rewritten, others: Mapping[str, Entry | None], *, on_main: bool = False) -> str:
         """Return the task's tree, or main's, with these files as they were at first, and `others`."""
-        tree = self.task.main if on_main else self.task.tree
+        tree = self._task.main if on_main else self._task.tree
         entries = {**others, **at_first.entries, **self._inner(at_first, tree, others)}
-        return tree_with(self.plumbing, tree, entries)
+        return tree_with(self._plumbing, tree, entries)
 
     def rewritten(self) -> Rewritten | None:
         """Return what landings alone have made of the files that judged at first; None if that is nothing.
@@ -147,21 +138,21 @@ class FirstTests:
         Beside tests these are the data and the helpers that only judges use, and where there are any of them, settings
         and manifests. What the issue may change counts as the change has it.
         """
-        plumbing, main, first = self.plumbing, self.task.main, self.landed[0][0] if self.landed else ""
+        plumbing, main, first = self._plumbing, self._task.main, self._trial.landed[0][0] if self._trial.landed else ""
         if not first or not plumbing.is_ancestor(first, main):  # a person has set main back
             return None
         commits = {commit: plumbing.changes(f"{commit}^", commit) for commit in plumbing.first_parents(first, main)}
-        by = only_by({new for _, new in self.landed}, commits.items())
-        by = {path: of for path, of in by.items() if not lifted(path, self.issue)}
+        by = only_by({new for _, new in self._trial.landed}, commits.items())
+        by = {path: of for path, of in by.items() if not lifted(path, self._trial.issue)}
         was, now = (plumbing.entries(commit, tuple(by)) for commit in (first, main))
         differing = {path: entry for path, entry in was.items() if path in by and now.get(path) != entry}
-        if not self.unrun:
+        if not self._unrun:
             differing = {path: each for path, each in differing.items() if not self._grown(path, each, now.get(path))}
         added = tuple(path for path in by if path in now and path not in was and part_of(path) is Part.TEST)
         changed = {commit: tuple(change.path for change in each) for commit, each in commits.items()}
         changed_since = Rewritten(first, {}, tuple(path for path in differing if path in now), by, changed)
         sources = tuple(path for path in self._inner(changed_since, main, {}) if part_of(path) is not Part.TEST)
-        parts = tuple(self._parts(commit) for commit in (first, main, self.task.tree)) if differing else ()
+        parts = self._parts(first) if differing else ()
 
         def are(tells: Callable[[Parts, str], bool]) -> dict[str, Entry | None]:
             """Return the files of which each tree tells so that has them. One tree after the other: each is listed."""
@@ -172,10 +163,10 @@ class FirstTests:
             return left
 
         entries = are(lambda parts, path: parts.judges(path, helps=parts.main != first))
-        if not entries and not (self.unrun and added) and all(part_of(path) is Part.MANIFEST for path in sources):
+        if not entries and not (self._unrun and added) and all(part_of(path) is Part.MANIFEST for path in sources):
             return None
         left_out = filter(is_code, added)
-        entries |= dict.fromkeys(left_out if self.unrun else self.parts.unused(left_out, entries))
+        entries |= dict.fromkeys(left_out if self._unrun else self._trial.parts.unused(left_out, entries))
         entries |= are(lambda parts, path: parts(path) is Part.CONFIG)
         return replace(changed_since, entries=entries, sources=tuple(path for path in sources if path not in entries))
 
@@ -183,29 +174,26 @@ class FirstTests:
         """True if a file of tests has only got more of them: as main has it, it judges as it did."""
         if now is None or first[0] != now[0] or not is_test_file(path):
             return False
-        with self.plumbing.blobs() as blobs:
+        with self._plumbing.blobs() as blobs:
             return grown(path, *(blobs.text(oid, TEXT_CHARS_MAX) for _, oid in (first, now)))
 
     def _asked(self) -> dict[str, Entry | None]:
         """Return the change's versions of the judges that its issue is about: what needs main's says nothing then."""
-        changes = self.plumbing.changes(self.task.main, self.task.tree)
-        asked = tuple(c.path for c in changes if lifted(c.path, self.issue) and self.parts(c.path) is not Part.PRODUCT)
-        now = self.plumbing.entries(self.task.tree, asked)
+        changes, parts = self._plumbing.changes(self._task.main, self._task.tree), self._trial.parts
+        lifts = (change.path for change in changes if lifted(change.path, self._trial.issue))
+        asked = tuple(path for path in lifts if parts(path) is not Part.PRODUCT)
+        now = self._plumbing.entries(self._task.tree, asked)
         return {path: now.get(path) for path in asked}
 
-    def _parts(self, commit: str) -> Parts:
-        if commit == self.task.main:
-            return self.parts
-        facts, plumbing = self.facts, self.plumbing
-        tree = plumbing.tree(commit)
-        known = ((gate, facts.reads.get(gate.command)) for gate in self.gates)
-        reads = {gate.name: each.on(tree) for gate, each in known if each is not None}
-        listed = files_of(facts.inventories.get((tree, gate.command)) for gate in self.gates)
-        return Parts(plumbing, commit, reached(plumbing, commit, self.gates), reads, listed)
+    def _parts(self, first: str) -> tuple[Parts, ...]:
+        """Return what files are to the gates at first, on main and as the change has them."""
+        trial, others = self._trial, (first, self._task.tree)
+        at_first, now = (Parts.known(trial.scope.env, commit, trial.gates) for commit in others)
+        return at_first, trial.parts, now
 
     def _inner(self, at_first: Rewritten, tree: str, others: Mapping[str, Entry | None]) -> dict[str, Entry | None]:
         """Return the sources as they are in a tree, or among `others`, with what judges in them at first."""
-        plumbing, paths = self.plumbing, at_first.sources
+        plumbing, paths = self._plumbing, at_first.sources
         was, now = plumbing.entries(at_first.first, paths), plumbing.entries(tree, paths)
         now |= {path: entry for path in paths if (entry := others.get(path)) is not None}
         entries: dict[str, Entry | None] = {}
@@ -216,22 +204,15 @@ class FirstTests:
                     entries |= {path: (mode, store_text(plumbing, text))} if text is not None else {}
         return entries
 
-    @property
-    def _hard(self) -> tuple[GateSpec, ...]:
-        """The builds and the test gates that count."""
-        kinds = (GateKind.BUILD, GateKind.TEST)
-        hard = (gate for gate in self.gates if gate.hard and not gate.accept and gate.kind in kinds)
-        return tuple(replace(gate, again=0, retries=0) for gate in hard)
-
     def _pass_alone(self, at_first: Rewritten, tree: str) -> bool:
         """True if nothing but tests known by id is as it was, and all of them pass when only they run.
 
         Then the whole gates need not run for them.
         """
-        files, first = {path for path, entry in at_first.entries.items() if entry}, self.plumbing.tree(at_first.first)
+        files, first = {path for path, entry in at_first.entries.items() if entry}, self._plumbing.tree(at_first.first)
         alone: dict[GateSpec, Inventory] = {}
         for gate in self._hard:
-            known = self._inventory(first, gate) or Inventory()
+            known = self._trial.known(first, gate) or Inventory()
             tests = tuple((name, ended) for name, ended in known.tests if file_of(name) in files)
             if tests and gate.kind is GateKind.TEST:
                 command = narrowed(gate.command, known.runners, tuple(name for name, _ in tests))
@@ -240,9 +221,9 @@ class FirstTests:
                 alone[replace(gate, command=command, report=None)] = replace(known, tests=tests, count=None)
         if at_first.sources or not files <= files_of(alone.values()):
             return False
-        gated = self.run(tree, tuple(alone), steady=False, anew=False)
+        gated = self._trial.run_on(tree, tuple(alone), steady=False)
         green = {result.gate.command for result in gated.results if result.passed}
-        ran = ((gate, compared(known, self._inventory(tree, gate))) for gate, known in alone.items())
+        ran = ((gate, compared(known, self._trial.known(tree, gate))) for gate, known in alone.items())
         return all(gate.command in green and not short.short for gate, short in ran)
 
     def _lost(
@@ -256,7 +237,7 @@ class FirstTests:
         lost: _Lost | None = None
         for _ in range(_ROUNDS_MAX):
             tree, on_main = self._tree(at_first, mains), self._tree(at_first, self._asked(), on_main=True)
-            gated = self.run(tree, self._hard, steady=False, anew=anew)
+            gated = self._trial.run_on(tree, self._hard, steady=False, anew=anew)
             green = {result.gate.command for result in gated.results if result.passed}
             if green >= {gate.command for gate in self._hard} and not self._fewer(at_first.first, tree):
                 return lost
@@ -280,11 +261,11 @@ class FirstTests:
         """Return the first gate that ends otherwise on the change; `lost` are the commands that only main passes."""
         broken, results = self._broken(tree), {result.gate.command: result for result in gated.results}
         for gate in self._hard:
-            result, main = results.get(gate.command), self._inventory(on_main, gate)
+            result, main = results.get(gate.command), self._trial.known(on_main, gate)
             failure = result.failure if result is not None else gated.failure
             if gate.kind is GateKind.TEST and main is not None and main.tests:
-                short = without(compared(main, self._inventory(tree, gate)), self.own)
-                unsteady = self.facts.unsteady.get(gate.command, {})
+                short = without(compared(main, self._trial.known(tree, gate)), self._own)
+                unsteady = self._trial.facts.unsteady.get(gate.command, {})
                 names = (test for test in (*short.failed, *short.skipped, *short.gone) if test not in unsteady)
                 seen = (test for test in names if not broken or test not in short.gone or file_of(test) in broken)
                 if tests := tuple(test for test in seen if not named_among(test, taken)):
@@ -295,27 +276,24 @@ class FirstTests:
 
     def _broken(self, tree: str) -> set[str]:
         """Return the files that could not be collected in runs of a tree that broke off for them."""
-        ran = (self._inventory(tree, gate) for gate in self._hard)
+        ran = (self._trial.known(tree, gate) for gate in self._hard)
         tests = (test for each in ran if each is not None and not each.complete for test in each.tests)
         return {name for name, outcome in tests if outcome is Outcome.FAILED and "::" not in name}
 
     def _fewer(self, first: str, tree: str) -> bool:
         """True if a test does not pass that passed when the run began, as far as its ids are known."""
-        at_first = self.plumbing.tree(first)
-        known = ((gate, self._inventory(at_first, gate)) for gate in self._hard)
-        return any(was and was.tests and compared(was, self._inventory(tree, gate)).short for gate, was in known)
+        at_first = self._plumbing.tree(first)
+        known = ((gate, self._trial.known(at_first, gate)) for gate in self._hard)
+        return any(was and was.tests and compared(was, self._trial.known(tree, gate)).short for gate, was in known)
 
     def _green_on_main(self, tree: str, *, anew: bool) -> frozenset[str]:
         """Return which gates main passes with these files; what is known of that is not asked again."""
         keys = {(tree, gate.command) for gate in self._hard}
-        if keys <= self.facts.asked and not anew:
-            return frozenset(gate.command for gate in self._hard if self.passed(tree, gate))
-        gated = self.run(tree, self._hard, steady=False, anew=anew)
-        self.facts.asked.update(keys)
+        if keys <= self._trial.facts.asked and not anew:
+            return frozenset(gate.command for gate in self._hard if self._trial.passes(tree, gate))
+        gated = self._trial.run_on(tree, self._hard, steady=False, anew=anew)
+        self._trial.facts.asked.update(keys)
         return frozenset(result.gate.command for result in gated.results if result.passed)
-
-    def _inventory(self, tree: str, gate: GateSpec) -> Inventory | None:
-        return self.facts.inventories.get((tree, gate.command))
 
 
 def _judging_as(path: str, first: str, now: str) -> str | None:

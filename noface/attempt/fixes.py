@@ -10,7 +10,7 @@ from dataclasses import replace
 from noface.attempt.attempt import Attempt, Judging
 from noface.attempt.changes import Change, change_to
 from noface.attempt.examine import adds_secrets, examine_change
-from noface.attempt.gating import Gated, made_of
+from noface.attempt.gating import Gated, Gating
 from noface.attempt.judges import gates_decide
 from noface.attempt.protected_files import reached
 from noface.integrity.judges import lifted, may_be_made
@@ -76,7 +76,7 @@ def _leaves_main_alone(attempt: Judging, main: str, gate: GateSpec) -> bool:
     known = env.memo.get(env.key(tree, gate))
     if known is not None and known.failure is None:
         return True
-    return made_of(attempt.scope, attempt.task(tree, main, main), tree, gate, attempt.order.gates) == tree
+    return Gating(attempt.scope, attempt.task(tree, main, main), attempt.order.gates).made_of(tree, gate) == tree
 
 
 def _against(attempt: Attempt, change: Change) -> Failure | None:

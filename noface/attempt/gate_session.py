@@ -309,8 +309,7 @@ class GateSession:
     def _watched(self, gate: GateSpec) -> tuple[str, ...]:
         """Return the files of main whose reading by a gate is to be seen now; none if it is not, or cannot be."""
         env, task = self.env, self.task
-        wanted = gate.kind is GateKind.TEST and gate.hard and not gate.accept
-        if not wanted or not task.on_main or task.tree != env.plumbing.tree(task.main):
+        if not gate.of_tests or not task.on_main or task.tree != env.plumbing.tree(task.main):
             return ()
         if not notes_reads(self.slot.path.parent):
             env.gate_facts.reads.setdefault(gate.command, Reads(tree=task.tree))

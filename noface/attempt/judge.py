@@ -9,7 +9,7 @@ from noface.attempt.disk import worker_without_room
 from noface.attempt.examine import adds_secrets, examine_change, forgotten, only_notes
 from noface.attempt.fixes import take_fixes
 from noface.attempt.form_only import formed, left_out, put_back, without
-from noface.attempt.judges import CutShort, gates_decide, with_bodies
+from noface.attempt.judges import gates_decide, with_bodies
 from noface.attempt.libraries import with_library
 from noface.attempt.not_in_change import (
     TOO_BIG,
@@ -20,6 +20,7 @@ from noface.attempt.not_in_change import (
     with_places,
     with_put_back,
 )
+from noface.attempt.trial import CutShort
 from noface.git.plumbing import Merge
 from noface.git.refs import hold_ref
 from noface.git.taken_back import HeldMerge, merge_and_hold
@@ -213,7 +214,7 @@ def _gates_are_red(attempt: Judging) -> Failure | None:
     if failure is None and (unproven := attempt.proving.by_gates) is not None:
         failure = (work.agent.error if unproven.of_work else None) or unproven.failure
     if failure is None:
-        note = unrun(attempt.proving.task, attempt.order.gates, attempt.env.gate_facts)
+        note = unrun(attempt.proving)
         attempt.notes = (*attempt.notes, note) if note else attempt.notes
         return None
     missing = with_missing(failure, snapshot.not_taken, snapshot.aside, attempt.issue.paths)
@@ -252,8 +253,7 @@ def _main_judges_otherwise(attempt: Judging) -> Failure | None:
 
 
 def _it_knows_where_it_runs(attempt: Judging) -> Failure | None:
-    proving = attempt.proving
-    return knows_where_it_runs(proving.task, attempt.issue, proving.gates, attempt.env.gate_facts)
+    return knows_where_it_runs(attempt.proving)
 
 
 CHECKS: tuple[Check, ...] = (

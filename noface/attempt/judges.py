@@ -21,19 +21,16 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from noface.attempt.covering import unrun
-from noface.attempt.environment import GateFacts, Scope
 from noface.attempt.excused import ExcusedChecks
 from noface.attempt.first_tests import FirstTests
-from noface.attempt.gate_session import GateSession, GateTask
-from noface.attempt.gating import Gated, made_of, run_gates
+from noface.attempt.gate_session import GateSession
 from noface.attempt.main_tools import Tools, tools_of
 from noface.attempt.parts import Parts
 from noface.attempt.prepare import setup_differs, setup_stamp
-from noface.attempt.protected_files import reached
 from noface.attempt.sensitivity import Sensitivity
+from noface.attempt.trial import CutShort, Trial
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import Entry, entries_before, store_text, tree_with
-from noface.git.refs import RefUpdate, hold_ref
 from noface.integrity.agreement import disagreement
 from noface.integrity.diff.make import only_adds_sources
 from noface.integrity.diff.rules import REWRITTEN
@@ -45,7 +42,6 @@ from noface.integrity.inventory import (
     compared,
     each_once,
     file_of,
-    files_of,
     kept,
     newly_skipped,
     without,
@@ -78,57 +74,36 @@ _REGULAR = frozenset({"100644", "100755"})
 _TESTING = (GateKind.BUILD, GateKind.TEST)
 
 
-class CutShort(Exception):  # noqa: N818 - no error: noface is to stop
-    """A cancel ended the judging."""
-
-
 @dataclass(slots=True)
-class Judges:
-    """Judges one change whose gates, as it has them, are green. Its methods raise CutShort where a cancel ends them.
+class Judges(Trial):
+    """Judges one change whose gates, as it has them, are green.
 
-    `task` says which tree, on which main and in which slot; of several issues whose work it holds, `issue` is what they
-    are together (`joined`). `taken` are tests that may be gone, as far as main's ids tell: it is asked, or was, whether
-    the issue wants that. `landed` are main before and after each landing of the run that nobody let change tests.
+    `taken` are tests that may be gone, as far as main's ids tell: it is asked, or was, whether the issue wants that.
     """
 
-    scope: Scope
-    task: GateTask
-    issue: Issue
-    gates: tuple[GateSpec, ...]
     taken: tuple[str, ...] = ()
-    landed: tuple[tuple[str, str], ...] = ()
-    parts: Parts = field(init=False)
     _excused: set[tuple[str, str]] = field(default_factory=set)
     _own: frozenset[str] = frozenset()
     _differing: Tools | None = None
 
     def failure(self) -> Failure | None:
         """Return why the change must not land by itself, None if main's tests and settings accept it."""
-        plumbing, task = self.scope.env.plumbing, self.task
-        called, changes = reached(plumbing, task.main, self.gates), plumbing.changes(task.main, task.tree)
-        main = (self._facts.inventories.get((self._main_tree, gate.command)) for gate in self._by_id())
-        listed = files_of(main)
-        known = ((gate, self._facts.reads.get(gate.command)) for gate in self._test_gates())
-        reads = {gate.name: each.on(self._main_tree) for gate, each in known if each is not None}
-        self.parts = parts = Parts(plumbing, task.main, called, reads, listed, task.tree)
+        task, changes = self.task, self.plumbing.changes(self.task.main, self.task.tree)
+        self.parts = parts = Parts.known(self.scope.env, task.main, self.gates, tree=task.tree)
+        called = parts.reached.files
         judging = self._without_growth(touched(changes, self.issue, parts))
         of_main = self._of_main(changes, parts)
         judges = [c for path, each in of_main.items() if parts(path) in (Part.TEST, Part.CONFIG) for c in each]
         in_place_of = (change for change in judges if change.old_mode == ABSENT)
         judging = replace(judging, tests=tuple(dict.fromkeys((*judging.tests, *in_place_of))))
-        failure = self._altered(judging, called.files)
+        failure = self._altered(judging, called)
         for group in parts.by_use(of_main) if failure is None else ():
             by_use = replace(judging, tests=(*judging.tests, *(c for path in group for c in of_main[path])))
-            failure = failure or self._altered(by_use, called.files)
+            failure = failure or self._altered(by_use, called)
         failure = failure or self._with_main_tools(judging)
-        since = self.landed[0][0] if self.landed else task.main  # what a run excuses is nobody's custom yet
-        checks = ExcusedChecks(plumbing, since, task.tree, self.issue, self._run)
         ours = (c for c in changes if not matches_any(c.path, self.issue.may_change))
-        failure = failure or checks.failure(ours, parts, self.gates)
-        often = self.scope.env.sensitivity
-        failure = failure or Sensitivity(plumbing, task, parts, self._facts, self._run, often).failure(
-            self._mains(judging), tuple(self._test_gates()), judging.tests, self.taken
-        )
+        failure = failure or ExcusedChecks(self).failure(ours)
+        failure = failure or Sensitivity(self).failure(self._mains(judging), judging.tests, self.taken)
         return self._since_the_run_began(judging, failure)
 
     def _since_the_run_began(self, judging: Touched, failure: Failure | None) -> Failure | None:
@@ -138,9 +113,7 @@ class Judges:
         """
         if not self.landed or (failure is not None and failure.rule != CONTRADICTED):
             return failure
-        is_unrun = bool(unrun(self.task, self.gates, self._facts))
-        plumbing, own = self.scope.env.plumbing, (self.landed, self.gates, self._own, is_unrun)
-        tests = FirstTests(plumbing, self.task, self.issue, self.parts, self._facts, self._run, self._passed, *own)
+        tests = FirstTests(self, self._own, unrun=bool(unrun(self)))
         mains, inside = self._mains(judging), self._inner_tests(judging)
         asked = failure is not None or (self._all_by_id() and not self._lacks(judging))
         changed = (*judging.tests, *(c for c in judging.sources if c.path in inside)) if asked else ()
@@ -164,14 +137,14 @@ class Judges:
 
     def _moved(self, judging: Touched) -> dict[str, str]:
         """Return which test files of main are gone, and where they stand now with all that they assert."""
-        with self.scope.env.plumbing.blobs() as blobs:
+        with self.plumbing.blobs() as blobs:
             now = {assertions(_text(blobs, c.new_oid)): c.path for c in judging.tests if c.old_mode == ABSENT}
             was = ((c.path, assertions(_text(blobs, c.old_oid))) for c in judging.tests if c.new_mode == ABSENT)
             return {path: now[asserted] for path, asserted in was if asserted and asserted in now}
 
     def _without_growth(self, judging: Touched) -> Touched:
         """Leave out the build files that build more sources than main's and are the same beside that."""
-        with self.scope.env.plumbing.blobs() as blobs:
+        with self.plumbing.blobs() as blobs:
 
             def same(change: FileChange) -> bool:
                 there = builds(change.path) and {change.old_mode, change.new_mode} <= _REGULAR
@@ -195,7 +168,7 @@ class Judges:
 
         Main shows that, if none of the change's code is: of their versions the gate makes main's again.
         """
-        plumbing, main = self.scope.env.plumbing, self._main_tree
+        plumbing, main = self.plumbing, self.main_tree
         by_use = (c for c in judging.tests if part_of(c.path) is not Part.TEST)
         files = (c for c in (*by_use, *judging.config, *judging.soft) if {c.old_mode, c.new_mode} <= _REGULAR)
         paths = tuple(c.path for c in files if may_be_made(c.path, called))
@@ -203,13 +176,13 @@ class Judges:
         if gate is None or not paths:
             return frozenset()
         tree = tree_with(plumbing, main, plumbing.entries(self.task.tree, paths))
-        made = made_of(self.scope, self.task, tree, gate, self.gates)
+        made = self.made_of(tree, gate)
         left = {c.path for c in plumbing.changes(main, made)} if made is not None else set(paths)
         return frozenset(paths) - left if left <= set(paths) else frozenset()
 
     def _against(self, judging: Touched) -> Failure | None:
         """Return what main's versions of these files have against the change."""
-        plumbing, task = self.scope.env.plumbing, self.task
+        plumbing, task = self.plumbing, self.task
         changes = plumbing.changes(task.main, task.tree)
         hard = self._mains(judging)
         tree = tree_with(plumbing, task.tree, hard) if hard else task.tree
@@ -235,7 +208,7 @@ class Judges:
         hard, names = self._mains(judging), tools.other
         tree = tree_with(env.plumbing, task.tree, hard) if hard else task.tree
         # What is known of a tree holds for its own tools.
-        facts = replace(self._facts, inventories=dict(self._facts.inventories), asked=set(self._facts.asked))
+        facts = replace(self.facts, inventories=dict(self.facts.inventories), asked=set(self.facts.asked))
         apart = replace(self.scope, env=replace(env, memo={}, gate_facts=facts))
         judges = replace(self, scope=apart, task=replace(task, product=tools.product), _differing=Tools())
         judges.parts = self.parts
@@ -252,7 +225,7 @@ class Judges:
             return self._differing
         tools = Tools()
         if setup_differs(env, task.tree, task.main):
-            main, now = self._installed(task.main, self._main_tree), self._installed(task.commit, task.tree)
+            main, now = self._installed(task.main, self.main_tree), self._installed(task.commit, task.tree)
             if isinstance(main, Failure):
                 return main
             if isinstance(now, Failure):
@@ -264,14 +237,14 @@ class Judges:
     def _installed(self, commit: str, tree: str) -> Packages | Failure:
         """Return what setup installs on a tree; it is made there if that is not known, as after a restart."""
         stamp = setup_stamp(self.scope.env, tree)
-        if stamp not in self._facts.installed:
+        if stamp not in self.facts.installed:
             task = replace(self.task, commit=commit, tree=tree)
             failure = GateSession(self.scope, task, self.scope.env.gate_slot(task.name)).ready()
             if self.scope.cancel.cancelled:
                 raise CutShort
             if failure is not None:
                 return replace(failure, charged=False)
-        return self._facts.installed.get(stamp, {})
+        return self.facts.installed.get(stamp, {})
 
     def _mains(self, judging: Touched) -> dict[str, Entry | None]:
         """Return main's versions of what judges, of a file that also does something else as far as it judges."""
@@ -292,9 +265,9 @@ class Judges:
         rewritten = {c.path for c in judges if c.old_mode != ABSENT and (c.new_mode != ABSENT or c.path in files)}
         rewritten |= self._moved(judging).keys()
         failing = set[str]()
-        for gate in self._by_id():
-            main = self._inventory(self._main_tree, gate)
-            short = compared(main, self._inventory(tree, gate)) if main is not None else Shortfall()
+        for gate in self.by_id:
+            main = self.inventory(self.main_tree, gate)
+            short = compared(main, self.inventory(tree, gate)) if main is not None else Shortfall()
             failing |= {file_of(name) for name in (*short.failed, *short.gone)}
         if not failing or not rewritten:
             return False
@@ -304,7 +277,7 @@ class Judges:
             others |= entries_before(change for change in judging.tests if change.old_mode == ABSENT)
         if not others:
             return True
-        tree = tree_with(self.scope.env.plumbing, self.task.tree, others)
+        tree = tree_with(self.plumbing, self.task.tree, others)
         return self._judged(tree, tuple(others), tuple(GateKind)) is None
 
     def _lacks(self, judging: Touched) -> bool:
@@ -312,10 +285,10 @@ class Judges:
 
         Those that are `taken` need not be.
         """
-        patch = self.scope.env.plumbing.diff(self.task.main, self.task.tree).patch
+        patch = self.plumbing.diff(self.task.main, self.task.tree).patch
         names = renamed_tests(patch.decode("utf-8", "replace")) | self._moved(judging)
-        for gate in self._by_id():
-            main, now = self._inventory(self._main_tree, gate), self._inventory(self.task.tree, gate)
+        for gate in self.by_id:
+            main, now = self.inventory(self.main_tree, gate), self.inventory(self.task.tree, gate)
             if main is None or now is None or newly_skipped(main, now):
                 return True
             lost = kept(main, now, names)
@@ -329,8 +302,8 @@ class Judges:
         None if the ids are not known.
         """
         gone: list[str] = []
-        for gate in self._by_id():
-            main, now = self._inventory(self._main_tree, gate), self._inventory(self.task.tree, gate)
+        for gate in self.by_id:
+            main, now = self.inventory(self.main_tree, gate), self.inventory(self.task.tree, gate)
             if main is None or now is None or not main.tests:
                 return None
             short = compared(main, now)
@@ -339,22 +312,14 @@ class Judges:
                 gone += short.gone
         return tuple(gone)
 
-    @property
-    def _main_tree(self) -> str:
-        return self.scope.env.plumbing.tree(self.task.main)
-
-    @property
-    def _facts(self) -> GateFacts:
-        return self.scope.env.gate_facts
-
     def _judged(
         self, tree: str, paths: tuple[str, ...], kinds: Collection[GateKind], why: Callable[[str], str] | None = None
     ) -> Failure | None:
         """Run the gates on the change with main's judges; red counts only twice, since tests may be flaky."""
         gates = tuple(gate for gate in self.gates if gate.hard and not gate.accept and gate.kind in kinds)
-        gated = self._run(tree, tuple(replace(gate, again=0) for gate in gates))
+        gated = self.run_on(tree, tuple(replace(gate, again=0) for gate in gates))
         if gated.failure is None and any(not result.passed for result in gated.results):
-            gated = self._run(tree, gates, anew=True)
+            gated = self.run_on(tree, gates, anew=True)
         if gated.failure is not None and self.task.product is not None:
             return replace(gated.failure, charged=False)  # this setup has passed before
         if gated.failure is not None:
@@ -373,8 +338,8 @@ class Judges:
         """
         if red.failing_tests or red.failure is None or red.failure.failing_tests or not self._names_tests(red.gate):
             return False
-        main = self._inventory(self._main_tree, red.gate)
-        now = self._facts.inventories.get((tree, red.gate.command))
+        main = self.inventory(self.main_tree, red.gate)
+        now = self.known(tree, red.gate)
         if main is None or not main.tests or now is None or not each_once(main, now):
             return False
         self._excused.add((tree, red.gate.command))
@@ -382,13 +347,13 @@ class Judges:
 
     def _absent(self, tree: str, paths: tuple[str, ...]) -> Failure | None:
         """Return the failure for tests that pass on main and are missing on `tree`, or do not pass there."""
-        for gate in self._by_id():
-            main = self._inventory(self._main_tree, gate)
+        for gate in self.by_id:
+            main = self.inventory(self.main_tree, gate)
             if main is None:
                 continue
             # A gate that is red only without the change's tests is compared with them.
             whole = self.task.tree if (tree, gate.command) in self._excused else tree
-            short = self._unhidden(gate, compared(main, self._inventory(whole, gate)))
+            short = self._unhidden(gate, compared(main, self.inventory(whole, gate)))
             if short.short:
                 short = self._unhidden(gate, self._steadily(gate, main, whole))
             if short.short:
@@ -397,14 +362,14 @@ class Judges:
 
     def _unbelieved(self, tree: str) -> Failure | None:
         """Return the failure for a report that does not agree with what else is known of a gate, in two runs."""
-        changes = self.scope.env.plumbing.changes(self.task.main, self.task.tree)
+        changes = self.plumbing.changes(self.task.main, self.task.tree)
         is_asked = any(lifted(change.path, self.issue) for change in changes)
-        for gate in self._by_id():
+        for gate in self.by_id:
             whole = self.task.tree if (tree, gate.command) in self._excused else tree
             why = self._disagreement(gate, whole, is_asked=is_asked)
             if why:
                 for each in {self.task.tree, whole}:
-                    self._run(each, (gate,), anew=True)
+                    self.run_on(each, (gate,), anew=True)
                 why = self._disagreement(gate, whole, is_asked=is_asked)
             if why:
                 return unbelieved(gate, why)
@@ -415,8 +380,8 @@ class Judges:
 
         A plug-in may replace functions of its runner. If the change installs another one, main's tools tell.
         """
-        main, own = self._inventory(self._main_tree, gate), self._inventory(self.task.tree, gate)
-        judged = self._inventory(tree, gate)
+        main, own = self.inventory(self.main_tree, gate), self.inventory(self.task.tree, gate)
+        judged = self.inventory(tree, gate)
         if main is None or judged is None or own is None or self.task.known is not None:
             return ""
         if is_asked:
@@ -424,18 +389,18 @@ class Judges:
         if judged.patched and not {*judged.patched} <= {*(main.patched or ())}:
             tools = self._tools()
             judged = replace(judged, patched=None) if isinstance(tools, Failure) or tools.other else judged
-        return disagreement(main, judged, own, self._facts.unsteady.get(gate.command, {}))
+        return disagreement(main, judged, own, self.facts.unsteady.get(gate.command, {}))
 
     def _unhidden(self, gate: GateSpec, short: Shortfall) -> Shortfall:
         """Leave out the tests that the issue is about, unsteady ones and, where main's failures are known, red ones."""
-        unsteady = self._facts.unsteady.get(gate.command, {})
+        unsteady = self.facts.unsteady.get(gate.command, {})
         short = without(replace(short, failed=tuple(t for t in short.failed if t not in unsteady)), self._own)
         return short if self.task.known is None else replace(short, failed=())
 
     def _skipped(self, judging: Touched) -> Failure | None:
         """Return the failure for tests that the change adds skipped, or of main that it skips, in whatever words."""
-        for gate in self._by_id() if judging.tests or judging.sources else ():
-            main, now = self._inventory(self._main_tree, gate), self._inventory(self.task.tree, gate)
+        for gate in self.by_id if judging.tests or judging.sources else ():
+            main, now = self.inventory(self.main_tree, gate), self.inventory(self.task.tree, gate)
             if main is None:
                 continue
             if names := newly_skipped(main, now):
@@ -446,65 +411,27 @@ class Judges:
 
     def _steadily(self, gate: GateSpec, main: Inventory, tree: str) -> Shortfall:
         """Compare what two runs have in common: on main ids may hold the time, and a change's report may be lost."""
-        self._run(self._main_tree, (gate,), on_main=True, anew=True)
-        again = self._facts.inventories.get((self._main_tree, gate.command))
+        self.run_on(self.main_tree, (gate,), on_main=True, anew=True)
+        again = self.known(self.main_tree, gate)
         both = agreed(main, again) if again is not None else main
-        self._facts.inventories[self._main_tree, gate.command] = both
-        short = compared(both, self._inventory(tree, gate))
+        self.facts.inventories[self.main_tree, gate.command] = both
+        short = compared(both, self.inventory(tree, gate))
         if short.gone or short.fewer or short.broken_off:  # a disk that was full for a moment, say
-            self._run(tree, (gate,), anew=True)
-            short = compared(both, self._inventory(tree, gate))
+            self.run_on(tree, (gate,), anew=True)
+            short = compared(both, self.inventory(tree, gate))
         return short
 
-    def _passed(self, tree: str, gate: GateSpec) -> bool:
-        """True if a gate is known to pass on a tree."""
-        result = self.scope.env.memo.get(self.scope.env.key(tree, gate))
-        return result is not None and result.failure is None
-
-    def _by_id(self) -> tuple[GateSpec, ...]:
-        """Return the hard gates that run the project's tests and can name them."""
-        return tuple(gate for gate in self._test_gates() if gate.command not in self._facts.plain)
-
     def _names_tests(self, gate: GateSpec) -> bool:
-        return any(gate.command == other.command for other in self._by_id())
-
-    def _test_gates(self) -> list[GateSpec]:
-        return [gate for gate in self.gates if gate.kind is GateKind.TEST and gate.hard and not gate.accept]
+        return any(gate.command == other.command for other in self.by_id)
 
     def _all_by_id(self) -> bool:
         """True if all hard test gates name their tests, so that no test can disappear unseen."""
-        known = [self._inventory(self._main_tree, gate) for gate in self._by_id()]
-        return len(known) == len(self._test_gates()) and all(each is not None and each.tests for each in known)
-
-    def _inventory(self, tree: str, gate: GateSpec) -> Inventory | None:
-        """Return which tests a gate ran on a tree; it runs if that is not known, as after a restart."""
-        key = (tree, gate.command)
-        if key not in self._facts.inventories and key not in self._facts.asked:
-            self._run(tree, (gate,), on_main=tree == self._main_tree)
-        self._facts.asked.add(key)
-        return self._facts.inventories.get(key)
-
-    def _run(
-        self, tree: str, gates: tuple[GateSpec, ...], *, on_main: bool = False, anew: bool = False, steady: bool = True
-    ) -> Gated:
-        """Run gates, and the builds before them, on a tree that is not the task's own."""
-        scope, task = self.scope, self.task
-        builds = tuple(g for g in self.gates if g.kind is GateKind.BUILD and g.hard and g not in gates)
-        scope.progress(task.issue_id, task.number, "gate", "once more, as main's own tests see it")
-        if not on_main:
-            scope.env.plumbing.refs.apply(RefUpdate(hold_ref(task.issue_id, f"gating-{task.name}"), tree))
-        folder, commit = ("main", task.main) if on_main else ("judges", task.commit)
-        other = replace(task, tree=tree, commit=commit, logs=task.logs / folder, steady=steady)
-        tests = [gate for gate in gates if gate.kind is GateKind.TEST]
-        unknown = any((tree, gate.command) not in self._facts.inventories for gate in tests)
-        gated = run_gates(scope, other, (*builds, *gates), anew=anew or unknown)
-        if gated is None:
-            raise CutShort
-        return gated
+        known = [self.inventory(self.main_tree, gate) for gate in self.by_id]
+        return len(known) == len(self.test_gates) and all(each is not None and each.tests for each in known)
 
     def _sections(self, judging: Touched) -> dict[str, Entry | None]:
         """Return the touched manifests with main's judging sections, where these differ from the change's."""
-        plumbing = self.scope.env.plumbing
+        plumbing = self.plumbing
         entries: dict[str, Entry | None] = {}
         with plumbing.blobs() as blobs:
             for change in judging.manifests:
@@ -522,7 +449,7 @@ class Judges:
 
     def _inner_tests(self, judging: Touched) -> dict[str, Entry | None]:
         """Return the source files that hold tests, with the tests that main has in them."""
-        plumbing = self.scope.env.plumbing
+        plumbing = self.plumbing
         entries: dict[str, Entry | None] = {}
         with plumbing.blobs() as blobs:
             for change in judging.sources:

@@ -8,9 +8,11 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from noface.attempt.protected_files import Reached
+from noface.attempt.environment import AttemptEnvironment
+from noface.attempt.protected_files import Reached, reached
 from noface.git.plumbing import Plumbing
 from noface.integrity.entries import is_data
+from noface.integrity.inventory import files_of
 from noface.integrity.judges import (
     Part,
     builds,
@@ -23,6 +25,7 @@ from noface.integrity.judges import (
 from noface.integrity.strength import mostly_asserts
 from noface.integrity.tampering import asserts, begins_test, has_functions, is_code
 from noface.integrity.uses import entries_of, names_file, names_folder, names_module, stem_of, uses_code, word_of
+from noface.model.gate import GateSpec
 from noface.process.reads import Reads
 
 _TEXT_BYTES_MAX = 512 * 1024
@@ -58,6 +61,18 @@ class Parts:
     _holding: frozenset[str] | None = None
     _modes: dict[str, str] = field(default_factory=dict)
     _index: dict[str, set[str]] | None = None
+
+    @classmethod
+    def known(
+        cls, env: AttemptEnvironment, commit: str, gates: tuple[GateSpec, ...], *, by_id: bool = True, tree: str = ""
+    ) -> "Parts":
+        """Return what is known of a commit of main by what its gates read, and by the ids of its tests if `by_id`."""
+        plumbing, facts = env.plumbing, env.gate_facts
+        of_commit, tests = plumbing.tree(commit), [gate for gate in gates if gate.of_tests]
+        reads = {gate.name: facts.reads[gate.command].on(of_commit) for gate in tests if gate.command in facts.reads}
+        asked = [gate.command for gate in tests if by_id and gate.command not in facts.plain]
+        listed = files_of(facts.inventories.get((of_commit, command)) for command in asked)
+        return cls(plumbing, commit, reached(plumbing, commit, gates), reads, listed, tree)
 
     def __call__(self, path: str) -> Part:
         """Return what a file is to the gates."""

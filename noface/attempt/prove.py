@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from noface.attempt.covering import follows
 from noface.attempt.gate_session import blamed
-from noface.attempt.gating import Gated, gates_failure, main_is_red, run_gates
-from noface.attempt.judges import CutShort, Judges
+from noface.attempt.gating import Gated, gates_failure
+from noface.attempt.judges import Judges
+from noface.attempt.trial import CutShort
 from noface.integrity.tampering import CONTRADICTED
 from noface.model.failure import CHANGED_FILES, Failure
 from noface.model.gate import GateResult, Proof, all_hard_passed, worst
@@ -35,7 +36,7 @@ class Proving(Judges):
         task = self.task
         follow = follows(self.scope.env.plumbing, self.issue, task.main, task.tree)
         self.task = replace(task, follow=follow)
-        gated = run_gates(self.scope, self.task, self.gates)
+        gated = self.run()
         if gated is None:
             raise CutShort
         self.gated = gated
@@ -69,7 +70,7 @@ class Proving(Judges):
         if failed is not None and task.known is None:
             key = env.key(env.plumbing.tree(task.main), failed.gate)
             unknown = failure.kind is FailureKind.ENVIRONMENT and key not in env.memo
-            on_main = main_is_red(scope, task, failed, self.gates) if merged or failure.charged or unknown else None
+            on_main = self.main_is_red(failed) if merged or failure.charged or unknown else None
             if unknown and not merged and key in env.gate_facts.main_green:
                 failure = blamed(failure, task.main)
         if scope.cancel.cancelled:

@@ -15,9 +15,9 @@ from noface.attempt.environment import LANDING_SLOT
 from noface.attempt.gate_session import GateTask
 from noface.attempt.held_secrets import why_held_back, without_history
 from noface.attempt.judge import conflict
-from noface.attempt.judges import CutShort
 from noface.attempt.prove import Proving
 from noface.attempt.prove import prove as prove_tree
+from noface.attempt.trial import CutShort
 from noface.engine.changed_tests import let_for
 from noface.engine.context import RunContext
 from noface.engine.ground import fetch_again
@@ -163,7 +163,7 @@ def prove(
     logs = Path(attempt_directory(context.settings.attempts_dir, issue.id, entry.number)) / "landing"
     token, known = f"landing-{issue.id}", context.known
     task = GateTask(issue.id, entry.number, token, LANDING_SLOT, merge.tree, fit, main, logs, known)
-    proving = Proving(scope, task, joined((issue,)), gates, tuple(let or ()), landed)
+    proving = Proving(scope, task, gates, joined((issue,)), landed, tuple(let or ()))
     try:
         proven = prove_tree(proving, judged=not (approved or issue.accept), let=let)
     except CutShort:

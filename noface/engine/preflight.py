@@ -11,9 +11,8 @@ from pathlib import Path
 
 from noface.attempt.copied_setup import Copies, copies, may_copy, note_copies
 from noface.attempt.disk import disk_full_error, main_without_room
-from noface.attempt.environment import LANDING_SLOT, Scope
-from noface.attempt.gate_session import GateTask
-from noface.attempt.gating import Gated, Known, main_task, run_gates
+from noface.attempt.environment import LANDING_SLOT
+from noface.attempt.gating import Gated, Gating, Known, main_task
 from noface.attempt.libraries import with_own_library
 from noface.attempt.prepare import INCOMPLETE, SETUP_FAILED, forget_setup
 from noface.attempt.steadiness import remember_unsteady
@@ -310,14 +309,14 @@ def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool, before
     With `before` only what was red then runs again: a person waits for the word that main is red.
     """
     scope, gates, facts = context.first_scope(cancel), context.settings.gates, context.env.gate_facts
-    task = main_task(context.env, "baseline")
-    gated = run_gates(scope, task, gates, anew=anew) if before is None else _red_again(scope, task, gates, before)
+    gating = Gating(scope, main_task(context.env, "baseline"), gates)
+    gated = gating.run(anew=anew) if before is None else _red_again(gating, before)
     if gated is None or not (asked := {each.gate.command for each in gated.results if _red_test(each)} - facts.plain):
         return gated
     # It may be red only because its test runner is asked for a report.
-    failed = {command: failed_in(facts.inventories.get((task.tree, command))) for command in asked}
+    failed = {command: failed_in(facts.inventories.get((gating.task.tree, command))) for command in asked}
     facts.plain.update(asked)
-    plain = _red_again(scope, task, gates, gated)
+    plain = _red_again(gating, gated)
     if plain is None:
         return None
     facts.plain.difference_update(result.gate.command for result in plain.results if _red_test(result))
@@ -326,7 +325,7 @@ def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool, before
         return plain
     # Or by chance: then it is green also when it is asked.
     facts.plain -= green
-    again = _red_again(scope, task, gates, gated)
+    again = _red_again(gating, gated)
     if again is None:
         return None
     red_again = {result.gate.command for result in again.results if _red_test(result)}
@@ -337,15 +336,15 @@ def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool, before
     return plain if red_again else again
 
 
-def _red_again(scope: Scope, task: GateTask, gates: tuple[GateSpec, ...], before: Gated) -> Gated | None:
+def _red_again(gating: Gating, before: Gated) -> Gated | None:
     """Run the gates that were red, and builds, which others need; the results of the others stay as they were."""
     known = {result.gate.name: result for result in before.results if result.failure is None}
-    chosen = tuple(gate for gate in gates if gate.kind is GateKind.BUILD or gate.name not in known)
-    again = run_gates(scope, task, chosen, anew=True)
+    chosen = tuple(gate for gate in gating.gates if gate.kind is GateKind.BUILD or gate.name not in known)
+    again = replace(gating, gates=chosen).run(anew=True)
     if again is None or again.failure is not None:
         return again
     known |= {result.gate.name: result for result in again.results}
-    return replace(again, results=tuple(known[gate.name] for gate in gates if gate.name in known))
+    return replace(again, results=tuple(known[gate.name] for gate in gating.gates if gate.name in known))
 
 
 def _tried_copy(context: RunContext, cancel: Canceller, gated: Gated | None) -> Gated | None:

@@ -53,6 +53,11 @@ class GateSpec:
     again: int = 0
     alone: bool = False
 
+    @property
+    def of_tests(self) -> bool:
+        """True for a hard gate that runs the project's tests."""
+        return self.kind is GateKind.TEST and self.hard and not self.accept
+
 
 @dataclass(frozen=True, slots=True)
 class GateResult:

@@ -11,13 +11,12 @@ import subprocess
 import pytest
 from support.cases import cases
 from support.project import PYTEST
+from support.trials import dry_trial
 
 from noface.attempt.environment import GateFacts
 from noface.attempt.first_tests import FirstTests
 from noface.attempt.gate_session import GateTask
 from noface.attempt.gating import Gated
-from noface.attempt.parts import Parts
-from noface.attempt.protected_files import reached
 from noface.git.plumbing import Plumbing
 from noface.git.repository import discover
 from noface.integrity.inventory import Inventory, Outcome
@@ -298,7 +297,7 @@ def ground(tmp_path):
         git("commit", "-q", "--allow-empty", "-m", "x")
         return git("rev-parse", "HEAD")
 
-    def make(*steps, change=None, issue=ISSUE, run=None, gates=(UNIT,), passed=lambda *_: False):
+    def make(*steps, change=None, issue=ISSUE, run=None, gates=(UNIT,)):
         git("init", "-q", "-b", "main") if not opened else git("checkout", "-q", "--orphan", f"o{len(opened)}")
         before = commit({**dict.fromkeys(name for name in git("ls-files").split()), **FIRST})
         landed = []
@@ -311,9 +310,9 @@ def ground(tmp_path):
         plumbing = Plumbing(discover(tmp_path, "main-now"))
         opened.append(plumbing)
         task, facts = GateTask("1", 1, "t", "gate", plumbing.tree(now), now, before, tmp_path), GateFacts()
-        parts = Parts(plumbing, before, reached(plumbing, before, gates))
-        run = run(plumbing, facts) if run else None
-        return FirstTests(plumbing, task, issue, parts, facts, run, passed, tuple(landed), gates), facts
+        dry = run(plumbing, facts) if run else None
+        trial = dry_trial(plumbing, task, issue, dry, gates=gates, landed=tuple(landed), facts=facts)
+        return FirstTests(trial), trial
 
     yield make
     for each in opened:
@@ -384,7 +383,7 @@ def test_red_counts_that_main_is_not_with_the_same_files(ground, change, main, f
     def make(plumbing, facts):
         outcomes = {True: list(main), False: list(change)}
 
-        def run(tree, gates, *, steady, anew):
+        def run(tree, gates, *, steady, anew=False):
             assert (steady, anew) == (False, len(ran) > (1 if first is None else 2))
             (gate,) = gates
             assert (gate.command == UNIT.command) == (first is None or len(ran) > 0)
@@ -399,10 +398,10 @@ def test_red_counts_that_main_is_not_with_the_same_files(ground, change, main, f
 
         return run
 
-    tests, facts = ground((MINE, LESS), run=make)
+    tests, trial = ground((MINE, LESS), run=make)
     if first is not None:
-        known = tests.plumbing.tree(tests.landed[0][0])
-        facts.inventories[known, UNIT.command] = Inventory(((ID, first),), runners=("pytest",))
+        known = trial.plumbing.tree(trial.landed[0][0])
+        trial.facts.inventories[known, UNIT.command] = Inventory(((ID, first),), runners=("pytest",))
     failure = tests.failure({}, (), taken)
     assert (failure and failure.rule, len(ran)) == (found, runs)
     assert failure is None or failure.failing_tests == (ID,)
@@ -424,7 +423,7 @@ def test_a_file_that_cannot_be_collected_keeps_no_other_from_being_judged(ground
     def make(plumbing, facts):
         first = plumbing.entries("main-now~1", ("tests/test_a.py",))
 
-        def run(tree, gates, *, steady, anew):
+        def run(tree, gates, *, steady, anew=False):
             is_main = not {c.path for c in plumbing.changes(tree, plumbing.main())} - {"tests/test_a.py"}
             put_back = plumbing.entries(tree, ("tests/test_a.py",)) == first
             if put_back and F in ((on_main,) if is_main else (F,)):
@@ -446,7 +445,7 @@ def test_main_has_the_tests_that_the_issue_is_about_as_the_change_has_them(groun
     seen = []
 
     def make(plumbing, _facts):
-        def run(tree, gates, *, steady, anew):
+        def run(tree, gates, *, steady, anew=False):
             seen.append({change.path for change in plumbing.changes(plumbing.main(), tree)})
             failure = Failure(FailureKind.TEST_FAILURE, "x", rule="x")
             return Gated(tree, tuple(GateResult(gate, tree, 1, 1.0, failure=failure) for gate in gates))
@@ -463,7 +462,7 @@ def test_what_main_makes_of_the_files_is_asked_once(ground):
     ran = []
 
     def make(_plumbing, _facts):
-        def run(tree, gates, *, steady, anew):
+        def run(tree, gates, *, steady, anew=False):
             ran.append(tree)
             failure = Failure(FailureKind.TEST_FAILURE, "x", rule="x")
             return Gated(tree, tuple(GateResult(gate, tree, 1, 1.0, failure=failure) for gate in gates))

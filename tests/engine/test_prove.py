@@ -56,7 +56,7 @@ def proven(project):
             logs = Path(context.settings.attempts_dir) / "together"
             task = GateTask("1", 1, "together", "land", tree, commit, main, logs)
             gates = context.gates_for(issues[0])
-            return tree, prove(Proving(context.scope(Canceller()), task, joined(issues), gates))
+            return tree, prove(Proving(context.scope(Canceller()), task, gates, joined(issues)))
 
         yield made
 

@@ -6,16 +6,15 @@ from pathlib import Path
 
 import pytest
 from support.cases import cases
+from support.trials import dry_trial
 
-from noface.attempt.environment import GateFacts
 from noface.attempt.gate_session import GateTask
 from noface.attempt.gating import Gated
-from noface.attempt.parts import Parts
-from noface.attempt.protected_files import reached
 from noface.attempt.sensitivity import Sensitivity
 from noface.git.plumbing import Plumbing
 from noface.git.repository import discover
 from noface.model.gate import GateKind, GateSpec
+from noface.model.issue import Issue
 
 UNIT = GateSpec("unit", "pytest", GateKind.TEST)
 MEASURING = GateSpec("unit", "pytest --cov", GateKind.TEST)
@@ -57,8 +56,8 @@ def asked(tmp_path):
             runs.extend(changed for _ in gates)
             return Gated(tree, ())
 
-        parts = Parts(plumbing, main, reached(plumbing, main, (gate,)))
-        assert Sensitivity(plumbing, task, parts, GateFacts(), run, often).failure({}, (gate,)) is None
+        trial = dry_trial(plumbing, task, Issue("1", "x"), run, gates=(gate,), sensitivity=often)
+        assert Sensitivity(trial).failure({}) is None
         plumbing.close()
         return runs
 
