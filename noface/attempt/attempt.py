@@ -9,20 +9,21 @@ from pathlib import Path
 from noface.attempt.changes import PATCH_BYTES_MAX, Change, masked_patch, own_values
 from noface.attempt.environment import AttemptEnvironment, Scope, put, subject
 from noface.attempt.gate_session import GateTask
-from noface.attempt.held_secrets import clean, history_failure, without_added_secrets
+from noface.attempt.held_secrets import history_failure, without_added_secrets
 from noface.attempt.prove import Proving
 from noface.git.plumbing import Plumbing, make_and_hold
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.snapshot import SlotLimits, SlotSnapshot, forget_index, take
 from noface.git.workspace import Slot
 from noface.integrity.not_taken import earlier_notes
-from noface.model.attempt import AttemptOrder, Snapshot, Work
+from noface.model.attempt import AttemptOrder, Snapshot, Work, met_note
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, Proof
 from noface.model.issue import Issue
 from noface.model.scratch import ASIDE
 from noface.model.taxonomy import PASSED
 from noface.process.failpoints import hit
+from noface.secrets.masked_records import named_anew
 
 PATCH_FILE = "diff.patch"
 _UNDONE_FILE = "undone.patch"
@@ -106,7 +107,7 @@ class Attempt:
         Return the change, and which of the secrets in it stand on main already.
         """
         env, main, patch = self.env, self.order.main, taken.patch[:PATCH_BYTES_MAX]
-        own = own_values(env, main, taken.snapshot, patch)
+        own = own_values(env, main, named_anew(taken.snapshot), patch)
         masked = masked_patch(env, main, patch, own)
         put(self.folder / PATCH_FILE, masked)
         if taken.undone:
@@ -150,7 +151,7 @@ class Attempt:
         aside, plumbing, order = taken.snapshot.aside, self.plumbing, self.order
         if aside is None:
             return taken
-        tree = without_added_secrets(self.env, order.main, plumbing.tree(aside)).tree
+        tree = without_added_secrets(self.env, order.main, plumbing.tree(aside))[0]
         if tree != plumbing.tree(aside):
             aside = plumbing.commit_tree(tree, (order.start,), "What is no part of an attempt's change\n")
         plumbing.refs.apply(RefUpdate(hold_ref(self.issue.id, f"{ASIDE}{order.number}"), aside))
@@ -162,7 +163,7 @@ class Attempt:
         It is held without secrets: those it has itself, and those in the history that it began on.
         """
         env, plumbing, order = self.env, self.plumbing, self.order
-        kept = clean(env, order.main, snapshot, proven=outcome == PASSED)
+        kept = self._clean(snapshot, proven=outcome == PASSED)
         start = order.start if history_failure(env, order.start) is None else order.main
 
         def commits() -> tuple[str, str]:
@@ -174,6 +175,21 @@ class Attempt:
         commit, candidate = make_and_hold(plumbing, self.ref, order.start, commits, lambda made: made[1])
         history_failure(env, candidate)  # here, in a thread, so that the loop need not read it
         return replace(kept, commit=commit, candidate=candidate)
+
+    def _clean(self, snapshot: Snapshot, *, proven: bool) -> Snapshot:
+        """Return a snapshot whose trees add no secret, and a note where one did; its commits have yet to be made.
+
+        What is `proven` adds none, but for what was put back in protected files.
+        """
+        if proven and snapshot.candidate_tree == snapshot.tree:
+            return snapshot
+        tree, met = without_added_secrets(self.env, self.order.main, snapshot.tree)
+        candidate = snapshot.candidate_tree if proven else tree
+        if not proven and snapshot.candidate_tree != snapshot.tree:
+            candidate, others = without_added_secrets(self.env, self.order.main, snapshot.candidate_tree)
+            met = met or others
+        notes = (met_note(f"{secret.type} in {secret.path}" for secret in met),) if met else ()
+        return replace(snapshot, tree=tree, candidate_tree=candidate, notes=(*snapshot.notes, *notes))
 
 
 @dataclass(slots=True)

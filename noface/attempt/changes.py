@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 from noface.attempt.environment import AttemptEnvironment
 from noface.gates.secrets import MARK, AddedSecret, keys_of, marked, scan
 from noface.git.objects import ObjectReader
-from noface.git.plumbing import Plumbing, occurring
-from noface.model.attempt import ABSENT, FileChange, Snapshot
+from noface.git.plumbing import occurring
+from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
 from noface.model.patterns import matches_any
 from noface.model.taxonomy import FailureKind
-from noface.secrets.masked_records import named_anew
 from noface.secrets.masking import Masker
 from noface.secrets.shapes import KEY_CHARS_MAX
 
@@ -46,22 +45,20 @@ class _Held:
 
 
 def secrets_in_bytes(
-    plumbing: Plumbing,
-    masker: Masker,
+    env: AttemptEnvironment,
     main: str,
     changes: tuple[FileChange, ...],
     *,
     whole: bool,
-    test_keys: tuple[str, ...] = (),
     bytes_max: int = TOTAL_BYTES_MAX,
     bases: tuple[str, ...] = (),
 ) -> tuple[AddedSecret, ...] | Failure:
     """Return the secrets in files that the patch does not show; the failure for more than can be read.
 
-    `whole`: the patch against `main` is not cut, so only files without lines are read. `test_keys` are globs of
-    the files that may hold keys, `bytes_max` bounds what is read in all. What `bases` hold is no news
-    either. Raises GitError if git ends early.
+    `whole`: the patch against `main` is not cut, so only files without lines are read. `bytes_max`
+    bounds what is read in all. What `bases` hold is no news either. Raises GitError if git ends early.
     """
+    plumbing, masker = env.plumbing, env.masker
     unseen = tuple(
         change
         for change in changes
@@ -78,7 +75,7 @@ def secrets_in_bytes(
             if left < 0:
                 return _unread(tuple(each.path for each in unseen[at:]))
             added = _added(masker, blobs, change)
-            if matches_any(change.path, test_keys):
+            if matches_any(change.path, env.diff_limits.test_keys):
                 added = replace(added, keys={})
             known = (occurring(plumbing, base, (*added.forms, *added.keys)) for base in (main, *bases))
             names = added.names(masker, frozenset().union(*known)) if added != _NOTHING else frozenset()
@@ -136,12 +133,13 @@ def _unread(paths: tuple[str, ...]) -> Failure:
     )
 
 
-def own_values(env: AttemptEnvironment, main: str, snapshot: Snapshot, patch: bytes = b"") -> frozenset[str]:
+def own_values(env: AttemptEnvironment, main: str, names: tuple[str, ...], patch: bytes) -> frozenset[str]:
     """Return which of the values that a change seems to add are on `main` already: in a file or in its name.
 
-    What the patch against main removes is there. Git looks only for the others.
+    `names` are the paths that it names anew. What the patch against main removes is there. Git looks only for the
+    others.
     """
-    added, removed = env.masker.added(patch, named_anew(snapshot)), env.masker.removed(patch)
+    added, removed = env.masker.added(patch, names), env.masker.removed(patch)
     return (added & removed) | occurring(env.plumbing, main, added - removed)
 
 
@@ -163,8 +161,7 @@ class Change:
 def added_secrets(env: AttemptEnvironment, main: str, change: Change) -> tuple[AddedSecret, ...] | Failure:
     """Return the secrets that a change adds; the failure for more than can be read."""
     in_lines = marked(change.masked.decode("utf-8", "surrogateescape"))
-    allowed, whole = env.diff_limits.test_keys, not change.cut
-    unseen = secrets_in_bytes(env.plumbing, env.masker, main, change.files, whole=whole, test_keys=allowed)
+    unseen = secrets_in_bytes(env, main, change.files, whole=not change.cut)
     return unseen if isinstance(unseen, Failure) else (*in_lines, *unseen)
 
 
@@ -181,6 +178,6 @@ def change_to(env: AttemptEnvironment, main: str, tree: str) -> Change:
     """Return the change that makes `tree` of `main`, as a worker's."""
     diff = env.plumbing.diff(main, tree)
     patch = diff.patch[:PATCH_BYTES_MAX]
-    own = own_values(env, main, Snapshot(tree, tree, tree, tree, diff.changes), patch)
-    masked = masked_patch(env, main, patch, own)
+    names = tuple(change.path for change in diff.changes if change.old_mode == ABSENT)
+    masked = masked_patch(env, main, patch, own_values(env, main, names, patch))
     return Change(diff.changes, patch, masked, by_worker=True, cut=len(patch) < len(diff.patch))

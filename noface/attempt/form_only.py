@@ -16,7 +16,7 @@ from noface.integrity.asked_for import asks_for, names_file, words_of
 from noface.integrity.form import changed_beside_form, same_but_for_form
 from noface.model.attempt import FileChange
 from noface.model.quoting import some
-from noface.secrets.masked_records import masked_snapshot
+from noface.secrets.masked_records import masked_snapshot, named_anew
 
 _FORM_FILE = "form.patch"
 _FILE_BYTES_MAX = 400_000
@@ -60,7 +60,7 @@ def without(attempt: Judging, files: tuple[FileChange, ...]) -> Judging:
     patch = diff.patch[:PATCH_BYTES_MAX]
     rest = replace(snapshot, candidate=commit, candidate_tree=tree, changes=diff.changes)
     masked = _but_for(change.masked, files)  # it may hide secrets that nobody knows any more where it is judged again
-    own = own_values(env, main, rest, masked)
+    own = own_values(env, main, named_anew(rest), masked)
     taken_out = plumbing.diff(tree, snapshot.candidate_tree).patch[:PATCH_BYTES_MAX]
     put(attempt.folder / _FORM_FILE, masked_patch(env, main, taken_out, own))
     put(attempt.folder / PATCH_FILE, masked)

@@ -7,13 +7,12 @@ remote.py). Work whose history holds one goes on without that history.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 
 from noface.attempt.changes import added_secrets, change_to, secrets_in_bytes
 from noface.attempt.environment import AttemptEnvironment
 from noface.gates.secrets import AddedSecret, keys_of, secret_failure, without_secrets
 from noface.git.plumbing import Entry, Plumbing, entries_before, make_and_hold, occurring, store_text, tree_with
-from noface.model.attempt import FileChange, Snapshot, met_note
+from noface.model.attempt import FileChange
 from noface.model.failure import Failure
 from noface.model.patch import decoded
 
@@ -47,8 +46,7 @@ def _look_through(env: AttemptEnvironment, commit: str, mains: frozenset[str]) -
     new = plumbing.new_history(commit)
     changes = tuple(each for each in new.changes if (each.path, each.new_oid, mains) not in seen)
     main, *bases = dict.fromkeys((*sorted(mains), *new.bases))
-    allowed, others = env.diff_limits.test_keys, tuple(bases)
-    held = secrets_in_bytes(plumbing, masker, main, changes, whole=False, test_keys=allowed, bases=others)
+    held = secrets_in_bytes(env, main, changes, whole=False, bases=tuple(bases))
     if isinstance(held, Failure):
         return held
     names = {key.telltale: key.name for key in keys_of(new.messages.decode("utf-8", "surrogateescape"))}
@@ -80,7 +78,7 @@ def fit_to_show(env: AttemptEnvironment, ref: str, commit: str, decoded: str | N
         return commit
     plumbing = env.plumbing
     base = plumbing.git.ask("merge-base", plumbing.main(), commit)
-    tree = without_added_secrets(env, base, plumbing.tree(commit)).tree
+    tree = without_added_secrets(env, base, plumbing.tree(commit))[0]
     if decoded is not None and plumbing.tree(decoded) == tree and history_failure(env, decoded) is None:
         return decoded
     return put_on(plumbing, ref, base, tree, commit)
@@ -92,29 +90,21 @@ def put_on(plumbing: Plumbing, ref: str, base: str, tree: str, commit: str) -> s
     return make_and_hold(plumbing, ref, base, lambda: plumbing.commit_tree(tree, (base,), message), str)
 
 
-@dataclass(frozen=True, slots=True)
-class Cleaned:
-    """A tree without the secrets that another adds to main, and which those were."""
+def without_added_secrets(env: AttemptEnvironment, main: str, tree: str) -> tuple[str, tuple[AddedSecret, ...]]:
+    """Return a tree like `tree` with marks for the secrets that it adds to `main`, and these.
 
-    tree: str
-    met: tuple[AddedSecret, ...] = ()
-
-
-def without_added_secrets(env: AttemptEnvironment, main: str, tree: str) -> Cleaned:
-    """Return a tree like `tree` with marks for the secrets that it adds to `main`; the tree itself where it adds none.
-
-    A file that holds one all the same (in UTF-16, too large to be written anew) is as on main. What is too much to be
-    looked through stays as it is.
+    It is the tree itself if it adds none. A file that holds one all the same (in UTF-16, too large to be written anew)
+    is as on main. What is too much to be looked through stays as it is.
     """
     met = added_secrets(env, main, change_to(env, main, tree))
     if isinstance(met, Failure):
-        return Cleaned(tree)
+        return tree, ()
     if met:
         tree = _put(env, tree, env.plumbing.changes(main, tree), met, _masked)
-        changes, allowed = env.plumbing.changes(main, tree), env.diff_limits.test_keys
-        left = secrets_in_bytes(env.plumbing, env.masker, main, changes, whole=False, test_keys=allowed)
+        changes = env.plumbing.changes(main, tree)
+        left = secrets_in_bytes(env, main, changes, whole=False)
         tree = tree if isinstance(left, Failure) else _put(env, tree, changes, left, _as_on_main)
-    return Cleaned(tree, met)
+    return tree, met
 
 
 _Replaced = Callable[[AttemptEnvironment, FileChange, str], dict[str, Entry | None]]
@@ -156,19 +146,3 @@ def _masked(env: AttemptEnvironment, file: FileChange, path: str) -> dict[str, E
 
 def _as_on_main(_env: AttemptEnvironment, file: FileChange, _path: str) -> dict[str, Entry | None]:
     return entries_before((file,))
-
-
-def clean(env: AttemptEnvironment, main: str, snapshot: Snapshot, *, proven: bool) -> Snapshot:
-    """Return a snapshot whose trees add no secret, and a note where one did; its commits have yet to be made.
-
-    What is `proven` adds none, but for what was put back in protected files.
-    """
-    if proven and snapshot.candidate_tree == snapshot.tree:
-        return snapshot
-    whole = without_added_secrets(env, main, snapshot.tree)
-    rest = Cleaned(snapshot.candidate_tree) if proven else whole
-    if not proven and snapshot.candidate_tree != snapshot.tree:
-        rest = without_added_secrets(env, main, snapshot.candidate_tree)
-    met = whole.met or rest.met
-    notes = (met_note(f"{secret.type} in {secret.path}" for secret in met),) if met else ()
-    return replace(snapshot, tree=whole.tree, candidate_tree=rest.tree, notes=(*snapshot.notes, *notes))

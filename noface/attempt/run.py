@@ -14,7 +14,7 @@ from pathlib import Path
 
 from noface.attempt.attempt import PATCH_FILE, Attempt, Judging
 from noface.attempt.changes import PATCH_BYTES_MAX, Change, masked_patch, own_values
-from noface.attempt.environment import Scope, put
+from noface.attempt.environment import put
 from noface.attempt.judge import judge
 from noface.attempt.prepare import Preparation, setup_differs
 from noface.attempt.worker.sessions import run_worker, settle, write_order
@@ -41,7 +41,7 @@ from noface.model.worker_run import AgentRun, EndedBy, UnreadableReport, Usage, 
 from noface.process.failpoints import hit
 from noface.process.files import HeldFolder, read_regular, real_folder
 from noface.prompts.answers.report import find_report, unreadable
-from noface.secrets.masked_records import masked_failure, masked_report, masked_snapshot
+from noface.secrets.masked_records import masked_failure, masked_report, masked_snapshot, named_anew
 
 _NOT_JUDGED: dict[str, object] = {"failure": None, "proof": None, "doubts": []}
 """Of an interrupted attempt, report.json has these keys as well."""
@@ -49,9 +49,9 @@ _WORK_FILE = "work.json"
 _WORK_BYTES_MAX = 256 * 1024 * 1024
 
 
-def run_attempt(order: AttemptOrder, scope: Scope) -> AttemptReport:
-    """Carry out an order. Raises only if noface, git or the disk fails; all else is in the report."""
-    attempt = Attempt(order, scope)
+def run_attempt(attempt: Attempt) -> AttemptReport:
+    """Carry out an attempt's order. Raises only if noface, git or the disk fails; all else is in the report."""
+    order, scope = attempt.order, attempt.scope
     before = _done_before(attempt) if order.resumed else None
     done = before or (_finished_before(attempt, order.finished) if order.finished else _do_work(attempt))
     if isinstance(done, Failure) and scope.cancel.cancelled:
@@ -103,7 +103,7 @@ def _done_before(attempt: Attempt) -> Judging | None:
     # The file marks the secrets that were known then: the variable that holds one may not be set in this run.
     masked = read_regular(attempt.folder / PATCH_FILE, PATCH_BYTES_MAX)
     masked = patch if masked is None else masked
-    masked = masked_patch(env, order.main, masked, own_values(env, order.main, work.snapshot, masked))
+    masked = masked_patch(env, order.main, masked, own_values(env, order.main, named_anew(work.snapshot), masked))
     change = Change(diff.changes, patch, masked, by_worker=work.changed, cut=len(patch) < len(diff.patch))
     return Judging(order, attempt.scope, work, change)
 

@@ -6,6 +6,7 @@ from enum import Enum, auto
 from functools import partial
 from typing import assert_never
 
+from noface.attempt.attempt import Attempt
 from noface.attempt.run import run_attempt
 from noface.attempt.worker.agent_run import missing_program
 from noface.engine.advisors import Advisors
@@ -392,7 +393,7 @@ class Dispatch:
         """Start the attempt of an order, in its slot."""
 
         def run(cancel: Canceller) -> AttemptReport:
-            return run_attempt(order, self._context.scope(cancel))
+            return run_attempt(Attempt(order, self._context.scope(cancel)))
 
         done, model, now = partial(self._ended, order), order.model.name, self._context.clock.now()
         began = 0.0 if order.resumed or order.finished else now  # work that is only judged calls no model

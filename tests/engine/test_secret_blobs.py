@@ -1,10 +1,13 @@
 """A secret that no patch shows: in a file that git takes for binary, and beyond where the patch is cut (I12)."""
 
+from types import SimpleNamespace
+
 import pytest
 from support.git_ground import a_bench, write
 
 from noface.attempt.changes import secrets_in_bytes
 from noface.gates.secrets import secret_failure
+from noface.integrity.diff.rules import DiffLimits
 from noface.model.failure import Failure
 from noface.secrets.masking import Masker
 from noface.secrets.rules import Secret
@@ -15,11 +18,12 @@ MASKER = Masker([Secret("SHOP_TOKEN", VALUE)])
 
 @pytest.fixture
 def judged(tmp_path):
-    def judge(after, before=None, **limits):
+    def judge(after, before=None, test_keys=(), **limits):
         bench = a_bench(tmp_path, {"a.txt": "a\n", **(before or {})})
         write(bench.begin(), after)
-        changes = bench.take(()).snapshot.changes
-        found = secrets_in_bytes(bench.plumbing, MASKER, bench.main, changes, **{"whole": True, **limits})
+        changes, keys = bench.take(()).snapshot.changes, DiffLimits(test_keys=test_keys)
+        env = SimpleNamespace(plumbing=bench.plumbing, masker=MASKER, diff_limits=keys)
+        found = secrets_in_bytes(env, bench.main, changes, **{"whole": True, **limits})
         return found if isinstance(found, Failure) else secret_failure(found) if found else None
 
     return judge

@@ -22,6 +22,7 @@ from pathlib import Path
 from check import AUTHOR, chosen, lacking, surroundings
 from table import Kind, Project, Way
 
+from noface.attempt.attempt import Attempt
 from noface.attempt.environment import AttemptProgress, Scope
 from noface.attempt.run import run_attempt
 from noface.cli.run_session import make_context, open_project
@@ -142,7 +143,7 @@ class Ground:
         )
         runs: list[object] = []
         started = time.monotonic()
-        report = run_attempt(order, Scope(context.env, Canceller(), runs.append))
+        report = run_attempt(Attempt(order, Scope(context.env, Canceller(), runs.append)))
         names = {gate.name for gate in order.gates} | {f"{gate.name} once more" for gate in order.gates}
         gate_runs = sum(isinstance(message, AttemptProgress) and message.text in names for message in runs)
         judged = _judged(way, report, gate_runs, time.monotonic() - started)
