@@ -344,25 +344,18 @@ class GateRan:
 
 
 @dataclass(frozen=True, slots=True)
-class GateRepeated:
-    """A gate that is run again, since its final error, `line`, may pass by itself; for an attempt, or for main."""
+class GateAgain:
+    """A gate that was red and says why in `line`; for an attempt, or for main.
+
+    It is run again, since that may pass by itself; or it failed `beside` others and passed alone, so often in this run.
+    """
 
     issue_id: str
     number: int
     gate: str
     line: str
-
-
-@dataclass(frozen=True, slots=True)
-class GateMet:
-    """A gate that failed `beside` others and passed alone, so often in this run; for an attempt, or for main."""
-
-    issue_id: str
-    number: int
-    gate: str
-    beside: tuple[str, ...]
-    line: str
-    times: int
+    beside: tuple[str, ...] = ()
+    times: int = 0
 
 
 @dataclass(frozen=True, slots=True)

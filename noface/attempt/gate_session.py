@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from noface.attempt.environment import AttemptEnvironment, GateMet, MainGateSeen, Scope
+from noface.attempt.environment import AttemptEnvironment, GateAgain, MainGateSeen, Scope
 from noface.attempt.gate_turns import Turn
 from noface.attempt.isolation import gate_box, gate_variables, wrapping
 from noface.attempt.main_tools import prepare_with_main_tools
@@ -144,27 +144,16 @@ class GateTask:
         return self.commit == self.main
 
 
-@dataclass(frozen=True, slots=True)
-class Traces:
-    """What the last gate did to files of the tree: `written` differ now, `rewritten` were written with the same.
-
-    `fixed` is the tree with the gate's changes, where the gate may change files.
-    """
-
-    written: tuple[str, ...] = ()
-    rewritten: tuple[str, ...] = ()
-    fixed: str = ""
-
-
 @dataclass(slots=True)
 class GateSession:
     """A gate slot with a task: makes it ready, and runs gates in it.
 
     `files` and `kept` are what the next gate may rely on, beside the kept paths and in them; `left` is what the last
-    gate left. `repeated` counts the runs again for causes that pass. While it is `alone`, no other gate runs beside its
-    own, if it comes to that within `patience_s`; `beside` are those that ran beside the last, and `met` counts those
-    that failed in company only. `lost`: somebody removed the folder, or what lay in it, while the last gate ran, which
-    says nothing then.
+    gate left. Of the tree's files `written` differ since it ran, and it wrote `rewritten` with the same; `fixed` is the
+    tree with its changes, if it may change files. `repeated` counts the runs again for causes that pass. While it is
+    `alone`, no other gate runs beside its own, if it comes to that within `patience_s`; `beside` are those that ran
+    beside the last, and `met` counts those that failed in company only. `lost`: somebody removed the folder, or what
+    lay in it, while the last gate ran, which says nothing then.
     """
 
     scope: Scope
@@ -174,7 +163,9 @@ class GateSession:
     left: Files = field(default_factory=dict)
     kept: str = ""
     repeated: int = 0
-    traces: Traces = field(default_factory=Traces)
+    written: tuple[str, ...] = ()
+    rewritten: tuple[str, ...] = ()
+    fixed: str = ""
     alone: bool = False
     patience_s: float | None = None
     beside: tuple[str, ...] = ()
@@ -264,8 +255,8 @@ class GateSession:
         ensure_folder(self.slot)
         self.left = files_in(self.slot)
         self.lost = self._is_lost(failed=not result.passed)
-        self.traces = self._traces(gate)
-        if self.traces.written and (result.failure is None or result.failure.rule == DIFFERS):
+        self._trace(gate)
+        if self.written and (result.failure is None or result.failure.rule == DIFFERS):
             result = replace(result, failure=self._changed_files(gate, passed=result.failure is None))
         return masked_gate(result, env.masker)
 
@@ -289,7 +280,7 @@ class GateSession:
         self.met += 1
         met[gate.command] += 1
         line = one_line(env.masker.text(company_line(failure) or failure.message), _LINE_CHARS_MAX)
-        self.scope.send(GateMet(task.issue_id, task.number, gate.name, beside, line, met[gate.command]))
+        self.scope.send(GateAgain(task.issue_id, task.number, gate.name, line, beside, met[gate.command]))
 
     def _waits(self, gate: GateSpec) -> None:
         self.scope.progress(self.task.issue_id, self.task.number, "gate", f"{gate.name} waits for its turn")
@@ -390,28 +381,28 @@ class GateSession:
             rules=env.gate_rules,
         )
 
-    def _traces(self, gate: GateSpec) -> Traces:
+    def _trace(self, gate: GateSpec) -> None:
         """Compare the tree's files with the tree; git is asked only if the file system shows a write.
 
         Links, modes and missing files count as well.
         """
+        self.written, self.rewritten, self.fixed = (), (), ""
         touched = self._tracked(changed(self.files, self.left))
         if not touched:
-            return Traces()
+            return
         with in_use(self.slot) as git:
             git.run("update-index", "-q", "--refresh")
             names = git.ask("diff-index", "--name-only", "-z", "--no-renames", self.task.tree)
-            written = tuple(path for path in names.split("\0") if path)
-            fixed = ""
+            self.written = written = tuple(path for path in names.split("\0") if path)
             if written and gate.fixes and not self.task.on_main:
                 feed = "\0".join(f":(top,literal){path}" for path in written).encode("utf-8", "surrogateescape")
                 git.ask("add", "-u", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=feed)
-                fixed = git.ask("write-tree")
-        return Traces(written, tuple(sorted(touched - set(written))), fixed)
+                self.fixed = git.ask("write-tree")
+        self.rewritten = tuple(sorted(touched - set(written)))
 
     def _changed_files(self, gate: GateSpec, *, passed: bool) -> Failure:
         """Return the failure of a gate that changed the tree, whatever it says: it proves nothing."""
-        written, of_work = self.traces.written, self._of_work()
+        written, of_work = self.written, self._of_work()
         others = tuple(path for path in written if path not in of_work) if of_work else ()
         follows = f" ({some(others, _SHOWN_MAX)}: not of the change, but what it makes of it)" if others else ""
         with in_use(self.slot) as git:

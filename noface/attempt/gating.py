@@ -10,9 +10,9 @@ from noface.attempt.disk import as_disk_full, full_places
 from noface.attempt.environment import (
     LANDING_SLOT,
     AttemptEnvironment,
+    GateAgain,
     GateFlaked,
     GateRan,
-    GateRepeated,
     Scope,
 )
 from noface.attempt.gate_session import GateSession, GateTask, Known
@@ -88,8 +88,8 @@ class Gating:
             if result is None:
                 return None
             results.append(result)
-            if session.traces.fixed:
-                return Gated(task.tree, tuple(results), fixed=session.traces.fixed)
+            if session.fixed:
+                return Gated(task.tree, tuple(results), fixed=session.fixed)
             if not result.passed and gate.hard and gate.kind is GateKind.BUILD:
                 break
         return Gated(task.tree, tuple(results))
@@ -204,7 +204,7 @@ class _Runs:
         if result.flaky:
             of_issue = "" if session.task.on_main else session.task.issue_id
             session.scope.send(GateFlaked(of_issue, session.task.number, result))
-        if result.failure is None and not session.traces.fixed:
+        if result.failure is None and not session.fixed:
             session.scope.send(GateRan(session.env.key(session.task.tree, gate), result, self._tests_of(result)))
             hit("gate_passed")
         return result
@@ -251,7 +251,7 @@ class _Runs:
             pause_s = max(REPEAT_PAUSES_S[session.repeated], cause.delay_s if session.repeated else 0.0)
             session.repeated += 1
             line = session.env.masker.text(cause.line)
-            session.scope.send(GateRepeated(task.issue_id, task.number, self.gate.name, line))
+            session.scope.send(GateAgain(task.issue_id, task.number, self.gate.name, line))
             select.select([session.scope.cancel], [], [], pause_s)
             result = self._once_more(f"repeat-{session.repeated}", result)
         return result
@@ -270,12 +270,12 @@ class _Runs:
             result = self._once_more(f"made-anew-{again}", result)
             if again == _CLEARED_MAX and session.lost:
                 rewriting.add(command)
-        if result is None or session.traces.fixed:
+        if result is None or session.fixed:
             return result
-        failure, traces = result.failure, session.traces
-        if session.task.on_main and traces.rewritten:
+        failure = result.failure
+        if session.task.on_main and session.rewritten:
             rewriting.add(command)
-        by_others = traces.rewritten and result.passed and command not in rewriting
+        by_others = session.rewritten and result.passed and command not in rewriting
         if by_others or (failure is not None and failure.rule == CHANGED_FILES):
             return self._once_more("undisturbed", result)
         return result

@@ -2,18 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 _EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
 _TOKEN = re.compile(r"\s*('(?:[^']|'')*'|&&|\|\||==|!=|<=|>=|[!()<>,]|-?\d+(?:\.\d+)?(?![\w.])|[A-Za-z_][\w.*\[\]'-]*)")
 
 
-@dataclass(slots=True)
-class _Unknown:
-    """The value of what files don't say."""
-
-
-_UNKNOWN = _Unknown()
+_UNKNOWN = object()
+"""The value of what files don't say."""
 
 
 def holds(condition: object, values: Mapping[str, object]) -> bool:
@@ -31,7 +26,7 @@ def filled(text: str, values: Mapping[str, object]) -> str:
 
     def worked_out(match: re.Match[str]) -> str:
         value = evaluate(match[1], values)
-        if isinstance(value, _Unknown | dict | list):
+        if value is _UNKNOWN or isinstance(value, dict | list):
             return match[0]
         return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 

@@ -16,10 +16,9 @@ from typing import Any
 from noface.attempt.disk import disk_full_error, why_ended
 from noface.attempt.environment import (
     AttemptProgress,
+    GateAgain,
     GateFlaked,
-    GateMet,
     GateRan,
-    GateRepeated,
     MainGateSeen,
     SetupSeen,
     UnsteadySeen,
@@ -387,10 +386,10 @@ class Engine:
                 context.memo[key] = result
                 context.journal.gate_recorded(context.clock.now(), key, result, tests)
                 return False
-            case GateRepeated(issue_id, number, gate, line):
+            case GateAgain(issue_id, number, gate, line, beside=()):
                 context.journal.gate_repeated(context.clock.now(), issue_id, number, gate, line)
                 return False
-            case GateMet(issue_id, number, gate, beside, line, times):
+            case GateAgain(issue_id, number, gate, line, beside, times):
                 now = context.clock.now()
                 context.journal.gate_met(now, issue_id, number, gate, beside=beside, message=line, times=times)
                 return False

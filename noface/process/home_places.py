@@ -36,14 +36,6 @@ _AT_HOME = re.compile(r"^(?:~|\$HOME|\$\{HOME\})")
 _NO_TOOLCHAINS = ("HOME", "PWD", "OLDPWD", "PATH", "SHELL", "TMPDIR", "TMP", "TEMP")
 
 
-@dataclass(frozen=True, slots=True)
-class Needed:
-    """Places of a home, as relative paths: what can be read of it, and in that what is `hidden` all the same."""
-
-    readable: tuple[str, ...]
-    hidden: tuple[str, ...]
-
-
 def below(path: str, folders: Iterable[str]) -> bool:
     """True if a path is one of the folders or lies in one."""
     return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in folders)
@@ -83,9 +75,10 @@ def started_by(command: str, home: str) -> tuple[str, ...]:
 
 def needed(
     home: str, variables: Mapping[str, str], programs: Iterable[str] = (), apart: tuple[str, ...] = ()
-) -> Needed:
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return what of `home` whoever has these variables and starts these programs needs; nothing of what is `apart`.
 
+    These are relative paths: of what can be read, and of what is hidden in that all the same.
     It is looked for anew after a minute: each gate asks, and what is installed meanwhile lies mostly in what is shown.
     """
     values = (value for name, value in variables.items() if name not in _NO_TOOLCHAINS and not name.startswith("XDG_"))
@@ -103,7 +96,7 @@ def _as_in(home: str, place: str) -> str:
 @lru_cache(maxsize=32)
 def _needed(
     home: str, path: str, named: tuple[str, ...], programs: tuple[str, ...], apart: tuple[str, ...], minute: int
-) -> Needed:
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     del minute
     known: dict[str, Any] = table("sandbox_places")["home"]
     search = _Search(home, known, apart)
@@ -118,10 +111,13 @@ def _needed(
     for value in (*named, *(place for text in texts for place in _paths_in(text, home))):
         search.named(value)
     whole = [f"{home}/{name}" for name in known["whole"]]
-    readable = [*_outermost(search.places), *(file for file in whole if _is_open(file) and not holds_credentials(file))]
+    readable = [*outermost(search.places), *(file for file in whole if _is_open(file) and not holds_credentials(file))]
     hidden = [file for place in search.places for file in _kept_back(place, known["settings"], known["programs"])]
-    inner = (tuple(dict.fromkeys(os.path.relpath(place, home) for place in each)) for each in (readable, hidden))
-    return Needed(*inner)
+    return _relative(readable, home), _relative(hidden, home)
+
+
+def _relative(paths: Iterable[str], home: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(os.path.relpath(path, home) for path in paths))
 
 
 def led_out(home: str) -> tuple[str, ...]:
@@ -277,7 +273,8 @@ def _is_open(path: str) -> bool:
     return stat.S_ISREG(status.st_mode) and not only_the_persons(status)
 
 
-def _outermost(paths: Iterable[str]) -> list[str]:
+def outermost(paths: Iterable[str]) -> list[str]:
+    """Return the paths that lie in no other of them, each once."""
     kept: list[str] = []
     for path in sorted(paths):
         if not below(path, kept):

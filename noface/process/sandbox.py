@@ -11,12 +11,12 @@ listens on this machine. It is no virtual machine: a hole in the kernel is a way
 import os
 import stat
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from noface.process.files import is_folder, kind_at
-from noface.process.home_places import below
+from noface.process.home_places import below, outermost
 from noface.process.sandbox_home import (
     Home,
     Mount,
@@ -79,14 +79,14 @@ class Box:
         yield from (hide(path) for path in places.machine_hidden if os.path.lexists(path))
         at_home = tuple(home.path for home in self.homes)
         outside = [path for path in self.visible if not below(path, at_home)]
-        yield from (_read(path) for path in _outermost(outside) if os.path.exists(path))
+        yield from (_read(path) for path in outermost(outside) if os.path.exists(path))
         for home in self.homes:
             yield from home_mounts(home, (*self.visible, *self.writable))
         inside = [path for path in self.visible if below(path, at_home) and path not in at_home]
-        yield from (_read(path) for path in _outermost(inside) if os.path.exists(path))
+        yield from (_read(path) for path in outermost(inside) if os.path.exists(path))
         # After the home: what a rule of the home shows would lie over it else. bwrap does as it is told, in this order.
         hidden = [place for path in self.hidden if (place := _real(path))]
-        yield from (hide(path) for path in _outermost(hidden) if not self._away(path))
+        yield from (hide(path) for path in outermost(hidden) if not self._away(path))
         yield from (hide(path) for path in _listening() if not self._away(path) and not below(path, hidden))
         yield from (_read(path) for path in self.visible if below(path, hidden) and os.path.exists(path))
         yield from (("--bind", path, path) for path in self.writable if os.path.exists(path))
@@ -129,14 +129,6 @@ def _listening() -> tuple[str, ...]:
     named = {field[-1].strip() for field in fields if len(field) == _SOCKET_FIELDS}
     places = {os.path.realpath(path) for path in named if path.startswith("/")}
     return tuple(sorted(path for path in places if kind_at(path) == stat.S_IFSOCK))
-
-
-def _outermost(paths: Iterable[str]) -> list[str]:
-    kept: list[str] = []
-    for path in sorted(set(paths)):
-        if not below(path, kept):
-            kept.append(path)
-    return kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,10 +156,10 @@ def home_rules(
     home: str, variables: Mapping[str, str], programs: Iterable[str] = (), apart: tuple[str, ...] = ()
 ) -> dict[str, HomeRule]:
     """Return the rules that hold in the home at `home` for whom has these variables; see home_places.needed."""
-    places, needs = known_places(), needed(home, variables, programs, apart)
-    rules = dict.fromkeys(places.agents, HomeRule.HIDDEN) | dict.fromkeys(needs.hidden, HomeRule.HIDDEN)
+    places, (readable, hidden) = known_places(), needed(home, variables, programs, apart)
+    rules = dict.fromkeys((*places.agents, *hidden), HomeRule.HIDDEN)
     rules |= {path: HomeRule.REBUILT for path in rebuilt_paths() if os.path.isfile(f"{home}/{path}")}
-    rules |= dict.fromkeys(needs.readable, HomeRule.READ)
+    rules |= dict.fromkeys(readable, HomeRule.READ)
     rules |= dict.fromkeys(places.caches_private, HomeRule.PRIVATE)
     rules |= dict.fromkeys(places.caches_copied, HomeRule.COPIED)
     return rules | dict.fromkeys(places.caches_read, HomeRule.READ)

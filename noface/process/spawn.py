@@ -14,7 +14,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,15 +36,6 @@ ONE_ARGUMENT_BYTES_MAX = 128 * 1024
 
 class SupervisorLostError(NofaceError):
     """No supervisor could be started, so the command was not either."""
-
-
-@dataclass(frozen=True, slots=True)
-class Supervised:
-    """A supervisor that has its order: its control socket, its pid, and what its descendants are held by at best."""
-
-    control: socket.socket
-    pid: int
-    containment: Containment
 
 
 class ForkServer:
@@ -80,8 +70,8 @@ class ForkServer:
         with self._lock:
             return self._process.pid if self._process is not None and self._process.poll() is None else None
 
-    def spawn(self, order: dict[str, Any]) -> Supervised:
-        """Give an order to a fresh supervisor.
+    def spawn(self, order: dict[str, Any]) -> tuple[socket.socket, int, Containment]:
+        """Give an order to a fresh supervisor; return its control socket, its pid, and what holds its descendants.
 
         Raises SupervisorLostError after three tries. Trying again is safe: a supervisor starts nothing before it has
         the whole order, and gets that only after announcing itself.
@@ -104,7 +94,7 @@ class ForkServer:
             except BaseException:
                 ours.close()
                 raise
-            return Supervised(ours, pid, Containment(containment))
+            return ours, pid, Containment(containment)
         raise SupervisorLostError(
             "the process that watches over the command could not be started",
             "the machine may be out of processes or memory (see `ulimit -u` and `free`); run noface again then",

@@ -155,17 +155,15 @@ class Launcher:
         if problem is not None:
             return unrun(explain(problem, command.argv, order["env"]))
         try:
-            supervisor = self._fork_server.spawn(order)
+            control, pid, containment = self._fork_server.spawn(order)
         except SupervisorLostError as lost:
             return unrun(f"{lost.message}; {lost.hint}", EndedBy.LOST)
-        watch = CommandWatch(
-            command, supervisor.control, cancellers, self._ladder, on_output, began, guard, on_quiet, supervisor.pid
-        )
+        watch = CommandWatch(command, control, cancellers, self._ladder, on_output, began, guard, on_quiet, pid)
         report = watch.wait()
         if report is None:
             if watch.stuck:
                 # It may have been stopped. What it watched over falls to the fork server then.
-                send_signal(supervisor.pid, signal.SIGKILL)
+                send_signal(pid, signal.SIGKILL)
             swept, error = _sweep(mark)
             return unrun(error or watch.error, EndedBy.LOST, swept)
         if "failed" in report:
@@ -174,7 +172,7 @@ class Launcher:
         if not exited["boxed"] and watch.ended_by is EndedBy.ITSELF:
             return unrun(_no_box(command))
         # If anything better holds descendants none can be left, and a sweep reads every process of the user.
-        swept, error = (0, "") if supervisor.containment is not Containment.GROUP else _sweep(mark)
+        swept, error = (0, "") if containment is not Containment.GROUP else _sweep(mark)
         return Exit(
             exit_code=exited["code"],
             signal=exited["signal"],

@@ -3,7 +3,7 @@
 import pytest
 
 from noface.agents.base import OpenCall, ToolProcesses
-from noface.attempt.worker.silent_work import Sight, SilentWork, silent_work, spoken
+from noface.attempt.worker.silent_work import SilentWork, silent_process, silent_work, spoken
 from noface.process.command import Running
 
 TEST = OpenCall("1", "Bash npm test", "npm test")
@@ -12,8 +12,8 @@ MOCHA = Running("mocha", 60.0, apart=True)
 SERVER = Running("an MCP server", 900.0, apart=False)
 
 
-def seen(*calls, running=(), processes=ToolProcesses.APART, tells=True, retrying=False):
-    return silent_work(Sight([(call, 65.0) for call in calls], running, processes, tells, retrying))
+def seen(*calls, running=(), retrying=False):
+    return silent_work([(call, 65.0) for call in calls], running, retrying=retrying)
 
 
 def test_a_call_that_runs_a_command_is_at_work_while_a_process_of_it_runs():
@@ -38,11 +38,11 @@ def test_without_an_open_call_nothing_that_runs_shows_work():
 
 
 def test_where_calls_are_not_told_the_processes_of_tools_show_work():
-    assert seen(running=[SERVER, MOCHA], tells=False) == SilentWork("mocha", 60.0)
-    assert seen(running=[SERVER], tells=False) is None
-    assert seen(running=[SERVER], tells=False, processes=ToolProcesses.BELOW) == SilentWork("an MCP server", 900.0)
-    assert seen(running=[MOCHA], tells=False, processes=None) is None
-    assert seen(running=None, tells=False) is None
+    assert silent_process([SERVER, MOCHA], ToolProcesses.APART) == SilentWork("mocha", 60.0)
+    assert silent_process([SERVER], ToolProcesses.APART) is None
+    assert silent_process([SERVER], ToolProcesses.BELOW) == SilentWork("an MCP server", 900.0)
+    assert silent_process([MOCHA], None) is None
+    assert silent_process(None, ToolProcesses.APART) is None
 
 
 @pytest.mark.parametrize(

@@ -152,15 +152,15 @@ def test_what_leads_to_a_place_decides_whether_it_is_shown(home, path, shown):
     variables = {name: f"{home}/{place}" for name, place in names.items()}
     variables["PATH"] = f"{_path(home)}:{home}/repo/bin"
     programs = started_by("python ~/agents/run.py {prompt}", str(home))
-    found = needed(str(home), variables, programs, (f"{home}/repo",))
+    readable, hidden = needed(str(home), variables, programs, (f"{home}/repo",))
     above = {path, *map(str, Path(path).parents)}
-    assert (bool(above & set(found.readable)) and path not in found.hidden) is shown
+    assert (bool(above & set(readable)) and path not in hidden) is shown
 
 
 def test_a_home_that_is_named_by_a_link_is_searched_all_the_same(home, tmp_path):
     (tmp_path / "named").symlink_to(home)
-    found = needed(str(home), {"PATH": f"{tmp_path}/named/opt/tool/bin", "JAVA_HOME": f"{tmp_path}/named/apps"})
-    assert {"opt/tool", "apps"} <= set(found.readable)
+    readable, _ = needed(str(home), {"PATH": f"{tmp_path}/named/opt/tool/bin", "JAVA_HOME": f"{tmp_path}/named/apps"})
+    assert {"opt/tool", "apps"} <= set(readable)
 
 
 def test_where_most_is_only_the_persons_the_mode_tells_nothing(home):
@@ -168,8 +168,8 @@ def test_where_most_is_only_the_persons_the_mode_tells_nothing(home):
         (home / f"mine/lib/{name}").parent.mkdir(parents=True, exist_ok=True)
         (home / f"mine/lib/{name}").write_text("x")
         (home / f"mine/lib/{name}").chmod(0o600)
-    found = needed(str(home), {"TOOL_HOME": f"{home}/mine"})
-    assert not [path for path in found.hidden if path.startswith("mine/")]
+    _, hidden = needed(str(home), {"TOOL_HOME": f"{home}/mine"})
+    assert not [path for path in hidden if path.startswith("mine/")]
 
 
 def test_the_programs_of_a_persons_commands_are_found_and_files_that_they_read_are_not():

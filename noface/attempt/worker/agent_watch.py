@@ -9,7 +9,7 @@ from noface.agents.base import Agent, AgentEvent, EventKind, OpenCall, RunPlace,
 from noface.attempt.attempt import Attempt
 from noface.attempt.environment import AttemptProgress
 from noface.attempt.worker.agent_logs import SHOWS_A_MODEL, LogFollower
-from noface.attempt.worker.silent_work import Sight, SilentWork, silent_work, work_of
+from noface.attempt.worker.silent_work import SilentWork, silent_process, silent_work, work_of
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import priced
 from noface.model.quoting import in_dollars
@@ -126,8 +126,10 @@ class RunWatch:
         """True if a run that prints nothing works all the same; IDLE where a tool does so for too long."""
         now = time.monotonic()
         calls = [(call, now - opened) for call, opened in self._calls]
-        retrying, tells = self._follower.retrying, self._reader.tells_calls
-        work = silent_work(Sight(calls, running, self._agent.tool_processes, tells, retrying))
+        if self._reader.tells_calls:
+            work = silent_work(calls, running, retrying=self._follower.retrying)
+        else:
+            work = silent_process(running, self._agent.tool_processes)
         self._silent = None if work is None else (work, now)
         limit = self._order.model.tool_limit_s
         since = self._follower.last_life

@@ -33,35 +33,28 @@ class SilentWork:
         return f"{began}, and its process is gone" if self.gone else began
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
-    """What is seen of a silent worker: its open calls, each with its seconds, and what its program has running.
+def silent_work(
+    calls: Sequence[tuple[OpenCall, float]], running: Sequence[Running] | None, *, retrying: bool
+) -> SilentWork | None:
+    """Return the open call that a silent worker is at, of those with their seconds; None if nothing shows that.
 
-    `running` None: nobody can tell. `tells_calls`: the stream tells of a call when it begins. `retrying`: the last that
-    the stream told is that the program tries its provider again.
+    Of `running`, what its program has running, None says that nobody can tell. `retrying`: the last that the stream
+    told is that the program tries its provider again.
     """
 
-    calls: Sequence[tuple[OpenCall, float]]
-    running: Sequence[Running] | None
-    processes: ToolProcesses | None
-    tells_calls: bool
-    retrying: bool
+    def runs(call: OpenCall, seconds: float) -> bool:
+        if call.command and running is not None:
+            return any(each.apart or each.seconds <= seconds + _BEFORE_S for each in running)
+        return not retrying
+
+    return next((work_of(call, seconds) for call, seconds in calls if runs(call, seconds)), None)
 
 
-def silent_work(sight: Sight) -> SilentWork | None:
-    """Return the tool call or process that a silent worker is at; None if nothing shows that it works."""
-    if not sight.tells_calls:
-        tools = [each for each in sight.running or () if sight.processes is ToolProcesses.BELOW or each.apart]
-        oldest = max(tools, key=lambda each: each.seconds, default=None)
-        longest = oldest if sight.processes is not None else None
-        return SilentWork(longest.command, longest.seconds) if longest is not None else None
-    return next((work_of(call, s) for call, s in sight.calls if _runs(call, s, sight)), None)
-
-
-def _runs(call: OpenCall, seconds: float, sight: Sight) -> bool:
-    if call.command and sight.running is not None:
-        return any(each.apart or each.seconds <= seconds + _BEFORE_S for each in sight.running)
-    return not sight.retrying
+def silent_process(running: Sequence[Running] | None, processes: ToolProcesses | None) -> SilentWork | None:
+    """Return the process that a silent worker is at, whose stream tells of no call when it begins; None if none is."""
+    tools = [each for each in running or () if processes is ToolProcesses.BELOW or each.apart]
+    oldest = max(tools, key=lambda each: each.seconds, default=None) if processes is not None else None
+    return SilentWork(oldest.command, oldest.seconds) if oldest is not None else None
 
 
 def work_of(call: OpenCall, seconds: float, *, gone: bool = False) -> SilentWork:

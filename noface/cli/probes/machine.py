@@ -119,7 +119,7 @@ def _sandbox(config: Config | None) -> Point:
                 return Point("sandbox", State.BAD, error.message, error.hint, error.exit_code)
         return Point("sandbox", State.NOTE, f"none: {bubblewrap.problem}; {_RIGHTS}", bubblewrap.remedy)
     program = f"bubblewrap {bubblewrap.version} ({bubblewrap.program})"
-    places = needed(home := home_of(dict(os.environ)), dict(gate_environment())).readable
+    places, _ = needed(home := home_of(dict(os.environ)), dict(gate_environment()))
     text = f"{program}: writes only to the workspace; of your home it shows {_listed(places, home)}"
     more = "outside your home what you can read, and an allowed network, are not stopped"
     return Point("sandbox", State.OK, f"{text}; {more}")
