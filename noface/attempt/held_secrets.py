@@ -114,21 +114,21 @@ def _put(
     env: AttemptEnvironment,
     tree: str,
     changes: tuple[FileChange, ...],
-    found: tuple[AddedSecret, ...],
+    secrets: tuple[AddedSecret, ...],
     replaced: _Replaced,
 ) -> str:
     """Return a tree in which the files that hold what was found are replaced."""
     entries: dict[str, Entry | None] = {}
-    for file, path in _holding(env, changes, found):
+    for file, path in _holding(env, changes, secrets):
         entries |= replaced(env, file, path)
     return tree_with(env.plumbing, tree, entries) if entries else tree
 
 
 def _holding(
-    env: AttemptEnvironment, changes: tuple[FileChange, ...], found: tuple[AddedSecret, ...]
+    env: AttemptEnvironment, changes: tuple[FileChange, ...], secrets: tuple[AddedSecret, ...]
 ) -> Iterator[tuple[FileChange, str]]:
     """Yield the files that hold what was found, each with its path without secrets."""
-    places = {secret.path for secret in found}
+    places = {secret.path for secret in secrets}
     for file in changes:
         marked = without_secrets(file.path.encode("utf-8", "surrogateescape"), env.masker).decode("utf-8", "replace")
         if places & {file.path, decoded(file.path), env.masker.values(file.path), marked}:
