@@ -29,6 +29,7 @@ def test_accept_has_a_limit_of_its_own_and_does_not_run_after_a_failed_gate(proj
     assert "limit of 2 s" in configured["failure"]["message"]
 
 
+@pytest.mark.thorough
 def test_a_test_that_accept_chooses_and_main_has_not_is_for_the_worker_to_write(project):
     """Issue 1 chooses by name, 2 by id; 3 names the same file with a test that main has, which stays as it is."""
     pytest = f"{sys.executable} -m pytest -q -p no:cacheprovider"

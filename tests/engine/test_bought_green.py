@@ -529,6 +529,7 @@ HELPED = (
 SWALLOWED = GOOD + "\n\ndef each(call):\n    try:\n        call()\n    except Exception:\n        return None\n"
 
 
+@pytest.mark.thorough
 def test_a_product_that_swallows_what_its_tests_raise_is_found(calc):
     project = calc(write("calc.py", SWALLOWED), broken=False)
     project.write("calc.py", GOOD + "\n\ndef each(call):\n    call()\n")

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-ISSUES = 6
+ISSUES = 4
 
 
 def test_issues_that_append_to_one_file_all_land_since_who_loses_works_alone_next(project):

@@ -38,6 +38,7 @@ def shop(project):
     return project
 
 
+@pytest.mark.thorough
 def test_cases_that_go_beside_a_new_test_do_not_land_unless_the_issue_asks_for_that_by_a_model_s_yes(shop):
     work = [*TOTAL, {"write": "tests/cases.json", "text": "[]\n"}]
     yes = {"asked_for": True, "sentence": GOES, "reason": "it names them"}

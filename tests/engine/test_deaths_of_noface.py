@@ -146,6 +146,7 @@ def test_without_walls_and_with_two_at_work_neither_is_blamed_by_any_number_of_d
     assert set(deaths(project)) == {(None, 0)}
 
 
+@pytest.mark.thorough
 def test_of_two_at_work_when_the_memory_ran_out_each_then_works_alone_and_only_the_one_that_does_it_again_waits(
     deadly, memory_group
 ):

@@ -63,6 +63,7 @@ def shop(project):
     return make
 
 
+@pytest.mark.thorough
 def test_what_one_landing_takes_from_sight_the_next_one_does_not_break(shop):
     project = shop(COPY, [{"write": "shop.py", "text": BROKEN + TOTAL}], attempts=2)
     project.run(code=3)

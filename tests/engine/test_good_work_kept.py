@@ -10,7 +10,7 @@ from noface.git.refs import scratch_branch, slug
 
 DONE = {"status": "done", "summary": "It is all there."}
 BROKEN = "def f(:\n"
-FILES = [{"write": f"src/f{n}.py", "text": f"value = {n}\n" * 500} for n in range(12)]
+FILES = [{"write": f"src/f{n}.py", "text": f"value = {n}  # {'.' * 99}\n" * 50} for n in range(12)]
 DIVIDE = '[retry.strategies]\nTEST_FAILURE = "breakdown"\nRESOURCE_EXHAUSTED = "breakdown"\n'
 
 
@@ -103,6 +103,7 @@ def test_of_a_worker_that_changed_nothing_people_read_its_summary_and_no_json(pr
     assert "```" not in page
 
 
+@pytest.mark.thorough
 def test_parts_begin_with_the_whole_s_work_in_their_paths_and_leave_theirs_to_its_retry(project):
     plan = {
         "children": [

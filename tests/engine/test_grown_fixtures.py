@@ -38,7 +38,14 @@ WORK = {"calc.py": TWICE, "tests/test_twice.py": MORE}
     "more",
     [
         {"tests/conftest.py": SHARED + SEVEN},
-        {"tests/new/conftest.py": "import pytest\n" + SEVEN, "tests/new/test_more.py": MORE, "tests/test_twice.py": ""},
+        pytest.param(
+            {
+                "tests/new/conftest.py": "import pytest\n" + SEVEN,
+                "tests/new/test_more.py": MORE,
+                "tests/test_twice.py": "",
+            },
+            marks=pytest.mark.thorough,
+        ),
     ],
 )
 def test_a_fixture_for_new_tests_lands_with_them(calc, more):
@@ -74,6 +81,7 @@ def test_a_fixture_outside_of_the_issue_s_paths_is_put_back_and_no_boundary_is_c
     assert "tests/conftest.py (it is protected)" in attempt["failure"]["message"]
 
 
+@pytest.mark.thorough
 def test_a_fixture_that_breaks_the_product_s_tests_of_main_is_found_by_main_s_own(calc):
     """What is let in does not help against main's tests: they are judged with main's conftest.py."""
     hides = "\n\n@pytest.fixture\ndef seven():\n    import calc\n    calc.half = lambda n: n // 2\n    return 7\n"

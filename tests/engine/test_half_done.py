@@ -95,6 +95,7 @@ def test_without_a_role_a_person_says_what_is_missing_and_that_is_a_further_part
     assert "a person finds nothing missing" in project.noface("show", "7").stdout
 
 
+@pytest.mark.thorough
 def test_a_role_says_what_is_missing_in_the_issue_s_words_and_a_killed_noface_goes_on(project):
     config(project, WISE.format(script=project.script, role="reviewer") + '[review]\nwhen = "never"\n')
     found = {"missing": [{"sentence": "and document them", "what": "no f.txt"}], "reason": "I looked."}

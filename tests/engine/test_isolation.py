@@ -55,6 +55,7 @@ def test_an_editable_install_of_the_checkout_stops_the_run_and_is_named(calc, sa
     assert "allow_leaky_gates" in said
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sandbox", first_ones(reversed(SANDBOXES)))
 def test_a_variable_that_leads_into_the_checkout_is_not_passed_on(calc, sandbox):
     activate(calc)
@@ -98,6 +99,7 @@ def test_an_environment_of_the_workspace_s_own_is_tested_as_it_should_be(calc, s
     assert calc.git("show", "main:src/calc/__init__.py") == GOOD.strip()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sandbox", first_ones(reversed(SANDBOXES)))
 def test_an_active_environment_inside_the_checkout_can_be_used(calc, sandbox):
     activate(calc, where="repo/.venv")

@@ -20,6 +20,7 @@ def needing(project, workers, *plays):
     return calls
 
 
+@pytest.mark.thorough
 def test_work_that_lacked_another_issues_lands_once_that_has_without_a_call(project):
     calls = needing(project, 1)
     out = project.run()

@@ -67,6 +67,7 @@ def models(project):
     return {issue: [attempt["model"] for attempt in project.attempts(issue)] for issue in known}
 
 
+@pytest.mark.thorough
 def test_a_model_that_has_failed_each_issue_is_not_tried_on_each_further_one(project):
     configure(project)
     project.run()

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 from support.cases import first_ones
 
+GOES = {"shell": "while test -e b.txt; do sleep 0.05; done"}
+"""The worker waits until its workspace has been removed."""
+
 
 def test_a_workspace_that_was_removed_is_no_deletion_of_the_workers(project):
-    project.play(("1", 1, [{"write": "b.txt", "text": "b"}, {"sleep": 3}]), ("1", 2, [{"write": "c.txt", "text": "c"}]))
+    project.play(("1", 1, [{"write": "b.txt", "text": "b"}, GOES]), ("1", 2, [{"write": "c.txt", "text": "c"}]))
     project.issue(1)
     project.commit()
     running = project.start("run")
@@ -127,7 +130,7 @@ def test_a_gate_that_somebody_kills_once_is_run_again_for_nothing(project, kind)
     assert "SIGKILL" in out
 
 
-@pytest.mark.parametrize("ends", ["exit 0", "test -e a.txt", "exit 1"])
+@pytest.mark.parametrize("ends", first_ones(["exit 0", "exit 1", "test -e a.txt"], 2))
 @pytest.mark.parametrize("what", first_ones(["*/*", "*/gate-*/*/.git", "*/gate-*/*/*", "*/gate-*/*/deps"]))
 def test_a_gate_whose_folder_was_cleared_away_is_run_again_in_a_new_one(project, ends, what):
     once = project.folder / "once"

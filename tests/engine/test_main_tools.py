@@ -111,6 +111,7 @@ def test_tools_that_judge_come_in_mains_versions(checked):
     assert "lint" in told
 
 
+@pytest.mark.thorough
 def test_an_environment_that_cannot_be_made_once_more_is_charged_to_nobody(checked):
     count = checked.folder / "count"
     fails = f"echo >> {count}; test $(wc -l < {count}) != 3 || exit 9; "
@@ -205,8 +206,10 @@ NEWER = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("on_main", "changes"), [("", NEW), pytest.param("team==1.0", NEWER, marks=pytest.mark.thorough)]
+    ("on_main", "changes"),
+    [("", NEW), ("team==1.0", NEWER)],
 )
 def test_a_plug_in_that_replaces_functions_of_its_runner_is_no_product_that_does(reported, on_main, changes):
     reported.write("requirements.txt", f"# tools\n{on_main}\n")

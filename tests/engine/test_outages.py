@@ -89,6 +89,7 @@ def test_with_two_workers_and_two_tiers_only_the_issues_of_the_model_that_is_awa
     assert len(probes[1:]) == len(set(probes[1:]))
 
 
+@pytest.mark.thorough
 def test_another_model_of_the_tier_goes_first(project):
     providers(project, small=AWAY_S, twin=0)
     issues(project, 3)
@@ -120,6 +121,7 @@ ENDINGS = {
 }
 
 
+@pytest.mark.thorough
 def test_a_plain_command_that_ends_with_its_provider_s_error_waits_for_it_like_any_other_agent(project):
     """However often, and charged to nobody; what it prints on its way is no such end (test_outside_causes)."""
     providers(project, small=0)
@@ -220,6 +222,7 @@ def test_who_retries_an_issue_has_its_provider_tried_at_once_and_by_one_attempt(
     assert set(project.statuses().values()) == {"merged"}
 
 
+@pytest.mark.thorough
 def test_a_provider_that_never_answers_is_an_outage_and_no_work_that_was_too_much(project):
     """The program says that it began, and then nothing of a model; two hangs, then it answers."""
     begins = json.dumps({"type": "system", "subtype": "init", "session_id": "s-1", "model": "x"})

@@ -71,6 +71,7 @@ def test_a_gate_that_finds_the_disk_full_on_main_as_well_ends_the_run_and_the_ne
     assert project.statuses() == {"1": "merged"}
 
 
+@pytest.mark.thorough
 def test_what_a_change_prints_of_a_full_disk_is_its_own_and_ends_no_run(project):
     """There is room, and main meets it nowhere: in a gate, in the setup, or in the issue's own command."""
     full = f'{{ echo "{NO_ROOM}"; exit 1; }}'

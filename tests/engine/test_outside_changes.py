@@ -43,8 +43,9 @@ def test_main_moved_by_landings_alone_was_moved_by_nobody_else(tmp_path):
 
 
 def test_a_commit_on_main_during_an_attempt_is_said_in_the_run_and_in_show(project):
+    moved = f"until git -C {project.path} show main:mine.txt; do sleep 0.05; done > /dev/null 2>&1"
     project.play(
-        ("1", 0, [{"write": "one.txt", "text": "1"}, {"sleep": 2}]), ("2", 0, [{"write": "two.txt", "text": "2"}])
+        ("1", 0, [{"write": "one.txt", "text": "1"}, {"shell": moved}]), ("2", 0, [{"write": "two.txt", "text": "2"}])
     )
     project.issue(1)
     project.issue(2)

@@ -169,7 +169,7 @@ THOROUGH = pytest.mark.thorough
     "name",
     [
         pytest.param("pull_intent", marks=THOROUGH),
-        "branch_pushed",
+        pytest.param("branch_pushed", marks=THOROUGH),
         pytest.param("push_recorded", marks=THOROUGH),
         "pull_opened",
     ],
@@ -270,7 +270,6 @@ def test_rules_that_refuse_every_push_end_the_run_before_any_worker_is_paid(shop
             {"kind": "required_linear_history"},
             {"kind": "deletion"},
         ],
-        2,
     ),
 )
 def test_rules_that_let_the_pushes_in_stop_nothing(shop, rule):

@@ -353,6 +353,7 @@ def lose_the_state(published):
         project.git("update-ref", "-d", ref)
 
 
+@pytest.mark.thorough
 def test_a_clone_whose_state_is_gone_goes_on_with_its_own_pull_request(published):
     published.first()
     published.alice.reviews(1, "changes_requested", "Say two.")

@@ -61,6 +61,7 @@ def test_an_old_database_lands_nothing_again(restored):
     assert restored.noface("fsck").returncode == 0, restored.noface("fsck").stdout
 
 
+@pytest.mark.thorough
 def test_after_a_reset_of_main_an_old_database_has_the_issue_done_anew_under_a_new_number(restored):
     before = set(refs(restored))
     restored.git("reset", "-q", "--hard", "main~1")

@@ -27,7 +27,9 @@ def lay_out(project):
     """Three issues: one fails once, one is proven while main moves; and changes of the user's, not committed."""
     moved = f"until test -e {project.path}/two.txt; do sleep 0.05; done"
     asks = '[roles]\ndiagnoser = "big"\n[retry.strategies]\nRUNTIME_ERROR = "diagnose"\n'
-    project.config(asks, gate=f"test ! -e bad && if test -e three.txt; then {moved}; fi", workers=2)
+    # What prints nothing could be the other's doing: it would be waited for.
+    gate = f"if test -e bad; then echo strange; exit 3; fi; if test -e three.txt; then {moved}; fi"
+    project.config(asks, gate=gate, workers=2)
     project.play(
         ("2", 0, [{"say": json.dumps(DIAGNOSIS)}], "diagnosis"),
         ("1", 0, [{"write": "one.txt", "text": "1"}]),
@@ -66,8 +68,8 @@ def check_laws(project):
     wait_for(lambda: not project.processes())
 
 
-ALWAYS = ("attempt_started", "snapshot_taken", "answer_recorded", "landing_files_updated")
-"""A death before there is work, one before the work is kept, one in between, and one while main moves."""
+ALWAYS = ("snapshot_taken", "landing_files_updated")
+"""A death before the work is kept, and one while main moves."""
 
 
 @pytest.mark.parametrize(
@@ -84,6 +86,7 @@ def test_a_run_killed_at_any_failpoint_goes_on(project, name):
     assert set(project.statuses().values()) == {"merged"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name", first_ones(["landing_intent", "snapshot_recorded", "landing_files_updated", "attempt_recorded"])
 )

@@ -439,6 +439,7 @@ def test_what_worked_for_one_issue_is_told_to_the_next_with_the_same_failure(pro
     assert "seven.txt" not in project.prompt("8", 1)
 
 
+@pytest.mark.thorough
 def test_a_cure_of_an_unknown_failure_is_used_in_any_issue_without_asking(project):
     """7 is diagnosed and passes; 8 fails alike and gets that cure; 9 is not helped by it, and then asks."""
     gate = "for bad in bad-*; do test ! -e $bad || { cat $bad; exit 3; }; done"

@@ -147,7 +147,7 @@ def test_a_linter_that_is_red_on_main_may_only_report(project):
 
 
 def test_an_accept_file_that_was_never_committed_is_named_before_any_worker_is_paid(project):
-    project.issue(7, accept=[f"{PYTEST} checks/test_a.py::test_a"])
+    project.issue(7, accept=[f"{PYTEST} checks/test_a.py::test_a"], max_attempts=1)
     project.commit()
     project.write("checks/test_a.py", "def test_a():\n    assert False\n")
     project.run(code=3)
@@ -451,7 +451,7 @@ def test_a_script_that_a_gate_or_a_worker_is_cannot_be_changed_by_a_worker(proje
 
 def test_an_issue_never_takes_over_the_id_of_one_with_attempts(project):
     project.play(("*", 0, [{"say": "?"}]))
-    path = project.issue(7)
+    path = project.issue(7, max_attempts=1)
     project.commit()
     project.run(code=3)
     path.unlink()

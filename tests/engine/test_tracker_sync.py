@@ -118,6 +118,7 @@ def test_a_skip_ends_the_worker_and_a_retry_after_it_has_the_issue_worked_on_aft
     assert shop.repository.mails_of("alice", number) == ["comment", "closed", "comment"]
 
 
+@pytest.mark.thorough
 def test_what_needs_a_yes_lands_with_a_yes_and_a_no_goes_to_the_next_worker(shop):
     again = ("*", 2, [{"write": "c.txt", "text": "c"}])
     shop.set_up(("*", 1, WORK[2]), again, extra='[approval]\npaths = ["*.txt"]\n')

@@ -232,6 +232,7 @@ def test_a_test_of_main_that_fails_twice_by_chance_is_not_charged(shop):
     assert [each["test"] for each in project.shown("status")["unsteady"]] == ["tests/test_moody.py::test_moody"]
 
 
+@pytest.mark.thorough
 def test_a_main_that_fails_twice_by_chance_at_the_start_is_no_red_main_and_still_names_its_tests(shop):
     project = shop("len(counter.read_text()) > 2")
     project.run()

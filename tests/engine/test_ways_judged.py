@@ -28,6 +28,7 @@ EVERY = 4
 """Of a project without chosen ways every fourth is judged."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", first_ones(reversed(CHOSEN)))
 def test_what_buys_a_green_does_not_land_and_what_is_honest_does(name, monkeypatch):
     project = next(project for project in projects() if project.name == name)

@@ -43,6 +43,7 @@ def worker(project, away, until=1800):
     project.commit()
 
 
+@pytest.mark.thorough
 def test_a_page_on_standard_output_is_an_outage_whatever_the_exit_code(project):
     worker(project, PAGE.format(code="0 if slept < 600 else 1"))
     done = clocked(project)
@@ -73,6 +74,7 @@ def test_ends_that_nobody_understands_are_waited_out_once_a_second_issue_has_the
 BROKEN = """print("starting"); pathlib.Path(__file__).with_name("lib.py").write_text("def f(:"); import lib"""
 
 
+@pytest.mark.thorough
 def test_a_program_that_worked_and_whose_own_code_no_longer_loads_is_no_outage_that_is_waited_for(project):
     began = f"if pathlib.Path({str(project.folder / 'calls')!r}).stat().st_size > 2: {BROKEN}"
     worker(project, began)  # it has worked
@@ -90,7 +92,7 @@ def test_a_program_that_worked_and_whose_own_code_no_longer_loads_is_no_outage_t
 IDLE = 'print("config missing: run mytool setup first"); sys.exit(0)'
 
 
-@pytest.mark.parametrize(("away", "tried"), [(UNKNOWN, "12"), (IDLE, "123")])
+@pytest.mark.parametrize(("away", "tried"), [(UNKNOWN, "12"), pytest.param(IDLE, "123", marks=pytest.mark.thorough)])
 def test_a_model_that_never_worked_here_and_ends_alike_at_several_issues_stops_the_run_for_nothing(
     project, away, tried
 ):

@@ -3,6 +3,7 @@
 import json
 import re
 
+import pytest
 from support.spending import program
 
 GATE = (
@@ -96,6 +97,7 @@ MALFORMED = {
 STEP = {"type": "assistant", "message": {"id": "m", "content": [BASH]}}
 
 
+@pytest.mark.thorough
 def test_a_slow_worker_a_gate_that_hangs_and_a_conflict_are_told_with_what_happened(project):
     project.config(SLOW)
     malformed = f"echo half > four.txt; echo '{json.dumps(MALFORMED)}'; exit 1"
