@@ -30,7 +30,6 @@ from noface.integrity.unsteady import (
     Known,
     after_run,
     failed_in,
-    first_seen,
     of_the_change,
     passed_in,
 )
@@ -38,6 +37,7 @@ from noface.model.failure import CHANGED_FILES
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind
+from noface.model.unsteady import UnsteadyTest
 from noface.process.files import read_bounded
 
 UNSTEADY_BY_CHANGE = "unsteady-by-change"
@@ -319,7 +319,7 @@ def remember_unsteady(
     """Remember tests as unsteady on main, and tell the loop; `issue_id` is for whose work they were seen."""
     facts, now = scope.env.gate_facts, scope.env.clock.now()
     if tests:
-        new = {test: first_seen(gate.name, test, now, failed, runs) for test in tests}
+        new = {test: UnsteadyTest(gate.name, test, now, now, failed, runs) for test in tests}
         known = facts.unsteady.get(gate.command, {})
         facts.unsteady[gate.command] = dict([*known.items(), *new.items()][-REMEMBERED_MAX:])
         scope.send(UnsteadySeen(issue_id, gate.name, tests))

@@ -7,7 +7,7 @@ a key. What main holds already, and what a change only moves, is no news.
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate
 
 from noface.model.failure import Failure
@@ -55,18 +55,12 @@ class PatchScan:
         return marked(self.patch)
 
 
-@dataclass(frozen=True, slots=True)
 class _Side:
     """A file before or after a patch: its lines, and the rows of the patch in which they stand."""
 
-    path: str
-    rows: list[int]
-    lines: list[str]
-    starts: list[int] = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Note where in the text each line begins."""
-        object.__setattr__(self, "starts", [0, *accumulate(len(line) + 1 for line in self.lines)])
+    def __init__(self, path: str, rows: list[int], lines: list[str]) -> None:
+        self.path, self.rows, self.lines = path, rows, lines
+        self.starts = [0, *accumulate(len(line) + 1 for line in lines)]
 
     @property
     def text(self) -> str:

@@ -14,8 +14,7 @@ from noface.git.private_git_dir import make_private_git_dir
 from noface.git.refs import FETCHED, RefUpdate, RefWriter
 from noface.git.repository import Repository
 from noface.integrity.named_files import Tree
-from noface.integrity.state.fsck_facts import LandedCommit
-from noface.integrity.state.landed import TrailedCommit, landing_in
+from noface.integrity.state.landed import TrailedCommit, is_landing
 from noface.model.attempt import ABSENT, FileChange
 
 _ARGUMENT_BYTES_MAX = 100_000
@@ -315,7 +314,7 @@ class Plumbing:
             mode, _, oid = meta.split(" ")
             yield path, mode, oid
 
-    def landings(self, name: str = "", *, first_parent: bool = True) -> tuple[LandedCommit, ...]:
+    def landings(self, name: str = "", *, first_parent: bool = True) -> tuple[TrailedCommit, ...]:
         """Return noface's landings, oldest first: of main's first parents, or a range's (integrity/state/landed.py)."""
         options = (*(("--first-parent",) if first_parent else ()), "--reverse", *_CLAIMS)
         text = self.git.ask("log", *options, name or self.repository.main, "--")
@@ -325,8 +324,8 @@ class Plumbing:
         if any(len(each.parents) == 1 and not each.base for each in claims):
             own = ("-g", "--format=%H", "--grep-reflog=^noface: land")
             moved = self.git.run("log", *own, self.repository.main, "--").text
-        landed = (landing_in(each, attempts, moved.split(), on_main=first_parent) for each in claims)
-        return tuple(each for each in landed if each is not None)
+        own_moves = moved.split()
+        return tuple(each for each in claims if is_landing(each, attempts, own_moves, on_main=first_parent))
 
     def _attempts(self, commits: set[str]) -> dict[str, str]:
         """Return the issue of each commit that is an attempt."""

@@ -11,7 +11,8 @@ from noface.git.fast_forward import cut_off
 from noface.git.plumbing import Plumbing
 from noface.git.private_git_dir import config_text
 from noface.git.worktrees import worktrees
-from noface.integrity.state.fsck_facts import GitFacts, LandedCommit, LockFile, MainMove
+from noface.integrity.state.fsck_facts import GitFacts, LockFile, MainMove
+from noface.integrity.state.landed import TrailedCommit
 from noface.process.files import read_regular
 
 _PREFIXES = ("refs/noface/", "refs/heads/noface/")
@@ -87,7 +88,7 @@ def _outside(plumbing: Plumbing, commits: Iterable[str], tips: Iterable[str]) ->
     return frozenset(wanted) & frozenset(output.text.split())
 
 
-def _missing(plumbing: Plumbing, tips: Iterable[str], landed: tuple[LandedCommit, ...]) -> tuple[str, ...]:
+def _missing(plumbing: Plumbing, tips: Iterable[str], landed: tuple[TrailedCommit, ...]) -> tuple[str, ...]:
     """Return the objects that are missing below noface's refs and main, back to where noface first landed.
 
     What is older is the person's, and may be large.

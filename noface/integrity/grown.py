@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from noface.data import table
+from noface.integrity.lexing import python_tree
 from noface.integrity.strength import Body, asks_only_more, bodies
 from noface.integrity.tampering import is_test_file
 
@@ -38,10 +39,10 @@ def may_be_new(path: str) -> bool:
 
 def growth(main: str, now: str) -> frozenset[str] | str:
     """Return the names that a file of fixtures gains, or why it does not only grow."""
-    try:
-        old, new = ast.parse(main).body, ast.parse(now).body
-    except _UNREADABLE:
+    before, after = python_tree(main), python_tree(now)
+    if before is None or after is None:
         return "it cannot be parsed"
+    old, new = before.body, after.body
     imported = {*_imported(old)}
     if missing := imported - {*_imported(new)}:
         return f"it no longer imports {min(missing)[-1]}"
@@ -66,10 +67,8 @@ def growth(main: str, now: str) -> frozenset[str] | str:
 
 def asked_for(text: str, names: frozenset[str]) -> frozenset[str]:
     """Return which fixtures of these `names` tests of this text ask for: as parameters, or by their names as text."""
-    try:
-        nodes = [*ast.walk(ast.parse(text))]
-    except _UNREADABLE:
-        return frozenset()
+    tree = python_tree(text)
+    nodes = [*ast.walk(tree)] if tree is not None else []
     asked = {node.arg for node in nodes if isinstance(node, ast.arg)}
     asked |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     asked |= {node.name for node in nodes if isinstance(node, _FUNCTIONS)}

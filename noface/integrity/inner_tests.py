@@ -7,8 +7,9 @@ examples, only what both have is compared: one that is gone is missed by its id,
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator
+
+from noface.integrity.lexing import python_tree
 
 RUST, PYTHON = ".rs", ".py"
 _DOC = re.compile(r"(?:^[ \t]*//[/!][^\n]*\n)+", re.MULTILINE)
@@ -56,18 +57,12 @@ def _run(text: str, marks: str) -> tuple[str, ...]:
 
 def _python(text: str) -> _Documentation:
     """Return the docstrings by what they describe, as places in the encoded text and their source."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the project's escapes, say
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
-    raw = text.encode()
+    tree, raw = python_tree(text), text.encode()
     starts = [0]
     for line in raw.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
     result: _Documentation = {}
-    pending: list[tuple[str, ast.AST]] = [("", tree)]
+    pending: list[tuple[str, ast.AST]] = [("", tree)] if tree is not None else []
     while pending:
         name, node = pending.pop()
         body = getattr(node, "body", None)

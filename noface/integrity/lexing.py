@@ -4,6 +4,8 @@ Of blank lines in a row a lexer sees one, since some lexers look at each from al
 wrote may hold the process.
 """
 
+import ast
+import warnings
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,6 +38,16 @@ class LexedPiece:
     def is_a(self, *kinds: Any) -> bool:
         """True if it is of one of these kinds."""
         return any(self.kind in kind for kind in kinds)
+
+
+def python_tree(text: str) -> ast.Module | None:
+    """Return the syntax tree of Python code, None of what does not parse."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the project's escapes, say
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def pieces(path: str, text: str) -> Iterator[LexedPiece]:

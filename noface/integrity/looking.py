@@ -8,9 +8,8 @@ product unseen. So the names of each body of main are followed to where they com
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
-from noface.integrity.origins import OUTSIDE, SCRIPTS, NameOrigin, OriginKind, Side, words
+from noface.integrity.origins import OUTSIDE, SCRIPTS, NameOrigin, OriginKind, Side, remembered, words
 from noface.integrity.strength import Body, Loss, counterparts
 from noface.integrity.tampering import is_test_file
 
@@ -60,11 +59,9 @@ def looked_at_less(main: Side, now: Side, files: tuple[str, ...]) -> tuple[Loss,
     return tuple(losses)
 
 
-@dataclass(slots=True)
 class _Comparison:
-    main: Side
-    now: Side
-    _shared: dict[str, list[tuple[Body, frozenset[str]]]] = field(default_factory=dict)
+    def __init__(self, main: Side, now: Side) -> None:
+        self.main, self.now = main, now
 
     def losses(self, body: Body, other: Body) -> Iterator[str]:
         """Say in what a body of main looks at less now."""
@@ -154,14 +151,13 @@ class _Comparison:
                 if tested and target.kind is OriginKind.PRODUCT and target.path:
                     yield f"replaces {target.path}, from which it tests `{tested[0]}`"
 
+    @remembered
     def _shared_in(self, path: str) -> list[tuple[Body, frozenset[str]]]:
         """Return what is no test in a file, with the lines that are new in it."""
-        if path not in self._shared:
-            was = self.main.bodies(path)
-            pairs = ((body, was.get(key)) for key, body in self.now.bodies(path).items() if not body.test)
-            new = ((body, frozenset(body.lines) - frozenset(old.lines if old else ())) for body, old in pairs)
-            self._shared[path] = [(body, lines) for body, lines in new if lines]
-        return self._shared[path]
+        was = self.main.bodies(path)
+        pairs = ((body, was.get(key)) for key, body in self.now.bodies(path).items() if not body.test)
+        new = ((body, frozenset(body.lines) - frozenset(old.lines if old else ())) for body, old in pairs)
+        return [(body, lines) for body, lines in new if lines]
 
     def _is_module(self, dotted: str) -> bool:
         stem = f"/{dotted.replace('.', '/')}"

@@ -10,6 +10,8 @@ import re
 from collections.abc import Collection, Iterator
 from posixpath import dirname
 
+from noface.integrity.lexing import python_tree
+
 _OF_UNUSED = re.compile(
     r"#\s*(?:noqa:\s*F401|pylint:\s*disable=(?:W0611|unused-import)|flake8:\s*noqa:\s*F401)", re.IGNORECASE
 )
@@ -26,9 +28,8 @@ def meant_imports(path: str, text: str, tree: Collection[str]) -> frozenset[int]
 
     `tree` are the paths of the project.
     """
-    try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    module = python_tree(text)
+    if module is None:
         return frozenset()
     probes = {id(node) for probe in ast.walk(module) if _is_probe(probe) for node in ast.walk(probe)}
     nodes = (node for node in ast.walk(module) if isinstance(node, (ast.Import, ast.ImportFrom)))

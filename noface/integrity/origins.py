@@ -7,10 +7,11 @@ here. What leads nowhere is left open, so that nothing is said of it.
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import lru_cache, wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
 from noface.integrity.judges import Part, part_of
 from noface.integrity.strength import Body, bodies
@@ -51,6 +52,11 @@ _IMPORTS = re.compile(r"(?:from|import)\b")
 _VERSION = re.compile(r"v\d+")
 
 
+P = ParamSpec("P")
+S = TypeVar("S")
+V = TypeVar("V")
+
+
 class OriginKind(Enum):
     """What a name belongs to."""
 
@@ -77,7 +83,21 @@ def words(lines: Iterable[str]) -> frozenset[str]:
     return frozenset(_WORD.findall("\n".join(lines)))
 
 
-@dataclass(slots=True)
+def remembered(method: Callable[Concatenate[S, P], V]) -> Callable[Concatenate[S, P], V]:
+    """Have an object ask a method of its own once for the same arguments."""
+    name = f"_{method.__name__}_known"
+
+    @wraps(method)
+    def asked(self: S, /, *args: P.args, **more: P.kwargs) -> V:
+        known = vars(self).setdefault(name, {})
+        if args not in known:
+            known[args] = method(self, *args, **more)
+        result: V = known[args]
+        return result
+
+    return asked
+
+
 class Side:
     """A tree, main's or the change's: its paths and how a file of it is read.
 
@@ -85,41 +105,25 @@ class Side:
     part of the product, whatever it is called.
     """
 
-    paths: frozenset[str]
-    read: Callable[[str], str]
-    new: Collection[str] = ()
-    others: Collection[str] = ()
-    _bodies: dict[str, dict[tuple[str, ...], Body]] = field(default_factory=dict)
-    _names: dict[str, dict[str, NameOrigin]] = field(default_factory=dict)
-    _fixtures: dict[str, dict[str, NameOrigin]] = field(default_factory=dict)
-    _assertions: dict[str, frozenset[str]] = field(default_factory=dict)
-    _words: dict[str, frozenset[str]] = field(default_factory=dict)
-    _made: dict[NameOrigin, frozenset[str]] = field(default_factory=dict)
-    _reach: dict[tuple[str, frozenset[str]], bool] = field(default_factory=dict)
-    _kinds: dict[str, OriginKind] = field(default_factory=dict)
-    _of_folder: dict[str, dict[str, NameOrigin]] = field(default_factory=dict)
-    _by_word: dict[str, list[str]] | None = None
-    _own_names: dict[str, dict[str, str]] = field(default_factory=dict)
+    def __init__(
+        self, paths: frozenset[str], read: Callable[[str], str], new: Collection[str] = (), others: Collection[str] = ()
+    ) -> None:
+        self.paths, self.read, self.new, self.others = paths, read, new, others
+        self._names: dict[str, dict[str, NameOrigin]] = {}
 
+    @remembered
     def bodies(self, path: str) -> dict[tuple[str, ...], Body]:
         """Return the bodies of a file."""
-        if path not in self._bodies:
-            self._bodies[path] = _bodies(path, self.read(path)) if path in self.paths else {}
-        return self._bodies[path]
+        return _bodies(path, self.read(path)) if path in self.paths else {}
 
+    @remembered
     def kind(self, path: str) -> OriginKind:
         """Tell what a file of code belongs to."""
-        if path not in self._kinds:
-            kind = OriginKind.TESTS if part_of(path) is Part.TEST else OriginKind.PRODUCT
-            if kind is OriginKind.PRODUCT and path in self.new:
-                users = (other for other in self.others if other in self.paths and part_of(other) is not Part.TEST)
-                kind = (
-                    OriginKind.PRODUCT
-                    if any(uses_code(each, self.read(each), path) for each in users)
-                    else OriginKind.TESTS
-                )
-            self._kinds[path] = kind
-        return self._kinds[path]
+        if part_of(path) is Part.TEST:
+            return OriginKind.TESTS
+        users = (other for other in self.others if other in self.paths and part_of(other) is not Part.TEST)
+        used = path not in self.new or any(uses_code(each, self.read(each), path) for each in users)
+        return OriginKind.PRODUCT if used else OriginKind.TESTS
 
     def names(self, path: str) -> dict[str, NameOrigin]:
         """Return the names that each body of a file has: what is imported, and what stands there; of fixtures, too."""
@@ -132,24 +136,21 @@ class Side:
             self._names[path] = named
         return self._names[path]
 
+    @remembered
     def fixtures(self, path: str) -> dict[str, NameOrigin]:
         """Return what a test of Python may be given by its name: functions of its file and of the conftests above."""
-        if path not in self._fixtures:
-            own = {name: NameOrigin(OriginKind.TESTS, path, name) for name in self._defined(path)}
-            self._fixtures[path] = {**dict(self._beside(path, "")), **own} if path.endswith(".py") else {}
-        return self._fixtures[path]
+        own = {name: NameOrigin(OriginKind.TESTS, path, name) for name in self._defined(path)}
+        return {**dict(self._beside(path, "")), **own} if path.endswith(".py") else {}
 
+    @remembered
     def words(self, path: str) -> frozenset[str]:
         """Return all names in a file."""
-        if path not in self._words:
-            self._words[path] = words((self.read(path),))
-        return self._words[path]
+        return words((self.read(path),))
 
+    @remembered
     def assertions(self, path: str) -> frozenset[str]:
         """Return which functions of a file are called as an assertion is."""
-        if path not in self._assertions:
-            self._assertions[path] = frozenset(_ASSERTION.findall(self.read(path)))
-        return self._assertions[path]
+        return frozenset(_ASSERTION.findall(self.read(path)))
 
     def around(self, body: Body) -> list[str]:
         """Return the lines of what is no test in the class that a body stands in, its head, and what calls tests."""
@@ -159,32 +160,31 @@ class Side:
         callers = [match[1] for _, line in self._rest(body.path) if (match := _CALLER.match(line))]
         return [place, *callers, *(line for each in inside for line in (*each.head, *each.lines))]
 
+    @remembered
     def made_of(self, origin: NameOrigin) -> frozenset[str]:
         """Return the words of what makes a thing of the tests: its function, class or values; of a module all."""
-        if origin not in self._made:
-            texts, name = list[str](), origin.name
-            for key, body in self.bodies(origin.path).items():
-                if not body.name:
-                    own = name in self._defined(origin.path)
-                    texts += [line for line in _about(body.written, name) if not (own and _IMPORTS.match(line))]
-                elif not name or name in (body.name, *_WORD.findall(key[1])):
-                    texts += [key[1], *body.head, *body.lines]
-            self._made[origin] = words(texts)
-        return self._made[origin]
+        texts, name = list[str](), origin.name
+        for key, body in self.bodies(origin.path).items():
+            if not body.name:
+                own = name in self._defined(origin.path)
+                texts += [line for line in _about(body.written, name) if not (own and _IMPORTS.match(line))]
+            elif not name or name in (body.name, *_WORD.findall(key[1])):
+                texts += [key[1], *body.head, *body.lines]
+        return words(texts)
 
+    @remembered
     def reach(self, path: str, terms: frozenset[str]) -> bool:
         """True if words of a file lead to the product, by themselves or by what they mean in the tests."""
-        if (path, terms) not in self._reach:
-            seen, left = set[NameOrigin](), [(path, terms)]
-            while left and (path, terms) not in self._reach:
-                names, here = self.names(left[-1][0]), left.pop()[1]
-                origins = {names[word] for word in here if word in names}
-                if any(origin.kind is OriginKind.PRODUCT for origin in origins):
-                    self._reach[path, terms] = True
-                more = {origin for origin in origins if origin.kind is OriginKind.TESTS and origin.path} - seen
-                seen |= more
-                left += [(origin.path, self.made_of(origin)) for origin in more]
-        return self._reach.setdefault((path, terms), False)
+        seen, left = set[NameOrigin](), [(path, terms)]
+        while left:
+            names, here = self.names(left[-1][0]), left.pop()[1]
+            origins = {names[word] for word in here if word in names}
+            if any(origin.kind is OriginKind.PRODUCT for origin in origins):
+                return True
+            more = {origin for origin in origins if origin.kind is OriginKind.TESTS and origin.path} - seen
+            seen |= more
+            left += [(origin.path, self.made_of(origin)) for origin in more]
+        return False
 
     def imported(self, path: str, text: str) -> Iterator[tuple[str, NameOrigin]]:
         """Yield the names that lines of a file import, each line beginning at its first letter."""
@@ -272,28 +272,30 @@ class Side:
                 return NameOrigin(OriginKind.PRODUCT, lib if lib in self.paths else "")
         return OUTSIDE if first not in ("crate", "super", "self") else NameOrigin(self.kind(path))
 
+    @remembered
     def _packages(self, manifest: str) -> dict[str, str]:
         """Return the names by which packages of the tree are imported, with the manifests that say so."""
-        if manifest not in self._own_names:
-            files = [path for path in self.paths if posixpath.basename(path) == manifest and "node_modules" not in path]
-            files = sorted(files, key=len)[:_MANIFESTS_MAX]
-            named = _MODULE if manifest == "go.mod" else _NAMED
-            self._own_names[manifest] = {name: path for path in files for name in named.findall(self.read(path))[:3]}
-        return self._own_names[manifest]
+        files = [path for path in self.paths if posixpath.basename(path) == manifest and "node_modules" not in path]
+        named = _MODULE if manifest == "go.mod" else _NAMED
+        shortest = sorted(files, key=len)[:_MANIFESTS_MAX]
+        return {name: path for path in shortest for name in named.findall(self.read(path))[:3]}
 
     def _resolved(self, path: str, statement: str, terms: Iterable[str]) -> NameOrigin:
         """Return which file of the tree an import leads to: the innermost of those that it runs."""
-        if self._by_word is None:
-            self._by_word = defaultdict(list)
-            for each in self.paths:
-                if is_code(each):
-                    self._by_word[word_of(each)].append(each)
         folder = posixpath.dirname(path)
         near = (path, folder, posixpath.dirname(folder))  # `from . import x`
         parts = {*re.split(r"[./]", ".".join(terms)), *map(posixpath.basename, near), "test", "tests"}
-        targets = [t for part in parts for t in self._by_word.get(part, ()) if uses_code(path, statement, t)]
+        targets = [t for part in parts for t in self._by_word().get(part, ()) if uses_code(path, statement, t)]
         best = max(targets, key=lambda each: (_depth(each), -len(each)), default="")
         return NameOrigin(self.kind(best), best) if best else OUTSIDE
+
+    @remembered
+    def _by_word(self) -> Mapping[str, list[str]]:
+        """Return the files of code by the word that stands in each text that uses them."""
+        result: dict[str, list[str]] = defaultdict(list)
+        for each in filter(is_code, self.paths):
+            result[word_of(each)].append(each)
+        return result
 
     def _all_of(self, origin: NameOrigin) -> Iterator[tuple[str, NameOrigin]]:
         if origin.path:
@@ -328,28 +330,24 @@ class Side:
         elif suffix in _BY_NAME:
             yield from self._classes(suffix).items()
 
+    @remembered
     def _package(self, folder: str) -> dict[str, NameOrigin]:
         """Return what the files of a folder, one package of Go, define."""
-        if folder not in self._of_folder:
-            here = sorted(each for each in self.paths if each.endswith(".go") and posixpath.dirname(each) == folder)
-            here.sort(key=lambda each: each.endswith("_test.go"), reverse=True)  # two of one name do not build
-            self._of_folder[folder] = {
-                name: NameOrigin(OriginKind.TESTS if each.endswith("_test.go") else OriginKind.PRODUCT, each, name)
-                for each in here
-                for name in _IN_GO.findall(self.read(each))
-            }
-        return self._of_folder[folder]
+        here = sorted(each for each in self.paths if each.endswith(".go") and posixpath.dirname(each) == folder)
+        here.sort(key=lambda each: each.endswith("_test.go"), reverse=True)  # two of one name do not build
+        return {
+            name: NameOrigin(OriginKind.TESTS if each.endswith("_test.go") else OriginKind.PRODUCT, each, name)
+            for each in here
+            for name in _IN_GO.findall(self.read(each))
+        }
 
+    @remembered
     def _classes(self, suffix: str) -> dict[str, NameOrigin]:
-        if suffix not in self._of_folder:
-            files = [each for each in self.paths if each.endswith(suffix)]
-            files.sort(key=lambda each: (part_of(each) is Part.TEST, each))
-            stems = (posixpath.basename(each).removesuffix(suffix).split("_") for each in files)
-            names = ("".join(part[:1].upper() + part[1:] for part in stem) for stem in stems)
-            self._of_folder[suffix] = {
-                name: NameOrigin(self.kind(each), each) for name, each in zip(names, files, strict=True)
-            }
-        return self._of_folder[suffix]
+        files = [each for each in self.paths if each.endswith(suffix)]
+        files.sort(key=lambda each: (part_of(each) is Part.TEST, each))
+        stems = (posixpath.basename(each).removesuffix(suffix).split("_") for each in files)
+        names = ("".join(part[:1].upper() + part[1:] for part in stem) for stem in stems)
+        return {name: NameOrigin(self.kind(each), each) for name, each in zip(names, files, strict=True)}
 
     def _rest(self, path: str) -> tuple[tuple[int, str], ...]:
         return next((body.written for body in self.bodies(path).values() if not body.name), ())

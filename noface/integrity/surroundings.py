@@ -8,7 +8,6 @@ cannot be followed counts as given.
 
 import ast
 import builtins
-import warnings
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from functools import cache
 from typing import Any
 
 from noface.data import table
-from noface.integrity.lexing import TEXT_CHARS_MAX
+from noface.integrity.lexing import TEXT_CHARS_MAX, python_tree
 
 GIVEN = "given"
 COUNTED = "its own "
@@ -47,18 +46,6 @@ class Condition:
         return self.place[0]
 
 
-def parsed(text: str) -> ast.Module | None:
-    """Return the syntax tree of Python code, None of what does not parse."""
-    if len(text) > TEXT_CHARS_MAX:
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the project's escapes, say
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
 def conditions(
     path: str,
     text: str,
@@ -71,12 +58,12 @@ def conditions(
     `modules` are the names of the project's own top-level modules, `others` further texts of a change, whose
     functions and values are followed by their names. Those that do not begin in these `lines` are left out.
     """
-    tree = parsed(text)
+    tree = python_tree(text) if len(text) <= TEXT_CHARS_MAX else None
     if tree is None:
         return ()
-    beside = (parsed(each) for name, each in (others or {}).items() if name != path)
+    more = (each for name, each in (others or {}).items() if name != path and len(each) <= TEXT_CHARS_MAX)
     try:
-        return tuple(_conditions_in(path, text, _Flow(tree, modules, filter(None, beside)), lines))
+        return tuple(_conditions_in(path, text, _Flow(tree, modules, filter(None, map(python_tree, more))), lines))
     except RecursionError:
         return ()
 

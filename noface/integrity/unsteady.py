@@ -32,11 +32,6 @@ Known = Mapping[str, UnsteadyTest]
 """The unsteady tests of one gate's command, by id."""
 
 
-def first_seen(gate: str, test: str, at: float, failed: int, runs: int) -> UnsteadyTest:
-    """Return the record of a test that was seen to fail in `failed` of `runs` runs on main."""
-    return UnsteadyTest(gate, test, at, at, failed, runs)
-
-
 def after_run(known: Known, failed: Collection[str], passed: Collection[str], at: float, forget_after: int) -> Known:
     """Return what is known after one more run on main, in which these tests failed and passed.
 

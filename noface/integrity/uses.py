@@ -10,10 +10,11 @@ import json
 import posixpath
 import re
 import tomllib
-import warnings
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
+
+from noface.integrity.lexing import python_tree
 
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 _SPECIFIER = re.compile(r"""(?:\bfrom|\bimport|\brequire|\bmock)\s*+\(?\s*+["'`]([^"'`\n]{1,300})["'`]""")
@@ -102,14 +103,8 @@ def names_folder(text: str, target: str) -> bool:
 @lru_cache(maxsize=1024)
 def _imported(text: str) -> frozenset[str]:
     """Return the dotted names that Python code imports; of `from a import b` both "a" and "a.b"."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the project's escapes, say
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return frozenset()
-    names = set[str]()
-    for node in ast.walk(tree):
+    names, tree = set[str](), python_tree(text)
+    for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -10,15 +10,12 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import overload
 
-from noface.model.attempt import Interrupted, Judged, Snapshot
+from noface.model.attempt import ABSENT, Interrupted, Judged, Snapshot
 from noface.model.failure import Failure
 from noface.model.gate import GateResult
 from noface.model.issue import Backlog, Issue
 from noface.model.worker_run import AgentRun, WorkerReport
 from noface.secrets.masking import Masker
-
-ABSENT = "000000"
-"""The mode of a file that is not there, as git writes it."""
 
 
 @overload

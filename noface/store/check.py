@@ -3,7 +3,7 @@
 import json
 import sqlite3
 
-from noface.integrity.state.fsck_facts import AttemptFacts, DatabaseFacts, IssueFacts, LandingFacts, RememberedGate
+from noface.integrity.state.fsck_facts import AttemptFacts, DatabaseFacts, IssueFacts, LandingFacts
 from noface.model.codec import decode
 from noface.model.gate import GateResult
 from noface.model.taxonomy import IssueStatus
@@ -18,10 +18,10 @@ _PROBLEMS_MAX = 10
 def database_facts(database: Database) -> DatabaseFacts:
     """Return what the database holds. Raises StoreError if it cannot be read at all."""
     damage = [*_damage(database)]
-    gates: dict[str, RememberedGate] = {}
+    gates: dict[str, GateResult] = {}
     for row in database.rows("SELECT key, result FROM gate_memo"):
         try:
-            gates[str(row["key"])] = _gate(row)
+            gates[str(row["key"])] = decode(GateResult, json.loads(row["result"]))
         except (ValueError, TypeError, KeyError) as error:
             damage.append(f"the gate result {row['key'][:12]} cannot be read: {error}")
     reader = Reader(database)
@@ -76,8 +76,3 @@ def _columns(database: Database) -> set[tuple[str, str]]:
 
 def _landing(row: sqlite3.Row) -> LandingFacts:
     return LandingFacts(**(dict(row) | {"gates": tuple(json.loads(row["gates"]))}))
-
-
-def _gate(row: sqlite3.Row) -> RememberedGate:
-    result = decode(GateResult, json.loads(row["result"]))
-    return RememberedGate(result.tree, result.gate.name, result.gate.hard, result.passed)

@@ -25,7 +25,6 @@ from noface.integrity.state.fsck_facts import (
     Facts,
     Fault,
     FaultKind,
-    LandedCommit,
     LandingFacts,
     LockFile,
     Repair,
@@ -35,6 +34,7 @@ from noface.integrity.state.fsck_facts import (
     note,
     repairable,
 )
+from noface.integrity.state.landed import TrailedCommit
 from noface.model.scratch import needed_until_landed
 from noface.model.taxonomy import IssueStatus
 
@@ -138,7 +138,7 @@ def _landings(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
             yield from _unrecorded(database, landed, by_noface=landed.commit in own)
 
 
-def _recorded(database: DatabaseFacts, landed: LandedCommit, row: LandingFacts) -> Iterator[Fault]:
+def _recorded(database: DatabaseFacts, landed: TrailedCommit, row: LandingFacts) -> Iterator[Fault]:
     name, short = f"landing of {row.issue}", landed.commit[:12]
     if row.state == "intent":
         return  # found as a landing that is open
@@ -164,8 +164,8 @@ def _proof(database: DatabaseFacts, row: LandingFacts) -> Iterator[Fault]:
     """Check that every hard gate of a landing is recorded as passed on exactly its tree."""
     name, look = f"landing of {row.issue}", _LOOK.format(commit=row.new[:12])
     results = [database.gates[key] for key in row.gates if key in database.gates]
-    red = sorted({each.gate for each in results if each.hard and not each.passed})
-    other = sorted({each.gate for each in results if each.tree != row.tree})
+    red = sorted({each.gate.name for each in results if each.gate.hard and not each.passed})
+    other = sorted({each.gate.name for each in results if each.tree != row.tree})
     lacking = len(row.gates) - len(results)
     if red or other or not row.gates:
         why = (
@@ -184,7 +184,7 @@ def _proof(database: DatabaseFacts, row: LandingFacts) -> Iterator[Fault]:
         yield for_person(FaultKind.LANDING_UNPROVEN, name, message, look)
 
 
-def _unrecorded(database: DatabaseFacts, landed: LandedCommit, *, by_noface: bool) -> Iterator[Fault]:
+def _unrecorded(database: DatabaseFacts, landed: TrailedCommit, *, by_noface: bool) -> Iterator[Fault]:
     name, short = f"landing of {landed.issue}", landed.commit[:12]
     if landed.commit in database.learned:
         message = f"{short} was learned from main: an older state.db had come back; its proof went with the other"

@@ -7,18 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from noface.integrity.state.landed import TrailedCommit
+from noface.model.gate import GateResult
 from noface.model.transitions import UnexpectedStep
-
-
-@dataclass(frozen=True, slots=True)
-class LandedCommit:
-    """A first-parent commit of main that carries a Noface-Issue trailer. `parent` is its first; `at` epoch seconds."""
-
-    commit: str
-    parent: str
-    tree: str
-    issue: str
-    at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +63,6 @@ class LandingFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class RememberedGate:
-    """A remembered result of a gate on a tree."""
-
-    tree: str
-    gate: str
-    hard: bool
-    passed: bool
-
-
-@dataclass(frozen=True, slots=True)
 class DatabaseFacts:
     """What the database holds. `proofs_from` is the id of the first landing whose whole proof was recorded.
 
@@ -102,7 +83,7 @@ class DatabaseFacts:
     landings: tuple[LandingFacts, ...] = ()
     pulls_under_way: tuple[str, ...] = ()
     unexpected_steps: tuple[UnexpectedStep, ...] = ()
-    gates: Mapping[str, RememberedGate] = field(default_factory=dict)
+    gates: Mapping[str, GateResult] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +104,7 @@ class GitFacts:
     """
 
     main: str
-    landed: tuple[LandedCommit, ...] = ()
+    landed: tuple[TrailedCommit, ...] = ()
     moves: tuple[MainMove, ...] = ()
     refs: Mapping[str, str] = field(default_factory=dict)
     broken_refs: tuple[str, ...] = ()

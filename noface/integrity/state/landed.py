@@ -14,13 +14,15 @@ Half-done work that a person takes to main is theirs, and so is a message with t
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from noface.integrity.state.fsck_facts import LandedCommit
 from noface.model.taxonomy import PASSED
 
 
 @dataclass(frozen=True, slots=True)
 class TrailedCommit:
-    """A commit whose message has Noface-Issue trailers; `base` and `outcome` are "" if it lacks those trailers."""
+    """A commit whose message has Noface-Issue trailers; `base` and `outcome` are "" if it lacks those trailers.
+
+    `at` is in epoch seconds.
+    """
 
     commit: str
     parents: tuple[str, ...]
@@ -30,21 +32,28 @@ class TrailedCommit:
     base: str = ""
     outcome: str = ""
 
+    @property
+    def issue(self) -> str:
+        """The issue of a landing, which has one."""
+        return self.issues[0]
 
-def landing_in(
+    @property
+    def parent(self) -> str:
+        """Its first parent, which a landing has."""
+        return self.parents[0]
+
+
+def is_landing(
     claimed: TrailedCommit, attempts: Mapping[str, str], moved_to: Collection[str], *, on_main: bool
-) -> LandedCommit | None:
-    """Return the landing that a commit is, None if it is none.
+) -> bool:
+    """True if a commit is a landing.
 
     `attempts` names the issue of each of its parents that is an attempt; `moved_to` are the commits to which noface has
     moved main by its reflog; `on_main` tells that it is one of main's first parents, and not behind a merge.
     """
     if len(claimed.issues) != 1 or not claimed.parents:
-        return None
-    (issue,), parent = claimed.issues, claimed.parents[0]
+        return False
     if claimed.outcome:
-        holds = on_main and claimed.outcome == PASSED
-    else:
-        merges = any(attempts.get(each) == issue for each in claimed.parents[1:])
-        holds = merges or claimed.base == parent or claimed.commit in moved_to
-    return LandedCommit(claimed.commit, parent, claimed.tree, issue, claimed.at) if holds else None
+        return on_main and claimed.outcome == PASSED
+    merges = any(attempts.get(each) == claimed.issue for each in claimed.parents[1:])
+    return merges or claimed.base == claimed.parent or claimed.commit in moved_to
