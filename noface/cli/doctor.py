@@ -124,7 +124,9 @@ def _models(
     if not (probe and config is not None and repository is not None):
         return findings
     startable = [each for each in findings if not any(problem.name == "program" for problem in each.problems)]
-    asked = [each.name for each in startable if wanted or (each.used_by and each.agent not in ("command", "scripted"))]
+    asked = [
+        each.name for each in startable if wanted or (each.used_by and each.spec.agent not in ("command", "scripted"))
+    ]
     answers = ask({name: specs[name] for name in asked}, config, repository, launcher)
     return tuple(
         with_probe(each, specs[each.name], answers[each.name]) if each.name in answers else each for each in findings

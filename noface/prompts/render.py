@@ -58,7 +58,7 @@ def _environment(templates: tuple[tuple[str, str], ...]) -> "Environment":
         # The file name is what jinja2 puts into tracebacks: it tells a person where an error arose.
         return (sources[name], name, lambda: True) if name in sources else None
 
-    def shown(value: object) -> Markup:
+    def escaped(value: object) -> Markup:
         return value if isinstance(value, Markup) else Markup(line(value))  # noqa: S704 - it marks what is one line
 
     def marked(text: str) -> Markup:
@@ -69,7 +69,7 @@ def _environment(templates: tuple[tuple[str, str], ...]) -> "Environment":
         undefined=StrictUndefined,
         # There is no HTML: by it `finalize` can tell what has been through a filter, which alone is Markup.
         autoescape=True,
-        finalize=shown,
+        finalize=escaped,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,

@@ -4,12 +4,13 @@ Nothing here is ever the value of a key: only the names of variables and files a
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_USAGE
-from noface.model.codec import view
+from noface.model.access import Permissions, Settings
 from noface.model.finding import Finding
+from noface.model.worker_run import ModelSpec
 from noface.ui.page import paint
 from noface.ui.text import clean, count, duration, hanging, money, pad
 
@@ -80,24 +81,6 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
-    """What a model's runs may use, in the words of `[models.NAME]`; `tools` None: all that its agent has."""
-
-    settings: str = "project"
-    tools: tuple[str, ...] | None = None
-    permissions: str = "full"
-
-    @property
-    def told(self) -> str:
-        """What differs from a model of which nothing is said, in one text."""
-        usual = Access()
-        facts = [f"settings {self.settings}" if self.settings != usual.settings else ""]
-        facts += [f"tools {', '.join(self.tools) or 'none'}" if self.tools is not None else ""]
-        facts += [f"permissions {self.permissions}" if self.permissions != usual.permissions else ""]
-        return "; ".join(fact for fact in facts if fact)
-
-
-@dataclass(frozen=True, slots=True)
 class RoleGrant:
     """What a model may use in a role; `own`: noface.toml says so, and it is not what every role may."""
 
@@ -107,7 +90,7 @@ class RoleGrant:
     own: bool = False
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """The same in one text."""
         return f"as {self.role}: tools {', '.join(self.tools) or 'none'}, permissions {self.permissions}"
 
@@ -121,10 +104,7 @@ class ModelFinding:
     knowing, each with what to do about it. `tested` is the newest version of the program that noface was tested with.
     """
 
-    name: str
-    agent: str
-    model: str
-    tier: int
+    spec: ModelSpec
     used_by: tuple[str, ...] = ()
     program: str = ""
     path: str = ""
@@ -137,8 +117,12 @@ class ModelFinding:
     stand_ins: tuple[str, ...] = ()
     tested: str = ""
     price: Price | None = None
-    access: Access = field(default_factory=Access)
     roles: tuple[RoleGrant, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The entry of [models]."""
+        return self.spec.name
 
     @property
     def state(self) -> State:
@@ -171,108 +155,59 @@ class Health:
         return EXIT_ATTENTION if bad else EXIT_DONE
 
 
-@dataclass(frozen=True, slots=True)
-class ListedFinding:
-    """A finding as scripts read it; `fix` is null where nothing is to be done."""
-
-    name: str
-    state: State
-    text: str
-    fix: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ListedProbe:
-    """An answered or failed prompt as scripts read it."""
-
-    usable: bool
-    kind: str | None
-    message: str
-    seconds: float
-    cost_usd: float | None
-    answer: str
+def doctor_document(health: Health) -> dict[str, object]:
+    """Return what `noface doctor --json` prints; what is not known is null."""
+    return {
+        "ok": not health.needs_a_person and not health.error,
+        "machine": checks_document(health.machine),
+        "project": checks_document(health.project),
+        "models": [_model_document(model) for model in health.models],
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class ListedRole:
-    """What a model may use in a role, as scripts read it."""
-
-    role: str
-    tools: tuple[str, ...]
-    permissions: str
+def checks_document(checks: Sequence[Point]) -> list[dict[str, object]]:
+    """Return checks for scripts; `fix` is null where nothing is to be done."""
+    return [
+        {"name": each.name, "state": each.state, "text": clean(each.text), "fix": each.fix or None} for each in checks
+    ]
 
 
-@dataclass(frozen=True, slots=True)
-class ListedModel:
-    """A model as scripts read it; null is what is not known."""
-
-    name: str
-    state: State
-    agent: str
-    model: str
-    tier: int
-    used_by: tuple[str, ...]
-    program: str | None
-    path: str | None
-    version: str | None
-    tested: str | None
-    login: tuple[str, ...]
-    login_needed: bool
-    same_login: tuple[str, ...]
-    stand_ins: tuple[str, ...]
-    settings: str
-    tools: tuple[str, ...] | None
-    permissions: str
-    roles: tuple[ListedRole, ...]
-    price: Price | None
-    problems: tuple[ListedFinding, ...]
-    probe: ListedProbe | None
-
-
-@dataclass(frozen=True, slots=True)
-class DoctorDocument:
-    """What `noface doctor --json` prints."""
-
-    ok: bool
-    machine: tuple[ListedFinding, ...]
-    project: tuple[ListedFinding, ...]
-    models: tuple[ListedModel, ...]
+def _model_document(model: ModelFinding) -> dict[str, object]:
+    spec = model.spec
+    return {
+        "name": model.name,
+        "state": model.state,
+        "agent": spec.agent,
+        "model": spec.model,
+        "tier": spec.tier,
+        "used_by": model.used_by,
+        "program": model.program or None,
+        "path": model.path or None,
+        "version": model.version or None,
+        "tested": model.tested or None,
+        "login": model.login,
+        "login_needed": model.login_needed,
+        "same_login": model.same_login,
+        "stand_ins": model.stand_ins,
+        "settings": spec.settings,
+        "tools": spec.tools,
+        "permissions": spec.permissions,
+        "roles": [{"role": each.role, "tools": each.tools, "permissions": each.permissions} for each in model.roles],
+        "price": model.price,
+        "problems": checks_document(model.problems),
+        "probe": None if model.probe is None else _probe_document(model.probe),
+    }
 
 
-def doctor_document(health: Health) -> DoctorDocument:
-    """Return the document of `noface doctor --json`."""
-    return DoctorDocument(
-        ok=not health.needs_a_person and not health.error,
-        machine=_listed(health.machine),
-        project=_listed(health.project),
-        models=tuple(_listed_model(model) for model in health.models),
-    )
-
-
-def _listed(findings: Sequence[Point]) -> tuple[ListedFinding, ...]:
-    return tuple(ListedFinding(each.name, each.state, clean(each.text), each.fix or None) for each in findings)
-
-
-def _listed_model(model: ModelFinding) -> ListedModel:
-    probe = model.probe
-    unknown = {name: None for name in ("program", "path", "version", "tested") if not getattr(model, name)}
-    return view(
-        ListedModel,
-        model,
-        settings=model.access.settings,
-        tools=model.access.tools,
-        permissions=model.access.permissions,
-        roles=tuple(view(ListedRole, each) for each in model.roles),
-        problems=_listed(model.problems),
-        probe=None if probe is None else _listed_probe(probe),
-        **unknown,
-    )
-
-
-def _listed_probe(probe: Probe) -> ListedProbe:
-    message, answer = clean(probe.message), clean(probe.answer)[:_ANSWER_CHARS_MAX]
-    seconds, kind = round(probe.seconds, 1), probe.kind or None
-    return view(ListedProbe, probe, kind=kind, message=message, seconds=seconds, answer=answer)
+def _probe_document(probe: Probe) -> dict[str, object]:
+    return {
+        "usable": probe.usable,
+        "kind": probe.kind or None,
+        "message": clean(probe.message),
+        "seconds": round(probe.seconds, 1),
+        "cost_usd": probe.cost_usd,
+        "answer": clean(probe.answer)[:_ANSWER_CHARS_MAX],
+    }
 
 
 def doctor_page(health: Health, width: int) -> list[str]:
@@ -324,16 +259,26 @@ def _model_facts(model: ModelFinding) -> str:
     facts += [f"login {', '.join(model.login)}"] if model.login else []
     facts += [f"same login as {', '.join(model.same_login)}"] if model.same_login else []
     facts += [f"while it is away: {', '.join(model.stand_ins)}"] if model.stand_ins else []
-    facts += [model.access.told] if model.access.told else []
-    facts += [each.told for each in model.roles if each.own]
+    facts += access_limits(model.spec)
+    facts += [each.text for each in model.roles if each.own]
     if model.price is not None and model.price.estimates:
-        told = " and ".join(money(usd) for usd in (model.price.usd_per_mtok_in, model.price.usd_per_mtok_out))
+        prices = " and ".join(money(usd) for usd in (model.price.usd_per_mtok_in, model.price.usd_per_mtok_out))
         listed = f" (list of {model.price.as_of})" if model.price.as_of else ""
-        facts.append(f"priced at {told} a million tokens{listed}")
+        facts.append(f"priced at {prices} a million tokens{listed}")
     if model.probe is not None and model.probe.usable:
         cost = f" for {money(model.probe.cost_usd)}" if model.probe.cost_usd else ""
         facts.append(f"answered in {duration(model.probe.seconds)}{cost}")
     return "; ".join(facts)
+
+
+def access_limits(spec: ModelSpec) -> Iterator[str]:
+    """Yield what a model's runs may use, as far as it differs from a model of which nothing is said."""
+    if spec.settings is not Settings.PROJECT:
+        yield f"settings {spec.settings}"
+    if spec.tools is not None:
+        yield f"tools {', '.join(spec.tools) or 'none'}"
+    if spec.permissions is not Permissions.FULL:
+        yield f"permissions {spec.permissions}"
 
 
 def _others(others: Sequence[ModelFinding], width: int) -> Iterator[str]:
@@ -364,9 +309,9 @@ def _verdict(health: Health, used: Sequence[ModelFinding], width: int) -> list[s
             f"{count(states.count(State.BAD), 'thing')} to fix before noface can work: see FIX above.", width
         )
     probed = bool(used) and all(model.probe is not None for model in used)
-    said = (
+    verdict = (
         "Everything is ready; the gates were not run."
         if probed
         else "Everything seems ready; the gates were not run, and `noface doctor --probe` sends each model a prompt."
     )
-    return hanging(said, width)
+    return hanging(verdict, width)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from noface.ui.doctor import Point, State, check_rows
+from noface.ui.doctor import Point, State, check_rows, checks_document
 from noface.ui.page import paint
 from noface.ui.text import hanging, pad
 
@@ -53,8 +53,5 @@ def github_document(ready: Ready) -> dict[str, object]:
         "label": ready.label,
         "made_label": ready.made_label,
         "ready": all(each.state is not State.BAD for each in ready.checks),
-        "checks": [
-            {"name": each.name, "state": each.state.value, "text": each.text, "fix": each.fix or None}
-            for each in ready.checks
-        ],
+        "checks": checks_document(ready.checks),
     }

@@ -15,11 +15,12 @@ from noface.cli.probes.versions import node_asked_for, version_problems
 from noface.config.presets import presets
 from noface.config.prices import prices_as_of
 from noface.data import table
+from noface.model.access import Permissions, Settings, Tool
 from noface.model.worker_run import ModelSpec
 from noface.process.reads import Reads
 from noface.store.database import Database
 from noface.store.journal import Journal
-from noface.ui.doctor import Access
+from noface.ui.doctor import access_limits
 
 TOOLS = (
     "git",
@@ -359,11 +360,11 @@ def test_what_a_role_may_use_beyond_the_usual_is_told(doctor):
 
 
 def test_access_tells_what_differs_from_a_model_of_which_nothing_is_said():
-    assert Access().told == ""
-    assert Access("user", ("read", "run"), "workspace").told == (
-        "settings user; tools read, run; permissions workspace"
-    )
-    assert Access(tools=()).told == "tools none"
+    plain = ModelSpec("m", "claude")
+    assert list(access_limits(plain)) == []
+    own = replace(plain, settings=Settings.USER, tools=(Tool.READ, Tool.RUN), permissions=Permissions.WORKSPACE)
+    assert list(access_limits(own)) == ["settings user", "tools read, run", "permissions workspace"]
+    assert list(access_limits(replace(plain, tools=()))) == ["tools none"]
 
 
 def test_a_command_of_ones_own_needs_neither_login_nor_version(doctor):

@@ -37,7 +37,7 @@ from noface.process.environment import agent_environment
 from noface.process.files import read_bounded, write_atomic
 from noface.process.supervise import Canceller, Command, Launcher
 from noface.secrets.logins import key_fix, keys_of
-from noface.ui.doctor import Access, ModelFinding, Point, Price, Probe, RoleGrant, State, point_of
+from noface.ui.doctor import ModelFinding, Point, Price, Probe, RoleGrant, State, point_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +91,9 @@ _OUTPUT_BYTES_MAX = 1_000_000
 _READ_BYTES_MAX = 8_000
 _AT_ONCE = 4
 _CANNOT_START = (126, 127)
+_NO_VERSION = ("", "")
 LOGIN = "login"
 """The name of the problem that no login was seen."""
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """What a program said of its version; `problem` where it could not say anything."""
-
-    text: str = ""
-    problem: str = ""
 
 
 def uses(config: Config) -> dict[str, tuple[str, ...]]:
@@ -159,7 +152,8 @@ def model_findings(
         versions = dict(zip(firsts, pool.map(lambda path: _version(path, firsts[path], launcher), firsts), strict=True))
     node = _node(firsts.values(), launcher)
     return tuple(
-        _finding(specs[name], used.get(name, ()), paths[name], versions.get(paths[name]), node) for name in order
+        _finding(specs[name], used.get(name, ()), paths[name], versions.get(paths[name], _NO_VERSION), node)
+        for name in order
     )
 
 
@@ -188,41 +182,34 @@ def _node(specs: Iterable[ModelSpec], launcher: Launcher) -> str:
     """Return the version of the Node on PATH; "" if there is none, or nothing that npm installs."""
     path = shutil.which("node")
     of_npm = [spec for spec in specs if table("agents")[spec.agent].get("install", "").startswith("npm ")]
-    return _version(path, of_npm[0], launcher).text if path and of_npm else ""
+    return _version(path, of_npm[0], launcher)[0] if path and of_npm else ""
 
 
-def _finding(spec: ModelSpec, used_by: tuple[str, ...], path: str, version: Version | None, node: str) -> ModelFinding:
+def _finding(spec: ModelSpec, used_by: tuple[str, ...], path: str, version: tuple[str, str], node: str) -> ModelFinding:
     program, login = AGENTS[spec.agent].program(spec), login_seen(spec)
     return ModelFinding(
-        spec.name,
-        spec.agent,
-        spec.model,
-        spec.tier,
+        spec,
         used_by,
         program,
         path,
-        version.text if version is not None else "",
+        version[0],
         login.seen,
         login.needed,
         tuple(_problems(spec, path, version, login, node)),
         tested=table("agents")[spec.agent].get("tested", ""),
         price=price_of(spec),
-        access=Access(
-            spec.settings.value,
-            None if spec.tools is None else tuple(tool.value for tool in spec.tools),
-            spec.permissions.value,
-        ),
     )
 
 
-def _problems(spec: ModelSpec, path: str, version: Version | None, login: Login, node: str) -> list[Point]:
+def _problems(spec: ModelSpec, path: str, version: tuple[str, str], login: Login, node: str) -> list[Point]:
     problems = []
+    number, problem = version
     if (missing := program_finding(spec)) is not None:
         problems.append(point_of(missing, "program", missing.what))
-    if version is not None and version.problem:
-        problems.append(Point("program", State.BAD, f"{path} does not start: {version.problem}", "Install it anew."))
-    if version is not None and Path(AGENTS[spec.agent].program(spec)).name == spec.agent:  # no wrapper of one's own
-        problems += version_problems(spec.agent, version.text, path, node)
+    if problem:
+        problems.append(Point("program", State.BAD, f"{path} does not start: {problem}", "Install it anew."))
+    if path and Path(AGENTS[spec.agent].program(spec)).name == spec.agent:  # no wrapper of one's own
+        problems += version_problems(spec.agent, number, path, node)
     if login.needed and not login.seen:
         state = State.BAD if login.certain else State.NOTE
         hidden = "" if login.certain else ", though it may be where noface cannot look (`--probe` tells)"
@@ -250,10 +237,10 @@ def price_of(spec: ModelSpec) -> Price | None:
     return Price(spec.usd_per_mtok_in, spec.usd_per_mtok_out, as_of, estimates=is_estimated(spec))
 
 
-def _version(path: str, spec: ModelSpec, launcher: Launcher) -> Version:
-    """Ask a program for its version, in an empty folder and without anything to read."""
+def _version(path: str, spec: ModelSpec, launcher: Launcher) -> tuple[str, str]:
+    """Ask a program for its version, in an empty folder; return that, and why it could not say anything, or ""."""
     if spec.agent == "command":
-        return Version()  # nobody knows what it would do with the flag
+        return _NO_VERSION  # nobody knows what it would do with the flag
     with tempfile.TemporaryDirectory(prefix="noface-doctor-", ignore_cleanup_errors=True) as folder:
         stdout, stderr = Path(folder, "stdout"), Path(folder, "stderr")
         work = Path(folder, "empty")
@@ -275,8 +262,8 @@ def _version(path: str, spec: ModelSpec, launcher: Launcher) -> Version:
     match = VERSION.search(outputs[0]) or VERSION.search(outputs[1])
     if ended.error or (ended.ended_by is EndedBy.ITSELF and ended.exit_code in _CANNOT_START):
         first = next((line.strip() for text in reversed(outputs) for line in text.splitlines() if line.strip()), "")
-        return Version(problem=ended.error or first or f"exit code {ended.exit_code}")
-    return Version(match[0] if match else "")
+        return "", ended.error or first or f"exit code {ended.exit_code}"
+    return match[0] if match else "", ""
 
 
 PROBE_SECONDS_MAX = 60.0
