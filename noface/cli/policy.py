@@ -92,8 +92,10 @@ def replay(
     decisions = [decision for _, each in made for decision in each]
     less = [saved for past, each in made for saved in spared(past, each)]
     titles = {past.issue.id: past.issue.title for past, _ in made}
-    document = replay_document(name, decisions, less, everything=everything)
-    return VerbResult(document, lambda replayed, width: replay_page(replayed, titles, width))
+    return VerbResult(
+        replay_document(name, decisions, less, everything=everything),
+        lambda _, width: replay_page(name, decisions, less, titles, width, everything=everything),
+    )
 
 
 group = partial(grouped, "Show what follows each failure kind; replay past decisions.", {"replay": replay}, policy)

@@ -299,17 +299,17 @@ class ComparedDecision:
     `model` and `think` belong to the attempt that it leads to; None if it leads to none, or none has followed yet.
     """
 
-    kind: str
-    reason: str = ""
-    asked: tuple[Topic, ...] = ()
+    action: str
     model: str | None = None
     think: bool | None = None
+    asked: tuple[Topic, ...] = ()
+    reason: str = ""
 
     def differs(self, other: "ComparedDecision") -> bool:
         """True if another answer to the same question is a different one; the reasons do not matter."""
-        if self.kind != other.kind or set(self.asked) != set(other.asked):
+        if self.action != other.action or set(self.asked) != set(other.asked):
             return True
-        if self.kind in _BY_KIND_ALONE or None in (self.model, other.model):
+        if self.action in _BY_KIND_ALONE or None in (self.model, other.model):
             return False
         return (self.model, self.think) != (other.model, other.think)
 
@@ -353,7 +353,7 @@ def spared(history: History, decisions: Iterable[DecisionPoint]) -> Iterator[Spa
         now, after = decision.now, decision.attempt or 0
         later = [each for each in history.attempts if each.epoch == epoch and each.number > after]
         chosen = [place for place, each in enumerate(later) if (each.model, each.think) == (now.model, now.think)]
-        left = later if now.kind in (Block.__name__, Skip.__name__) else later[: chosen[0]] if chosen else []
+        left = later if now.action in (Block.__name__, Skip.__name__) else later[: chosen[0]] if chosen else []
         if left:
             cost, passed = sum(each.cost_usd or 0.0 for each in left), any(each.outcome == PASSED for each in left)
             yield Spared(history.issue.id, epoch, len(left), cost, passed)
@@ -439,8 +439,8 @@ def _decided(then: History, recorded: Recorded, given: tuple[Advice, ...], polic
 
 def _answer(action: Action, asked: tuple[Topic, ...]) -> ComparedDecision:
     if not isinstance(action, RunWorker | WaitUntil):
-        return ComparedDecision(action.name, action.reason, asked)
-    return ComparedDecision(action.name, action.reason, asked, action.model, action.think)
+        return ComparedDecision(action.name, asked=asked, reason=action.reason)
+    return ComparedDecision(action.name, action.model, action.think, asked, action.reason)
 
 
 def _recorded(
@@ -448,10 +448,10 @@ def _recorded(
 ) -> ComparedDecision:
     asked = tuple(dict.fromkeys(advice.topic for advice in _before(last, recorded, given)))
     if recorded.kind not in _RUNNING or following is None:
-        return ComparedDecision(recorded.kind, recorded.reason, asked)
+        return ComparedDecision(recorded.kind, asked=asked, reason=recorded.reason)
     stood_in = recorded.reason.endswith(_STOOD_IN)
     model = recorded.reason.rpartition("; ")[2].removesuffix(_STOOD_IN) if stood_in else following.model
-    return ComparedDecision(recorded.kind, recorded.reason, asked, model, following.think)
+    return ComparedDecision(recorded.kind, model, following.think, asked, recorded.reason)
 
 
 def _before(last: PastAttempt, recorded: Recorded, given: tuple[Advice, ...]) -> tuple[Advice, ...]:

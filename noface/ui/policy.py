@@ -6,15 +6,14 @@ Scripts read the records: add keys, never rename.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from noface.model import codec
 from noface.model.actions import ASK_NAMES, Ask, model_of, thinks
 from noface.model.budget import Budget
 from noface.model.codec import encode
-from noface.model.history import History, Topic
+from noface.model.history import History
 from noface.model.taxonomy import FailureKind, Strategy
 from noface.recovery.policy import backoff
 from noface.recovery.policy_table import ANY_ISSUE, Row, SimulatedIssue, SimulatedStep, course, table
-from noface.recovery.retry_policy import BreakdownRules, LadderStart, Policy, ReviewRules, RoleModels, Rung, When
+from noface.recovery.retry_policy import Policy, Rung, When
 from noface.recovery.schedule import BreakerRules
 from noface.ui.page import paint
 from noface.ui.policy_cells import short_names, table_lines
@@ -40,6 +39,16 @@ class PolicyView:
     def any_issue(self) -> bool:
         """True if it is about no issue in particular."""
         return self.history.issue is ANY_ISSUE
+
+    @property
+    def model(self) -> str | None:
+        """The model that a person, or else the issue, wants it to begin with."""
+        return self.history.model or self.history.issue.model
+
+    @property
+    def attempts_max(self) -> int | None:
+        """The number of attempts that a person, or else the issue, allows."""
+        return self.history.attempts_max or self.history.issue.max_attempts
 
     @property
     def ladder(self) -> tuple[Rung, ...]:
@@ -73,173 +82,87 @@ class PolicyView:
         return tuple(waits) if retries != 0 else ()
 
 
-@dataclass(frozen=True, slots=True)
-class IssueLimits:
-    """What an issue, and the person who unblocked it, say about its attempts."""
-
-    id: str
-    title: str
-    model: str | None
-    max_attempts: int | None
-    tier: int | None
-    no_escalate: bool
-    labels: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SpendingLimit:
-    """What may be spent on a run."""
-
-    max_cost_usd: float | None
-    max_tokens: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class AttemptLimit:
-    """What an attempt of a model may cost."""
-
-    max_cost_usd: float
-
-
-@dataclass(frozen=True, slots=True)
-class Retries:
-    """How often a provider that is away is asked again, null where only time limits it; the longest waits before that.
-
-    `outage_max_s` is how long a run waits for it.
-    """
-
-    retries: int | None
-    waits_s: tuple[float, ...]
-    outage_max_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class OwnStrategy:
-    """The strategy that the configuration sets for a kind, and the one it has by default."""
-
-    kind: FailureKind
-    strategy: Strategy
-    default: Strategy
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyStep:
-    """A step of a path: after `after` failed attempts, this is done."""
-
-    after: int
-    action: str
-    model: str | None
-    tier: int | None
-    think: bool
-    topic: Topic | None
-    wait_s: float
-    charged: bool
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyRow:
-    """Kinds of failure that are answered alike, and the steps of their path."""
-
-    kinds: tuple[FailureKind, ...]
-    same_each_time: bool
-    steps: tuple[PolicyStep, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ApprovalRules:
-    """What needs a person's approval."""
-
-    paths: tuple[str, ...]
-    labels: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyDocument:
-    """What `noface policy --json` prints. Durations are seconds, money dollars."""
-
-    file: str
-    issue: IssueLimits | None
-    ladder: tuple[Rung, ...]
-    max_total_attempts: int
-    block_after: int | None
-    max_cost_usd: float | None
-    max_tokens: int | None
-    run: SpendingLimit
-    attempt: dict[str, AttemptLimit]
-    transient: Retries
-    breaker: BreakerRules
-    roles: RoleModels
-    reflect: bool
-    diagnose_after: int
-    max_strategies: int
-    breakdown: BreakdownRules
-    review: ReviewRules
-    approval: ApprovalRules
-    strategies: tuple[OwnStrategy, ...]
-    start: LadderStart
-    policy: tuple[PolicyRow, ...]
-
-
 _WAITS_MAX = 100
 
 
-def policy_document(view: PolicyView) -> PolicyDocument:
-    """Return the document of the page."""
+def policy_document(view: PolicyView) -> dict[str, object]:
+    """Return what `noface policy --json` prints. Durations are seconds, money dollars.
+
+    `retries` is null where only time limits how often a provider that is away is asked again; `waits_s` are the longest
+    waits before that.
+    """
     policy = view.policy
-    return PolicyDocument(
-        file=view.name,
-        issue=issue_limits(view),
-        ladder=view.ladder,
-        max_total_attempts=view.cap,
-        block_after=policy.block_after,
-        max_cost_usd=policy.issue_cost_usd_max,
-        max_tokens=policy.issue_tokens_max,
-        run=SpendingLimit(view.run.usd, view.run.tokens),
-        attempt={model: AttemptLimit(usd) for model, usd in view.attempt_usd},
-        transient=Retries(policy.transient_retries, view.waits(_WAITS_MAX), policy.outage_max_s),
-        breaker=view.breaker,
-        roles=policy.roles,
-        reflect=policy.reflect,
-        diagnose_after=policy.diagnose_after,
-        max_strategies=policy.strategies_max,
-        breakdown=policy.breakdown,
-        review=policy.review,
-        approval=ApprovalRules(policy.approval_paths, policy.approval_labels),
-        strategies=tuple(OwnStrategy(kind, strategy, kind.info.strategy) for kind, strategy in policy.strategies),
-        start=policy.start,
-        policy=tuple(
-            PolicyRow(row.kinds, row.repeats is not None, tuple(policy_step(step) for step in row.steps))
+    return {
+        "file": view.name,
+        "issue": issue_document(view),
+        "ladder": view.ladder,
+        "max_total_attempts": view.cap,
+        "block_after": policy.block_after,
+        "max_cost_usd": policy.issue_cost_usd_max,
+        "max_tokens": policy.issue_tokens_max,
+        "run": {"max_cost_usd": view.run.usd, "max_tokens": view.run.tokens},
+        "attempt": {model: {"max_cost_usd": usd} for model, usd in view.attempt_usd},
+        "transient": {
+            "retries": policy.transient_retries,
+            "waits_s": view.waits(_WAITS_MAX),
+            "outage_max_s": policy.outage_max_s,
+        },
+        "breaker": view.breaker,
+        "roles": policy.roles,
+        "reflect": policy.reflect,
+        "diagnose_after": policy.diagnose_after,
+        "max_strategies": policy.strategies_max,
+        "breakdown": policy.breakdown,
+        "review": policy.review,
+        "approval": {"paths": policy.approval_paths, "labels": policy.approval_labels},
+        "strategies": [
+            {"kind": kind, "strategy": strategy, "default": kind.info.strategy} for kind, strategy in policy.strategies
+        ],
+        "start": policy.start,
+        "policy": [
+            {
+                "kinds": row.kinds,
+                "same_each_time": row.repeats is not None,
+                "steps": [step_document(step) for step in row.steps],
+            }
             for row in view.rows()
-        ),
+        ],
+    }
+
+
+def issue_document(view: PolicyView) -> dict[str, object] | None:
+    """Return what the issue, and the person who unblocked it, say about its attempts; None if it is about no issue."""
+    issue = view.history.issue
+    return (
+        None
+        if view.any_issue
+        else {
+            "id": issue.id,
+            "title": issue.title,
+            "model": view.model,
+            "max_attempts": view.attempts_max,
+            "tier": issue.tier,
+            "no_escalate": issue.no_escalate,
+            "labels": issue.labels,
+        }
     )
 
 
-def issue_limits(view: PolicyView) -> IssueLimits | None:
-    """Return what is special about the issue; None if the page is about no issue in particular."""
-    if view.any_issue:
-        return None
-    history = view.history
-    issue = history.issue
-    model, attempts_max = history.model or issue.model, history.attempts_max or issue.max_attempts
-    return codec.view(IssueLimits, issue, model=model, max_attempts=attempts_max)
-
-
-def policy_step(step: SimulatedStep) -> PolicyStep:
-    """Return a step as documents have it."""
+def step_document(step: SimulatedStep) -> dict[str, object]:
+    """Return a step of a path: after `after` failed attempts, this is done."""
     action = step.action
-    return PolicyStep(
-        after=step.after,
-        action=action.name,
-        model=model_of(action) or None,
-        tier=step.tier,
-        think=thinks(action),
+    return {
+        "after": step.after,
+        "action": action.name,
+        "model": model_of(action) or None,
+        "tier": step.tier,
+        "think": thinks(action),
         # Where asking has a name of its own, that says the topic: the document leaves it null.
-        topic=action.topic if isinstance(action, Ask) and action.topic not in ASK_NAMES else None,
-        wait_s=step.wait_s,
-        charged=step.charged,
-        reason=action.reason,
-    )
+        "topic": action.topic if isinstance(action, Ask) and action.topic not in ASK_NAMES else None,
+        "wait_s": step.wait_s,
+        "charged": step.charged,
+        "reason": action.reason,
+    }
 
 
 _WAITS_SHOWN = 4
@@ -278,14 +201,14 @@ def policy_page(view: PolicyView, width: int) -> list[str]:
 
 def head(view: PolicyView, width: int) -> Iterator[str]:
     """Yield what the page is about."""
-    issue = issue_limits(view)
-    if issue is None:
+    issue = view.history.issue
+    if view.any_issue:
         yield from (paint(line, "title") for line in hanging(f"The retry policy of {view.name}", width))
         return
     yield from (paint(line, "title") for line in hanging(issue.title, width, f"{clean(issue.id)}  "))
-    own = [f"model {issue.model}" if issue.model else ""]
+    own = [f"model {view.model}" if view.model else ""]
     own += [f"tier {issue.tier} and above" if issue.tier else ""]
-    own += [f"at most {count(issue.max_attempts, 'attempt')}" if issue.max_attempts else ""]
+    own += [f"at most {count(view.attempts_max, 'attempt')}" if view.attempts_max else ""]
     own += ["no escalation" if issue.no_escalate else ""]
     limits = "; ".join(part for part in own if part) or "nothing of its own"
     yield from hanging(f"{limits}; the rest is the policy of {view.name}", width, "  ")

@@ -3,14 +3,13 @@
 One kind of failure step by step, and the recorded decisions that another policy would take otherwise.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
 from noface.model.actions import Ask, Block, RequestApproval, Skip, WaitUntil, action_instruction, model_of, thinks
-from noface.model.codec import view
 from noface.model.history import Topic
 from noface.model.quoting import in_dollars
-from noface.model.taxonomy import Category, FailureKind, Strategy
+from noface.model.request import PersonRequest
+from noface.model.taxonomy import FailureKind
 from noface.prompts.data import Situation, situation_for
 from noface.recovery.blocked import approval_request, block_request
 from noface.recovery.policy_table import (
@@ -23,7 +22,7 @@ from noface.recovery.policy_table import (
     terminal,
 )
 from noface.ui.page import paint
-from noface.ui.policy import IssueLimits, PolicyStep, PolicyView, head, issue_limits, policy_step
+from noface.ui.policy import PolicyView, head, issue_document, step_document
 from noface.ui.text import clean, count, duration, hanging
 
 _INDENT = " " * 5
@@ -58,65 +57,28 @@ _LIKE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PathStep(PolicyStep):
-    """A step with the template of its prompt, and what that tells the worker or what a question asks for."""
+def path_document(view: PolicyView, kind: FailureKind) -> dict[str, object]:
+    """Return what `noface policy --kind KIND --json` prints; `person` is null where the path asks nobody.
 
-    prompt: str | None
-    carries: str
-
-
-@dataclass(frozen=True, slots=True)
-class Simulation:
-    """How every attempt fails on a path."""
-
-    kind: FailureKind
-    in_common: Repeats
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """What `noface blocked` shows of an issue at the end of a path."""
-
-    kind: str
-    question: str
-    next_steps: Sequence[str]
-    options: Sequence[str]
-    commands: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class PathDocument:
-    """What `noface policy --kind KIND --json` prints. `person` is null where the path asks nobody."""
-
-    file: str
-    issue: IssueLimits | None
-    kind: FailureKind
-    category: Category
-    strategy: Strategy
-    simulated: Simulation
-    policy: tuple[PathStep, ...]
-    finite: bool
-    person: Ending | None
-
-
-def path_document(view: PolicyView, kind: FailureKind) -> PathDocument:
-    """Return the document about one kind of failure."""
+    A step has the template of its prompt, and `carries`: what that tells the worker, or what a question asks for.
+    """
     made = view.course(kind)
-    return PathDocument(
-        file=view.name,
-        issue=issue_limits(view),
-        kind=kind,
-        category=kind.category,
-        strategy=view.policy.strategy(kind),
-        simulated=Simulation(made.trouble.kind, made.trouble.repeats),
-        policy=tuple(
-            PathStep(**asdict(policy_step(step)), prompt=_situation(step, made), carries=_carries(step, made))
+    end = _ending(made)
+    of_request = ("kind", "question", "next_steps", "options", "commands")
+    return {
+        "file": view.name,
+        "issue": issue_document(view),
+        "kind": kind,
+        "category": kind.category,
+        "strategy": view.policy.strategy(kind),
+        "simulated": {"kind": made.trouble.kind, "in_common": made.trouble.repeats},
+        "policy": [
+            {**step_document(step), "prompt": _situation(step, made), "carries": _carries(step, made)}
             for step in made.steps
-        ),
-        finite=terminal(made.steps[-1].action),
-        person=_ending(made),
-    )
+        ],
+        "finite": terminal(made.steps[-1].action),
+        "person": None if end is None else {name: getattr(end, name) for name in of_request},
+    }
 
 
 def path_page(view: PolicyView, kind: FailureKind, width: int) -> list[str]:
@@ -204,17 +166,16 @@ def _instruction_lines(made: SimulatedIssue, width: int) -> list[str]:
     return ["", paint("What the worker is told", "title"), *lines] if lines else []
 
 
-def _ending(made: SimulatedIssue) -> Ending | None:
-    """Return what `noface blocked` would show of an issue that came to this end."""
+def _ending(made: SimulatedIssue) -> PersonRequest | None:
+    """Return what `noface blocked` would ask of a person for an issue that came to this end."""
     issue, action = made.history.issue, made.steps[-1].action
     match action:
         case Block():
-            request = block_request(issue, action, made.history, "")
+            return block_request(issue, action, made.history, "")
         case RequestApproval():
-            request = approval_request(issue, action, made.history, "")
+            return approval_request(issue, action, made.history, "")
         case _:
             return None
-    return view(Ending, request)
 
 
 def _ending_lines(made: SimulatedIssue, width: int) -> list[str]:
@@ -230,72 +191,57 @@ def _ending_lines(made: SimulatedIssue, width: int) -> list[str]:
     return lines
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayedAnswer:
-    """A decision, recorded or made now. `asked` are the topics that were asked about before it."""
-
-    action: str
-    model: str | None
-    think: bool | None
-    asked: tuple[Topic, ...]
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayedDecision:
-    """What was decided after an attempt, or before the first (null), beside what the policy decides now."""
-
-    issue: str
-    epoch: int
-    attempt: int | None
-    outcome: str | None
-    differs: bool
-    recorded: ReplayedAnswer
-    now: ReplayedAnswer
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayDocument:
-    """What `noface policy replay --json` prints; `replay` holds the decisions that differ, or all of them."""
-
-    file: str
-    decisions: int
-    differ: int
-    replay: tuple[ReplayedDecision, ...]
-    spared: tuple[Spared, ...]
-
-
 def replay_document(
-    name: str, decisions: Sequence[DecisionPoint], less: Iterable[Spared], *, everything: bool
-) -> ReplayDocument:
-    """Return the document of a replay; `everything`: with the decisions that are the same."""
-    return ReplayDocument(
-        file=name,
-        decisions=len(decisions),
-        differ=sum(decision.differs for decision in decisions),
-        replay=tuple(_replayed(decision) for decision in decisions if everything or decision.differs),
-        spared=tuple(less),
-    )
+    name: str, decisions: Sequence[DecisionPoint], less: Sequence[Spared], *, everything: bool
+) -> dict[str, object]:
+    """Return what `noface policy replay --json` prints; `everything`: with the decisions that are the same."""
+    return {
+        "file": name,
+        "decisions": len(decisions),
+        "differ": sum(decision.differs for decision in decisions),
+        "replay": [
+            {
+                "issue": decision.issue_id,
+                "epoch": decision.epoch,
+                "attempt": decision.attempt,
+                "outcome": decision.outcome or None,
+                "differs": decision.differs,
+                "recorded": decision.recorded,
+                "now": decision.now,
+            }
+            for decision in decisions
+            if everything or decision.differs
+        ],
+        "spared": less,
+    }
 
 
-def replay_page(document: ReplayDocument, titles: Mapping[str, str], width: int) -> list[str]:
+def replay_page(
+    name: str,
+    decisions: Sequence[DecisionPoint],
+    less: Sequence[Spared],
+    titles: Mapping[str, str],
+    width: int,
+    *,
+    everything: bool,
+) -> list[str]:
     """Return the lines of the page; `titles` are those of the issues by id."""
-    name, differ = document.file, document.differ
-    if not document.decisions:
+    differ = sum(decision.differs for decision in decisions)
+    if not decisions:
         return hanging(f"Nothing recorded yet: there is no decision to ask {name} about.", width)
     lines: list[str] = []
     issue_id = None
-    for decision in document.replay:
-        if decision.issue != issue_id:
-            issue_id = decision.issue
+    for decision in (each for each in decisions if everything or each.differs):
+        if decision.issue_id != issue_id:
+            issue_id = decision.issue_id
             title = hanging(titles.get(issue_id, ""), width, f"{clean(issue_id)}  ", rows_max=1)
             lines += ["", *(paint(line, "title") for line in title or [clean(issue_id)])]
         lines += _decision(decision, width)
-    if document.spared:
+    if less:
         lines += ["", paint("What the first of them in each issue would have spared", "title")]
-        lines += [row for each in document.spared for row in hanging(_less([each]), width, f"  {clean(each.issue)}  ")]
-        lines += hanging(f"{_less(document.spared)}, if the rest had gone as it went", width, "  in all  ")
-    total = f"{count(document.decisions, 'decision')}, {differ or 'none'} would differ under {name}."
+        lines += [row for each in less for row in hanging(_less([each]), width, f"  {clean(each.issue)}  ")]
+        lines += hanging(f"{_less(less)}, if the rest had gone as it went", width, "  in all  ")
+    total = f"{count(len(decisions), 'decision')}, {differ or 'none'} would differ under {name}."
     lines = [*lines[1:], *([""] if lines else []), *hanging(total, width)]
     if differ:
         note = "Each decision is made again on the attempts as they were; nobody knows what it would have led to."
@@ -309,7 +255,7 @@ def _less(spared: Sequence[Spared]) -> str:
     return f"{what}; {'it' if len(spared) == 1 else f'{lost} of them'} had passed" if lost else what
 
 
-def _decision(decision: ReplayedDecision, width: int) -> Iterator[str]:
+def _decision(decision: DecisionPoint, width: int) -> Iterator[str]:
     when = "at first" if decision.attempt is None else f"after attempt {decision.attempt}"
     epoch = f" ({_given_back(decision.epoch)})" if decision.epoch and decision.attempt is None else ""
     outcome = f": {clean(decision.outcome)}" if decision.outcome else ""
@@ -326,23 +272,7 @@ def _given_back(times: int) -> str:
     return "given back" if times == 1 else f"given back {times} times"
 
 
-def _answer(answer: ReplayedAnswer) -> str:
+def _answer(answer: ComparedDecision) -> str:
     asked = "".join(f"ask: {topic.replace('_', ' ')}, then " for topic in answer.asked)
     thinking = " thinking" if answer.think else ""
     return f"{asked}{answer.action}" + (f" {answer.model}{thinking}" if answer.model else "")
-
-
-def _replayed(decision: DecisionPoint) -> ReplayedDecision:
-    return ReplayedDecision(
-        issue=decision.issue_id,
-        epoch=decision.epoch,
-        attempt=decision.attempt,
-        outcome=decision.outcome or None,
-        differs=decision.differs,
-        recorded=_replayed_answer(decision.recorded),
-        now=_replayed_answer(decision.now),
-    )
-
-
-def _replayed_answer(answer: ComparedDecision) -> ReplayedAnswer:
-    return ReplayedAnswer(answer.kind, answer.model, answer.think, answer.asked, answer.reason)
