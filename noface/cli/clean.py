@@ -49,17 +49,16 @@ def clean(
     repository = discover(Path.cwd(), loaded.project.main) if loaded.project.main else first
     slots = slots_dir(loaded, repository)
     if not repository.state_dir.exists():
-        return VerbResult(clean_document([], dry_run=dry_run), clean_page)
+        return VerbResult(clean_document([], dry_run=dry_run), lambda _, width: clean_page([], width, dry_run=dry_run))
     with RepositoryLock(repository.state_dir / "lock"), contextlib.closing(Plumbing(repository)) as plumbing:
         leftovers = _gather(plumbing, slots, force=force)
-        document = clean_document(leftovers, dry_run=dry_run)
         if not as_json:  # before it goes: a removal takes its time, and may fail halfway
-            page.show(clean_page(document, page.width()))
+            page.show(clean_page(leftovers, page.width(), dry_run=dry_run))
         if not dry_run:
             going = [each for each in leftovers if not each.why]
             _remember_released(repository, going)
             _remove(plumbing, slots, going)
-    return VerbResult(document, clean_page) if as_json else None
+    return VerbResult(clean_document(leftovers, dry_run=dry_run), lambda *_: ()) if as_json else None
 
 
 def _gather(plumbing: "Plumbing", slots: Path, *, force: bool) -> "list[Leftover]":

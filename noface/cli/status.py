@@ -9,7 +9,6 @@ from noface.cli.verb import ConfigFile, VerbResult, answers
 
 if TYPE_CHECKING:
     from noface.store.overview import Room
-    from noface.ui.status import Disk
 
 
 @answers("The whole status as JSON.")
@@ -27,7 +26,7 @@ def status(
     gc.disable()  # the process is over before collecting could pay
 
     from noface.cli.fast_path import overview
-    from noface.ui.status import AwayTracker, ListedFault, happened_since, run_of, status_document, status_page
+    from noface.ui.status import ListedFault, happened_since, run_of, status_document, status_page
 
     rows = overview(Path.cwd(), config)
     row = rows.last_run()
@@ -40,9 +39,7 @@ def status(
     )
     left_out = (ListedFault(fault.source, fault.problem, fault.hint) for fault in rows.left_out())
     document = document._replace(left_out=tuple(left_out))
-    if (away := rows.tracker_away()) is not None:
-        document = document._replace(tracker_away=AwayTracker(*away))
-    document = document._replace(disk=_disk(rows.workspaces()))
+    document = document._replace(tracker_away=rows.tracker_away(), disk=_with_free(rows.workspaces()))
     if since is not None:
         from noface.ui.since import since_when
 
@@ -51,16 +48,14 @@ def status(
     return VerbResult(document, lambda document, width: status_page(document, now, width, everything=everything))
 
 
-def _disk(room: "Room | None") -> "Disk | None":
+def _with_free(room: "Room | None") -> "Room | None":
     import os
-
-    from noface.ui.status import Disk
 
     try:
         system = os.statvfs(room.folder) if room is not None else None
     except OSError:
         return None
-    return Disk(room.folder, room.bytes, system.f_bavail * system.f_frsize) if room is not None and system else None
+    return room._replace(free=system.f_bavail * system.f_frsize) if room is not None and system else None
 
 
 def _runs(pid: int) -> bool:

@@ -3,8 +3,9 @@
 import json
 import sqlite3
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 
+from noface.model.description import Timestamp
 from noface.model.unsteady import UnsteadyTest
 from noface.store.records import UNSTEADY, IssueRow, PullRow, RunRow, query, read, select
 
@@ -30,32 +31,33 @@ class FaultRow(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """Something that a worker reported as missing."""
+    """Something a worker missed."""
 
-    id: str
-    gap: str
+    id: Annotated[str, "The issue."]
+    gap: Annotated[str, "What was missing."]
 
 
 class Room(NamedTuple):
-    """What the workspaces in a folder took when the newest run ended."""
+    """The room that the workspaces took when the newest run ended; null where there are none."""
 
-    folder: str
-    bytes: int
+    folder: Annotated[str, "Where they lie."]
+    bytes: Annotated[int, "What they took."]
+    free: Annotated[int, "What is free on that disk now."] = 0
 
 
 class TrackerAway(NamedTuple):
-    """Since when a tracker on another machine has not answered, in epoch seconds, and what came instead."""
+    """A tracker on another machine that did not answer the newest run; null where it did."""
 
-    since: float
-    why: str
+    since: Annotated[float, Timestamp, "Since when: the issues are shown as they were then."]
+    why: Annotated[str, "What came instead of an answer."]
 
 
 class ModelWait(NamedTuple):
-    """A model that rests until its provider may answer again; `until` is epoch seconds."""
+    """A model whose provider is waited for."""
 
-    model: str
-    until: float
-    reason: str
+    model: Annotated[str, "The entry of [models]."]
+    until: Annotated[float, Timestamp, "When one issue tries it again; all others that would run it wait."]
+    reason: Annotated[str, "Why."]
 
 
 class Name(NamedTuple):
@@ -167,7 +169,7 @@ class Overview:
         return TrackerAway(float(known["since"]), str(known["why"])) if known else None
 
     def workspaces(self) -> Room | None:
-        """Return what the workspaces take, None before a run has ended."""
+        """Return what the workspaces take, without what is free; None before a run has ended."""
         known = json.loads(self.fact(WORKSPACES) or "null")
         return Room(str(known["folder"]), int(known["bytes"])) if known else None
 

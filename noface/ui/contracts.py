@@ -112,7 +112,9 @@ class Steps(TypedDict):
     partial_output: NotRequired[Annotated[str, "The end of what the worker put out; missing in older attempts."]]
 
 
-class _Known(TypedDict):
+class Details(TypedDict):
+    """What is known of it."""
+
     kind: Annotated[str, OneOf(FailureKind), "Why."]
     category: Annotated[str, OneOf(Category), "The category of the kind."]
     rule: Annotated[str, "The rule that recognised it."]
@@ -127,24 +129,23 @@ class _Known(TypedDict):
         dict[Annotated[str, OneOf(("seconds", "cost_usd", "tokens_in", "tokens_out"))], Annotated[float, "How much."]],
         "What it took: seconds, cost_usd, tokens_in, tokens_out, as far as they are known.",
     ]
-
-
-class Details(_Known, total=False):
-    """What is known of it."""
-
-    failed_step: Annotated[int | None, "The first step that failed; null where none did."]
-    total_steps: Annotated[int, "How many there were."]
-    accumulation_format: Annotated[str, OneOf(EarlierForm), "How much is kept of each."]
-    partial_results: Annotated[tuple[ReportedStep, ...], "The steps, in order."]
-    truncated: Annotated[bool, "Whether something was cut."]
-    partial_output: Annotated[str, "The end of what the worker put out."]
-    context_metrics: Annotated[
-        dict[Annotated[str, OneOf(("files_quoted", "gaps", "questions"))], Annotated[int, "How many."]],
-        "Of a failure of context: how much was found, was missing and is asked.",
+    failed_step: NotRequired[Annotated[int | None, "The first step that failed; null where none did."]]
+    total_steps: NotRequired[Annotated[int, "How many there were."]]
+    accumulation_format: NotRequired[Annotated[str, OneOf(EarlierForm), "How much is kept of each."]]
+    partial_results: NotRequired[Annotated[tuple[ReportedStep, ...], "The steps, in order."]]
+    truncated: NotRequired[Annotated[bool, "Whether something was cut."]]
+    partial_output: NotRequired[Annotated[str, "The end of what the worker put out."]]
+    context_metrics: NotRequired[
+        Annotated[
+            dict[Annotated[str, OneOf(("files_quoted", "gaps", "questions"))], Annotated[int, "How many."]],
+            "Of a failure of context: how much was found, was missing and is asked.",
+        ]
     ]
-    expected_type: Annotated[str, "Of an answer in the wrong form: the type that was asked for."]
-    actual_type: Annotated[str, "The type that it has; `none`, `malformed` or `truncated` where it is no JSON."]
-    original_output: Annotated[str, "The answer itself, cut at a limit."]
+    expected_type: NotRequired[Annotated[str, "Of an answer in the wrong form: the type that was asked for."]]
+    actual_type: NotRequired[
+        Annotated[str, "The type that it has; `none`, `malformed` or `truncated` where it is no JSON."]
+    ]
+    original_output: NotRequired[Annotated[str, "The answer itself, cut at a limit."]]
 
 
 class TaskFailure(TypedDict):

@@ -12,31 +12,19 @@ from noface.ui.contracts import error_schema
 from noface.ui.schema import Schema, first, scalar
 
 
-class RunEvent(TypedDict):
-    """An event about the run."""
+class Event(TypedDict):
+    """An event; data/events.toml says which issue it is about, if any."""
 
     at: Annotated[float, Timestamp, "When it was told."]
     event: str
-    issue: Annotated[None, "No issue: it is about the run."]
+    issue: str | None
 
 
-class IssueEvent(TypedDict):
-    """An event about an issue."""
-
-    at: Annotated[float, Timestamp, "When it was told."]
-    event: str
-    issue: Annotated[str, "The issue's id."]
-
-
-class EitherEvent(TypedDict):
-    """An event about an issue, or about main itself."""
-
-    at: Annotated[float, Timestamp, "When it was told."]
-    event: str
-    issue: Annotated[str | None, "The issue's id; null where it is about main itself."]
-
-
-_ABOUT: dict[str, type[Any]] = {"run": RunEvent, "issue": IssueEvent, "either": EitherEvent}
+_ABOUT: dict[str, Schema] = {
+    "run": {"description": "No issue: it is about the run.", "type": "null"},
+    "issue": {"description": "The issue's id.", "type": "string"},
+    "either": {"description": "The issue's id; null where it is about main itself.", "type": ["string", "null"]},
+}
 
 
 def kinds() -> tuple[str, ...]:
@@ -63,7 +51,7 @@ def schema() -> Schema:
 def _line(kind: str) -> Schema:
     entry = table("events")[kind]
     fields = {name: _field(entry) for name, entry in entry.get("fields", {}).items()}
-    return first(_ABOUT[entry["about"]], event={"const": kind}, **fields) | {"description": entry["means"]}
+    return first(Event, event={"const": kind}, issue=_ABOUT[entry["about"]], **fields) | {"description": entry["means"]}
 
 
 def _field(entry: dict[str, Any]) -> Schema:

@@ -1,7 +1,6 @@
 """The schemas that are published, by name: what other programs read from noface, and what it reads from a worker."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from noface.ui import contracts, events
 from noface.ui.blocked import BlockedDocument
@@ -12,30 +11,22 @@ from noface.ui.status import Status
 from noface.ui.story import Story
 from noface.ui.text import hanging
 
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """A schema: what it describes, in half a line, and what makes it."""
-
-    describes: str
-    make: Callable[[], Schema]
-
-
-SCHEMAS: Mapping[str, Published] = {
-    "order": Published("the JSON file $NOFACE_ORDER_FILE that a worker gets", lambda: first(contracts.Order)),
-    "report": Published("the JSON that a worker may print at its end", contracts.report_schema),
-    "events": Published("what `noface run --json` prints: one event a line", events.schema),
-    "status": Published("where every issue stands: `noface status --json`", lambda: first(Status)),
-    "blocked": Published("what needs a person: `noface blocked --json`", lambda: first(BlockedDocument)),
-    "show": Published("the story of an issue: `noface show ID --json`", lambda: first(Story)),
-    "fsck": Published("the findings of `noface fsck --json`", lambda: first(FsckDocument)),
-    "error": Published("what a command with --json prints if it fails", contracts.error_schema),
+SCHEMAS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
+    "order": ("the JSON file $NOFACE_ORDER_FILE that a worker gets", lambda: first(contracts.Order)),
+    "report": ("the JSON that a worker may print at its end", contracts.report_schema),
+    "events": ("what `noface run --json` prints: one event a line", events.schema),
+    "status": ("where every issue stands: `noface status --json`", lambda: first(Status)),
+    "blocked": ("what needs a person: `noface blocked --json`", lambda: first(BlockedDocument)),
+    "show": ("the story of an issue: `noface show ID --json`", lambda: first(Story)),
+    "fsck": ("the findings of `noface fsck --json`", lambda: first(FsckDocument)),
+    "error": ("what a command with --json prints if it fails", contracts.error_schema),
 }
+"""What each describes, in half a line, and what makes it."""
 
 
 def list_of_schemas() -> list[dict[str, str]]:
     """Return what there is, for scripts."""
-    return [{"name": name, "describes": entry.describes} for name, entry in SCHEMAS.items()]
+    return [{"name": name, "describes": describes} for name, (describes, _) in SCHEMAS.items()]
 
 
 def schemas_page(listed: Mapping[str, list[dict[str, str]]], width: int) -> list[str]:
@@ -51,4 +42,4 @@ def schemas_page(listed: Mapping[str, list[dict[str, str]]], width: int) -> list
 
 def published(name: str) -> Schema:
     """Return the schema of that name as a document of its own (draft 2020-12); each call makes a new one."""
-    return document(name, SCHEMAS[name].make())
+    return document(name, SCHEMAS[name][1]())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from noface.model.description import Minimum, OneOf, Timestamp
 from noface.model.unsteady import UnsteadyTest
-from noface.store.overview import Gap, ModelWait
+from noface.store.overview import Gap, ModelWait, Room, TrackerAway
 from noface.store.records import IssueRow, RunRow
 from noface.ui.page import paint
 from noface.ui.text import at_home, cells, clean, count, fit, hanging, moment, money, pad, size
@@ -75,36 +75,6 @@ class ListedFault(NamedTuple):
     hint: Annotated[str, "What to do about it; may be empty."]
 
 
-class ReportedGap(NamedTuple):
-    """Something a worker missed."""
-
-    id: Annotated[str, "The issue."]
-    gap: Annotated[str, "What was missing."]
-
-
-class AwayModel(NamedTuple):
-    """A model whose provider is waited for."""
-
-    model: Annotated[str, "The entry of [models]."]
-    until: Annotated[float, Timestamp, "When one issue tries it again; all others that would run it wait."]
-    reason: Annotated[str, "Why."]
-
-
-class AwayTracker(NamedTuple):
-    """A tracker on another machine that did not answer the newest run; null where it did."""
-
-    since: Annotated[float, Timestamp, "Since when: the issues are shown as they were then."]
-    why: Annotated[str, "What came instead of an answer."]
-
-
-class Disk(NamedTuple):
-    """The room that the workspaces took when the newest run ended; null where there are none."""
-
-    folder: Annotated[str, "Where they lie."]
-    bytes: Annotated[int, "What they took."]
-    free: Annotated[int, "What is free on that disk now."]
-
-
 class LatestRun(NamedTuple):
     """The newest run; null before the first."""
 
@@ -126,12 +96,12 @@ class Status(NamedTuple):
         "How many issues have each status; a status that none has is left out.",
     ]
     faults: Annotated[tuple[ListedFault, ...], "The issues that cannot be run as written."]
-    gaps: Annotated[tuple[ReportedGap, ...], "What workers of the newest run reported as missing."]
+    gaps: Annotated[tuple[Gap, ...], "What workers of the newest run reported as missing."]
     run: LatestRun | None
-    waits: Annotated[tuple[AwayModel, ...], "The models whose provider is waited for."]
+    waits: Annotated[tuple[ModelWait, ...], "The models whose provider is waited for."]
     unsteady: Annotated[tuple[UnsteadyTest, ...], "The tests that fail now and then on main."] = ()
-    tracker_away: AwayTracker | None = None
-    disk: Disk | None = None
+    tracker_away: TrackerAway | None = None
+    disk: Room | None = None
     since: Annotated[float | None, Timestamp, "With --since: from when on it tells; else null."] = None
     unchanged: Annotated[int, "With --since: how many issues are left out, since nothing happened to them."] = 0
     left_out: Annotated[tuple[ListedFault, ...], "The issues that are not worked on, such as strangers', and why."] = ()
@@ -216,16 +186,13 @@ def status_document(
 
     `waits` are the models that wait for a provider, `pulls` the addresses of pull requests.
     """
-    away = tuple(AwayModel(wait.model, wait.until, wait.reason) for wait in waits)
-    issues = tuple(_with_wait(issue, away) for issue in listed_issues(rows, made))
+    issues = tuple(_with_wait(issue, waits) for issue in listed_issues(rows, made))
     if run is None or not run.running:
         issues = tuple(_cut_off(issue) for issue in issues)
     if pulls:
         issues = tuple(issue._replace(pull_request=pulls.get(issue.id)) for issue in issues)
     counts = dict(Counter(issue.status for issue in issues))
-    reported = tuple(ReportedGap(gap.id, gap.gap) for gap in gaps)
-    known = tuple(unsteady)
-    return Status(issues, counts, tuple(faults), reported, run, away, known)
+    return Status(issues, counts, tuple(faults), tuple(gaps), run, tuple(waits), tuple(unsteady))
 
 
 def happened_since(document: Status, at: float, happened: Mapping[str, float]) -> Status:
@@ -238,7 +205,7 @@ def happened_since(document: Status, at: float, happened: Mapping[str, float]) -
     return document._replace(issues=tuple(issues), counts=counts, since=at, unchanged=left_out)
 
 
-def _with_wait(issue: ListedIssue, waits: Sequence[AwayModel]) -> ListedIssue:
+def _with_wait(issue: ListedIssue, waits: Sequence[ModelWait]) -> ListedIssue:
     """Return an issue that waits for a provider with the time until which all wait for that: it may have grown."""
     if issue.status != "waiting" or issue.until is None:
         return issue
@@ -296,24 +263,21 @@ _INDENT = 2
 _LEVELS_MAX = 4
 
 
-class Family(NamedTuple):
-    """The issues of a status, each with those it was divided into; `top` are those that stand by themselves."""
-
-    top: tuple[ListedIssue, ...]
-    parts: Mapping[str, tuple[ListedIssue, ...]]
+Parts = Mapping[str, tuple[ListedIssue, ...]]
+"""The parts of the issues that were divided, by id."""
 
 
-def family(issues: Sequence[ListedIssue]) -> Family:
-    """Part the issues from their parts; a part whose parent is gone stands by itself."""
+def family(issues: Sequence[ListedIssue]) -> tuple[tuple[ListedIssue, ...], Parts]:
+    """Return the issues that stand by themselves, as a part does whose parent is gone, and the parts of others."""
     known = {issue.id for issue in issues}
     parts: dict[str, tuple[ListedIssue, ...]] = {}
     for issue in issues:
         if issue.parent in known:
             parts[issue.parent] = (*parts.get(issue.parent, ()), issue)
-    return Family(tuple(issue for issue in issues if issue.parent not in known), parts)
+    return tuple(issue for issue in issues if issue.parent not in known), parts
 
 
-def group_lines(issues: Sequence[ListedIssue], related: Family, now: float, width: int) -> Iterator[str]:
+def group_lines(issues: Sequence[ListedIssue], related: Parts, now: float, width: int) -> Iterator[str]:
     """Return the lines of a group's issues, which share the columns."""
     id_cells = min(max(cells(issue.id) for issue in issues), _ID_CELLS_MAX)
     for issue in issues:
@@ -321,9 +285,9 @@ def group_lines(issues: Sequence[ListedIssue], related: Family, now: float, widt
 
 
 def _issue_lines(
-    issue: ListedIssue, related: Family, now: float, width: int, id_cells: int, level: int
+    issue: ListedIssue, related: Parts, now: float, width: int, id_cells: int, level: int
 ) -> Iterator[str]:
-    parts = related.parts.get(issue.id, ())
+    parts = related.get(issue.id, ())
     indent = " " * _INDENT * (level + 1)
     name = issue.id if cells(issue.id) > id_cells else pad(issue.id, id_cells)
     start = f"{indent}{name}  "
@@ -422,13 +386,13 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
         text = f"The tracker has not answered since {moment(away.since, now)}; its issues are as of then. {away.why}"
         lines += [paint(line, "careful") for line in hanging(text, width)]
     by_status: dict[str, list[ListedIssue]] = {}
-    related = family(document.issues)
-    for issue in related.top:
+    top, parts = family(document.issues)
+    for issue in top:
         by_status.setdefault(issue.status, []).append(issue)
     for status in order:
         if status == "merged" and document.since is None:
             lines += _fault_lines(document.faults, width)
-        lines += _group_lines(status, by_status.get(status, []), related, now, width, everything=everything)
+        lines += _group_lines(status, by_status.get(status, []), parts, now, width, everything=everything)
     if document.left_out and document.since is None:
         lines += ["", paint("left out", "careful") + paint("  not worked on", "quiet")]
         lines += fault_lines(document.left_out, width)
@@ -477,7 +441,7 @@ def _run_lines(run: LatestRun | None, now: float, width: int) -> list[str]:
 
 
 def _group_lines(
-    status: str, issues: Sequence[ListedIssue], related: Family, now: float, width: int, *, everything: bool
+    status: str, issues: Sequence[ListedIssue], related: Parts, now: float, width: int, *, everything: bool
 ) -> Iterator[str]:
     if not issues:
         return
@@ -497,7 +461,7 @@ def _fault_lines(faults: Sequence[ListedFault], width: int) -> Iterator[str]:
         yield from fault_lines(faults, width)
 
 
-def _gap_lines(gaps: Sequence[ReportedGap], width: int) -> Iterator[str]:
+def _gap_lines(gaps: Sequence[Gap], width: int) -> Iterator[str]:
     """Return where to read of what workers found missing (L2)."""
     if not gaps:
         return
