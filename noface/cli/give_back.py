@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -117,8 +117,8 @@ _KINDS_HINT = "Those of the blocked issues: noface blocked --json; all there are
 Refusal = Callable[["IssueRow"], UsageError | None]
 
 
-def give_back(session: "ReadSession", wanted: _Wanted, refusal: Refusal, change: _Change) -> list[dict[str, Any]]:
-    """Give all the issues that are meant back to the loop, or none of them; return what they are now.
+def give_back(session: "ReadSession", wanted: _Wanted, refusal: Refusal, change: _Change) -> "list[IssueRow]":
+    """Give all the issues that are meant back to the loop, or none of them; return their rows as they were.
 
     Raises UsageError if nothing has been run yet, an id is unknown, an issue's file is gone, or `refusal` finds a
     reason. A noface that is running takes them up with its next tick.
@@ -129,7 +129,7 @@ def give_back(session: "ReadSession", wanted: _Wanted, refusal: Refusal, change:
 
     if not session.exists:
         raise UsageError(f"nothing has run yet, so there is nothing to {wanted.verb}", "Start with: noface run")
-    given: dict[str, dict[str, Any]] = {}
+    given: dict[str, IssueRow] = {}
     with session.database.transaction():
         for row in _chosen(session, wanted):
             problem = refusal(row) or decisions.gone(row) or decisions.taken_back(session.reader, row)
@@ -138,7 +138,7 @@ def give_back(session: "ReadSession", wanted: _Wanted, refusal: Refusal, change:
             if not change.dry_run:
                 more = (change.note, change.why, change.model, change.attempts)
                 decisions.give_back(session.journal, session.reader, time.time(), row, *more)
-            given[row.id] = _given(row, change)
+            given[row.id] = row
     return list(given.values())
 
 
@@ -165,34 +165,35 @@ def _kind(row: "IssueRow") -> str:
     return row.block.kind if row.block is not None else "UNKNOWN"
 
 
-def _given(row: "IssueRow", change: _Change) -> dict[str, Any]:
-    more = {"model": change.model, "attempts": change.attempts}
-    record: dict[str, Any] = {"id": row.id, "title": row.title, "status": row.status if change.dry_run else "ready"}
-    record |= {"was": str(row.status), "kind": _kind(row) if row.status == "blocked" else None}
-    return record | {key: value for key, value in more.items() if value is not None}
+def _answer(wanted: _Wanted, rows: "Sequence[IssueRow]", change: _Change) -> VerbResult:
+    own = {"model": change.model, "attempts": change.attempts}
+    listed = [
+        {
+            "id": row.id,
+            "title": row.title,
+            "status": row.status if change.dry_run else "ready",
+            "was": row.status,
+            "kind": _kind(row) if row.status == "blocked" else None,
+            **{key: value for key, value in own.items() if value is not None},
+        }
+        for row in rows
+    ]
+    document = {wanted.verb: listed, "dry_run": change.dry_run}
+    return VerbResult(document, lambda _, width: _lines(rows, change, width) if rows else ["Nothing is blocked."])
 
 
-def _answer(wanted: _Wanted, given: Sequence[dict[str, Any]], change: _Change) -> VerbResult:
-    document = {wanted.verb: given, "dry_run": change.dry_run}
-    return VerbResult(document, lambda _, width: _lines(given, change, width) if given else ["Nothing is blocked."])
-
-
-def _lines(given: Sequence[dict[str, Any]], change: _Change, width: int) -> list[str]:
+def _lines(rows: "Sequence[IssueRow]", change: _Change, width: int) -> list[str]:
     """Return what a person reads after giving issues back."""
     from noface.ui.text import count, hanging
 
+    is_ready, was_before = ("would be ready", "is") if change.dry_run else ("ready", "was")
+    own = [f"with {change.model}"] if change.model is not None else []
+    own += [f"up to {count(change.attempts, 'attempt')}"] if change.attempts is not None else []
     lines: list[str] = []
-    for issue in given:
-        attempts = f"up to {count(issue['attempts'], 'attempt')}" if "attempts" in issue else ""
-        more = [f"with {issue['model']}" if "model" in issue else "", attempts]
-        state = ", ".join(["would be ready" if change.dry_run else "ready", *(text for text in more if text)])
-        was = (
-            f"; it {'is' if change.dry_run else 'was'} {issue['was']}"
-            if issue["was"] not in ("ready", "waiting")
-            else ""
-        )
-        kind = f" for {issue['kind']}" if issue["kind"] else ""
-        lines += hanging(f"{issue['title']}: {state}{was}{kind}", width, f"{issue['id']}  ")
+    for row in rows:
+        was = f"; it {was_before} {row.status}" if row.status not in ("ready", "waiting") else ""
+        kind = f" for {_kind(row)}" if row.status == "blocked" else ""
+        lines += hanging(f"{row.title}: {', '.join([is_ready, *own])}{was}{kind}", width, f"{row.id}  ")
     return [*lines, "Nothing was changed." if change.dry_run else "The counters start again. Next: noface run"]
 
 

@@ -14,7 +14,7 @@ from typing import Protocol
 from noface.model.codec import encode
 from noface.store.reader import Reader
 from noface.ui.narrate import Narrator
-from noface.ui.summary import LandedWork, LeftIssue, RunSummary, RunTally, run_summary, summary_lines
+from noface.ui.summary import IssueResult, RunSummary, RunTally, run_summary, summary_lines
 from noface.ui.totals import Purse
 
 
@@ -93,7 +93,7 @@ class JsonLines:
         _say(json.dumps(encode(document)))
 
 
-def _ids(issues: Sequence[LandedWork | LeftIssue]) -> list[str]:
+def _ids(issues: Sequence[IssueResult]) -> list[str]:
     return [issue.id for issue in issues]
 
 

@@ -54,22 +54,12 @@ class RunTally:
 
 
 @dataclass(frozen=True, slots=True)
-class LandedWork:
-    """An issue that this run landed. `worker` is how its last worker ended where that was badly, else "".
+class IssueResult:
+    """How an issue stands at the end of a run.
 
-    `changed_tests` says who let it contradict main's tests, "" if these accept it.
+    `why` says what is in the way, `detail` what its newest attempts did. If it landed, `why` says how, and `detail` who
+    let it contradict main's tests, "" if these accept it.
     """
-
-    id: str
-    title: str
-    attempts: int = 1
-    worker: str = ""
-    changed_tests: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class LeftIssue:
-    """An issue that is not done. `why` says what is in the way, `detail` what its newest attempts did."""
 
     id: str
     title: str
@@ -88,14 +78,14 @@ class RunSummary:
     attempts: int = 0
     worked_on: int = 0
     seconds: float = 0.0
-    landed: tuple[LandedWork, ...] = ()
-    blocked: tuple[LeftIssue, ...] = ()
-    approval: tuple[LeftIssue, ...] = ()
+    landed: tuple[IssueResult, ...] = ()
+    blocked: tuple[IssueResult, ...] = ()
+    approval: tuple[IssueResult, ...] = ()
     stopped: frozenset[str] = frozenset()
-    held: tuple[LeftIssue, ...] = ()
-    review: tuple[LeftIssue, ...] = ()
-    waiting: tuple[LeftIssue, ...] = ()
-    ready: tuple[LeftIssue, ...] = ()
+    held: tuple[IssueResult, ...] = ()
+    review: tuple[IssueResult, ...] = ()
+    waiting: tuple[IssueResult, ...] = ()
+    ready: tuple[IssueResult, ...] = ()
     faults: tuple[FaultRow, ...] = ()
     left_out: tuple[FaultRow, ...] = ()
     flaky: Mapping[str, int] = field(default_factory=dict)
@@ -127,7 +117,7 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
     everything = reader.issues()
     statuses, waits, pulls = standings(everything), reader.waits(), reader.pull_urls()
     by_id = {row.id: row for row in everything}
-    left: dict[str, list[LeftIssue]] = {}
+    left: dict[str, list[IssueResult]] = {}
     for row in everything:
         status, reason = effective_status(row, statuses)
         if not row.present or status not in _LEFT:
@@ -143,7 +133,7 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
                 why_left = reason
         of_this_run = status == "blocked" and row.id in tally.stopped
         detail = _newest(reader.past(row.id)) if of_this_run else ""
-        left.setdefault(status, []).append(LeftIssue(row.id, short_title(row.title), printable(why_left), detail))
+        left.setdefault(status, []).append(IssueResult(row.id, short_title(row.title), printable(why_left), detail))
     costs = [row.cost_usd for row in everything if row.present and row.cost_usd is not None]
     return RunSummary(
         why=why,
@@ -175,10 +165,13 @@ _LEFT = {
 """The statuses of issues that are not done, with the fields that hold them."""
 
 
-def _landed(reader: Reader, row: IssueRow, worker: str) -> LandedWork:
+def _landed(reader: Reader, row: IssueRow, worker: str) -> IssueResult:
+    """Return an issue that this run landed; `worker` is how its last worker ended if that was badly, else ""."""
     attempts = reader.attempts(row.id)
+    tried = count(len(attempts), "attempt") if len(attempts) > 1 else ""
+    how = "; ".join(part for part in (tried, f"its worker {happened(worker)}" if worker else "") if part)
     changed = next((text for each in reversed(attempts) if (text := changed_tests(each.notes))), "")
-    return LandedWork(row.id, short_title(row.title), len(attempts), worker, printable(changed))
+    return IssueResult(row.id, short_title(row.title), how, printable(changed))
 
 
 def _waits_for(row: IssueRow, waits: Mapping[str, Breaker], reason: str, now: float) -> str:
@@ -238,9 +231,9 @@ def summary_lines(summary: RunSummary) -> list[Line]:
     done = f" {worked}{duration(summary.seconds)}." if summary.attempts else ""
     numbers = ", ".join(f"{number} {counted(status)}" for status, number in summary.counts.items())
     lines = [Line("", ""), Line("", f"{summary.why[:1].upper()}{summary.why[1:]}.{done}", style="bold")]
-    looks = [(_title(each), each.changed_tests, "") for each in summary.landed if each.changed_tests]
+    looks = [(_title(each), each.detail, "") for each in summary.landed if each.detail]
     lines += _part("Look at these first", "!", "bold yellow", looks)
-    lines += _part("Landed", "✔", "green", [(_title(each), _landed_how(each), "") for each in summary.landed])
+    lines += _part("Landed", "✔", "green", [(_title(each), each.why, "") for each in summary.landed])
     new_ones = [
         [each for each in issues if each.id in summary.stopped] for issues in (summary.blocked, summary.approval)
     ]
@@ -287,16 +280,11 @@ def _cost(summary: RunSummary) -> str:
     return "; ".join(fact for fact in facts if fact)
 
 
-def _title(issue: LandedWork | LeftIssue) -> str:
+def _title(issue: IssueResult) -> str:
     return f"{issue.id} {issue.title}"
 
 
-def _landed_how(issue: LandedWork) -> str:
-    tried = count(issue.attempts, "attempt") if issue.attempts > 1 else ""
-    return "; ".join(part for part in (tried, f"its worker {happened(issue.worker)}" if issue.worker else "") if part)
-
-
-def _left(issues: Sequence[LeftIssue]) -> list[tuple[str, str, str]]:
+def _left(issues: Sequence[IssueResult]) -> list[tuple[str, str, str]]:
     return [(_title(issue), issue.why, issue.detail) for issue in issues]
 
 
