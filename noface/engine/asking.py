@@ -250,8 +250,8 @@ def _read(question: Question, run: AgentRun, *, by_schema: bool) -> tuple[Answer
         away = error.category is Category.TRANSIENT
         return replace(_without(question, outcome, error.message, away=away), retry_at=error.retry_at), None
     if question.topic is Topic.BREAKDOWN or form.read is None:
-        return _divided(question, answer.value)
-    advice = form.read(answer.value, after=question.after, epoch=question.epoch, model=question.model.name)
+        return _divided(question, answer)
+    advice = form.read(answer, after=question.after, epoch=question.epoch, model=question.model.name)
     if question.grounds is not None and (advice.strategy == ASKED_FOR or advice.topic is Topic.MISSING):
         return _founded(question, question.grounds, advice)
     return Answer(question, advice), None

@@ -115,14 +115,6 @@ class QuestionData:
     earlier_bytes_max: int = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """A prompt, and what was cut from it, in sentences for a person."""
-
-    text: str
-    cuts: tuple[str, ...] = ()
-
-
 SUFFIX = ".md.j2"
 """What the names of template files end in."""
 

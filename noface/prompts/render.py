@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from noface.prompts.data import Prompt, PromptData, QuestionData, Situation
-from noface.prompts.text import BYTES_A_TOKEN, Pieces, code, fenced, fit, line, sentence, tidy
+from noface.prompts.data import PromptData, QuestionData, Situation
+from noface.prompts.text import BYTES_A_TOKEN, Pieces, Prompt, code, fenced, fit, line, sentence, tidy
 from noface.prompts.values import parts_of, values_of
 
 if TYPE_CHECKING:
@@ -37,8 +37,7 @@ def render(
         return tidy(str(template.render(values_of(situation, data, pieces))))
 
     bytes_max = tokens_max * BYTES_A_TOKEN
-    fitted = fit(parts_of(data, 2 * bytes_max), draw, bytes_max)
-    return Prompt(fitted.text, fitted.cuts)
+    return fit(parts_of(data, 2 * bytes_max), draw, bytes_max)
 
 
 def environment(templates: Mapping[str, str]) -> "Environment":

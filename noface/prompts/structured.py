@@ -25,17 +25,23 @@ _TYPES = ((bool, "boolean"), (str, "string"), (Mapping, "object"), (list, "array
 
 
 @dataclass(frozen=True, slots=True)
-class Violation:
-    """The first thing wrong: `sentence` is whole, `path` is like `children[2].paths`, empty for the value itself."""
+class Invalid:
+    """An answer called `name` that cannot be used. `violation` is one sentence, `original` the text it is about, cut.
 
-    sentence: str
-    expected_type: str
-    actual_type: str
-    path: str
+    The types are JSON's names; `actual_type` is "none" without an object, "malformed" or "truncated" for a broken one.
+    `path` is like `children[2].paths`, empty for the value itself.
+    """
+
+    violation: str
+    expected_type: str = "object"
+    actual_type: str = "none"
+    path: str = ""
+    original: str = ""
+    name: str = ""
 
 
-def violation(value: object, schema: Mapping[str, Any]) -> Violation | None:
-    """Return what breaks `schema` in a JSON value, or None if nothing does.
+def violation(value: object, schema: Mapping[str, Any]) -> Invalid | None:
+    """Return what first breaks `schema` in a JSON value, or None if nothing does.
 
     The schemas are noface's own: objects with `properties`; formats `repository-path` and `issue-id` are known.
     """
@@ -48,7 +54,7 @@ def violation(value: object, schema: Mapping[str, Any]) -> Violation | None:
         errors, key=lambda candidate: (candidate.validator == "additionalProperties", _order(candidate.absolute_path))
     )
     path = _path(error.absolute_path)
-    return Violation(
+    return Invalid(
         f"at {path or 'the top level'}: {_words(error)}",
         _wanted_type(error),
         type_name(error.instance),
@@ -171,29 +177,11 @@ _NO_OBJECT = "no JSON object found"
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Valid:
-    """An answer that satisfies its schema. Strings in it hold no control characters but tabs and line breaks."""
-
-    value: dict[str, Any]
+Value = dict[str, Any]
+"""An answer that satisfies its schema. Strings in it hold no control characters but tabs and line breaks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Invalid:
-    """An answer called `name` that cannot be used. `violation` is one sentence, `original` the text it is about, cut.
-
-    The types are JSON's names; `actual_type` is "none" without an object, "malformed" or "truncated" for a broken one.
-    """
-
-    violation: str
-    expected_type: str = "object"
-    actual_type: str = "none"
-    path: str = ""
-    original: str = ""
-    name: str = ""
-
-
-def validate(text: str, schema: Mapping[str, Any], name: str) -> Valid | Invalid:
+def validate(text: str, schema: Mapping[str, Any], name: str) -> Value | Invalid:
     """Return the answer called `name` that a text holds. Total: whatever the text is, and in linear time."""
     read = text[-READ_CHARS_MAX:]
     scanned = scan(read)
@@ -202,7 +190,7 @@ def validate(text: str, schema: Mapping[str, Any], name: str) -> Valid | Invalid
     return finished(result, text, name) if isinstance(result, Invalid) else result
 
 
-def check(read: str, candidate: JsonObject, schema: Mapping[str, Any]) -> Valid | Invalid:
+def check(read: str, candidate: JsonObject, schema: Mapping[str, Any]) -> Value | Invalid:
     """Return the object that was found in `read`, checked by its schema."""
     value = load(read, candidate)
     if isinstance(value, str):
@@ -210,12 +198,9 @@ def check(read: str, candidate: JsonObject, schema: Mapping[str, Any]) -> Valid 
     return check_value(value, schema)
 
 
-def check_value(value: dict[str, Any], schema: Mapping[str, Any]) -> Valid | Invalid:
+def check_value(value: Value, schema: Mapping[str, Any]) -> Value | Invalid:
     """Return a value, checked by a schema."""
-    wrong = violation(value, schema)
-    if wrong is None:
-        return Valid(value)
-    return Invalid(wrong.sentence, wrong.expected_type, wrong.actual_type, wrong.path)
+    return violation(value, schema) or value
 
 
 def last_object(objects: tuple[JsonObject, ...]) -> JsonObject | None:
@@ -224,12 +209,12 @@ def last_object(objects: tuple[JsonObject, ...]) -> JsonObject | None:
     return next(reversed(in_fences or objects), None)
 
 
-def load(read: str, candidate: JsonObject) -> dict[str, Any] | str:
+def load(read: str, candidate: JsonObject) -> Value | str:
     """Return the object's value, or what is wrong with it beyond its grammar."""
     twice: list[str] = []
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made: dict[str, Any] = {}
+    def once(pairs: list[tuple[str, Any]]) -> Value:
+        made: Value = {}
         for key, value in pairs:
             if key in made:
                 twice.append(key)
@@ -273,7 +258,7 @@ Required keys: {required or "none"}. An example of the form, with other content:
 """
 
 
-def _judged(read: str, scanned: Scan, picked: JsonObject | None, schema: Mapping[str, Any]) -> Valid | Invalid:
+def _judged(read: str, scanned: Scan, picked: JsonObject | None, schema: Mapping[str, Any]) -> Value | Invalid:
     known = set(schema.get("properties", ()))
     begun = [broken for broken in scanned.broken if known.intersection(broken.keys)]
     if picked is None:
@@ -281,7 +266,7 @@ def _judged(read: str, scanned: Scan, picked: JsonObject | None, schema: Mapping
     if begun and begun[-1].truncated and begun[-1].start >= picked.end:
         return broken_answer(read, begun[-1])
     checked = check(read, picked, schema)
-    if isinstance(checked, Valid):
+    if not isinstance(checked, Invalid):
         return checked
     value = load(read, picked)
     strange = isinstance(value, dict) and not known.intersection(value)

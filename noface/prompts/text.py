@@ -252,14 +252,14 @@ Pieces = Mapping[str, Kept]
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
-    """The prompt's text, and what was cut from it, in sentences for a person."""
+class Prompt:
+    """A prompt, and what was cut from it, in sentences for a person."""
 
     text: str
     cuts: tuple[str, ...]
 
 
-def fit(parts: Sequence[PromptPart], draw: Callable[[Pieces], str], bytes_max: int) -> Fitted:
+def fit(parts: Sequence[PromptPart], draw: Callable[[Pieces], str], bytes_max: int) -> Prompt:
     """Return the prompt that `draw` makes, in at most `bytes_max` bytes if its fixed parts leave room for that.
 
     `parts` stand in the order in which they are cut. `draw` is called a bounded number of times.
@@ -267,7 +267,7 @@ def fit(parts: Sequence[PromptPart], draw: Callable[[Pieces], str], bytes_max: i
     pieces: dict[str, Kept] = _cut_all(parts, _UNLIMITED)
     text = draw(pieces)
     if size(text) <= bytes_max:
-        return Fitted(text, _cuts(parts, pieces))
+        return Prompt(text, _cuts(parts, pieces))
     kept, least = list(parts), _cut_all(parts, 0)
     bare = draw(least)
     for part in parts:
@@ -278,10 +278,10 @@ def fit(parts: Sequence[PromptPart], draw: Callable[[Pieces], str], bytes_max: i
         bare = draw(least)
     fitted = _filled(kept, draw, least, bytes_max, bytes_max - size(bare))
     if fitted is not None:
-        return Fitted(fitted[0], _cuts(parts, fitted[1]))
+        return Prompt(fitted[0], _cuts(parts, fitted[1]))
     too_long = size(bare) > bytes_max
     more = (f"even so it is {size(bare)} bytes long; the limit is {bytes_max}",) if too_long else ()
-    return Fitted(bare, _cuts(parts, least) + more)
+    return Prompt(bare, _cuts(parts, least) + more)
 
 
 def _filled(

@@ -173,7 +173,7 @@ def _count_fault(value: object, rules: BreakdownLimits) -> str:
 
 def _schema_fault(value: object) -> str:
     wrong = violation(value, schema_of("breakdown"))
-    return wrong.sentence if wrong is not None else ""
+    return wrong.violation if wrong is not None else ""
 
 
 def _issue(parent: Issue, by_key: Mapping[str, str], part: Proposed) -> Issue:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.cases import cases
 
 from noface.prompts.json_scan import DEPTH_MAX, scan
-from noface.prompts.structured import READ_CHARS_MAX, VALUES_MAX, Invalid, Valid, reminder, validate, violation
+from noface.prompts.structured import READ_CHARS_MAX, VALUES_MAX, Invalid, reminder, validate, violation
 
 SCHEMA = {
     "type": "object",
@@ -36,8 +36,8 @@ GOOD = {"answer": "yes"}
 
 def read(text):
     found = validate(text, SCHEMA, "thing")
-    assert isinstance(found, Valid), found
-    return found.value
+    assert isinstance(found, dict), found
+    return found
 
 
 def wrong(text):
@@ -281,8 +281,8 @@ OBJECTS = st.dictionaries(st.text(max_size=9), VALUES, max_size=4)
 @given(TEXTS)
 def test_no_text_breaks_the_validator(text):
     found = validate(text, SCHEMA, "thing")
-    if isinstance(found, Valid):
-        assert violation(found.value, SCHEMA) is None
+    if isinstance(found, dict):
+        assert violation(found, SCHEMA) is None
     else:
         assert found.violation
         assert found.violation in reminder(found, "thing", SCHEMA) or len(found.violation) > 400

@@ -19,7 +19,7 @@ from noface.prompts.json_scan import BrokenObject, JsonObject, scan
 from noface.prompts.structured import (
     READ_CHARS_MAX,
     Invalid,
-    Valid,
+    Value,
     broken_answer,
     check,
     check_value,
@@ -42,11 +42,8 @@ def find_report(answer: str) -> tuple[WorkerReport | None, Invalid | None]:
     if picked is None or (begun and begun[-1].truncated and begun[-1].start >= picked.end):
         wrong = broken_answer(text_read, begun[-1]) if begun else _other_notation(text_read)
         return None, finished(wrong, answer, "report") if wrong is not None else None
-    match _as_question(load(text_read, picked)) or check(text_read, picked, schema_of("report")):
-        case Valid(value):
-            return _report(value), None
-        case Invalid() as invalid:
-            return None, finished(invalid, answer, "report")
+    value = _as_question(load(text_read, picked)) or check(text_read, picked, schema_of("report"))
+    return (None, finished(value, answer, "report")) if isinstance(value, Invalid) else (_report(value), None)
 
 
 _STOPS = re.compile(
@@ -57,7 +54,7 @@ _ASKS_IN = ("question", "summary", "message", "reason", _REASON)
 """Where a worker asks that gives no `questions`."""
 
 
-def _as_question(value: dict[str, Any] | str) -> Valid | None:
+def _as_question(value: Value | str) -> Value | None:
     """Return a report that says it cannot go on and asks, in words other than ours: something is not clear to it."""
     if isinstance(value, str):
         return None
@@ -71,7 +68,7 @@ def _as_question(value: dict[str, Any] | str) -> Valid | None:
     reason = value[_REASON] if known else BlockedReason.UNCLEAR.value
     meant = {**value, _STATUS: ReportStatus.BLOCKED.value, _REASON: reason, "questions": questions}
     mended = check_value(meant, schema_of("report"))
-    return mended if isinstance(mended, Valid) else None
+    return None if isinstance(mended, Invalid) else mended
 
 
 _OTHER_NOTATION = re.compile(
