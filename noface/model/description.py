@@ -4,7 +4,7 @@ A record that is shown bears these itself, so that the document it appears in ne
 """
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Union
+from typing import NamedTuple
 
 
 class OneOf(NamedTuple):
@@ -29,21 +29,6 @@ class Minimum(NamedTuple):
     """The least that a number may be, if that is not 0."""
 
     least: int
-
-
-class AnyOf(NamedTuple):
-    """What a value that is made as a dict, or is null, looks like: one of these records.
-
-    They are named as "package.module.Class", so that only a schema imports them.
-    """
-
-    names: tuple[str, ...]
-
-    def kind(self) -> Any:
-        """Return the union of the records and None."""
-        from pkgutil import resolve_name
-
-        return Union[(*map(resolve_name, self.names), None)]
 
 
 class Timestamp:

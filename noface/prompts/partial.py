@@ -5,16 +5,14 @@ The steps are the worker's run, the snapshot of its work, each gate; and the jud
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from noface.model.attempt import AttemptReport, Judged, NotStarted, Snapshot
 from noface.model.failure import Failure
+from noface.model.failure_document import Note, ReportedStep, Steps
 from noface.model.gate import GateResult
 from noface.model.quoting import one_line
 from noface.model.worker_run import AgentRun, EndedBy
 from noface.prompts.data import EarlierForm
-
-Note = str | int | float | bool
 
 CHARS_MAX = 20_000
 OUTPUT_CHARS_MAX = 2_000
@@ -58,7 +56,7 @@ def accumulate(
     form: EarlierForm = EarlierForm.NOTES_ONLY,
     chars_max: int = CHARS_MAX,
     planned: int = 0,
-) -> dict[str, Any]:
+) -> Steps:
     """Return what is kept of the steps, as JSON; `planned` is how many there are if all goes well.
 
     `chars_max` bounds the output that is kept over all steps, without the marks; the oldest output is cut first,
@@ -66,9 +64,9 @@ def accumulate(
     is the end of what the worker put out (K3): no output but its own tells the next one how far it came.
     """
     outputs, cut = _within([step.output for step in steps], chars_max)
-    results: list[dict[str, Any]] = []
+    results: list[ReportedStep] = []
     for index, step in enumerate(steps):
-        result: dict[str, Any] = {
+        result: ReportedStep = {
             "step_index": index,
             "name": one_line(step.name, _NOTE_CHARS_MAX),
             "status": "completed" if step.ok else "failed",

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from noface.diagnosis.agent_errors import amounts_in
 from noface.model.attempt import PastAttempt, failure_of
 from noface.model.failure import Failure
+from noface.model.failure_document import Details, Exhausted, Steps, TaskFailure
 from noface.model.issue import Issue
 from noface.model.quoting import quoted, some
 from noface.model.request import GivenUp, Resources, TriedAnswer
@@ -128,39 +129,18 @@ _BY_RULE_RESOURCE = (
 def task_failure(
     failure: Failure,
     *,
-    partial: Mapping[str, Any] | None = None,
-    metrics: Mapping[str, Any] | None = None,
+    partial: Steps | None = None,
+    metrics: Mapping[str, float] | None = None,
     notes: tuple[str, ...] = (),
-) -> dict[str, Any]:
+) -> TaskFailure | Exhausted:
     """Return a failure as a JSON document (P2, P10).
 
     `partial` is what `prompts/partial.py` kept of the steps (P4), `metrics` what is known of time, money and tokens.
     `notes` are the attempt's: of a failure of context they tell which files were found for it.
     """
-    details: dict[str, Any] = {
-        "kind": failure.kind.value,
-        "category": failure.category.value,
-        "rule": failure.rule,
-        "location": failure.location,
-        "gate": failure.gate,
-        "violations": list(failure.evidence),
-        "failing_tests": list(failure.failing_tests),
-        "questions": list(failure.questions),
-        "gaps": list(_gaps(failure)),
-        "partial_context": failure.excerpt[:_TEXT_CHARS_MAX],
-        "metrics": dict(metrics or {}),
-    }
-    reason = _reason(failure)
-    if reason.value.startswith("context_"):
-        quoted = next((note.removeprefix(FILES_QUOTED) for note in notes if note.startswith(FILES_QUOTED)), "")
-        files = len(quoted.split(", ")) if quoted else 0
-        counts = {"files_quoted": files, "gaps": len(_gaps(failure)), "questions": len(failure.questions)}
-        context = "\n".join(text for text in (details["partial_context"], quoted) if text)
-        details |= {"context_metrics": counts, "partial_context": context}
-    if failure.expected_type:
-        types = {"expected_type": failure.expected_type, "actual_type": failure.actual_type}
-        details |= {**types, "original_output": failure.excerpt[:_TEXT_CHARS_MAX]}
-    details |= dict(partial or {})
+    details = _details(failure, metrics or {}, notes)
+    if partial is not None:
+        details = {**details, **partial}
     if failure.kind is FailureKind.RESOURCE_EXHAUSTED:
         usage, limit = _spending(failure)
         return {
@@ -171,7 +151,39 @@ def task_failure(
             "message": failure.message,
             "details": details,
         }
-    return {"type": _FAILURE, "reason": reason.value, "message": failure.message, "details": details}
+    return {"type": _FAILURE, "reason": _reason(failure).value, "message": failure.message, "details": details}
+
+
+def answer_failure(failure: Failure) -> TaskFailure:
+    """Return what was wrong with the form of an answer, as such a document."""
+    details = _details(failure, {}, ())
+    return {"type": _FAILURE, "reason": _reason(failure).value, "message": failure.message, "details": details}
+
+
+def _details(failure: Failure, metrics: Mapping[str, float], notes: tuple[str, ...]) -> Details:
+    details: Details = {
+        "kind": failure.kind.value,
+        "category": failure.category.value,
+        "rule": failure.rule,
+        "location": failure.location,
+        "gate": failure.gate,
+        "violations": list(failure.evidence),
+        "failing_tests": list(failure.failing_tests),
+        "questions": list(failure.questions),
+        "gaps": list(_gaps(failure)),
+        "partial_context": failure.excerpt[:_TEXT_CHARS_MAX],
+        "metrics": dict(metrics),
+    }
+    if _reason(failure).value.startswith("context_"):
+        quoted = next((note.removeprefix(FILES_QUOTED) for note in notes if note.startswith(FILES_QUOTED)), "")
+        files = len(quoted.split(", ")) if quoted else 0
+        counts = {"files_quoted": files, "gaps": len(_gaps(failure)), "questions": len(failure.questions)}
+        details["context_metrics"] = counts
+        details["partial_context"] = "\n".join(text for text in (details["partial_context"], quoted) if text)
+    if failure.expected_type:
+        details["expected_type"], details["actual_type"] = failure.expected_type, failure.actual_type
+        details["original_output"] = failure.excerpt[:_TEXT_CHARS_MAX]
+    return details
 
 
 def _reason(failure: Failure) -> Reason:

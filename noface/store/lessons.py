@@ -9,7 +9,6 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import fields
 from importlib.resources import files
-from typing import Any
 
 from noface.knowledge.lessons import (
     ControlGroup,
@@ -207,7 +206,8 @@ def _columns(lesson: Lesson, at: float, learned: int, hits: int, successes: int)
 
 
 def _lesson(row: sqlite3.Row) -> Lesson:
-    values: dict[str, Any] = {field.name: row[field.name] for field in fields(Lesson) if field.name != "dropped"}
-    values |= {"kind": FailureKind(row["kind"]), "tags": tuple(json.loads(row["tags"]))}
-    values["parts"] = tuple(json.loads(row["parts"]))
-    return Lesson(**values, dropped=row["dropped_at"] is not None)
+    read = ("kind", "tags", "parts", "dropped")
+    same = {field.name: row[field.name] for field in fields(Lesson) if field.name not in read}
+    tags, parts = tuple(json.loads(row["tags"])), tuple(json.loads(row["parts"]))
+    dropped = row["dropped_at"] is not None
+    return Lesson(**same, kind=FailureKind(row["kind"]), tags=tags, parts=parts, dropped=dropped)

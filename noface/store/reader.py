@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from noface.model.attempt import AttemptOrder, PastAttempt
 from noface.model.budget import ESTIMATED
 from noface.model.codec import decode
+from noface.model.failure_document import last_output
 from noface.model.gate import GateResult
 from noface.model.history import IssueKind, Tried
 from noface.model.issue import IssueState
@@ -284,7 +285,7 @@ def _past(row: sqlite3.Row) -> PastAttempt:
     same = {field.name: value(row, field.name) for field in fields(PastAttempt) if field.name not in _DERIVED}
     answer = json.loads(row["action"])["kind"] if row["action"] else ""
     derived = {"commit": row["commit_id"], "answer": answer, "tokens": _tokens(row), "session": row["session_id"] or ""}
-    return PastAttempt(**same, **derived, last_output=str((value(row, "partial") or {}).get("partial_output", "")))
+    return PastAttempt(**same, **derived, last_output=last_output(value(row, "partial")))
 
 
 _DERIVED = ("commit", "answer", "tokens", "session", "last_output")

@@ -15,6 +15,7 @@ from noface.model.description import OneOf, Timestamp
 
 if TYPE_CHECKING:
     from noface.model.failure import Failure
+    from noface.model.failure_document import Steps
     from noface.model.history import Advice
     from noface.model.request import PersonRequest
     from noface.model.worker_run import Resumed, WorkerReport
@@ -122,7 +123,7 @@ class AttemptRow(NamedTuple):
     changed: tuple[str, ...]
     lines: int
     report: "WorkerReport | None"
-    partial: Mapping[str, Any] | None
+    partial: "Steps | None"
     resumed: "Resumed | None"
 
     @property
@@ -149,7 +150,7 @@ class EventRow(NamedTuple):
     at: float
     run_id: str
     kind: str
-    data: dict[str, Any]
+    data: Mapping[str, object]
 
 
 class QuestionRow(NamedTuple):
@@ -237,7 +238,7 @@ def _texts(text: str) -> tuple[str, ...]:
     return () if text == "[]" else tuple(json.loads(text))
 
 
-def _mapping(text: str | None) -> dict[str, Any] | None:
+def _mapping(text: str | None) -> Any:
     return json.loads(text) if text else None
 
 

@@ -1,19 +1,16 @@
 """What other programs and noface agree on beside the pages: a worker's order and report, and an error of a command.
 
-Also what is kept of an attempt's steps and of a failure (P2, P4, P10), which `prompts/partial.py` and
-`recovery/reported.py` make as dicts; `attempt/environment.py` makes the order.
+`attempt/environment.py` makes the order.
 """
 
-from typing import Annotated, NotRequired, TypedDict
+from typing import Annotated, TypedDict
 
 from noface.agents.base import WORKER
 from noface.model.description import Minimum, OneOf
 from noface.model.failure import PriorFailure
 from noface.model.gate import GateKind
 from noface.model.history import Topic
-from noface.model.taxonomy import Category, FailureKind, Reason
 from noface.prompts.answers.forms import schema_of
-from noface.prompts.data import EarlierForm
 from noface.ui.schema import Schema, first
 
 
@@ -87,85 +84,6 @@ class Error(TypedDict):
     """Why a command failed. The exit code of the command is `code`."""
 
     error: Failed
-
-
-class ReportedStep(TypedDict):
-    """A step."""
-
-    step_index: Annotated[int, "Its number, from 0."]
-    name: Annotated[str, "Its name."]
-    status: Annotated[str, OneOf(("completed", "failed")), "What came of it."]
-    notes: NotRequired[
-        Annotated[dict[str, str | float | bool], "What is to be noted of it: exit code, seconds, tokens, and the like."]
-    ]
-    content: NotRequired[Annotated[str, "What it put out, with accumulation_format full_output."]]
-
-
-class Steps(TypedDict):
-    """What each step of the attempt left; null where nothing was kept."""
-
-    failed_step: Annotated[int | None, "The first step that failed; null where none did."]
-    total_steps: Annotated[int, "How many there were."]
-    accumulation_format: Annotated[str, OneOf(EarlierForm), "How much is kept of each."]
-    partial_results: Annotated[tuple[ReportedStep, ...], "The steps, in order."]
-    truncated: Annotated[bool, "Whether something was cut."]
-    partial_output: NotRequired[Annotated[str, "The end of what the worker put out; missing in older attempts."]]
-
-
-class Details(TypedDict):
-    """What is known of it."""
-
-    kind: Annotated[str, OneOf(FailureKind), "Why."]
-    category: Annotated[str, OneOf(Category), "The category of the kind."]
-    rule: Annotated[str, "The rule that recognised it."]
-    location: Annotated[str | None, "Where."]
-    gate: Annotated[str | None, "The gate that failed."]
-    violations: Annotated[tuple[str, ...], "The lines that decided."]
-    failing_tests: Annotated[tuple[str, ...], "The tests that failed."]
-    questions: Annotated[tuple[str, ...], "What the worker asked."]
-    gaps: Annotated[tuple[str, ...], "Data that the worker needed and did not find."]
-    partial_context: Annotated[str, "The lines of the output that tell most, cut at a limit."]
-    metrics: Annotated[
-        dict[Annotated[str, OneOf(("seconds", "cost_usd", "tokens_in", "tokens_out"))], Annotated[float, "How much."]],
-        "What it took: seconds, cost_usd, tokens_in, tokens_out, as far as they are known.",
-    ]
-    failed_step: NotRequired[Annotated[int | None, "The first step that failed; null where none did."]]
-    total_steps: NotRequired[Annotated[int, "How many there were."]]
-    accumulation_format: NotRequired[Annotated[str, OneOf(EarlierForm), "How much is kept of each."]]
-    partial_results: NotRequired[Annotated[tuple[ReportedStep, ...], "The steps, in order."]]
-    truncated: NotRequired[Annotated[bool, "Whether something was cut."]]
-    partial_output: NotRequired[Annotated[str, "The end of what the worker put out."]]
-    context_metrics: NotRequired[
-        Annotated[
-            dict[Annotated[str, OneOf(("files_quoted", "gaps", "questions"))], Annotated[int, "How many."]],
-            "Of a failure of context: how much was found, was missing and is asked.",
-        ]
-    ]
-    expected_type: NotRequired[Annotated[str, "Of an answer in the wrong form: the type that was asked for."]]
-    actual_type: NotRequired[
-        Annotated[str, "The type that it has; `none`, `malformed` or `truncated` where it is no JSON."]
-    ]
-    original_output: NotRequired[Annotated[str, "The answer itself, cut at a limit."]]
-
-
-class TaskFailure(TypedDict):
-    """A failure."""
-
-    type: Annotated[str, OneOf(("TASK_FAILURE",)), "Its type."]
-    reason: Annotated[str, OneOf(Reason), "Why."]
-    message: Annotated[str, "What went wrong."]
-    details: Details
-
-
-class Exhausted(TypedDict):
-    """Something ran out."""
-
-    type: Annotated[str, OneOf(("RESOURCE_EXHAUSTION",)), "Its type."]
-    resource: Annotated[str, OneOf(("turns", "context", "output", "budget", "memory")), "What ran out."]
-    usage: Annotated[float | None, "How much was used; null where nobody said."]
-    limit: Annotated[float | None, "How much there was; null where nobody said."]
-    message: Annotated[str, "What went wrong."]
-    details: Details
 
 
 _REPORT = (

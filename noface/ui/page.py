@@ -11,9 +11,6 @@ import typer
 
 from noface.ui.text import clean, clean_block, fit, pointed
 
-Record = dict[str, Any]
-"""A document, or a part of one, that only one page knows."""
-
 _T = TypeVar("_T")
 
 WIDTH_MIN, WIDTH_MAX = 40, 120

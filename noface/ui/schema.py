@@ -10,7 +10,7 @@ data.
 import types
 from typing import Annotated, Any, NotRequired, Union, get_args, get_origin, get_type_hints
 
-from noface.model.description import AnyOf, Minimum, OneOf, Timestamp
+from noface.model.description import Minimum, OneOf, Timestamp
 
 Schema = dict[str, Any]
 
@@ -70,7 +70,7 @@ def _rule(hint: Any) -> Schema:
         return _of_type(hint, None)
     kind, *notes = get_args(hint)
     words = next((note for note in notes if isinstance(note, OneOf)), None)
-    rule = _of_type(next((note.kind() for note in notes if isinstance(note, AnyOf)), kind), words)
+    rule = _of_type(kind, words)
     for note in notes:
         if isinstance(note, Minimum):
             rule = rule | {"minimum": note.least}

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from noface.data import table
+from noface.model.failure_document import last_output
 from noface.model.taxonomy import PASSED
 from noface.store.records import DecisionRow, GateRun
 from noface.ui.blocked_page import block_lines
@@ -188,7 +189,7 @@ _PUT_OUT_LINES = 6
 
 def _put_out(attempt: ShownAttempt, width: int) -> Iterator[str]:
     """Return the last lines that the worker put out, if its work came to nothing (K3)."""
-    output = str((attempt.partial or {}).get("partial_output", "")) if attempt.outcome != PASSED else ""
+    output = last_output(attempt.partial) if attempt.outcome != PASSED else ""
     if output:
         yield "  the worker's last lines:"
         yield from quoted("\n".join(output.splitlines()[-_PUT_OUT_LINES:]), width, "  ")

@@ -3,18 +3,19 @@
 Scripts read the document: add keys, never rename.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from noface.model.budget import ESTIMATED
 from noface.model.codec import view
-from noface.model.description import AnyOf, Minimum, OneOf, Timestamp
+from noface.model.description import Minimum, OneOf, Timestamp
+from noface.model.failure_document import Exhausted, Steps, TaskFailure
 from noface.model.history import Advice, Topic
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind, IssueStatus
 from noface.model.worker_run import WorkerReport
 from noface.recovery.pull_rounds import WaitsFor
-from noface.recovery.reported import task_failure
+from noface.recovery.reported import answer_failure, task_failure
 from noface.store.reader import Reader
 from noface.store.records import AttemptRow, DecisionRow, GateRun, IssueRow, NextAction, PullRow, QuestionRow
 from noface.ui.blocked import HasBranch, Waiting, waiting_of
@@ -95,11 +96,9 @@ class ShownAttempt:
     report: Annotated[
         WorkerReport | None, "What the worker said of its work (see the schema `report`); null where it said nothing."
     ]
-    partial: Annotated[Mapping[str, Any] | None, AnyOf(("noface.ui.contracts.Steps",))]
+    partial: Steps | None
     task_failure: Annotated[
-        Mapping[str, Any] | None,
-        AnyOf(("noface.ui.contracts.TaskFailure", "noface.ui.contracts.Exhausted")),
-        "The failure with all that is known of it; null without one.",
+        TaskFailure | Exhausted | None, "The failure with all that is known of it; null without one."
     ]
 
 
@@ -121,9 +120,7 @@ class AskedQuestion:
     needs: Annotated[tuple[str, ...], "Ids of issues that must be merged first."]
     cost_usd: _Cost
     task_failure: Annotated[
-        Mapping[str, Any] | None,
-        AnyOf(("noface.ui.contracts.TaskFailure",)),
-        "What was wrong with the form of an answer, with the answer itself; null without one.",
+        TaskFailure | None, "What was wrong with the form of an answer, with the answer itself; null without one."
     ] = None
 
 
@@ -235,7 +232,7 @@ def _attempt(row: AttemptRow) -> ShownAttempt:
     )
 
 
-def failure_document(row: AttemptRow) -> dict[str, Any] | None:
+def failure_document(row: AttemptRow) -> TaskFailure | Exhausted | None:
     """Return an attempt's failure with all that is known of it: reason, details, steps, metrics (P2, P10)."""
     if row.failure is None:
         return None
@@ -251,7 +248,7 @@ def _question(row: QuestionRow) -> AskedQuestion:
     broken = answer.failure
     columns = {name: getattr(row, name) for name in ("after", "topic", "model", "outcome", "cost_usd")}
     times = {"asked_at": row.asked_at, "answered_at": row.answered_at}
-    return view(AskedQuestion, answer, **columns, **times, task_failure=task_failure(broken) if broken else None)
+    return view(AskedQuestion, answer, **columns, **times, task_failure=answer_failure(broken) if broken else None)
 
 
 _OPEN = Advice(Topic.DIAGNOSIS, 0)

@@ -1,13 +1,13 @@
 """The page of `noface why ID N`: how an attempt was judged, step by step, and what followed from it."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from noface.model.codec import view
 from noface.model.failure import Failure, is_of_project
+from noface.model.failure_document import Exhausted, Steps, TaskFailure, last_output
 from noface.recovery.learned_start import why_it_began
 from noface.store.records import AttemptRow, GateRun, NextAction
 from noface.ui.logs import existing, gate_files
@@ -66,8 +66,8 @@ class WhyDocument:
     logs: tuple[str, ...]
     action: NextAction | None
     next: NextAttempt | None
-    partial: Mapping[str, Any] | None
-    task_failure: Mapping[str, Any] | None
+    partial: Steps | None
+    task_failure: TaskFailure | Exhausted | None
 
 
 def why_document(row: AttemptRow, following: AttemptRow | None) -> WhyDocument:
@@ -97,7 +97,7 @@ def why_page(document: WhyDocument, width: int) -> list[str]:
     why = why_it_began(document.notes)
     lines += _section("Why this model", why, width)
     lines += _section("What is noted of it", [note for note in document.notes if note not in why], width)
-    output = str((document.partial or {}).get("partial_output", ""))
+    output = last_output(document.partial)
     if outcome != "PASSED" and output:
         lines += ["", paint("What the worker put out last", "title"), *quoted(output, width, "  ")]
     lines += _section("Logs", document.logs, width)
@@ -109,7 +109,7 @@ def why_page(document: WhyDocument, width: int) -> list[str]:
     return lines
 
 
-def _step(partial: Mapping[str, Any] | None) -> str:
+def _step(partial: Steps | None) -> str:
     """Say which step of an attempt failed, of how many, and which it had done."""
     if partial is None or partial["failed_step"] is None:
         return ""
@@ -118,7 +118,7 @@ def _step(partial: Mapping[str, Any] | None) -> str:
     return f"{at + 1} of {partial['total_steps']}, {done[at]}" + (f"; done: {', '.join(done[:at])}" if at else "")
 
 
-def _decided(failure: Evidence, width: int, partial: Mapping[str, Any] | None, *, charged: bool) -> Iterator[str]:
+def _decided(failure: Evidence, width: int, partial: Steps | None, *, charged: bool) -> Iterator[str]:
     yield from message_lines(failure.message, width)
     yield ""
     yield paint("What decided", "title")

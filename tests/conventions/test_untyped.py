@@ -22,13 +22,10 @@ BORDERS = {
 WITHIN = {
     "attempt/environment.py": (1, "writes an order for its worker"),
     "model/request.py": (1, "a failure of a part in the form of the error handling pattern"),
-    "recovery/reported.py": (3, "writes failures in the form of the error handling pattern"),
-    "store/lessons.py": (1, "a row's columns"),
-    "store/records.py": (2, "an event's data: each kind has its own, described in data/events.toml"),
+    "recovery/reported.py": (1, "writes a part's failure in the form of the error handling pattern"),
     "ui/events.py": (1, "makes schemas of data/events.toml"),
-    "ui/page.py": (2, "a document of one page, and styles"),
+    "ui/page.py": (1, "styles"),
     "ui/schema.py": (1, "a JSON Schema"),
-    "ui/story.py": (1, "a failure in the form of the error handling pattern"),
 }
 """Modules of the other rooms, with how often and why."""
 
