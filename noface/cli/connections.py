@@ -21,7 +21,7 @@ from noface.process.lock import RepositoryLock
 from noface.trackers.base import IssueTracker, RemoteTracker
 
 if TYPE_CHECKING:
-    from noface.forge.opened import OpenedForge
+    from noface.forge.github import Forge
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Connections:
     """The remote, None where there is none; GitHub, None where it is not asked for; `secrets` are to be masked."""
 
     remote: Remote | None = None
-    github: "OpenedForge | None" = None
+    github: "Forge | None" = None
     secrets: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
 
@@ -60,8 +60,8 @@ def connect(
 
     token_of.location = location = located(url, config.github.repository, config.github.url)
     github = opened(location, config.tracker.authors, clock, cancel, environment, state=repository.state_dir)
-    token_of.token = github.token
-    return Connections(remote, github, ((github.token.variable, github.token.value),))
+    token = token_of.token = github.client.token
+    return Connections(remote, github, ((token.variable, token.value),))
 
 
 def fetch_issues(tracker: IssueTracker, config: Config, repository: Repository) -> None:

@@ -197,7 +197,7 @@ def make_context(
         lessons=LessonStore(database),
         pulls=PullRequests(database, journal),
         remote=connections.remote,
-        forge=connections.github.forge if connections.github is not None else None,
+        forge=connections.github,
         spending=Spending(database),
         env=env,
         clock=env.clock,

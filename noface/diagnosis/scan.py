@@ -41,24 +41,14 @@ PatternSearch = Callable[[str, str], PatternMatch | NoMatch]
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectRule:
-    """An entry of `[[gate_rules]]`. `even_in_tests`: it counts also if tests ran and failed."""
-
-    name: str
-    kind: FailureKind
-    pattern: str
-    even_in_tests: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class ProjectRules:
-    """The project's rules and what searches for them."""
+    """The entries of `[[gate_rules]]`, which need no literals, and what searches for their patterns."""
 
-    rules: tuple[ProjectRule, ...]
+    rules: tuple[LineRule, ...]
     search: PatternSearch
 
 
-def rule_id(rule: ProjectRule) -> str:
+def rule_id(rule: LineRule) -> str:
     """Return a rule's name as verdicts have it: marked, so that it is never taken for one of noface's."""
     return f"{OF_PROJECT}{rule.name}"
 
@@ -81,7 +71,7 @@ def scan_project(project: ProjectRules, log: Log, context: Context) -> tuple[lis
     return findings, skipped
 
 
-def _project_finding(rule: ProjectRule, match: PatternMatch, log: Log, context: Context) -> RuleMatch:
+def _project_finding(rule: LineRule, match: PatternMatch, log: Log, context: Context) -> RuleMatch:
     number = log.line_at(match.start)
     location = place_of(match.file, match.line, context.repo) if match.file else None
     return RuleMatch(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from noface.attempt.environment import AttemptEnvironment, MainGateSeen, Scope, SetupSeen
 from noface.attempt.gating import Known
 from noface.errors import ForgeAwayError, LockLostError
-from noface.forge.base import Forge
+from noface.forge.github import Forge
 from noface.git.remote import Remote
 from noface.knowledge.hints import SEARCHED_CHARS_MAX, Found, HintRule, Search
 from noface.model.access import RoleAccess

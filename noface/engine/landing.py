@@ -36,7 +36,7 @@ from noface.git.landing import advance
 from noface.git.refs import ZERO, RefUpdate, hold_ref
 from noface.git.remote import Pushed, Rejected
 from noface.git.taken_back import merge_and_hold, taken_back
-from noface.model.attempt import changed_tests, landing_note, unfinished
+from noface.model.attempt import CHANGED_TESTS, UNFINISHED, landing_note, noted
 from noface.model.failure import Failure
 from noface.model.gate import Proof
 from noface.model.history import Verdict
@@ -426,7 +426,9 @@ class MergeQueue:
             gates=proof.gate_keys,
             results=proof.gates,
         )
-        return IntendedLanding(landing, commit, proof, bool(unfinished(notes)), bool(changed_tests(notes)))
+        return IntendedLanding(
+            landing, commit, proof, bool(noted(notes, UNFINISHED)), bool(noted(notes, CHANGED_TESTS))
+        )
 
     def _landed(self, entry: QueueEntry, intended: IntendedLanding) -> None:
         context, proof = self._context, intended.proof

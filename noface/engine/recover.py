@@ -28,7 +28,7 @@ from noface.git.private_git_dir import config_text, write_if_new
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.removal import remove
 from noface.integrity.state.fsck_facts import Fault, Repair, RepairKind
-from noface.model.attempt import AttemptOrder, Interrupted, met
+from noface.model.attempt import MET, AttemptOrder, Interrupted, noted
 from noface.model.budget import ESTIMATED
 from noface.model.taxonomy import INTERRUPTED, Cause, IssueStatus
 from noface.model.worker_run import ModelSpec, Usage
@@ -172,7 +172,7 @@ def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | 
     estimated = (ESTIMATED,) if run is not None and run.usage.priced else ()
     left = report.snapshot.notes if report.snapshot is not None else ()
     cause = "state.db was older than this attempt: its issue has landed" if landed else _KILLED
-    notes = (cause, *filter(None, (met(left),)), *estimated)
+    notes = (cause, *filter(None, (noted(left, MET),)), *estimated)
     partial = accumulate(steps_of(report), context.settings.partial_form, context.settings.earlier_bytes_max)
     context.journal.attempt_finished(context.clock.now(), report, charged=False, notes=notes, partial=partial)
     if not landed:

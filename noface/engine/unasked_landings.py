@@ -3,7 +3,7 @@
 from noface.engine.context import RunContext
 from noface.integrity.judges import Part, lifted, part_of
 from noface.integrity.tampering import is_code
-from noface.model.attempt import ABSENT, changed_tests
+from noface.model.attempt import ABSENT, CHANGED_TESTS, noted
 from noface.model.history import Verdict
 
 
@@ -23,7 +23,7 @@ def unasked_landings(context: RunContext) -> tuple[tuple[str, str], ...]:
         named = issue is not None and bool(issue.paths or issue.may_change)
         paths = [c.path for c in context.env.plumbing.changes(landing.old, landing.new)] if named else []
         lifts = issue is not None and any(part_of(p) is Part.TEST and lifted(p, issue) for p in paths)
-        if not (by_person or lifts or changed_tests(notes)):
+        if not (by_person or lifts or noted(notes, CHANGED_TESTS)):
             result.append((landing.old, landing.new))
     return tuple(result)
 

@@ -1,6 +1,7 @@
 """GitHub as the forge: its pull requests, their checks, logs and reviews. What decides about them is elsewhere.
 
-Everything that makes something looks first whether it is there, so that a call which was killed half-way is repeated.
+Every call may wait for the network and is made by a thread of its own, never by the loop's. Everything that makes
+something looks first whether it is there, so that a call which was killed half-way is repeated.
 """
 
 import threading
@@ -40,11 +41,15 @@ _MERGE_METHODS = (
 )
 
 
-class GithubForge:
-    """The protocol Forge of noface/forge/base.py for a repository on GitHub. Threads may share it."""
+class Forge:
+    """The pull requests of a repository on GitHub. Threads may share it.
+
+    Every method raises ForgeAwayError if GitHub cannot answer now (outage, rate limit: with the time until which that
+    lasts), and ForgeError if it refuses: the message says what is missing, such as a permission of the token.
+    """
 
     def __init__(self, client: Client, people: People) -> None:
-        self._client = client
+        self.client = client
         self._people = people
         self._lock = threading.Lock()
         self._login = ""
@@ -57,11 +62,11 @@ class GithubForge:
         if known:
             return known
         try:
-            login = parse.text(self._client.get("/user").body, "login")
+            login = parse.text(self.client.get("/user").body, "login")
         except RefusedError as error:
             if error.status != _FORBIDDEN:
                 raise
-            login = viewer(self._client)  # the token of a workflow or an app has no user
+            login = viewer(self.client)  # the token of a workflow or an app has no user
         with self._lock:
             self._login = login
         return login
@@ -118,23 +123,22 @@ class GithubForge:
         notes += self._merged_by_github(source, draft)
         return replace(parse.pull_request(source), notes=tuple(notes))
 
-    def update(self, number: int, draft: PullDraft) -> PullRequest:
-        """Give a pull request the draft's title and text."""
-        return parse.pull_request(self._updated(number, draft))
-
     def read(self, number: int) -> PullRequest:
         """Return a pull request as it is now."""
-        source = self._client.get(self._client.repo("pulls", number), keep=True).body
+        source = self.client.get(self.client.repo("pulls", number), keep=True).body
         pull = parse.pull_request(source)
         if pull.state is not PullState.CLOSED:
             return pull
-        issue = self._client.get(self._client.repo("issues", number), keep=True).body  # only there it stands
+        issue = self.client.get(self.client.repo("issues", number), keep=True).body  # only there it stands
         return parse.pull_request(source, parse.text(issue, "closed_by", "login"))
 
     def changed(self, since: float | None) -> dict[int, float]:
-        """Return the pull requests that changed at a time or later, by number; the newest change of all is below 0."""
+        """Return the pull requests that changed at a time or later, by number; the newest change of all is below 0.
+
+        Times are epoch seconds of GitHub's clock; without one only the newest change is told. What checks do is none.
+        """
         wanted: dict[str, object] = {"state": "all", "sort": "updated", "direction": "desc"}
-        client, path = self._client, self._client.repo("issues")  # to the API a pull request is an issue as well
+        client, path = self.client, self.client.repo("issues")  # to the API a pull request is an issue as well
         try:
             if since is None:
                 entries = parse.objects(client.get(path, {**wanted, "per_page": 1}).body)
@@ -158,13 +162,13 @@ class GithubForge:
         """
         jobs: list[Object] = []
         try:
-            runs = self._client.items(self._client.repo("commits", commit, "check-runs"), key="check_runs", keep=True)
+            runs = self.client.items(self.client.repo("commits", commit, "check-runs"), key="check_runs", keep=True)
         except RefusedError as error:
             if error.status not in _NOT_FOR_THIS_TOKEN:
                 raise
             runs, jobs = [], self._jobs(commit, error)
         try:
-            statuses = self._client.items(self._client.repo("commits", commit, "status"), key="statuses", keep=True)
+            statuses = self.client.items(self.client.repo("commits", commit, "status"), key="statuses", keep=True)
         except RefusedError as error:
             if error.status != _FORBIDDEN:
                 raise
@@ -183,7 +187,7 @@ class GithubForge:
         if kind != parse.JOB:
             return self._check_run_text(number)
         try:
-            return failed_steps(self._client.text(self._client.repo("actions", "jobs", number, "logs")))
+            return failed_steps(self.client.text(self.client.repo("actions", "jobs", number, "logs")))
         except RefusedError as error:
             try:
                 summary = self._check_run_text(number)
@@ -198,7 +202,7 @@ class GithubForge:
 
         noface's own comments are left out by their mark: its token may be a person's, who has a say as well.
         """
-        client = self._client
+        client = self.client
         given = client.items(client.repo("pulls", number, "reviews"), keep=True)
         on_lines = client.items(client.repo("pulls", number, "comments"), keep=True)
         plain = client.items(client.repo("issues", number, "comments"), keep=True)
@@ -214,38 +218,36 @@ class GithubForge:
     def comment(self, number: int, marker: str, text: str) -> None:
         """Say something on a pull request or an issue, once: a comment of ours with `marker` is edited instead."""
         body = text if marker in text else f"{text}\n\n{marker}"
-        path, login = self._client.repo("issues", number, "comments"), self.whoami()
-        for known in self._client.items(path, keep=True):
+        path, login = self.client.repo("issues", number, "comments"), self.whoami()
+        for known in self.client.items(path, keep=True):
             if marker in parse.text(known, "body") and _plain_login(parse.author_of(known)) == _plain_login(login):
                 if parse.text(known, "body") != body:
-                    self._client.patch(
-                        self._client.repo("issues", "comments", parse.number(known, "id")), {"body": body}
-                    )
+                    self.client.patch(self.client.repo("issues", "comments", parse.number(known, "id")), {"body": body})
                 return
-        self._client.post(path, {"body": body})
+        self.client.post(path, {"body": body})
 
     def see(self, review: PullReview) -> None:
         """Show its author that what somebody wrote was heard; a review's own text takes no 👀 by REST."""
         for comment in review.comments:
-            show_eyes(self._client, "pulls", comment.id)
+            show_eyes(self.client, "pulls", comment.id)
         if not review.commit:
-            show_eyes(self._client, "issues", review.id)
+            show_eyes(self.client, "issues", review.id)
 
     def ask_again(self, number: int, logins: Collection[str]) -> None:
         """Request reviews of people who have given some; each alone, since GitHub asks nobody if one cannot be."""
         for login in logins:
             with suppress(RefusedError):  # somebody has left
-                self._client.post(self._client.repo("pulls", number, "requested_reviewers"), {"reviewers": [login]})
+                self.client.post(self.client.repo("pulls", number, "requested_reviewers"), {"reviewers": [login]})
 
     def reply(self, number: int, comment: int, marker: str, text: str) -> None:
         """Answer in the thread of a comment on a line, once: if an answer of ours has `marker`, that stands."""
-        path, login = self._client.repo("pulls", number, "comments"), _plain_login(self.whoami())
-        for known in self._client.items(path, keep=True):
+        path, login = self.client.repo("pulls", number, "comments"), _plain_login(self.whoami())
+        for known in self.client.items(path, keep=True):
             ours = _plain_login(parse.author_of(known)) == login
             if ours and parse.number(known, "in_reply_to_id") == comment and marker in parse.text(known, "body"):
                 return
         with suppress(RefusedError):  # the thread is gone
-            self._client.post(f"{path}/{comment}/replies", {"body": f"{text}\n\n{marker}"})
+            self.client.post(f"{path}/{comment}/replies", {"body": f"{text}\n\n{marker}"})
 
     # From here on: the parts of these.
 
@@ -254,14 +256,14 @@ class GithubForge:
         with self._lock:
             home = self._home
         if not home:
-            home = self._client.get(self._client.repo(), keep=True).body
+            home = self.client.get(self.client.repo(), keep=True).body
             with self._lock:
                 self._home = home
         return home
 
     def _rules(self, branch: str) -> tuple[BranchRule, ...]:
         """Return the rules for a branch, with whether the token's owner may bypass them; none if they are not shown."""
-        client = self._client
+        client = self.client
         try:
             rules = rules_of(client.items(client.repo("rules", "branches", branch), keep=True))
         except RefusedError as error:
@@ -273,7 +275,7 @@ class GithubForge:
 
     def _may_bypass(self, ruleset: int) -> bool | None:
         try:
-            return may_bypass(self._client.get(self._client.repo("rulesets", ruleset), keep=True).body)
+            return may_bypass(self.client.get(self.client.repo("rulesets", ruleset), keep=True).body)
         except RefusedError as error:
             if error.status not in _NOT_FOR_THIS_TOKEN:
                 raise
@@ -288,34 +290,34 @@ class GithubForge:
         main = parse.text(home, "default_branch")
         asked = {"title": "noface asks whether it may", "head": main, "base": main, "body": ""}
         try:
-            self._client.post(self._client.repo("pulls"), asked)
+            self.client.post(self.client.repo("pulls"), asked)
         except RefusedError as error:
             if error.status == _FORBIDDEN and _NO_PULLS in error.message:
                 raise ForgeError(
-                    f"Workflows may open no pull requests in {self._client.location.repository}.",
+                    f"Workflows may open no pull requests in {self.client.location.repository}.",
                     "Tick `Allow GitHub Actions to create and approve pull requests`: Settings, Actions, General,"
                     " Workflow permissions; or use another token.",
                 ) from None
 
     def _newest_pull(self, branch: str) -> Object | None:
-        owner = parse.text(self._repository(), "owner", "login") or self._client.location.owner
+        owner = parse.text(self._repository(), "owner", "login") or self.client.location.owner
         wanted = {"head": f"{owner}:{branch}", "state": "all", "sort": "created", "direction": "desc"}
-        listed = self._client.items(self._client.repo("pulls"), wanted)
+        listed = self.client.items(self.client.repo("pulls"), wanted)
         own = [pull for pull in listed if parse.text(pull, "head", "ref") == branch and parse.is_own(pull)]
         return next((pull for pull in own if parse.text(pull, "state") == "open"), own[0] if own else None)
 
     def _created(self, draft: PullDraft) -> tuple[Object, list[str]]:
         body = {**_words(draft), "head": draft.branch, "base": draft.base}
-        path = self._client.repo("pulls")
+        path = self.client.repo("pulls")
         try:
-            return self._client.post(path, {**body, "draft": draft.draft}), []
+            return self.client.post(path, {**body, "draft": draft.draft}), []
         except RefusedError as error:
             if not draft.draft or error.status != _INVALID or "draft" not in error.message.lower():
                 raise
-        return self._client.post(path, body), ["this repository has no drafts: it is open for review"]
+        return self.client.post(path, body), ["this repository has no drafts: it is open for review"]
 
     def _updated(self, number: int, draft: PullDraft) -> Object:
-        changed: Object = self._client.patch(self._client.repo("pulls", number), _words(draft))
+        changed: Object = self.client.patch(self.client.repo("pulls", number), _words(draft))
         return changed
 
     def _labelled(self, source: Object, draft: PullDraft) -> list[str]:
@@ -323,21 +325,19 @@ class GithubForge:
         missing = [label for label in draft.labels if label.lower() not in has]
         if not missing:
             return []
-        path = self._client.repo("issues", parse.number(source, "number"), "labels")
-        return _note_if_refused(
-            lambda: self._client.post(path, {"labels": missing}), f"the labels {', '.join(missing)}"
-        )
+        path = self.client.repo("issues", parse.number(source, "number"), "labels")
+        return _note_if_refused(lambda: self.client.post(path, {"labels": missing}), f"the labels {', '.join(missing)}")
 
     def _reviewed(self, source: Object, draft: PullDraft) -> list[str]:
         """Ask for reviews, each reviewer alone if one of them cannot be asked: GitHub then asks nobody."""
         asked = {parse.text(user, "login").lower() for user in parse.listed(source, "requested_reviewers")}
         teams = {parse.text(team, "slug").lower() for team in parse.listed(source, "requested_teams")}
-        path = self._client.repo("pulls", parse.number(source, "number"))
+        path = self.client.repo("pulls", parse.number(source, "number"))
         wanted = [name.removeprefix("@") for name in draft.reviewers]
         missing = [name for name in wanted if name.rpartition("/")[2].lower() not in (teams if "/" in name else asked)]
         if not missing:
             return []
-        gave = {parse.author_of(review).lower() for review in self._client.items(f"{path}/reviews")}
+        gave = {parse.author_of(review).lower() for review in self.client.items(f"{path}/reviews")}
         missing = [name for name in missing if name.lower() not in gave]
         if not missing or not _note_if_refused(lambda: self._ask(path, missing), ""):
             return []
@@ -349,7 +349,7 @@ class GithubForge:
     def _ask(self, path: str, names: Iterable[str]) -> None:
         people, teams = ([name for name in names if ("/" in name) is is_team] for is_team in (False, True))
         body = {"reviewers": people, "team_reviewers": [team.rpartition("/")[2] for team in teams]}
-        self._client.post(f"{path}/requested_reviewers", {key: some for key, some in body.items() if some})
+        self.client.post(f"{path}/requested_reviewers", {key: some for key, some in body.items() if some})
 
     def _merged_by_github(self, source: Object, draft: PullDraft) -> list[str]:
         """Have GitHub merge it when its checks and reviews allow it, in a way that the repository allows."""
@@ -358,13 +358,13 @@ class GithubForge:
         home = self._repository()
         method = next((method for key, method in _MERGE_METHODS if home.get(key, True) is True), "MERGE")
         return _note_if_refused(
-            lambda: merge_when_ready(self._client, parse.text(source, "node_id"), method),
+            lambda: merge_when_ready(self.client, parse.text(source, "node_id"), method),
             "auto_merge (it wants Allow auto-merge in the repository's settings, and a rule to wait for)",
         )
 
     def _jobs(self, commit: str, refused: RefusedError) -> list[Object]:
         """Return the jobs of a commit's workflows. Raises `refused` if these cannot be had either."""
-        client = self._client
+        client = self.client
         try:
             runs = client.items(client.repo("actions", "runs"), {"head_sha": commit}, key="workflow_runs", keep=True)
             return [
@@ -380,9 +380,9 @@ class GithubForge:
             raise
 
     def _check_run_text(self, number: str) -> str:
-        path = self._client.repo("check-runs", number)
-        run = self._client.get(path).body
-        return parse.annotations_text(run, self._client.items(f"{path}/annotations"))
+        path = self.client.repo("check-runs", number)
+        run = self.client.get(path).body
+        return parse.annotations_text(run, self.client.items(f"{path}/annotations"))
 
 
 def show_eyes(client: Client, kind: str, comment: int) -> None:

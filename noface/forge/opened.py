@@ -5,28 +5,16 @@ The library that talks HTTP is an extra, imported here and nowhere else, and onl
 
 import random
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from noface.errors import UsageError
-from noface.forge.github import GithubForge
+from noface.forge.github import Forge
 from noface.forge.location import Location
 from noface.forge.people import People
 from noface.forge.rest import Client
-from noface.forge.token import Token, find_token
+from noface.forge.token import find_token
 from noface.process.clock import Clock
 from noface.process.command import Canceller
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedForge:
-    """The parts that talk to GitHub in a run; they share one client, and so one budget and one rest after a limit."""
-
-    location: Location
-    token: Token
-    client: Client
-    people: People
-    forge: GithubForge
 
 
 def opened(
@@ -35,22 +23,19 @@ def opened(
     clock: Clock | None = None,
     cancel: Canceller | None = None,
     environment: Mapping[str, str] | None = None,
-    token: Token | None = None,
     state: Path | None = None,
-) -> OpenedForge:
+) -> Forge:
     """Open GitHub for the repository at `location` (`forge.location.located`); nothing is sent yet.
 
-    `authors` are those of [tracker]. A `token` that was found before, to be masked, is not looked for again. In
-    `state`, the folder of noface's state, stands which repository that belongs to. Raises UsageError if the extra is
-    not installed, and if there is no token.
+    All that talks to GitHub in a run shares the client of this, and so one budget and one rest after a limit. `authors`
+    are those of [tracker]. In `state`, the folder of noface's state, stands which repository that belongs to. Raises
+    UsageError if the extra is not installed, and if there is no token.
     """
     check_installed()
     clock = clock if clock is not None else Clock()
-    token = token if token is not None else find_token(location, environment)
     dice = random.SystemRandom().random
-    client = Client(location, token, clock, cancel=cancel, dice=dice, state=state)
-    people = People(client, authors, clock)
-    return OpenedForge(location, token, client, people, GithubForge(client, people))
+    client = Client(location, find_token(location, environment), clock, cancel=cancel, dice=dice, state=state)
+    return Forge(client, People(client, authors, clock))
 
 
 def check_installed() -> None:

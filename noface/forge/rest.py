@@ -121,7 +121,7 @@ class Client:
         state: Path | None = None,
     ) -> None:
         self.location = location
-        self._token = token
+        self.token = token
         self._clock = clock
         self._cache = AnswerCache()
         self._cancel = cancel
@@ -211,9 +211,7 @@ class Client:
     ) -> HttpReply:
         """Send until there is an answer to give. Raises as the module says."""
         resource = _GRAPHQL if url.endswith(f"/{_GRAPHQL}") else "core"
-        asked = Request(
-            f"{verb} {urlsplit(url).path}", self.location.repository, self.location.host, self._token.source
-        )
+        asked = Request(f"{verb} {urlsplit(url).path}", self.location.repository, self.location.host, self.token.source)
         self._check_allowed(verb, url)
         for tries in range(1, _TRIES + 1):
             self._check_may_send(verb, resource)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from noface.diagnosis.evidence import GateEvidence, GateVerdict, TestReport
 from noface.diagnosis.gate import classify
-from noface.diagnosis.scan import NoMatch, PatternMatch, ProjectRule, ProjectRules
+from noface.diagnosis.rules import LineRule
+from noface.diagnosis.scan import NoMatch, PatternMatch, ProjectRules
 from noface.gates.report import read_report
 from noface.model.failure import Failure, is_of_project
 from noface.model.gate import GateResult, GateSpec
@@ -205,8 +206,8 @@ def comparable(name: str) -> str:
 
 def project_rules(entries: "Sequence[GateRule]") -> ProjectRules | None:
     """Return `[[gate_rules]]` with the search for their patterns, None if there are none."""
-    rules = tuple(ProjectRule(e.name, FailureKind(e.kind), e.pattern, e.even_in_tests) for e in entries)
-    return ProjectRules(rules, search) if rules else None
+    rules = (each.record(LineRule, kind=FailureKind(each.kind), needs=()) for each in entries)
+    return ProjectRules(tuple(rules), search) if entries else None
 
 
 def search(pattern: str, text: str) -> PatternMatch | NoMatch:

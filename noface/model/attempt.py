@@ -280,47 +280,34 @@ def failure_of(attempt: PastAttempt) -> Failure:
     return Failure(kind, "no failure was recorded", rule="missing", charged=attempt.charged)
 
 
-_UNFINISHED = "the worker did not finish"
+UNFINISHED = "the worker did not finish"
+CHANGED_TESTS = "tests of main are changed"
+MET = "a key was met"
+"""What notes of an attempt begin with: its worker did not finish, main's tests do not accept it, it left secrets."""
+_MET_MAX = 5
 
 
 def unfinished_note(why: str) -> str:
     """Return the note of an attempt that passed though its worker was ended, broke off or calls it incomplete."""
-    return f"{_UNFINISHED} ({why}); its work counts, since the issue's `accept` passes"
-
-
-_CHANGED_TESTS = "tests of main are changed"
+    return f"{UNFINISHED} ({why}); its work counts, since the issue's `accept` passes"
 
 
 def changed_tests_note(why: str) -> str:
     """Return the note of an attempt that passed with other tests than main's; `why` says who lets them."""
-    return f"{_CHANGED_TESTS}: {why}"
-
-
-def changed_tests(notes: tuple[str, ...]) -> str:
-    """Return what the notes of an attempt say of changed tests, "" if main's tests accept it."""
-    return next((note for note in notes if note.startswith(_CHANGED_TESTS)), "")
-
-
-_MET = "a key was met"
-_MET_MAX = 5
+    return f"{CHANGED_TESTS}: {why}"
 
 
 def met_note(named: Iterable[str]) -> str:
     """Return the note of an attempt that left secrets; its commits are without them."""
     places = some(tuple(dict.fromkeys(named)), _MET_MAX)
-    return f"{_MET}: {places}; what is kept of the work is without it"
+    return f"{MET}: {places}; what is kept of the work is without it"
 
 
-def met(notes: tuple[str, ...]) -> str:
-    """Return what the notes of an attempt say of secrets that it left, "" if it left none."""
-    return next((note for note in notes if note.startswith(_MET)), "")
+def noted(notes: tuple[str, ...], begins: str) -> str:
+    """Return the note of an attempt that begins so, "" if it has none."""
+    return next((note for note in notes if note.startswith(begins)), "")
 
 
 def landing_note(notes: tuple[str, ...]) -> str:
     """Return what whoever reads of a landing should know of its attempt, "" for nothing."""
-    return "; ".join(note for note in (changed_tests(notes), unfinished(notes)) if note)
-
-
-def unfinished(notes: tuple[str, ...]) -> str:
-    """Return what the notes of an attempt say of a worker that did not finish, "" if it did."""
-    return next((note for note in notes if note.startswith(_UNFINISHED)), "")
+    return "; ".join(filter(None, (noted(notes, CHANGED_TESTS), noted(notes, UNFINISHED))))

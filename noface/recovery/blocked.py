@@ -19,7 +19,7 @@ from noface.integrity.judges import Part, part_of
 from noface.integrity.not_taken import named_in
 from noface.integrity.tampering import BY_BODY, BY_MAIN
 from noface.model.actions import ApprovalKind, Block, RequestApproval, approval_kind, followed_by
-from noface.model.attempt import PastAttempt, met
+from noface.model.attempt import MET, PastAttempt, noted
 from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
@@ -75,7 +75,7 @@ def _of_keys(history: History) -> str:
 
     Nothing that is kept or sent has them; who ran the agent may have seen them.
     """
-    met_notes = [(attempt.number, note) for attempt in history.attempts if (note := met(attempt.notes))]
+    met_notes = [(attempt.number, note) for attempt in history.attempts if (note := noted(attempt.notes, MET))]
     if not met_notes:
         return ""
     number, note = met_notes[-1]

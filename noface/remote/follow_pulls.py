@@ -18,7 +18,7 @@ from noface.engine.outages import Outage
 from noface.engine.prompt_context import attempt_directory
 from noface.engine.stations import Patience, Station, Steps, Tick, call
 from noface.errors import ForgeAwayError, ForgeError, NofaceError
-from noface.forge.base import Forge
+from noface.forge.github import Forge
 from noface.git.refs import hold_ref
 from noface.model.codec import decode, encode
 from noface.model.issue import Issue

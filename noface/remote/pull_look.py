@@ -10,7 +10,7 @@ from pathlib import Path
 from noface.diagnosis.check import cause_of, check_failure, review_failure, together
 from noface.diagnosis.scan import ProjectRules
 from noface.errors import ForgeAwayError, ForgeError, GitError
-from noface.forge.base import Forge
+from noface.forge.github import Forge
 from noface.gates.run import log_names
 from noface.git.plumbing import Plumbing
 from noface.model.failure import Failure

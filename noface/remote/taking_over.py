@@ -13,7 +13,7 @@ from noface.engine.context import RunContext
 from noface.engine.ground import mark_landed_elsewhere
 from noface.engine.prompt_context import attempt_directory
 from noface.errors import RemoteError
-from noface.forge.base import Forge
+from noface.forge.github import Forge
 from noface.git.claims import ClaimRefs
 from noface.git.refs import RefUpdate, branch_name, hold_ref, slug
 from noface.git.remote import Remote

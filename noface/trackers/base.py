@@ -12,7 +12,7 @@ from noface.model.issue import Backlog, Issue
 from noface.model.publication import Heard, Notice
 
 if TYPE_CHECKING:
-    from noface.forge.opened import OpenedForge
+    from noface.forge.github import Forge
 
 ISSUE_BYTES_MAX = 1_048_576 + 65_536
 """The largest body, and room for a title and settings around it: more of a new issue is not even read."""
@@ -87,7 +87,7 @@ class RemoteTracker(IssueTracker, Protocol):
     refuses.
     """
 
-    def use(self, opened: "OpenedForge") -> None:
+    def use(self, forge: "Forge") -> None:
         """Talk to GitHub by what a run has opened, so that all of it keeps one budget; others need not listen."""
 
     def refresh(self) -> bool:

@@ -12,7 +12,6 @@ function here is total and takes time linear in its length.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 SECTIONS = {
     "depends on": "depends_on",
@@ -53,31 +52,20 @@ _PATH_MARKS = frozenset("/.*")
 """One of these makes a word a path that stands in no code."""
 
 
-class Reference(NamedTuple):
-    """An issue that a text names: `place` is "" for one of the same repository, else its owner/name."""
-
-    number: int
-    place: str = ""
-
-
 @dataclass(slots=True)
 class IssueBody:
-    """What a body says. `text` is all of it but the front matter; `front_line` the line where that begins, from 1."""
+    """What a body says. `text` is all of it but the front matter; `front_line` the line where that begins, from 1.
+
+    `depends_on` are numbers of issues, each with the owner/name of its repository, "" for the same one.
+    """
 
     text: str = ""
     front: str | None = None
     front_line: int = 0
     problem: str = ""
-    depends_on: dict[Reference, None] = field(default_factory=dict)
+    depends_on: dict[tuple[int, str], None] = field(default_factory=dict)
     paths: dict[str, None] = field(default_factory=dict)
     accept: dict[str, None] = field(default_factory=dict)
-
-
-class _Line(NamedTuple):
-    """A line that counts. `fence` is the info string if it stands in a fenced block, None elsewhere."""
-
-    text: str
-    fence: str | None = None
 
 
 def read_body(body: str, home: str) -> IssueBody:
@@ -96,20 +84,20 @@ def read_body(body: str, home: str) -> IssueBody:
 def _read_lines(lines: list[str], home: str, result: IssueBody, *, says: bool) -> None:
     """Read sections and, if the body `says` something in its prose, that."""
     section, list_only = "", False
-    for line in _spoken(lines):
-        if line.fence is None and "#" in line.text and (heading := _HEADING.match(line.text)):
+    for text, fence in _spoken(lines):
+        if fence is None and "#" in text and (heading := _HEADING.match(text)):
             section, list_only = SECTIONS.get(_plain(heading[1]), ""), False
             continue
         if section:
-            item = _ITEM.match(line.text) if line.fence is None else None
-            if list_only and item is None and line.text.strip():
+            item = _ITEM.match(text) if fence is None else None
+            if list_only and item is None and text.strip():
                 section, list_only = "", False
             else:
-                _read_item(section, item[1] if item else line.text, line.fence, home, result)
-        if says and line.fence is None and _may_say(line.text):
-            if not section and _LEADS.fullmatch(line.text):
+                _read_item(section, item[1] if item else text, fence, home, result)
+        if says and fence is None and _may_say(text):
+            if not section and _LEADS.fullmatch(text):
                 section, list_only = "depends_on", True  # "Blocked by:" above a list
-            _read_prose(line.text, home, result)
+            _read_prose(text, home, result)
 
 
 def _may_say(text: str) -> bool:
@@ -159,8 +147,11 @@ def _cut(lines: list[str], start: int, end: int, result: IssueBody) -> list[str]
     return [*lines[:start], *lines[end + 1 :]]
 
 
-def _spoken(lines: list[str]) -> Iterator[_Line]:
-    """Yield the lines that say something, without quotations, comments, indented code and what is struck through."""
+def _spoken(lines: list[str]) -> Iterator[tuple[str, str | None]]:
+    """Yield the lines that say something, without quotations, comments, indented code and what is struck through.
+
+    Beside each stands the info string if it is in a fenced block, None elsewhere.
+    """
     whole = "\n".join(lines)
     fences, comments, struck = "```" in whole or "~~~" in whole, "<!--" in whole, "~~" in whole
     fence, info, commented, listed, blank = "", "", False, False, True
@@ -171,7 +162,7 @@ def _spoken(lines: list[str]) -> Iterator[_Line]:
         elif opened and fence and opened[1].startswith(fence) and not opened[2].strip():
             fence = ""
         elif fence:
-            yield _Line(line, info)
+            yield line, info
         else:
             text = line
             if comments:
@@ -182,7 +173,7 @@ def _spoken(lines: list[str]) -> Iterator[_Line]:
             code = indented and blank and not listed
             blank = not bare or code
             if not code and not bare.startswith(">"):
-                yield _Line(_STRUCK.sub(" ", text) if struck else text)
+                yield _STRUCK.sub(" ", text) if struck else text, None
 
 
 def visible_text(text: str) -> str:
@@ -247,7 +238,7 @@ def _references(text: str, at: int, home: str, result: IssueBody) -> None:
         number = match["number"] or match["plain"] or match["gh"]
         place = match["other"] or (f"https://{match['host']}/{match['place']}" if match["place"] else "")
         same = place.lower() in {"", home.lower(), home.lower().replace("http://", "https://"), _name(home)}
-        result.depends_on[Reference(int(number), "" if same else place.removeprefix("https://github.com/"))] = None
+        result.depends_on[int(number), "" if same else place.removeprefix("https://github.com/")] = None
         between = _BETWEEN.match(text, match.end())
         if between is None:
             return

@@ -50,7 +50,7 @@ def test_github_is_opened_where_the_configuration_asks_for_it(repository, gh, tm
     config = parse(GATE + PULLS, "noface.toml")
     assert talks_to_github(config)
     found = connect(config, repository, environment=gh)
-    assert found.github.location.repository == "acme/shop"
+    assert found.github.client.location.repository == "acme/shop"
     assert (tmp_path / "asked").read_text() == "auth token --hostname github.com\n"
 
 

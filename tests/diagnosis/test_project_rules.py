@@ -7,7 +7,8 @@ from support.cases import first_ones
 
 from noface.diagnosis.evidence import GateEvidence
 from noface.diagnosis.gate import classify
-from noface.diagnosis.scan import ProjectRule, ProjectRules, rule_id
+from noface.diagnosis.rules import LineRule
+from noface.diagnosis.scan import ProjectRules, rule_id
 from noface.gates.run import names_suffice, search
 from noface.model.taxonomy import FailureKind, gate_kinds
 
@@ -36,7 +37,7 @@ def judged(stdout, *rules, code=1, **evidence):
 
 
 def rule(pattern="^depot: closed", kind=FailureKind.ENVIRONMENT, **more):
-    return ProjectRule("depot", kind, pattern, **more)
+    return LineRule("depot", kind, (), pattern, "depot: closed", **more)
 
 
 def test_a_rule_names_what_nothing_else_does():
@@ -55,7 +56,7 @@ def test_a_rule_may_name_any_kind(kind):
 def test_of_equal_findings_the_kind_with_the_lower_number_wins_and_one_without_comes_last():
     kinds = (FailureKind.UNKNOWN, FailureKind.NETWORK, *gate_kinds())
     lines = "".join(f"{kind} happened\n" for kind in kinds)
-    rules = [ProjectRule(f"rule-{kind}".lower(), kind, f"^{kind} happened") for kind in kinds]
+    rules = [LineRule(f"rule-{kind}".lower(), kind, (), f"^{kind} happened", f"{kind} happened") for kind in kinds]
     assert judged(lines, *rules).kind is FailureKind.TIMEOUT
     assert judged(lines, *rules[:2]).kind is FailureKind.NETWORK
     others = [each for each in rules if each.kind is not FailureKind.TIMEOUT]

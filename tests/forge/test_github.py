@@ -4,7 +4,7 @@ import pytest
 from support.scripted_http import StandingClock
 
 from noface.errors import ForgeAwayError
-from noface.forge.base import Forge
+from noface.forge.github import Forge
 from noface.forge.location import located
 from noface.forge.opened import opened
 from noface.forge.rest import RefusedError
@@ -31,7 +31,7 @@ def open_forge(github, repo):
         place = located("", "acme/shop", github.api)
         given = {"PATH": "", "GH_TOKEN": token or github.token("noface-bot").text}
         made.append(opened(place, clock=clock or StandingClock(github.now()), environment=given, **more))
-        return made[-1].forge
+        return made[-1]
 
     yield make
     for each in made:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from noface.errors import ForgeAwayError, ForgeError
-from noface.forge.github import GithubForge
+from noface.forge.github import Forge
 from noface.forge.people import People
 from noface.forge.rest import RefusedError
 from noface.model.pull_request import Check, CheckState, PullDraft
@@ -37,7 +37,7 @@ def people(client, clock):
 @pytest.fixture
 def forge(client, people, script):
     script.on(REPO, 200, HOME)
-    return GithubForge(client, people)
+    return Forge(client, people)
 
 
 def sent(script, verb):

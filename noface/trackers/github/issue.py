@@ -131,11 +131,11 @@ def _build(remote: RemoteIssue, title: str, gates: tuple[str, ...]) -> ParsedFil
 
     body = read_body(remote.body, remote.home)
     matter, problems = read_settings(body)
-    here = [reference.number for reference in body.depends_on if not reference.place]
+    here = [number for number, place in body.depends_on if not place]
     named = [*matter.depends_on, *map(str, (*here, *remote.children, *remote.blockers))]
     bare = (name.removeprefix("#") for name in named)
     depends_on = tuple(dict.fromkeys(number_of(name) or name for name in bare))
-    outside = [f"{reference.place}#{reference.number}" for reference in body.depends_on if reference.place]
+    outside = [f"{place}#{number}" for number, place in body.depends_on if place]
     elsewhere = dict.fromkeys([*outside, *remote.elsewhere])
     if elsewhere:
         problems.append(f"depends on {some(tuple(elsewhere), 5)} of another repository, which noface cannot follow")

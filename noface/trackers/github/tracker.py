@@ -26,7 +26,7 @@ from noface.trackers.github.issue import read_remote, remote_issue
 from noface.trackers.issue_file import checked_draft
 
 if TYPE_CHECKING:
-    from noface.forge.opened import OpenedForge
+    from noface.forge.github import Forge
     from noface.trackers.github.refresh import Refresh
 
 _WRITTEN = ("priority", "depends_on", "paths", "accept", "model")
@@ -35,7 +35,7 @@ _WRITTEN = ("priority", "depends_on", "paths", "accept", "model")
 def open_github(settings: TrackerSettings, _root: Path, state: Path) -> "GithubTracker":
     """Return the tracker over the copy in the state folder; GitHub is opened by what the settings say, once asked."""
 
-    def connect() -> "OpenedForge":
+    def connect() -> "Forge":
         from noface.forge.location import located
         from noface.forge.opened import opened
 
@@ -56,22 +56,22 @@ class GithubTracker:
         self,
         settings: TrackerSettings,
         folder: Path,
-        connect: Callable[[], "OpenedForge"],
+        connect: Callable[[], "Forge"],
         clock: Clock | None = None,
     ) -> None:
         self._settings = settings
         self._folder = folder
         self._connect = connect
         self._clock = clock if clock is not None else Clock()
-        self._opened: OpenedForge | None = None
+        self._forge: Forge | None = None
         self._readings = Readings(settings.gates)
         self._work: tuple[Copy, Sync] | None = None
         self._seen: tuple[str, Copy] | None = None
         self._written = ""
 
-    def use(self, opened: "OpenedForge") -> None:
+    def use(self, forge: "Forge") -> None:
         """Talk to GitHub by what a run has opened: all of it then keeps one budget."""
-        self._opened = opened
+        self._forge = forge
 
     @property
     def protected(self) -> tuple[str, ...]:
@@ -95,8 +95,7 @@ class GithubTracker:
 
     def refresh(self) -> bool:
         """Bring the copy up to date; see RemoteTracker.refresh."""
-        opened = self._open()
-        location = opened.location
+        location = self._open().client.location
         of = self._of(location.api, location.repository)
         copy, sync = self._loaded()
         if copy.of != of:
@@ -186,10 +185,10 @@ class GithubTracker:
                 return int(entry["number"])
         raise UsageError(f"there is no milestone {self._settings.milestone!r}", "Make it on GitHub; nothing was added.")
 
-    def _open(self) -> "OpenedForge":
-        if self._opened is None:
-            self._opened = self._connect()
-        return self._opened
+    def _open(self) -> "Forge":
+        if self._forge is None:
+            self._forge = self._connect()
+        return self._forge
 
     def _of(self, api: str, repository: str) -> tuple[str, ...]:
         return (api, repository.lower(), self._settings.label.lower(), self._settings.milestone.lower())
@@ -197,8 +196,8 @@ class GithubTracker:
     def _refresh(self) -> "Refresh":
         from noface.trackers.github.refresh import Refresh
 
-        opened, now = self._open(), self._clock.now()
-        return Refresh(opened.client, self._settings, *self._loaded(), self._readings, now, opened.forge.whoami)
+        forge, now = self._open(), self._clock.now()
+        return Refresh(forge.client, self._settings, *self._loaded(), self._readings, now, forge.whoami)
 
     def _loaded(self) -> tuple[Copy, Sync]:
         """Return what the working thread knows: read once, and written whenever it changes."""
