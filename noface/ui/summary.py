@@ -168,15 +168,10 @@ _LEFT = {
 def _landed(reader: Reader, row: IssueRow, worker: str) -> IssueResult:
     """Return an issue that this run landed; `worker` is how its last worker ended if that was badly, else ""."""
     attempts = reader.attempts(row.id)
-<<<<<<< HEAD
     tried = count(len(attempts), "attempt") if len(attempts) > 1 else ""
     how = "; ".join(part for part in (tried, f"its worker {happened(worker)}" if worker else "") if part)
-    changed = next((text for each in reversed(attempts) if (text := changed_tests(each.notes))), "")
-    return IssueResult(row.id, short_title(row.title), how, printable(changed))
-=======
     changed = next((text for each in reversed(attempts) if (text := noted(each.notes, CHANGED_TESTS))), "")
-    return LandedWork(row.id, short_title(row.title), len(attempts), worker, printable(changed))
->>>>>>> 88a6a90b (GitHub is the forge, and what opens it is one object)
+    return IssueResult(row.id, short_title(row.title), how, printable(changed))
 
 
 def _waits_for(row: IssueRow, waits: Mapping[str, Breaker], reason: str, now: float) -> str:
