@@ -7,9 +7,11 @@ import subprocess
 import sys
 
 import pytest
-from support.project import Project
+from support.project import Project, Restored
 
-LOOKS = (["status"], ["status", "--json"], ["issues"], ["blocked"], ["show", "1"], ["logs", "1"], ["why", "1"])
+LOOKS = (["status"], ["status", "--json"], ["logs", "1"])
+"""The ways in which something is printed: a page, a document, the bytes of a log."""
+THOROUGH = pytest.mark.thorough
 
 
 def noface(project, line, **env):
@@ -21,9 +23,7 @@ def noface(project, line, **env):
     return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
 
 
-@pytest.fixture
-def worked(project):
-    """A project with one landed issue, whose title is not ASCII."""
+def story(project):
     project.play(
         ("1", 0, [{"say": "working – gründlich"}, {"write": "b.txt", "text": "x"}]),
         ("2", 0, [{"write": "c.txt", "text": "x"}]),
@@ -31,6 +31,17 @@ def worked(project):
     project.issue(1, "Straße – grün")
     project.commit()
     project.run()
+
+
+@pytest.fixture(scope="module")
+def after_a_run(tmp_path_factory):
+    return Restored(tmp_path_factory.mktemp("streams"))
+
+
+@pytest.fixture
+def worked(project, after_a_run):
+    """A project with one landed issue, whose title is not ASCII."""
+    after_a_run.give(project, story)
     return project
 
 
@@ -41,7 +52,6 @@ def test_a_closed_standard_output_is_no_error_of_any_command(worked):
 
 
 def test_all_three_streams_closed_end_with_the_command_s_own_exit_code(worked):
-    assert noface(worked, "$NOFACE status <&- >&- 2>&-")[0] == 0
     assert noface(worked, "$NOFACE show nothing <&- >&- 2>&-")[0] == 2
 
 
@@ -55,7 +65,7 @@ def test_no_file_of_noface_takes_the_number_of_a_closed_stream(worked):
 
 
 def test_a_look_whose_reader_is_gone_ends_quietly_with_its_own_exit_code(worked):
-    for words in (*LOOKS, ["show", "nothing"]):
+    for words in (["status"], ["logs", "1"], ["show", "nothing"]):
         line = f"{{ sleep 0.05; exec $NOFACE {' '.join(words)}; }} | true; echo ${{PIPESTATUS[0]}}"
         _, output, errors = noface(worked, line)
         assert (words, output, errors) == (words, "0\n", "") or (words[-1], output) == ("nothing", "2\n")
@@ -86,9 +96,11 @@ def test_following_a_log_ends_when_nobody_reads_it(project):
 @pytest.mark.parametrize(
     ("env", "commands"),
     [
-        ({"PYTHONIOENCODING": "ascii:strict"}, (*LOOKS, ["run"], ["run", "--dry-run"], ["show", "nothing"])),
-        ({"PYTHONIOENCODING": "ascii"}, (["show", "1"], ["run"], ["show", "nothing"])),
-        ({"LC_ALL": "C"}, (["show", "1"], ["run"], ["show", "nothing"])),
+        ({"PYTHONIOENCODING": "ascii:strict"}, (["show", "1"], ["logs", "1"], ["run"], ["show", "nothing"])),
+        *(
+            pytest.param(env, (["show", "1"], ["run"], ["run", "--dry-run"], ["show", "nothing"]), marks=THOROUGH)
+            for env in ({"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C"})
+        ),
     ],
 )
 def test_a_narrow_encoding_loses_characters_and_nothing_else(worked, env, commands):
@@ -106,27 +118,16 @@ def test_a_repository_at_a_path_that_is_not_utf_8_is_worked_like_any_other(proje
     moved = Project(project.folder.__class__(there), project.folder)
     moved.issue(1)
     moved.commit()
-    done = subprocess.run(
-        [sys.executable, "-m", "noface", "run"], cwd=os.fsencode(there), env=moved.environment(), capture_output=True,
-        timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    for words in (*LOOKS, ["clean"]):
-        shown = subprocess.run(
-            [sys.executable, "-m", "noface", *words], cwd=os.fsencode(there), env=moved.environment(),
-            capture_output=True, timeout=120, check=False,
-        )  # fmt: skip
-        assert (words, shown.returncode, shown.stderr) == (words, 0, b"")
+    moved.run()
+    for words in (*LOOKS, ["issues"], ["blocked"], ["show", "1"], ["why", "1"], ["clean"]):
+        shown = moved.noface(*words)
+        assert (words, shown.returncode, shown.stderr) == (words, 0, "")
 
 
 def test_a_value_of_the_environment_that_is_not_utf_8_is_no_crash(worked):
-    odd = {b"ODD": b"\xff\xfe", b"ODD_TOKEN": b"\xff\xfesecret-value-1234", b"TERM": b"\xff"}
-    env = {os.fsencode(name): os.fsencode(value) for name, value in worked.environment().items()} | odd
+    odd = {"ODD": b"\xff\xfe", "ODD_TOKEN": b"\xff\xfesecret-value-1234", "TERM": b"\xff"}
     worked.issue(2, "Another")
     worked.commit()
-    done = subprocess.run(
-        [sys.executable, "-m", "noface", "run", "--json"], cwd=worked.path, env=env, capture_output=True, timeout=120,
-        check=False,
-    )  # fmt: skip
+    done = worked.noface("run", "--json", **{name: os.fsdecode(value) for name, value in odd.items()})
     assert done.returncode == 0, done.stderr
     assert all(json.loads(line)["schema"] == 1 for line in done.stdout.splitlines())
