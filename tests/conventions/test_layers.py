@@ -1,6 +1,7 @@
 """Imports go down, never up and never sideways within a row. The README quotes these rows."""
 
 import ast
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -34,9 +35,16 @@ APART = {
 }  # the demo's worker is an ordinary command: it knows nothing of noface
 
 
+@cache
+def import_nodes(path: Path) -> tuple[ast.Import | ast.ImportFrom, ...]:
+    return tuple(
+        node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Import | ast.ImportFrom)
+    )
+
+
 def imports(path: Path) -> set[str]:
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in import_nodes(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -46,7 +54,7 @@ def imports(path: Path) -> set[str]:
 
 def names(path: Path) -> set[str]:
     """What a module imports, and what it might: `from noface.ui import page` imports a module."""
-    froms = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom) and node.module)
+    froms = (node for node in import_nodes(path) if isinstance(node, ast.ImportFrom) and node.module)
     return imports(path) | {f"{node.module}.{alias.name}" for node in froms for alias in node.names}
 
 

@@ -7,6 +7,7 @@ field that a record inherits is its base's, and counts for no other.
 import ast
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
@@ -18,6 +19,7 @@ SHARED_OF_SMALLER = 0.7
 BASES = {"NamedTuple", "TypedDict", "BaseModel"}
 
 
+@cache
 def records() -> dict[str, frozenset[str]]:
     """Return the records of noface, as room/module:Class, with the names of the fields that they define themselves."""
     found = {}

@@ -108,6 +108,7 @@ def test_times_and_dice_are_those_of_the_night(tmp_path):
     assert 3600 <= worlds[0].elapsed() < 3660
 
 
+@pytest.mark.thorough
 def test_a_sample_is_right_and_leaves_nothing_behind(tmp_path):
     done = nights(tmp_path, *SAMPLE, "--no-baselines", "--json")
     assert done.returncode == 0, done.stdout + done.stderr
