@@ -168,10 +168,10 @@ def added_secrets(env: AttemptEnvironment, main: str, change: Change) -> tuple[A
 def masked_patch(env: AttemptEnvironment, main: str, patch: bytes, own: Collection[str]) -> bytes:
     """Return a patch against `main` without secrets, with marks for those that it adds; `own` are values on main."""
     text = env.masker.patch(patch, MARK, own).decode("utf-8", "surrogateescape")
-    keys = scan(text, (), env.diff_limits.test_keys)
-    if known := occurring(env.plumbing, main, keys.telltales):
-        keys = scan(text, known, env.diff_limits.test_keys)
-    return keys.patch.encode("utf-8", "surrogateescape")
+    masked, telltales = scan(text, (), env.diff_limits.test_keys)
+    if known := occurring(env.plumbing, main, telltales):
+        masked, _ = scan(text, known, env.diff_limits.test_keys)
+    return masked.encode("utf-8", "surrogateescape")
 
 
 def change_to(env: AttemptEnvironment, main: str, tree: str) -> Change:

@@ -42,19 +42,6 @@ class AddedSecret:
     line: str
 
 
-@dataclass(frozen=True, slots=True)
-class PatchScan:
-    """A patch without the keys that it adds, and a line of each, by which it could be found elsewhere."""
-
-    patch: str
-    telltales: frozenset[str] = frozenset()
-
-    @property
-    def secrets(self) -> tuple[AddedSecret, ...]:
-        """What is marked in the patch: the same however often it is scanned."""
-        return marked(self.patch)
-
-
 class _Side:
     """A file before or after a patch: its lines, and the rows of the patch in which they stand."""
 
@@ -81,8 +68,8 @@ class _Side:
         return rows[self.rows[line]][:1] != " "
 
 
-def scan(patch: str, own: Collection[str] = (), allowed: tuple[str, ...] = ()) -> PatchScan:
-    """Find the keys that a patch adds, and mask them.
+def scan(patch: str, own: Collection[str] = (), allowed: tuple[str, ...] = ()) -> tuple[str, frozenset[str]]:
+    """Return a patch without the keys that it adds, and a line of each, by which it could be found elsewhere.
 
     Keys told by what is in `own` are on main already; `allowed` are globs of files in which none is looked for.
     """
@@ -95,7 +82,7 @@ def scan(patch: str, own: Collection[str] = (), allowed: tuple[str, ...] = ()) -
                 _mask(rows, side, key)
                 telltales.add(key.telltale)
     telltales |= _mask_names(rows, gone, allowed)
-    return PatchScan("\n".join(rows) if telltales else patch, frozenset(telltales))
+    return "\n".join(rows) if telltales else patch, frozenset(telltales)
 
 
 def _mask_names(rows: list[str], gone: Collection[str], allowed: tuple[str, ...]) -> set[str]:

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 
 from noface.secrets.forms import WordFilter, Wrapped, encoded
-from noface.secrets.rules import VALUE_CHARS_MIN, Secret
+from noface.secrets.rules import VALUE_CHARS_MIN
 from noface.secrets.shapes import without_keys
 
 _LINE_CHARS_MIN = 24
@@ -27,17 +27,20 @@ _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 _AS_IT_IS = re.compile(r"[A-Za-z0-9._~-]+")
 _NAME = re.compile(r"[A-Za-z0-9_]+")
 _MARK_CHARS = len("******")
+NO_SECRETS: Mapping[str, str] = {}
 
 
 class Masker:
-    """Knows the secrets of a run and takes them out. Without any, only keys of known shapes are taken out."""
+    """Knows the secrets of a run, values with the names of their variables, and takes them out.
 
-    def __init__(self, secrets: Iterable[Secret] = ()) -> None:
-        kept = tuple(secrets)
-        self.names = frozenset(secret.name for secret in kept)
-        self._telling = frozenset(secret.name for secret in kept if _is_telling(secret.value))
-        written = _forms(kept)
-        hidden = {form: secret.name for secret in kept if _is_telling(secret.value) for form in encoded(secret.value)}
+    Without any, only keys of known shapes are taken out.
+    """
+
+    def __init__(self, secrets: Mapping[str, str] = NO_SECRETS) -> None:
+        telling = {value: name for value, name in secrets.items() if _is_telling(value)}
+        self.names, self._telling = frozenset(secrets.values()), frozenset(telling.values())
+        written = _forms(secrets)
+        hidden = {form: name for value, name in telling.items() for form in encoded(value)}
         forms = dict(sorted((hidden | written).items(), key=lambda item: (-len(item[0]), item[0])))
         in_bytes = {form.encode("utf-8", "surrogateescape"): name for form, name in forms.items()}
         self._byte_names = in_bytes
@@ -219,16 +222,16 @@ def _text(form: bytes) -> str:
     return form.decode("utf-8", "surrogateescape")
 
 
-def _forms(secrets: tuple[Secret, ...]) -> dict[str, str]:
+def _forms(secrets: Mapping[str, str]) -> dict[str, str]:
     """Return the ways in which the values may be written, and the names they stand for; the longest come first."""
     forms: dict[str, str] = {}
-    for secret in secrets:
-        lines = [line.strip() for line in secret.value.splitlines()]
+    for secret, name in secrets.items():
+        lines = [line.strip() for line in secret.splitlines()]
         long = [line for line in lines if len(line) >= _LINE_CHARS_MIN and " " not in line] if len(lines) > 1 else []
-        for value in (secret.value, *long):
+        for value in (secret, *long):
             for form in _written(value):
                 if len(form) >= VALUE_CHARS_MIN:
-                    forms.setdefault(form, secret.name)
+                    forms.setdefault(form, name)
     return dict(sorted(forms.items(), key=lambda item: (-len(item[0]), item[0])))
 
 

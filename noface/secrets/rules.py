@@ -6,7 +6,6 @@ are everybody's (`postgres`, `password`) are no secrets either. The table is sec
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from noface.data import table
@@ -17,14 +16,6 @@ VALUE_CHARS_MIN = 8
 _NUMBER = re.compile(r"[\d.,_]+[kKmMgG]?")
 _WORDS = re.compile(r"[A-Za-z]{1,30}(?:[ _-][A-Za-z]{1,30}){0,3}")
 _LOGIN = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@]{0,200}:(?P<password>[^\s/@]{1,500})@")
-
-
-@dataclass(frozen=True, slots=True)
-class Secret:
-    """A value that must not stay in what noface writes, and the variable it comes from."""
-
-    name: str
-    value: str
 
 
 @cache
@@ -46,34 +37,34 @@ def is_secret_name(name: str) -> bool:
 
 def secrets_of(
     environment: Mapping[str, str], given: Iterable[tuple[str, str]], is_path: Callable[[str], bool]
-) -> tuple[Secret, ...]:
-    """Return the secrets among noface's `environment` and the variables `given` to models, each value once.
+) -> dict[str, str]:
+    """Return the secrets among noface's `environment` and the variables `given` to models: values with their variables.
 
     Of the environment only what is named like a secret is one. What a person writes into `[models.X] env` is one
     unless name or value say that it is a setting. Passwords in URLs count wherever they stand. `is_path` tells values
     that are paths of existing files.
     """
-    secrets: dict[str, Secret] = {}
+    secrets: dict[str, str] = {}
     for name, value in environment.items():
         named = is_secret_name(name) and not _is_plain_number(name, value)
         _add(secrets, name, value, is_path, whole=named)
     for name, value in given:
         setting = _named("setting").search(name) or _NUMBER.fullmatch(value) or _WORDS.fullmatch(value)
         _add(secrets, name, value, is_path, whole=is_secret_name(name) or not setting)
-    return tuple(secrets.values())
+    return secrets
 
 
-def _add(secrets: dict[str, Secret], name: str, value: str, is_path: Callable[[str], bool], *, whole: bool) -> None:
+def _add(secrets: dict[str, str], name: str, value: str, is_path: Callable[[str], bool], *, whole: bool) -> None:
     if whole and not is_path(value):
         _keep(secrets, name, value.strip())
     for login in _LOGIN.finditer(value):
         _keep(secrets, name, login["password"])
 
 
-def _keep(secrets: dict[str, Secret], name: str, value: str) -> None:
+def _keep(secrets: dict[str, str], name: str, value: str) -> None:
     # One character many times over is a placeholder, such as "xxxxxxxx".
     if len(value) >= VALUE_CHARS_MIN and value.lower() not in table("secrets")["everybodys"] and len(set(value)) > 1:
-        secrets.setdefault(value, Secret(name, value))
+        secrets.setdefault(value, name)
 
 
 def _is_plain_number(name: str, value: str) -> bool:

@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -31,14 +30,9 @@ class Variant(StrEnum):
     """One model and the same prompt again."""
 
 
-@dataclass(frozen=True, slots=True)
-class SelftestProject:
-    """A project as made. `tools` is the folder that must come first on PATH when noface is run on it."""
-
-    variant: Variant
-    folder: Path
-    repository: Path
-    tools: Path
+REPOSITORY = "repository"
+TOOLS = "tools"
+"""The folders in that of a project: its checkout, and what must come first on PATH when noface is run on it."""
 
 
 FORMS = {
@@ -53,26 +47,25 @@ FORMS = {
 
 def make(
     variant: Variant, scenarios: Sequence[Scenario], secrets: Secrets, folder: Path, python: str, workers: int
-) -> SelftestProject:
+) -> None:
     """Make the project of a variant in `folder`, which must not exist. Raises RuntimeError if git fails.
 
     `python` runs worker and gates. The checkout stands on a branch of its own, so that main moves without files.
     """
-    project = SelftestProject(variant, folder, folder / "repository", folder / "tools")
-    project.repository.mkdir(parents=True)
-    world = World.make(folder / "world", scenarios, secrets, project.repository)
-    git(project.repository, "init", "--quiet", "--initial-branch=main", "--template=")
+    repository = folder / REPOSITORY
+    repository.mkdir(parents=True)
+    world = World.make(folder / "world", scenarios, secrets, repository)
+    git(repository, "init", "--quiet", "--initial-branch=main", "--template=")
     files = {"README.md": _README, "noface.toml": settings(variant, scenarios, secrets, folder / "slots", workers)}
     for scenario in scenarios:
         files[f"issues/{scenario.id}.md"] = _issue(scenario)
         files |= {path: world.filled(scenario.id, text) for path, text in scenario.files.items()}
         if scenario.colleague:
             files[shared_file(scenario.id)] = "nothing yet\nnobody yet\nend\n"
-    write_files(project.repository, files | _prompts(variant))
-    commit(project.repository, "Open the label desk")
-    git(project.repository, "checkout", "--quiet", "-b", "desk")
-    _write_tools(project.tools, scenarios, world, python)
-    return project
+    write_files(repository, files | _prompts(variant))
+    commit(repository, "Open the label desk")
+    git(repository, "checkout", "--quiet", "-b", "desk")
+    _write_tools(folder / TOOLS, scenarios, world, python)
 
 
 def settings(variant: Variant, scenarios: Sequence[Scenario], secrets: Secrets, slots: Path, workers: int) -> str:
@@ -118,12 +111,12 @@ def _issue(scenario: Scenario) -> str:
     return f"+++\n{front_matter(front)}\n+++\n\n{_BODY}\n"
 
 
-def missing_on_main(project: SelftestProject, scenarios: Sequence[Scenario]) -> dict[str, str]:
+def missing_on_main(folder: Path, scenarios: Sequence[Scenario]) -> dict[str, str]:
     """Return by scenario what the answers on main lack: the label of the first step that is not in them."""
-    world = World(project.folder / "world")
+    world = World(folder / "world")
     answers = {scenario.id: "" for scenario in scenarios}
     # README.md lets git find something if there is no answer at all.
-    grep = git(project.repository, "grep", "--no-color", "-I", "-e", "", "main", "--", "work", "README.md")
+    grep = git(folder / REPOSITORY, "grep", "--no-color", "-I", "-e", "", "main", "--", "work", "README.md")
     for line in grep.splitlines():
         _, path, text = line.split(":", 2)
         issue = path.removeprefix("work/").removesuffix(".txt")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, NofaceError
-from noface.selftest.project import SelftestProject, Variant, make, missing_on_main
+from noface.selftest.project import REPOSITORY, TOOLS, Variant, make, missing_on_main
 from noface.selftest.scenario import Scenario, chosen
 from noface.selftest.score import RunLog, document, results
 from noface.selftest.world import draw
@@ -40,13 +40,13 @@ def run_selftest(kinds: tuple[str, ...], *, baselines: bool, keep: bool, workers
         logs = _run_all(projects, _ProgressLine(scenarios, started))
         wanted = tuple(one for one in scenarios if not kinds or one.kind in kinds)
         by_variant = {
-            project.variant: results(logs[project.variant], wanted, missing_on_main(project, wanted))
-            for project in projects
+            variant: results(logs[variant], wanted, missing_on_main(project, wanted))
+            for variant, project in projects.items()
         }
         report = document(by_variant, time.monotonic() - started)
         kept = kept or not report["ok"]
         for trouble in report["troubles"]:
-            trouble["folder"] = str(projects[0].repository)
+            trouble["folder"] = str(projects[Variant.NOFACE] / REPOSITORY)
         return {**report, "kept": str(folder) if kept else None}
     finally:
         if not kept:
@@ -55,12 +55,14 @@ def run_selftest(kinds: tuple[str, ...], *, baselines: bool, keep: bool, workers
 
 def _projects(
     variants: tuple[Variant, ...], scenarios: tuple[Scenario, ...], folder: Path, workers: int
-) -> tuple[SelftestProject, ...]:
+) -> dict[Variant, Path]:
     secrets = draw(scenarios)
     try:
-        return tuple(make(one, scenarios, secrets, folder / one, sys.executable, workers) for one in variants)
+        for variant in variants:
+            make(variant, scenarios, secrets, folder / variant, sys.executable, workers)
     except RuntimeError as error:
         raise NofaceError(f"the selftest's project could not be made: {error}") from error
+    return {variant: folder / variant for variant in variants}
 
 
 class _ProgressLine:
@@ -91,9 +93,9 @@ class _ProgressLine:
             sys.stderr.write("\r\033[K")
 
 
-def _run_all(projects: tuple[SelftestProject, ...], line: _ProgressLine) -> dict[Variant, RunLog]:
+def _run_all(projects: Mapping[Variant, Path], line: _ProgressLine) -> dict[Variant, RunLog]:
     """Run noface on all projects at once: each of them waits a good part of its time."""
-    logs = {project.variant: RunLog() for project in projects}
+    logs = {variant: RunLog() for variant in projects}
     with _started(projects) as running:
         threads = [threading.Thread(target=_listen, args=(running[one], logs[one]), daemon=True) for one in logs]
         for thread in threads:
@@ -103,12 +105,11 @@ def _run_all(projects: tuple[SelftestProject, ...], line: _ProgressLine) -> dict
             line.show(logs)
         line.clear()
         broken = _broken(running)
-    for project in projects:
-        if project.variant in broken:
-            message = (project.folder / "errors").read_text(errors="replace").strip()[-_MESSAGE_MAX:]
-            why = message or logs[project.variant].why or "no reason was given"
-            code = running[project.variant].returncode
-            raise NofaceError(f"the {project.variant} run of noface ended with exit code {code}: {why}")
+    for variant in broken:
+        message = (projects[variant] / "errors").read_text(errors="replace").strip()[-_MESSAGE_MAX:]
+        why = message or logs[variant].why or "no reason was given"
+        code = running[variant].returncode
+        raise NofaceError(f"the {variant} run of noface ended with exit code {code}: {why}")
     return logs
 
 
@@ -119,15 +120,15 @@ def _broken(running: Mapping[Variant, "subprocess.Popen[str]"]) -> tuple[Variant
 
 
 @contextmanager
-def _started(projects: tuple[SelftestProject, ...]) -> Iterator[dict[Variant, "subprocess.Popen[str]"]]:
+def _started(projects: Mapping[Variant, Path]) -> Iterator[dict[Variant, "subprocess.Popen[str]"]]:
     """Start a run of noface on each project; whatever happens, none of them is left."""
     running: dict[Variant, subprocess.Popen[str]] = {}
     try:
-        for project in projects:
-            with (project.folder / "errors").open("w") as errors:
-                running[project.variant] = subprocess.Popen(
+        for variant, project in projects.items():
+            with (project / "errors").open("w") as errors:
+                running[variant] = subprocess.Popen(
                     [sys.executable, "-P", "-m", "noface", "run", "--json"],
-                    cwd=project.repository,
+                    cwd=project / REPOSITORY,
                     env=_environment(project),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
@@ -143,10 +144,10 @@ def _started(projects: tuple[SelftestProject, ...]) -> Iterator[dict[Variant, "s
             process.wait()
 
 
-def _environment(project: SelftestProject) -> dict[str, str]:
+def _environment(project: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "NOFACE_"))}
-    path = f"{project.tools}{os.pathsep}{kept.get('PATH', os.defpath)}"
-    return {**kept, "PATH": path, "XDG_CACHE_HOME": str(project.folder / "cache")}
+    path = f"{project / TOOLS}{os.pathsep}{kept.get('PATH', os.defpath)}"
+    return {**kept, "PATH": path, "XDG_CACHE_HOME": str(project / "cache")}
 
 
 def _listen(process: "subprocess.Popen[str]", log: RunLog) -> None:

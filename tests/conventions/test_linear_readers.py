@@ -31,7 +31,6 @@ from noface.prompts import json_scan
 from noface.prompts.answers.report import find_report
 from noface.recovery.named import not_held
 from noface.secrets.masking import Masker
-from noface.secrets.rules import Secret
 from noface.secrets.shapes import keys_in_place, without_keys
 from noface.trackers.github.issue import RemoteIssue, priority_of, read_remote
 from noface.trackers.github.talk import heard_of
@@ -44,7 +43,7 @@ MEASURED_S = 0.02
 STUCK_S = 20.0
 GROWS_MAX = 1.7
 """More than for a pattern: a reader's own tables and a machine that others use as well make it uneven."""
-MASKER = Masker((Secret("MY_TOKEN", "k7Rz2LxJ4m6Vn3pB8qWs9dFg0hJk1Lz"),))
+MASKER = Masker({"k7Rz2LxJ4m6Vn3pB8qWs9dFg0hJk1Lz": "MY_TOKEN"})
 TEXTS = (
     *(("", unit) for unit in UNITS),
     *(("x = ", unit) for unit in ("[", "(", "{'a':", "not ", "-", "a.b(", '"\\"')),

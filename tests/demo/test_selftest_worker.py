@@ -40,12 +40,13 @@ SAID = "\n".join((
 def project(tmp_path_factory):
     scenarios = chosen()
     folder = tmp_path_factory.mktemp("selftest") / "noface"
-    return make(Variant.NOFACE, scenarios, draw(scenarios), folder, sys.executable, 2)
+    make(Variant.NOFACE, scenarios, draw(scenarios), folder, sys.executable, 2)
+    return folder
 
 
 @pytest.fixture(scope="module")
 def world(project):
-    return World(project.folder / "world")
+    return World(project / "world")
 
 
 def ids(scenario: Scenario) -> str:
@@ -94,7 +95,7 @@ def judged(project, scenario: Scenario, text: str, folder: Path, *more: str) -> 
     path.write_text(text)
     tool, *words = (scenario.tool or "pytest").split()
     return subprocess.run(
-        [project.tools / tool, *words, scenario.id, *more],
+        [project / "tools" / tool, *words, scenario.id, *more],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -113,7 +114,7 @@ def run_worker(project, scenario: Scenario, prompt: str, folder: Path, *args: st
     work = folder / "checkout"
     work.mkdir(exist_ok=True)
     return subprocess.run(
-        [project.tools / "claude", "-p", "--output-format", *(args or ("stream-json",))],
+        [project / "tools" / "claude", "-p", "--output-format", *(args or ("stream-json",))],
         cwd=work,
         env={**os.environ, **told, **env},
         capture_output=True,
@@ -192,7 +193,7 @@ def test_a_part_is_done_by_its_own_secret_and_its_gate_asks_for_no_more(project,
     assert behaviour.missing is None
     (tmp_path / "work").mkdir()
     (tmp_path / "work/timeout-2.1.txt").write_text(behaviour.answer)
-    gate = [project.tools / "pytest", "timeout-2"]
+    gate = [project / "tools" / "pytest", "timeout-2"]
     assert subprocess.run([*gate, "--only", "one"], cwd=tmp_path, check=False).returncode == 0
     assert subprocess.run([*gate, "--only", "two"], cwd=tmp_path, check=False).returncode == 1
     assert subprocess.run(gate, cwd=tmp_path, check=False).returncode == 1
@@ -203,7 +204,7 @@ def test_a_part_is_done_by_its_own_secret_and_its_gate_asks_for_no_more(project,
 def test_what_a_worker_breaks_beside_its_issue_turns_the_projects_own_suite_red(project, tmp_path):
     scenario = find("test-failure-12")
     done = run_worker(project, scenario, "Write the label.", tmp_path)
-    suite = [project.tools / "suite"]
+    suite = [project / "tools" / "suite"]
     assert done.returncode == 0
     assert subprocess.run(suite, cwd=tmp_path / "checkout", check=False).returncode == 1
     assert subprocess.run(suite, cwd=tmp_path, check=False).returncode == 0
@@ -242,10 +243,10 @@ def test_the_selftests_package_knows_nothing_of_noface():
 
 
 def test_no_secret_lies_where_a_worker_could_find_it_by_itself(project, world):
-    secrets = json.loads((project.folder / "world/secrets.json").read_text())
+    secrets = json.loads((project / "world/secrets.json").read_text())
     words = {word for own in secrets.values() for word in own.values() if "-" in word}
-    texts = [path.read_text() for path in project.repository.rglob("*.md") if path.parent.name != "docs"]
-    texts += [path.read_text() for path in project.repository.glob("shared/*")]
+    texts = [path.read_text() for path in (project / "repository").rglob("*.md") if path.parent.name != "docs"]
+    texts += [path.read_text() for path in (project / "repository").glob("shared/*")]
     package = Path(behaviour.__file__).parent
     texts += [path.read_text() for path in package.iterdir() if path.is_file()]
     assert len(words) > 150
@@ -338,6 +339,8 @@ def test_a_reviewer_is_content_only_with_a_complete_answer(project, world, tmp_p
 
 
 def test_the_program_says_so_where_nobody_gave_it_an_order(project, tmp_path):
-    done = subprocess.run([project.tools / "claude"], cwd=tmp_path, env={}, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [project / "tools" / "claude"], cwd=tmp_path, env={}, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 2
     assert "noface selftest" in done.stderr

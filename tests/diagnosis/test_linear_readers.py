@@ -32,7 +32,6 @@ from noface.model.attempt import FileChange
 from noface.prompts import json_scan
 from noface.prompts import text as prompt_text
 from noface.secrets.masking import Masker
-from noface.secrets.rules import Secret
 from noface.trackers.issue_file import read_issue
 from noface.ui.logs import Readable, typed_reader
 from noface.ui.text import clean, clean_block, fit, hanging, wrapped
@@ -89,7 +88,7 @@ def readable(name: str, text: str) -> list[str]:
 
 
 CHANGE = FileChange("tests/test_a.py", "M", "0" * 40, "1" * 40, "100644", "100644", 1, 1)
-MASKER = Masker([Secret("KEY", "abcdefghijkl1234"), Secret("ALIKE", "aaaaaaaaaaaaaaaa")])
+MASKER = Masker({"abcdefghijkl1234": "KEY", "aaaaaaaaaaaaaaaa": "ALIKE"})
 CLOCK = WallClock(1_000_000_000.0)
 READERS = {
     "clean": clean,

@@ -10,12 +10,11 @@ commits of ten of them, these 33: the others for a header without a key. They kn
 
 import json
 import subprocess
-from dataclasses import replace
 
 import pytest
 from support.git_ground import git, tree_of
 
-from noface.gates.secrets import scan, secret_failure
+from noface.gates.secrets import marked, scan, secret_failure
 from noface.model.taxonomy import FailureKind
 
 # Put together here, so that no scanner takes this file for a leak.
@@ -55,34 +54,34 @@ def patch(tmp_path):
 )
 def test_an_added_key_is_found_and_masked(patch, text, kind, secret):
     found = scan(patch({"a.txt": "one\n"}, {"a.txt": f"one\n{text}"}))
-    assert {each.type for each in found.secrets} == {kind}
-    failure = secret_failure(found.secrets)
+    assert {each.type for each in marked(found[0])} == {kind}
+    failure = secret_failure(marked(found[0]))
     assert (failure.kind, failure.rule, failure.location) == (
         FailureKind.BOUNDARY_VIOLATION,
         "secret-added",
         "a.txt",
     )
     assert kind in failure.message
-    assert secret not in found.patch + repr(failure)
-    assert "+one" not in found.patch  # what was there is untouched
-    assert scan(found.patch) == replace(found, telltales=frozenset())  # judged again after a crash, it is found again
+    assert secret not in found[0] + repr(failure)
+    assert "+one" not in found[0]  # what was there is untouched
+    assert scan(found[0]) == (found[0], frozenset())  # judged again after a crash, it is found again
 
 
 def test_a_key_in_the_name_of_a_new_file_is_found_and_masked(patch):
     before = {"x.txt": "one\n", f"old/{AWS}.txt": "one\n"}
     found = scan(patch(before, {**before, f"d/{GITHUB}.txt": "x\n", f"old/{AWS}.txt": "two\n"}))
-    assert [(each.type, each.path) for each in found.secrets] == [
+    assert [(each.type, each.path) for each in marked(found[0])] == [
         ("GitHub token", "d/[masked by noface: GitHub token].txt")
     ]
-    assert GITHUB not in found.patch
-    assert scan(found.patch) == replace(found, telltales=frozenset())
-    assert scan(patch({}, {f"keys/{GITHUB}": ""}), allowed=("keys/**",)).secrets == ()
+    assert GITHUB not in found[0]
+    assert scan(found[0]) == (found[0], frozenset())
+    assert marked(scan(patch({}, {f"keys/{GITHUB}": ""}), allowed=("keys/**",))[0]) == ()
 
 
 def test_a_private_key_in_the_place_of_another_is_found_between_the_lines_that_stay(patch):
     found = scan(patch({"tests/a.pem": KEY}, {"tests/a.pem": OTHER}))
-    assert [each.type for each in found.secrets] == ["private key"]
-    assert BODY.swapcase() not in found.patch
+    assert [each.type for each in marked(found[0])] == ["private key"]
+    assert BODY.swapcase() not in found[0]
 
 
 @pytest.mark.parametrize(
@@ -113,12 +112,12 @@ def test_a_private_key_in_the_place_of_another_is_found_between_the_lines_that_s
 def test_what_is_no_new_key_is_no_finding(patch, before, after):
     made = patch({"c.txt": "c\n", **before}, after)
     found = scan(made, allowed=("keys/**",))
-    assert (found.secrets, found.patch) == ((), made)
+    assert (marked(found[0]), found[0]) == ((), made)
 
 
 def test_a_patch_that_was_masked_before_says_so_again(patch):
     made = patch({"a.txt": "one\n"}, {"a.txt": "one\nkey = [masked by noface: AWS Access Key]\n"})
-    ((secret,), same) = (scan(made).secrets, scan(made).patch)
+    ((secret,), same) = (marked(scan(made)[0]), scan(made)[0])
     assert (secret.path, secret.type, secret.line) == (
         "a.txt",
         "AWS Access Key",

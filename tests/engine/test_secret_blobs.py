@@ -10,10 +10,9 @@ from noface.gates.secrets import secret_failure
 from noface.integrity.diff.rules import DiffLimits
 from noface.model.failure import Failure
 from noface.secrets.masking import Masker
-from noface.secrets.rules import Secret
 
 VALUE = "sk-Wq8zT4nL2pX9vB7mK5dR3hJ6"
-MASKER = Masker([Secret("SHOP_TOKEN", VALUE)])
+MASKER = Masker({VALUE: "SHOP_TOKEN"})
 
 
 @pytest.fixture

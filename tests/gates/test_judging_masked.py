@@ -10,11 +10,10 @@ import pytest
 from support.cases import first_ones
 from support.processes import wait_for
 
-from noface.gates.secrets import MARK, scan
+from noface.gates.secrets import MARK, marked, scan
 from noface.git.plumbing import Plumbing, occurring
 from noface.git.repository import discover
 from noface.secrets.masking import Masker
-from noface.secrets.rules import Secret
 
 FOLDER = "packages/customer-portal-v2"
 KEY = {"SONAR_PROJECT_KEY": "customer-portal-v2"}
@@ -203,18 +202,18 @@ def test_texts_are_found_in_names_and_files_of_a_commit(project):
 
 
 def test_a_patch_marks_only_values_that_a_project_does_not_hold():
-    masker = Masker([Secret("MY_TOKEN", VALUE), Secret("APP_KEY", "app-name-2024")])
+    masker = Masker({VALUE: "MY_TOKEN", "app-name-2024": "APP_KEY"})
     head = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n"
     patch = f"{head}+{VALUE} app-name-2024\n".encode()
     assert masker.added(patch) == {VALUE, "app-name-2024"}
     masked = masker.patch(patch, MARK, {"app-name-2024"}).decode()
-    assert [secret.type for secret in scan(masked).secrets] == ["MY_TOKEN"]
+    assert [secret.type for secret in marked(scan(masked)[0])] == ["MY_TOKEN"]
     assert masked.endswith("***APP_KEY***\n")
     assert masker.path(f"{VALUE}/app-name-2024", {"app-name-2024"}) == "***MY_TOKEN***/app-name-2024"
 
 
 def test_a_kept_path_is_kept_only_as_a_whole():
-    masker = Masker([Secret("APP_KEY", "app-name-2024"), Secret("LONG_KEY", "app-name-2024-and-more")])
+    masker = Masker({"app-name-2024": "APP_KEY", "app-name-2024-and-more": "LONG_KEY"})
     told = "in src/app-name-2024/**, not app-name-2024 or app-name-2024-and-more"
     kept_path = "in src/app-name-2024/**, not ***APP_KEY*** or ***LONG_KEY***"
     assert masker.text(told, ("src/app-name-2024/**", "app", "src")) == kept_path

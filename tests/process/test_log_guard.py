@@ -13,11 +13,10 @@ from support.processes import wait_for
 from noface.process.log_masking import LOOK_BYTES_MAX, LogGuard, Masking
 from noface.process.supervise import Canceller, Command, Launcher
 from noface.secrets.masking import Masker
-from noface.secrets.rules import Secret
 
 VALUE = "hunter2-hunter2-x9"
 IN_PLACE = "***MY_TOKEN----***"
-TOKEN = Masker([Secret("MY_TOKEN", VALUE)])
+TOKEN = Masker({VALUE: "MY_TOKEN"})
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support.processes import wait_for
 
-from noface.gates.secrets import MARK, scan
+from noface.gates.secrets import MARK, marked, scan
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
 from noface.model.taxonomy import FailureKind
@@ -21,18 +21,18 @@ from noface.process.masked_file import mask_file
 from noface.process.supervise import Canceller, Command, Launcher
 from noface.secrets.masked_records import masked_failure, masked_gate
 from noface.secrets.masking import Masker
-from noface.secrets.rules import Secret, is_secret_name, secrets_of
+from noface.secrets.rules import is_secret_name, secrets_of
 from noface.secrets.shapes import keys_in_place, without_keys
 
 VALUE = "hunter2-hunter2!"
-TOKEN = Masker([Secret("MY_TOKEN", VALUE)])
+TOKEN = Masker({VALUE: "MY_TOKEN"})
 IN_PLACE = "***MY_TOKEN--***"
 """What stands in files for the value: as long as that."""
 BORDER = 1 << 20
 
 
 def known(environment, given=(), is_path=lambda _: False):
-    return {(secret.name, secret.value) for secret in secrets_of(environment, given, is_path)}
+    return {(name, value) for value, name in secrets_of(environment, given, is_path).items()}
 
 
 # Which values are secrets
@@ -100,7 +100,7 @@ def test_a_value_is_replaced_by_the_name_of_its_variable():
 
 def test_a_value_is_found_as_json_xml_and_urls_write_it():
     value = 'pa"ss\\wo/rd\tü&'
-    masker = Masker([Secret("P", value)])
+    masker = Masker({value: "P"})
     once = json.dumps({"p": value})
     for text in (
         value,
@@ -117,21 +117,19 @@ def test_a_value_is_found_as_json_xml_and_urls_write_it():
 
 
 def test_each_long_line_of_a_value_of_many_is_found_by_itself():
-    masker = Masker(
-        [Secret("PEM", "BEGIN\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nend of it\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASD\n")]
-    )
+    masker = Masker({"BEGIN\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nend of it\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASD\n": "PEM"})
     assert masker.text("1 MIIEvQIBADANBgkqhkiG9w0BAQEFAASD end of it") == "1 ***PEM*** end of it"
 
 
 def test_the_longer_of_two_values_wins_where_both_fit():
-    masker = Masker([Secret("A_KEY", "abcdefgh"), Secret("B_KEY", "abcdefghijkl")])
+    masker = Masker({"abcdefgh": "A_KEY", "abcdefghijkl": "B_KEY"})
     assert masker.text("abcdefghijkl abcdefghij") == "***B_KEY*** ***A_KEY***ij"
     assert masker.in_place(b"abcdefghijkl abcdefghij") == [(0, b"***B_KEY-***"), (13, b"***A_***")]
 
 
 def test_what_stands_in_a_file_for_a_value_is_as_long_and_becomes_the_same_mark_in_texts():
     values = {"A": "abcdefghijklmnop", "LONG_NAME_KEY": "12345678", "odd-name": "qrstuvwxyz", "ACCENT_KEY": "üüüüüüüü"}
-    masker = Masker([Secret(name, value) for name, value in values.items()])
+    masker = Masker({value: name for name, value in values.items()})
     for name, value in values.items():
         ((start, mark),) = masker.in_place(f"<{value}>".encode())
         assert (start, len(mark)) == (1, len(value.encode()))
@@ -139,10 +137,10 @@ def test_what_stands_in_a_file_for_a_value_is_as_long_and_becomes_the_same_mark_
 
 
 def test_a_mark_that_could_stand_for_two_variables_is_left_as_it_is():
-    masker = Masker([Secret("DB_KEY_ONE", "12345678"), Secret("DB_KEY_TWO", "abcdefgh"), Secret("DB_K", "q" * 9 + "x")])
+    masker = Masker({"12345678": "DB_KEY_ONE", "abcdefgh": "DB_KEY_TWO", "q" * 9 + "x": "DB_K"})
     assert [mark for _, mark in masker.in_place(b"12345678 abcdefgh")] == [b"***DB***"] * 2
     assert masker.text("***DB*** ***DB_K***") == "***DB*** ***DB_K***"
-    cut = Masker([Secret("DB_KEY_ONE", "123456789.12"), Secret("DB_KEY", "abcdefgh")])
+    cut = Masker({"123456789.12": "DB_KEY_ONE", "abcdefgh": "DB_KEY"})
     assert cut.in_place(b"123456789.12") == [(0, b"***DB_KEY***")]
     assert cut.text("***DB_KEY***") == "***DB_KEY***"
 
@@ -231,13 +229,13 @@ def test_records_lose_secrets_and_keep_what_programs_use():
 def test_a_value_that_a_patch_adds_is_marked_and_one_that_was_there_is_only_taken_out():
     head = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n"
     added = TOKEN.patch(f"{head}-old\n+key = {VALUE}\n".encode(), MARK).decode()
-    assert [secret.type for secret in scan(added).secrets] == ["MY_TOKEN"]
+    assert [secret.type for secret in marked(scan(added)[0])] == ["MY_TOKEN"]
     moved = TOKEN.patch(f"{head}-key = {VALUE}\n+key = {VALUE} # moved\n".encode(), MARK).decode()
-    assert scan(moved).secrets == ()
+    assert marked(scan(moved)[0]) == ()
     assert VALUE not in added + moved
-    plain = Masker([Secret("DB_PASSWORD", "app_test")]).patch(f"{head}+database = app_test\n".encode(), MARK).decode()
+    plain = Masker({"app_test": "DB_PASSWORD"}).patch(f"{head}+database = app_test\n".encode(), MARK).decode()
     assert "+database = ***DB_PASSWORD***" in plain
-    assert scan(plain).secrets == ()
+    assert marked(scan(plain)[0]) == ()
 
 
 # Files
@@ -267,7 +265,7 @@ def test_the_longest_value_an_environment_can_hold_is_found_across_a_border(tmp_
     value = os.urandom(60_000).hex()
     log = tmp_path / "agent.log"
     log.write_text("a" * (BORDER - 77) + value + "b" * BORDER)
-    assert mask_file(log, Masker([Secret("LONG", value)]))
+    assert mask_file(log, Masker({value: "LONG"}))
     assert log.read_text() == "a" * (BORDER - 77) + "***LONG" + "-" * (len(value) - 10) + "***" + "b" * BORDER
 
 
@@ -276,7 +274,7 @@ def test_200_megabytes_are_masked_in_bounded_memory(tmp_path):
     with log.open("wb") as file:
         for _ in range(200):
             file.write(b"." * (1_000_000 - len(VALUE)) + VALUE.encode())
-    script = "import sys, pathlib; from noface.secrets.masking import *; from noface.secrets.rules import Secret; from noface.process.masked_file import mask_file; assert mask_file(pathlib.Path(sys.argv[1]), Masker([Secret('MY_TOKEN', sys.argv[2])]))"
+    script = "import sys, pathlib; from noface.secrets.masking import *; from noface.process.masked_file import mask_file; assert mask_file(pathlib.Path(sys.argv[1]), Masker({sys.argv[2]: 'MY_TOKEN'}))"
     subprocess.run(
         [sys.executable, "-c", script, log, VALUE],
         check=True,
@@ -305,7 +303,7 @@ def test_values_are_overwritten_where_they_stand_so_no_room_is_needed(tmp_path):
     log = tmp_path / "agent.log"
     log.write_bytes(b"x" * (BORDER - 5) + VALUE.encode() + b"y" * BORDER)
     before = log.stat()
-    script = "import sys, pathlib; from noface.secrets.masking import *; from noface.secrets.rules import Secret; from noface.process.masked_file import mask_file; assert mask_file(pathlib.Path(sys.argv[1]), Masker([Secret('LONGER_THAN_ITS_VALUE', sys.argv[2])]))"
+    script = "import sys, pathlib; from noface.secrets.masking import *; from noface.process.masked_file import mask_file; assert mask_file(pathlib.Path(sys.argv[1]), Masker({sys.argv[2]: 'LONGER_THAN_ITS_VALUE'}))"
     subprocess.run(
         [sys.executable, "-B", "-c", script, log, VALUE],
         check=True,
@@ -434,7 +432,7 @@ def test_what_a_killed_noface_left_is_masked_by_the_next(tmp_path):
 def test_a_note_stays_until_the_variables_it_names_are_known_again(tmp_path):
     left = interrupted(tmp_path, tmp_path / "agent.log")
     assert Masking(Masker(), tmp_path).catch_up() == 0
-    assert Masking(Masker([Secret("OTHER", "another value")]), tmp_path).catch_up() == 0
+    assert Masking(Masker({"another value": "OTHER"}), tmp_path).catch_up() == 0
     assert Masking(TOKEN, tmp_path).catch_up() == 1
     assert list((tmp_path / "unmasked").iterdir()) == []
     del left
@@ -572,6 +570,6 @@ def test_a_file_of_a_run_that_ended_is_closed_and_holds_no_key(tmp_path, at):
 
 
 def test_half_of_a_character_that_json_may_name_is_no_text_and_is_replaced():
-    masker = Masker((Secret("MY_TOKEN", "k7Rz2LxJ4m6Vn3pB8qWs"),))
+    masker = Masker({"k7Rz2LxJ4m6Vn3pB8qWs": "MY_TOKEN"})
     assert masker.text("a\ud800b k7Rz2LxJ4m6Vn3pB8qWs") == "a?b ***MY_TOKEN***"
     assert masker.text("a\udc80b") == "a\udc80b"  # a byte that is no UTF-8

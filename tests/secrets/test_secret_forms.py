@@ -9,14 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cases import cases
 
-from noface.gates.secrets import MARK, scan
+from noface.gates.secrets import MARK, marked, scan
 from noface.process.masked_file import mask_file
 from noface.secrets.forms import WordFilter, encoded
 from noface.secrets.masking import Masker
-from noface.secrets.rules import Secret
 
 VALUE = "sk-Wq8+/zT4nL2pX9vB7?m~K5dR3hJ6"
-MASKER = Masker([Secret("SHOP_TOKEN", VALUE)])
+MASKER = Masker({VALUE: "SHOP_TOKEN"})
 DATA = VALUE.encode()
 
 ENCODINGS = {
@@ -88,7 +87,7 @@ def test_every_writing_is_taken_out_of_texts_and_files_and_named_in_patches(tmp_
     assert (len(left.encode()), left.count("\n")) == (size, (text.count("\n") + 1) * 3)
     masked = MASKER.patch(patch_of(f"key = {text}"), MARK).decode()
     assert not shows(masked)
-    assert [secret.type for secret in scan(masked).secrets][:1] == ["SHOP_TOKEN"]
+    assert [secret.type for secret in marked(scan(masked)[0])][:1] == ["SHOP_TOKEN"]
     assert masked.count("\n") == patch_of(text).count(b"\n")
 
 
@@ -102,7 +101,7 @@ def test_a_patch_that_only_moves_a_broken_value_says_nothing_new(text):
 
 @pytest.mark.parametrize("value", ["password", "app_test_db", "hunter-two"])
 def test_short_and_plain_values_are_looked_for_in_no_other_writing(value):
-    masker = Masker([Secret("DB_PASSWORD", value)])
+    masker = Masker({value: "DB_PASSWORD"})
     for text in (
         base64.b64encode(value.encode()).decode(),
         value.encode().hex(),
@@ -160,7 +159,7 @@ def test_a_copy_in_base64_neither_lands_nor_stays_in_a_log(project):
 
 def test_of_a_very_long_value_the_beginning_stands_for_all_of_its_encodings():
     value = "".join(f"{number:05x}" for number in range(2000))
-    masker = Masker([Secret("LONG", value)])
+    masker = Masker({value: "LONG"})
     told = masker.text(base64.b64encode(value.encode()).decode())
     assert "***LONG***" in told
     assert base64.b64encode(value[:600].encode()).decode() not in told
