@@ -21,13 +21,12 @@ from noface.integrity.lexing import TEXT_CHARS_MAX
 from noface.integrity.surroundings import Condition, conditions
 from noface.integrity.surroundings_lexed import LEXED, lexed_conditions
 from noface.integrity.tampering import is_test_file
-from noface.model.attempt import FileChange
+from noface.model.attempt import REGULAR, FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateKind
 from noface.model.issue import Issue
 
 _ENDINGS = (".py", *LEXED)
-_REGULAR = frozenset({"100644", "100755"})
 _FILES_MAX = 100
 _CUSTOM_FILES_MAX = 200
 _WORD = re.compile(r"[A-Za-z_]\w{3,}")
@@ -50,7 +49,7 @@ def follows(plumbing: Plumbing, issue: Issue, main: str, tree: str) -> Follows:
             lines = added_lines(old, new)
             asking = _conditions(path, new, modules, texts, lines)
             files.append(FollowedFile(path, new, lines, asking))
-        asked = _unknown(plumbing, blobs, issue, main, (c for file in files for c in file.conditions), modules)
+        asked = _unknown(plumbing, issue, main, (c for file in files for c in file.conditions), modules)
     files = [replace(file, conditions=tuple(c for c in file.conditions if c in asked)) for file in files]
     # Go's coverage costs its cache of results: it is asked for what may be a question only.
     asks_go = any(file.conditions for file in files if file.path.endswith(".go"))
@@ -73,26 +72,23 @@ def _go_module(plumbing: Plumbing, main: str, tree: str) -> str:
     """Return the name of a tree's Go module; "" if tests call `go` themselves, which the flags would reach."""
     if plumbing.files_with(main, ('"go", "',)):
         return ""
-    with plumbing.blobs() as blobs:
-        entries = plumbing.entries(tree, ("go.mod",)).values()
-        text = next((blobs.text(oid, TEXT_CHARS_MAX) for _, oid in entries), "")
+    text = plumbing.texts(tree, ("go.mod",), TEXT_CHARS_MAX).get("go.mod", "")
     match = re.search(r"^module[ \t]+(\S+)", text, re.MULTILINE)
     return match[1].strip('"') if match is not None else ""
 
 
 def _is_followed(change: FileChange) -> bool:
     product = part_of(change.path) in (Part.PRODUCT, Part.SOFT) and not is_test_file(change.path)
-    return product and change.new_mode in _REGULAR and change.path.endswith(_ENDINGS)
+    return product and change.new_mode in REGULAR and change.path.endswith(_ENDINGS)
 
 
 def _texts(blobs: ObjectReader, change: FileChange) -> tuple[str, str]:
-    old = blobs.text(change.old_oid, TEXT_CHARS_MAX) if change.old_mode in _REGULAR else ""
+    old = blobs.text(change.old_oid, TEXT_CHARS_MAX) if change.old_mode in REGULAR else ""
     return old, blobs.text(change.new_oid, TEXT_CHARS_MAX)
 
 
 def _unknown(
     plumbing: Plumbing,
-    blobs: ObjectReader,
     issue: Issue,
     main: str,
     asking: Iterable[Condition],
@@ -107,8 +103,8 @@ def _unknown(
     paths = plumbing.files_with(main, words)[:_CUSTOM_FILES_MAX] if words else ()
     product = tuple(path for path in paths if path.endswith(_ENDINGS) and not is_test_file(path))
     custom = set[str]()
-    for path, (_, oid) in plumbing.entries(main, product).items():
-        known = _conditions(path, blobs.text(oid, TEXT_CHARS_MAX), modules)
+    for path, text in plumbing.texts(main, product, TEXT_CHARS_MAX).items():
+        known = _conditions(path, text, modules)
         custom.update(name for each in known for name in each.asks)
     return frozenset(each for each in left if each.asks - custom)
 

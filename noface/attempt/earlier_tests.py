@@ -17,11 +17,11 @@ from noface.integrity.origins import Side
 from noface.integrity.strength import K, Loss, Texts, V, Weaker, all_bodies, as_was, of_bodies
 from noface.integrity.tampering import asserts, is_code, is_test_file
 from noface.integrity.uses import uses_code
-from noface.model.attempt import ABSENT, AttemptOrder, FileChange
+from noface.model.attempt import ABSENT, REGULAR, AttemptOrder, FileChange
 
 _TEXT_BYTES_MAX = 2_000_000
 _NO_TEXT = "\0"
-_HOLDING = ("100644", "100755", "120000")
+_HOLDING = (*REGULAR, "120000")
 
 
 @dataclass(frozen=True, slots=True)

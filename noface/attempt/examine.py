@@ -43,7 +43,7 @@ from noface.integrity.leftovers import LEFT_IN, copied, left_in, named_and_nowhe
 from noface.integrity.prose import is_prose, notes_instead
 from noface.integrity.rubbish import rubbish_in
 from noface.integrity.tampering import is_code, is_test_file
-from noface.model.attempt import ABSENT, FileChange
+from noface.model.attempt import ABSENT, REGULAR, FileChange
 from noface.model.failure import Failure
 from noface.model.patch import ChangedLine, changed_lines, decoded
 from noface.model.patterns import matches_any
@@ -54,7 +54,6 @@ _LINK = "120000"
 _TARGET_CHARS_MAX = 120
 _FLAGS_MAX = 50
 Contents = tuple[bytes, bytes]
-_REGULAR = ("100644", "100755")
 _MANIFEST_BYTES_MAX = 1_000_000
 _PLACES_MAX = 200
 _MARKERS_ONLY_IN_STRINGS = syntax.FULLY_PARSED - {"yaml"}
@@ -250,7 +249,7 @@ def forgotten(attempt: Judging) -> Failure | None:
 
 def modified(blobs: ObjectReader, change: FileChange, bytes_max: int = syntax.FILE_BYTES_MAX) -> Contents | None:
     """Return what a modified file held and holds; None for any other kind of change, and for what is too large."""
-    if change.status != "M" or change.old_mode not in _REGULAR or change.new_mode not in _REGULAR:
+    if change.status != "M" or change.old_mode not in REGULAR or change.new_mode not in REGULAR:
         return None
     old = blobs.read(change.old_oid, bytes_max)
     new = blobs.read(change.new_oid, bytes_max) if old is not None else None
@@ -259,9 +258,9 @@ def modified(blobs: ObjectReader, change: FileChange, bytes_max: int = syntax.FI
 
 def _refused(plumbing: Plumbing, changes: tuple[FileChange, ...]) -> Iterator[Unfit]:
     """Yield the files whose contents a checking server would refuse, unless it refuses main's for the same."""
-    read = [(name, change) for change in changes if change.new_mode in _REGULAR and (name := read_by_git(change.path))]
+    read = [(name, change) for change in changes if change.new_mode in REGULAR and (name := read_by_git(change.path))]
     now = {(name, change.new_oid) for name, change in read}
-    before = {(name, change.old_oid) for name, change in read if change.old_mode in _REGULAR}
+    before = {(name, change.old_oid) for name, change in read if change.old_mode in REGULAR}
     errors = refused(plumbing.git, now | before)
     for _, change in read:
         for error in errors.get(change.new_oid, ()):
@@ -299,7 +298,7 @@ def _broken(blobs: ObjectReader, changes: tuple[FileChange, ...]) -> tuple[synta
     files_broken: list[syntax.BrokenFile] = []
     made = generated([change.path for change in changes])
     left = syntax.TOTAL_BYTES_MAX
-    files = [change for change in changes if change.new_mode in _REGULAR and change.new_oid not in on_main]
+    files = [change for change in changes if change.new_mode in REGULAR and change.new_oid not in on_main]
     for change in files[: syntax.FILES_MAX]:
         language = None if change.path in made else syntax.language_of(change.path)
         data = blobs.read(change.new_oid, min(syntax.FILE_BYTES_MAX, left)) if language is not None else None

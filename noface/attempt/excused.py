@@ -14,11 +14,10 @@ from noface.integrity.judges import Part
 from noface.integrity.lexing import TEXT_CHARS_MAX
 from noface.integrity.meant_imports import excuses_unused_import, meant_imports
 from noface.integrity.tampering import excused
-from noface.model.attempt import ABSENT, FileChange
+from noface.model.attempt import ABSENT, REGULAR, FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateSpec, worst
 
-_REGULAR = frozenset({"100644", "100755"})
 _FILES_MAX = 200
 _ASKED_MAX = 100
 _LINE_CHARS_MAX = 1_000
@@ -42,7 +41,7 @@ class ExcusedChecks:
         """Return what the gates that check find once nothing excuses the change; None if that is nothing."""
         part, hard = self._trial.parts, (gate for gate in self._trial.gates if gate.hard and not gate.accept)
         checks = tuple(gate for gate in hard if gate.kind is not GateKind.TEST or measures(gate))
-        product = [c for c in changes if c.new_mode in _REGULAR and part(c.path) is not Part.TEST] if checks else []
+        product = [c for c in changes if c.new_mode in REGULAR and part(c.path) is not Part.TEST] if checks else []
         texts, comments = self._read(product[:_FILES_MAX])
         if not comments:
             return None
@@ -62,7 +61,7 @@ class ExcusedChecks:
         with self._plumbing.blobs() as blobs:
             for change in changes:
                 text = _text(blobs, change.new_oid)
-                added = added_lines(_text(blobs, change.old_oid) if change.old_mode in _REGULAR else "", text)
+                added = added_lines(_text(blobs, change.old_oid) if change.old_mode in REGULAR else "", text)
                 stub = stub_beside(change.path, tree) if change.old_mode == ABSENT else ()
                 if here := stub or _asked_about(change.path, text, excuses(change.path, text, added), tree):
                     texts[change] = text

@@ -27,11 +27,10 @@ from noface.integrity.inventory import Inventory, Outcome, compared, file_of, fi
 from noface.integrity.judges import Part, lifted, part_of, with_main_judging
 from noface.integrity.lexing import TEXT_CHARS_MAX
 from noface.integrity.tampering import contradicted, is_code, is_test_file, named_among, outlived
-from noface.model.attempt import FileChange
+from noface.model.attempt import REGULAR, FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateSpec
 
-_REGULAR = frozenset({"100644", "100755"})
 _ROUNDS_MAX = 3
 
 
@@ -199,7 +198,7 @@ class FirstTests:
         entries: dict[str, Entry | None] = {}
         with plumbing.blobs() as blobs:
             for path, (mode, oid) in now.items():
-                if {mode, was[path][0]} <= _REGULAR and (path.endswith(HOLDERS) or part_of(path) is Part.MANIFEST):
+                if {mode, was[path][0]} <= REGULAR and (path.endswith(HOLDERS) or part_of(path) is Part.MANIFEST):
                     text = _judging_as(path, *(blobs.text(each, TEXT_CHARS_MAX) for each in (was[path][1], oid)))
                     entries |= {path: (mode, store_text(plumbing, text))} if text is not None else {}
         return entries

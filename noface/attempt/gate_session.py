@@ -24,7 +24,6 @@ from noface.gates.coverage import followed, read_covered
 from noface.gates.inventory import instrumented, read_inventory
 from noface.gates.packages import packages_in
 from noface.gates.run import GatePlace, log_name, log_names, run_gate
-from noface.git.private_git_dir import with_private_config
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.removal import remove, remove_below
 from noface.git.workspace import Slot, ensure_folder, give_git, in_use
@@ -353,22 +352,10 @@ class GateSession:
             variables = (*instrumented(variables, reports), ("NOFACE_GATE_ENDS", ends))
             if files := self._followed():
                 variables = followed(variables, reports, self.slot.path, files, task.follow.go, gate.command)
-        box = None
-        if gate.boxed:
-            box, variables = gate_box(
-                env,
-                self.slot,
-                variables,
-                network=gate.network,
-                leaky=gate.leaky,
-                reports=reports,
-                command="" if gate.accept else gate.command,
-            )
         logs = real_folder(task.logs / folder, env.plumbing.repository.state_dir)
         for log in log_names(gate):
             remove(logs / log)  # an agent outside a sandbox may have put a folder there
-        if box is None:
-            variables = with_private_config(variables, logs, env.plumbing.repository.identity, self.slot.path)
+        box, variables = gate_box(env, self.slot, variables, logs, gate, reports)
         return GatePlace(
             folder=self.slot.path,
             logs=logs,

@@ -17,11 +17,13 @@ from noface.attempt.copied_setup import GATE_CACHES, MADE, SETUP_CACHES, start_c
 from noface.attempt.environment import LANDING_SLOT, AttemptEnvironment
 from noface.gates.inventory import WRITTEN
 from noface.git.ignored_places import ignored_places
+from noface.git.private_git_dir import with_private_config
 from noface.git.removal import remove
 from noface.git.repository import Repository
 from noface.git.submodules import submodules
 from noface.git.workspace import Slot
 from noface.model.access import Permissions, Settings
+from noface.model.gate import GateSpec
 from noface.model.worker_run import ModelSpec
 from noface.process.environment import Variables, boxed, gate_environment, package_folders, without_places
 from noface.process.files import is_folder, read_regular
@@ -113,7 +115,8 @@ def agent_box(
     read-only, and caches that no worker uses; beyond the workspace only what has all permissions may write.
     """
     if not (env.sandbox.bubblewrap and model.boxed):
-        return None, variables
+        identity = env.plumbing.repository.identity
+        return None, with_private_config(variables, Path(place.directory), identity, Path(place.workspace))
     inside = dict(boxed(variables, (name for name, _ in model.env)))
     agent, person = env.agents[model.agent], home_of(inside)
     rules: dict[str, HomeRule] = {}
@@ -158,24 +161,21 @@ def gate_box(
     env: AttemptEnvironment,
     slot: Slot,
     variables: Variables,
-    *,
-    network: bool = True,
-    setup: bool = False,
-    leaky: bool = False,
+    folder: Path,
+    gate: GateSpec | None = None,
     reports: Path | None = None,
-    command: str = "",
 ) -> tuple[Box | None, Variables]:
-    """Return the box of a gate and its environment there, or of `[project] setup`.
+    """Return the box of a gate, or without one of `[project] setup`, and its environment; git's settings in `folder`.
 
     A gate must judge the workspace: of the person's checkouts it sees only virtual environments whose programs are on
-    PATH. Setup and a `leaky` gate see them. `reports` is the folder for its test runners' reports, `command` what a
-    person has written: the programs that it names are shown. The gates and workers of a slot share what setup leaves in
-    the home.
+    PATH. Setup and a `leaky` gate see them. `reports` is the folder for its test runners' reports. The programs that a
+    command of the person's names are shown. The gates and workers of a slot share what setup leaves in the home.
     """
-    if not env.sandbox.bubblewrap:
-        return None, variables
+    if not env.sandbox.bubblewrap or not (env.setup.boxed if gate is None else gate.boxed):
+        return None, with_private_config(variables, folder, env.plumbing.repository.identity, slot.path)
+    setup, command = gate is None, env.setup.command if gate is None else "" if gate.accept else gate.command
     inside = dict(boxed(variables))
-    away = () if setup or leaky else checkouts(env.plumbing.repository, home_of(inside))
+    away = () if gate is None or gate.leaky else checkouts(env.plumbing.repository, home_of(inside))
     hidden = (*_hidden(env, home_of(inside)), *(away or _apart(env)))
     caches = GATE_CACHES if slot.name.startswith("gate-") else SETUP_CACHES
     box = Box(
@@ -185,7 +185,7 @@ def gate_box(
         writable=(str(slot.path), *env.sandbox.write, *((str(reports / WRITTEN),) if reports is not None else ())),
         visible=(*_visible(env, inside, hidden), *((str(reports),) if reports is not None else ())),
         hidden=hidden,
-        network=network,
+        network=gate is None or gate.network,
     )
     return box, tuple(inside.items())
 

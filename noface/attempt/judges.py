@@ -62,7 +62,7 @@ from noface.integrity.tampering import (
     unbelieved,
 )
 from noface.integrity.tools import Packages
-from noface.model.attempt import ABSENT, FileChange
+from noface.model.attempt import ABSENT, REGULAR, FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.issue import Issue
@@ -70,7 +70,6 @@ from noface.model.patterns import matches_any
 from noface.model.taxonomy import FailureKind
 
 _TEXT_BYTES_MAX = 4_000_000
-_REGULAR = frozenset({"100644", "100755"})
 _TESTING = (GateKind.BUILD, GateKind.TEST)
 
 
@@ -147,7 +146,7 @@ class Judges(Trial):
         with self.plumbing.blobs() as blobs:
 
             def same(change: FileChange) -> bool:
-                there = builds(change.path) and {change.old_mode, change.new_mode} <= _REGULAR
+                there = builds(change.path) and {change.old_mode, change.new_mode} <= REGULAR
                 return there and only_adds_sources(_text(blobs, change.old_oid), _text(blobs, change.new_oid))
 
             config, soft = (tuple(c for c in each if not same(c)) for each in (judging.config, judging.soft))
@@ -170,7 +169,7 @@ class Judges(Trial):
         """
         plumbing, main = self.plumbing, self.main_tree
         by_use = (c for c in judging.tests if part_of(c.path) is not Part.TEST)
-        files = (c for c in (*by_use, *judging.config, *judging.soft) if {c.old_mode, c.new_mode} <= _REGULAR)
+        files = (c for c in (*by_use, *judging.config, *judging.soft) if {c.old_mode, c.new_mode} <= REGULAR)
         paths = tuple(c.path for c in files if may_be_made(c.path, called))
         gate = next((gate for gate in self.gates if gate.name == name), None)
         if gate is None or not paths:

@@ -65,10 +65,5 @@ def with_own_library(plumbing: Plumbing, tree: str, failure: Failure) -> Failure
 
 def _manifest(plumbing: Plumbing, library: MissingLibrary, tree: str, paths: tuple[str, ...]) -> str | None:
     """Return the first manifest of a tree that names a library, None if none does."""
-    entries = plumbing.entries(tree, manifests(library, paths)[:_FILES_MAX])
-    with plumbing.blobs() as blobs:
-        for path, (_, oid) in entries.items():
-            text = blobs.read(oid, _SOURCE_BYTES_MAX) or b""
-            if is_named(library, path, text.decode("utf-8", "replace")):
-                return path
-    return None
+    texts = plumbing.texts(tree, manifests(library, paths)[:_FILES_MAX], _SOURCE_BYTES_MAX)
+    return next((path for path, text in texts.items() if is_named(library, path, text)), None)

@@ -21,12 +21,12 @@ from noface.integrity.judges import Part, part_of
 from noface.integrity.lexing import TEXT_CHARS_MAX
 from noface.integrity.tampering import is_code
 from noface.integrity.tools import Package, Packages, entry_points, other_tools, products, words_used
+from noface.model.attempt import REGULAR
 from noface.model.failure import Failure
 from noface.model.issue import Issue
 from noface.process.files import read_regular, write_atomic
 from noface.process.moved_copy import Relocation, copy_moved
 
-_REGULAR = frozenset({"100644", "100755"})
 _FILES_MAX = 5_000
 _ENTRIES_BYTES_MAX = 1 << 20
 Key = tuple[str, str]
@@ -62,7 +62,7 @@ def _words(plumbing: Plumbing, commit: str) -> set[str]:
     words: set[str] = set()
     with plumbing.blobs() as blobs:
         for mode, oid in plumbing.entries(commit, tuple(paths[:_FILES_MAX])).values():
-            if mode in _REGULAR:
+            if mode in REGULAR:
                 words |= words_used(blobs.text(oid, TEXT_CHARS_MAX))
     return words
 

@@ -276,9 +276,7 @@ class Parts:
             for user in self.plumbing.files_with(self.tree, words)
             if is_code(user) and (self(user) if user in on_main else part_of(user)) is Part.PRODUCT
         ]
-        entries = self.plumbing.entries(self.tree, tuple(users[:_USERS_MAX]))
-        with self.plumbing.blobs() as blobs:
-            texts = {user: blobs.text(oid, _TEXT_BYTES_MAX) for user, (_, oid) in entries.items()}
+        texts = self.plumbing.texts(self.tree, tuple(users[:_USERS_MAX]), _TEXT_BYTES_MAX)
         return any(uses_code(user, text, path, surely=True) for user, text in texts.items())
 
     def _by_product(self, path: str) -> bool:
@@ -352,9 +350,7 @@ class Parts:
 
     def _text(self, path: str) -> str:
         if path not in self._texts:
-            entries = self.plumbing.entries(self.main, (path,))
-            with self.plumbing.blobs() as blobs:
-                self._texts[path] = blobs.text(entries[path][1], _TEXT_BYTES_MAX) if path in entries else ""
+            self._texts[path] = self.plumbing.texts(self.main, (path,), _TEXT_BYTES_MAX).get(path, "")
         return self._texts[path]
 
 

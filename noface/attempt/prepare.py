@@ -28,7 +28,6 @@ from noface.attempt.isolation import gate_box, gate_variables, wrapping
 from noface.diagnosis.evidence import GateEvidence
 from noface.diagnosis.gate import classify
 from noface.diagnosis.known_causes import final_error, killed_by, passing_cause
-from noface.git.private_git_dir import with_private_config
 from noface.git.removal import remove, remove_below
 from noface.git.workspace import Slot, checkout, give_git, in_use, submodules_in, write_forms
 from noface.model.failure import SETUP_PASSING, Failure
@@ -219,12 +218,7 @@ class Preparation:
         log = slot.private_git_dir / "setup.log"
         log.unlink(missing_ok=True)
         outside = gate_variables(env, env.setup.env_pass, self.token)
-        box, variables = None, outside
-        if env.setup.boxed:
-            box, variables = gate_box(env, slot, outside, setup=True, command=env.setup.command)
-        if box is None:
-            identity = env.plumbing.repository.identity
-            variables = with_private_config(variables, slot.private_git_dir, identity, slot.path)
+        box, variables = gate_box(env, slot, outside, slot.private_git_dir)
         self.scope.send(SetupSeen(SetupState.BEGINS, env.setup.command))
         ended = env.launcher.run(
             Command(

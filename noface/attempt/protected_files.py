@@ -6,7 +6,6 @@ Also the files that gates reach: what their commands run, and what those scripts
 import json
 import posixpath
 import re
-from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
@@ -81,16 +80,8 @@ def _steers(path: str, commands: str) -> bool:
 def _texts(plumbing: Plumbing, main: str, paths: set[str]) -> dict[str, str]:
     """Return the texts of the files that may be scripts; of package.json its scripts alone."""
     named = tuple(sorted(path for path in paths if PurePosixPath(path).suffix in _TEXTS))
-    texts = dict(_read_all(plumbing, main, named[:_FILES_MAX]))
+    texts = plumbing.texts(main, named[:_FILES_MAX], _READ_BYTES_MAX)
     return {p: _scripts(text) if PurePosixPath(p).name == "package.json" else text for p, text in texts.items()}
-
-
-def _read_all(plumbing: Plumbing, main: str, paths: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Yield the paths that are files or links of main, each with its text."""
-    entries = plumbing.entries(main, paths)
-    with plumbing.blobs() as blobs:
-        for path, (_, oid) in entries.items():
-            yield path, blobs.text(oid, _READ_BYTES_MAX)
 
 
 def _scripts(text: str) -> str:
@@ -144,7 +135,8 @@ def read_by_aider(plumbing: Plumbing, commit: str) -> tuple[str, ...]:
     """Return the paths inside the project that `read` of its .aider.conf.yml names, whether they are there or not."""
     names: list[str] = []
     if any(mode != _LINK for mode, _ in plumbing.entries(commit, (AIDER_SETTINGS,)).values()):
-        names = [name for _, text in _read_all(plumbing, commit, (AIDER_SETTINGS,)) for name in named_to_read(text)]
+        text = plumbing.texts(commit, (AIDER_SETTINGS,), _READ_BYTES_MAX).get(AIDER_SETTINGS, "")
+        names = named_to_read(text)
     paths = (posixpath.normpath(name) for name in names if name)
     return tuple(dict.fromkeys(path for path in paths if not path.startswith(("/", "..")) and path != "."))
 
@@ -163,7 +155,7 @@ def named_programs(plumbing: Plumbing, main: str) -> tuple[str, ...]:
     naming = {path for path in hidden if matches_any(path, _NAMING)}
     naming |= {path for path in tree.paths if path.startswith(below)} | (tree.paths & set(behind))
     programs.update(place for text in person.texts for place in tree.files_named(text))
-    for path, text in _read_all(plumbing, main, tuple(sorted(naming)[:_NAMING_MAX])):
+    for path, text in plumbing.texts(main, tuple(sorted(naming)[:_NAMING_MAX]), _READ_BYTES_MAX).items():
         folders = ("", *(str(parent) for parent in PurePosixPath(path).parents if str(parent) != "."))
         programs.update(tree.files_named(text, folders))
     return tuple(sorted(programs))

@@ -28,7 +28,7 @@ from noface.integrity.prose import is_prose
 from noface.integrity.strength import Body, all_bodies, asks_only_more, bodies
 from noface.integrity.tampering import begins_test, blind, is_code, named_among, vacuous
 from noface.integrity.turned import kept, turned, turned_alike, turned_inside
-from noface.model.attempt import ABSENT, FileChange
+from noface.model.attempt import ABSENT, REGULAR, FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateSpec
 from noface.model.patch import decoded
@@ -43,7 +43,6 @@ _NO_TEXT = "\0"
 _VALUE_OF_NAME = re.compile(
     r"\s*+(?:(?:const|let|var|static|final|public|private)\s++)*+\w++(?:\s*+:[^=]*+)?\s*+:?=(?!=)"
 )
-_REGULAR = frozenset({"100644", "100755"})
 Key = tuple[str, ...]
 
 
@@ -140,9 +139,7 @@ class Sensitivity:
         return {key: body for key, body in self._bodies(self._task.tree).items() if body.test}
 
     def _bodies(self, tree: str, paths: tuple[str, ...] | None = None) -> dict[Key, Body]:
-        entries = self._plumbing.entries(tree, self._tests(tree) if paths is None else paths)
-        with self._plumbing.blobs() as blobs:
-            return all_bodies({path: blobs.text(oid, TEXT_CHARS_MAX) for path, (_, oid) in entries.items()})
+        return all_bodies(self._plumbing.texts(tree, self._tests(tree) if paths is None else paths, TEXT_CHARS_MAX))
 
     def _blind(self, mains: Mapping[str, Entry | None]) -> Failure | None:
         """Return the failure of a change on which main's tests pass with other values in what they assert."""
@@ -239,7 +236,7 @@ class Sensitivity:
         A file in which tests begin is turned only if it is one of these `files`: lexing all of a large suite takes
         longer than to run what is asked of it.
         """
-        held = {path: oid for path, (mode, oid) in self._plumbing.entries(tree, paths).items() if mode in _REGULAR}
+        held = {path: oid for path, (mode, oid) in self._plumbing.entries(tree, paths).items() if mode in REGULAR}
         with self._plumbing.blobs() as blobs:
             texts = {path: blobs.text(oid, TEXT_CHARS_MAX) for path, oid in held.items()}
         stays = kept(self._plumbing.paths(tree), texts)
@@ -269,7 +266,7 @@ class Sensitivity:
         ours = {path: each for path in holders if (each := mains.get(path)) is not None}
         held = self._plumbing.entries(tree, holders) | ours
         with self._plumbing.blobs() as blobs:
-            texts = {path: blobs.text(oid, TEXT_CHARS_MAX) for path, (mode, oid) in held.items() if mode in _REGULAR}
+            texts = {path: blobs.text(oid, TEXT_CHARS_MAX) for path, (mode, oid) in held.items() if mode in REGULAR}
         others = {path: turned_inside(path, text, shift) for path, text in texts.items()}
         return {path: text for path, text in others.items() if text is not None}
 

@@ -5,10 +5,9 @@ from collections.abc import Iterable
 from noface.git.plumbing import Plumbing, entries_before, tree_with
 from noface.integrity.grown import asked_for, growth, may_be_new
 from noface.integrity.tampering import is_test_file
-from noface.model.attempt import ABSENT, FileChange
+from noface.model.attempt import ABSENT, REGULAR, FileChange
 from noface.model.protection import Protection
 
-_REGULAR = frozenset({"100644", "100755"})
 _BYTES_MAX = 1_000_000
 PROTECTED = "it is protected"
 """Why a change is undone that no file of shared fixtures only gains."""
@@ -34,8 +33,8 @@ def with_files_of(plumbing: Plumbing, main: str, commit: str, protection: Protec
 
 def _why(plumbing: Plumbing, main: str, change: FileChange, protection: Protection) -> str:
     """Say why a change of a protected file is undone, "" if the file only grows."""
-    in_place = change.old_mode in _REGULAR or (change.old_mode == ABSENT and may_be_new(change.path))
-    if not in_place or change.new_mode not in _REGULAR or not protection.may_grow(change.path):
+    in_place = change.old_mode in REGULAR or (change.old_mode == ABSENT and may_be_new(change.path))
+    if not in_place or change.new_mode not in REGULAR or not protection.may_grow(change.path):
         return PROTECTED
     with plumbing.blobs() as blobs:
         old, now = (blobs.read(oid, _BYTES_MAX) for oid in (change.old_oid, change.new_oid))

@@ -268,6 +268,11 @@ class Plumbing:
         """Return a reader of files' contents; no process is started before it is asked."""
         return ObjectReader(self.git)
 
+    def texts(self, tree: str, paths: tuple[str, ...], bytes_max: int) -> dict[str, str]:
+        """Return the texts of the files in `tree` that are among `paths`, "" of one that is larger."""
+        with self.blobs() as blobs:
+            return {path: blobs.text(oid, bytes_max) for path, (_, oid) in self.entries(tree, paths).items()}
+
     def entries(self, tree: str, paths: tuple[str, ...]) -> dict[str, tuple[str, str]]:
         """Return mode and object id of the files in `tree` that are among `paths` or in a folder that is."""
         if not paths:

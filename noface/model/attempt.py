@@ -18,6 +18,8 @@ from noface.model.worker_run import AgentRun, ModelSpec, Resumed, Session, Unrea
 
 ABSENT = "000000"
 """Git's mode of a path on the side of a change where it is not there."""
+REGULAR = frozenset({"100644", "100755"})
+"""Git's modes of a file that is no link and no submodule."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from noface.attempt.worker.agent_logs import tail
 from noface.attempt.worker.agent_watch import RunWatch, at_least, over_limit
 from noface.attempt.worker.out_of_reach import out_of_reach
 from noface.diagnosis.agent_errors import Resource
-from noface.git.private_git_dir import with_private_config
 from noface.git.removal import remove
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import priced
@@ -52,10 +51,6 @@ def run_agent(attempt: Attempt, place: RunPlace) -> AgentRun:
     given = (*order.model.env, *invocation.env, *_facts(order, place), *env.markers(order.token))
     outside = agent_environment(agent.environment, order.model, given)
     box, variables = agent_box(env, order.model, place, outside)
-    if box is None:
-        variables = with_private_config(
-            variables, Path(place.directory), env.plumbing.repository.identity, Path(place.workspace)
-        )
     reader = agent.reader(
         session_environment(place.directory, outside, agent.homes) if box is not None else dict(variables),
         order.session,
