@@ -12,7 +12,6 @@ from dataclasses import replace
 from noface.attempt.excused import added_lines
 from noface.attempt.trial import Trial
 from noface.git.objects import ObjectReader
-from noface.git.plumbing import Plumbing
 from noface.integrity.asked_for import words_of
 from noface.integrity.build_output import generated
 from noface.integrity.covered import Covered, FollowedFile, Follows, asks_surroundings, joined, one_sided, unentered
@@ -24,7 +23,6 @@ from noface.integrity.tampering import is_test_file
 from noface.model.attempt import REGULAR, FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateKind
-from noface.model.issue import Issue
 
 _ENDINGS = (".py", *LEXED)
 _FILES_MAX = 100
@@ -32,9 +30,10 @@ _CUSTOM_FILES_MAX = 200
 _WORD = re.compile(r"[A-Za-z_]\w{3,}")
 
 
-def follows(plumbing: Plumbing, issue: Issue, main: str, tree: str) -> Follows:
-    """Return which lines and conditions of a change, which makes `tree`, are followed."""
-    changes = [each for each in plumbing.changes(main, tree) if _is_followed(each)]
+def follows(trial: Trial) -> Follows:
+    """Return which lines and conditions of a trial's change are followed."""
+    plumbing, tree = trial.plumbing, trial.task.tree
+    changes = [each for each in plumbing.changes(trial.task.main, tree) if _is_followed(each)]
     made = generated([each.path for each in changes])
     changes = [each for each in changes if each.path not in made]
     if not changes or len(changes) > _FILES_MAX:
@@ -43,17 +42,16 @@ def follows(plumbing: Plumbing, issue: Issue, main: str, tree: str) -> Follows:
     modules = frozenset(part for path in paths if path.endswith(".py") for part in path[:-3].split("/")[:2])
     with plumbing.blobs() as blobs:
         pairs = {each.path: _texts(blobs, each) for each in changes}
-        texts = {path: new for path, (_, new) in pairs.items()}
-        files = []
-        for path, (old, new) in pairs.items():
-            lines = added_lines(old, new)
-            asking = _conditions(path, new, modules, texts, lines)
-            files.append(FollowedFile(path, new, lines, asking))
-        asked = _unknown(plumbing, issue, main, (c for file in files for c in file.conditions), modules)
+    texts = {path: new for path, (_, new) in pairs.items()}
+    files = []
+    for path, (old, new) in pairs.items():
+        lines = added_lines(old, new)
+        files.append(FollowedFile(path, new, lines, _conditions(path, new, modules, texts, lines)))
+    asked = _unknown(trial, (c for file in files for c in file.conditions), modules)
     files = [replace(file, conditions=tuple(c for c in file.conditions if c in asked)) for file in files]
     # Go's coverage costs its cache of results: it is asked for what may be a question only.
     asks_go = any(file.conditions for file in files if file.path.endswith(".go"))
-    return Follows(tree, tuple(files), _go_module(plumbing, main, tree) if asks_go else "")
+    return Follows(tree, tuple(files), _go_module(trial) if asks_go else "")
 
 
 def _conditions(
@@ -68,11 +66,11 @@ def _conditions(
     return conditions(path, text, modules, texts, lines)
 
 
-def _go_module(plumbing: Plumbing, main: str, tree: str) -> str:
-    """Return the name of a tree's Go module; "" if tests call `go` themselves, which the flags would reach."""
-    if plumbing.files_with(main, ('"go", "',)):
+def _go_module(trial: Trial) -> str:
+    """Return the name of the tree's Go module; "" if tests call `go` themselves, which the flags would reach."""
+    if trial.plumbing.files_with(trial.task.main, ('"go", "',)):
         return ""
-    text = plumbing.texts(tree, ("go.mod",), TEXT_CHARS_MAX).get("go.mod", "")
+    text = trial.plumbing.texts(trial.task.tree, ("go.mod",), TEXT_CHARS_MAX).get("go.mod", "")
     match = re.search(r"^module[ \t]+(\S+)", text, re.MULTILINE)
     return match[1].strip('"') if match is not None else ""
 
@@ -87,23 +85,17 @@ def _texts(blobs: ObjectReader, change: FileChange) -> tuple[str, str]:
     return old, blobs.text(change.new_oid, TEXT_CHARS_MAX)
 
 
-def _unknown(
-    plumbing: Plumbing,
-    issue: Issue,
-    main: str,
-    asking: Iterable[Condition],
-    modules: frozenset[str],
-) -> frozenset[Condition]:
+def _unknown(trial: Trial, asking: Iterable[Condition], modules: frozenset[str]) -> frozenset[Condition]:
     """Leave out the conditions that the issue speaks of, and those that ask for what main's own conditions ask for."""
-    named = {word.lower() for word in _WORD.findall("\n".join(words_of(issue)))}
+    named = {word.lower() for word in _WORD.findall("\n".join(words_of(trial.issue)))}
     left = [each for each in asking if not named & {word.lower() for word in _WORD.findall(each.text)}]
     if not left:
         return frozenset()
     words = tuple({name.rpartition(".")[2] for each in left for name in each.asks if " " not in name})
-    paths = plumbing.files_with(main, words)[:_CUSTOM_FILES_MAX] if words else ()
+    paths = trial.plumbing.files_with(trial.task.main, words)[:_CUSTOM_FILES_MAX] if words else ()
     product = tuple(path for path in paths if path.endswith(_ENDINGS) and not is_test_file(path))
     custom = set[str]()
-    for path, text in plumbing.texts(main, product, TEXT_CHARS_MAX).items():
+    for path, text in trial.plumbing.texts(trial.task.main, product, TEXT_CHARS_MAX).items():
         known = _conditions(path, text, modules)
         custom.update(name for each in known for name in each.asks)
     return frozenset(each for each in left if each.asks - custom)

@@ -316,22 +316,17 @@ class SetupState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class SetupSeen:
-    """A look at `[project] setup`: `text` is the command at first, then its last line; `bytes` what it has made."""
+class MainSeen:
+    """A look at a `gate` of main that takes long, or at `[project] setup` if that is "": how long it has been at work.
 
-    state: SetupState
-    text: str
-    seconds: float = 0.0
-    bytes: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class MainGateSeen:
-    """A look at a gate of main that takes long: its name, its last line of output, how long it has been at work."""
+    `text` is its last line of output, at first setup's command; `bytes` is what setup has made.
+    """
 
     gate: str
     text: str
-    seconds: float
+    seconds: float = 0.0
+    state: SetupState = SetupState.GOES_ON
+    bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

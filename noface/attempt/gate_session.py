@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from noface.attempt.environment import AttemptEnvironment, GateAgain, MainGateSeen, Scope
+from noface.attempt.environment import AttemptEnvironment, GateAgain, MainSeen, Scope
 from noface.attempt.gate_turns import Turn
 from noface.attempt.isolation import gate_box, gate_variables, wrapping
 from noface.attempt.main_tools import prepare_with_main_tools
@@ -262,7 +262,7 @@ class GateSession:
     def _looking(self, gate: GateSpec, place: GatePlace) -> OnOutput:
         """Return what tells how far a gate of main is: before the first attempt nothing else is to be seen."""
         log = place.logs / log_names(gate)[0]
-        return looking(self.env, log, lambda line, seconds: self.scope.send(MainGateSeen(gate.name, line, seconds)))
+        return looking(self.env, log, lambda line, seconds: self.scope.send(MainSeen(gate.name, line, seconds)))
 
     @contextmanager
     def by_itself(self, seconds: float, *, wanted: bool = True) -> Iterator[None]:

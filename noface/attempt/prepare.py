@@ -23,7 +23,7 @@ from pathlib import Path
 
 from noface.attempt.copied_setup import MADE, Copied, beside, copy_setup, may_copy
 from noface.attempt.disk import as_disk_full, full_places
-from noface.attempt.environment import AttemptEnvironment, Scope, SetupSeen, SetupState
+from noface.attempt.environment import AttemptEnvironment, MainSeen, Scope, SetupState
 from noface.attempt.isolation import gate_box, gate_variables, wrapping
 from noface.diagnosis.evidence import GateEvidence
 from noface.diagnosis.gate import classify
@@ -219,7 +219,7 @@ class Preparation:
         log.unlink(missing_ok=True)
         outside = gate_variables(env, env.setup.env_pass, self.token)
         box, variables = gate_box(env, slot, outside, slot.private_git_dir)
-        self.scope.send(SetupSeen(SetupState.BEGINS, env.setup.command))
+        self.scope.send(MainSeen("", env.setup.command, state=SetupState.BEGINS))
         ended = env.launcher.run(
             Command(
                 argv=("bash", "-c", env.setup.command),
@@ -235,11 +235,11 @@ class Preparation:
                 wrap=wrapping(env, str(slot.path)) if env.setup.boxed else (),
             ),
             self.scope.cancel,
-            looking(env, log, lambda line, seconds: self.scope.send(SetupSeen(SetupState.GOES_ON, line, seconds))),
+            looking(env, log, lambda line, seconds: self.scope.send(MainSeen("", line, seconds))),
         )
         if ended.exit_code == 0 and ended.ended_by is EndedBy.ITSELF:
             made = (*(slot.path / path for path in slot.keep), beside(slot.path, MADE))
-            self.scope.send(SetupSeen(SetupState.DONE, "", ended.seconds, sum(bytes_in(path) for path in made)))
+            self.scope.send(MainSeen("", "", ended.seconds, SetupState.DONE, sum(map(bytes_in, made))))
             return None
         how = ended.error or f"ended with exit code {ended.code}"
         if ended.ended_by is EndedBy.TIMEOUT:

@@ -33,9 +33,7 @@ class Proving(Judges):
 
     def run_gates(self) -> Gated:
         """Run the gates, unless their results are known; what the tree adds is followed through their run."""
-        task = self.task
-        follow = follows(self.scope.env.plumbing, self.issue, task.main, task.tree)
-        self.task = replace(task, follow=follow)
+        self.task = replace(self.task, follow=follows(self))
         gated = self.run()
         if gated is None:
             raise CutShort

@@ -189,7 +189,7 @@ class Steadiness:
         tests = rest or (() if failed else (WHOLE_GATE,))
         unknown = tuple(test for test in tests if test not in self._known)
         if self._of_main:
-            self._remember(unknown, failed=1, runs=2)
+            self._remember(unknown, 2)
             return self._passed(failed, again)
         if own := self._own(rest):
             return self._unsteady_by_change(own, 0)
@@ -198,7 +198,7 @@ class Steadiness:
             if looks is None:
                 return None if self.session.scope.cancel.cancelled else self.red
             runs, looked = looks
-            self._remember(tuple(test for test in unknown if test in looked), failed=1, runs=runs)
+            self._remember(tuple(test for test in unknown if test in looked), runs)
             if steady := tuple(test for test in unknown if test not in looked):
                 return self._unsteady_by_change(steady, runs)
         return self._passed(failed, again)
@@ -227,7 +227,7 @@ class Steadiness:
         if looks is None:
             return None if self.session.scope.cancel.cancelled else self.red
         unknown = tuple(test for test in rest if test not in self._known)
-        self._remember(tuple(test for test in unknown if test in looks[1]), failed=1, runs=looks[0])
+        self._remember(tuple(test for test in unknown if test in looks[1]), looks[0])
         return self._passed(failed) if set(rest) <= set(self._known) else self._charged(failed)
 
     def _charged(self, failed: tuple[str, ...]) -> GateResult:
@@ -268,9 +268,9 @@ class Steadiness:
         ready = session.ready() is None and session.build(self.before, "after-main")
         return (runs, wanted & failed & passed) if ready and runs else None
 
-    def _remember(self, tests: tuple[str, ...], *, failed: int, runs: int) -> None:
-        """Remember tests as unsteady on main, and tell the loop."""
-        remember_unsteady(self.session.scope, self.gate, tests, self.session.task.issue_id, failed=failed, runs=runs)
+    def _remember(self, tests: tuple[str, ...], runs: int) -> None:
+        """Remember tests that failed once in these runs as unsteady on main, and tell the loop."""
+        remember_unsteady(self.session.scope, self.gate, tests, self.session.task.issue_id, failed=1, runs=runs)
 
     def _passed(self, failed: tuple[str, ...], again: _Rerun | None = None) -> GateResult:
         """Return the result of a gate that is green but for unsteady tests; main's own failures stay known."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from noface.attempt.environment import AttemptEnvironment, MainGateSeen, Scope, SetupSeen
+from noface.attempt.environment import AttemptEnvironment, MainSeen, Scope
 from noface.attempt.gating import Known
 from noface.errors import ForgeAwayError, LockLostError
 from noface.forge.github import Forge
@@ -182,10 +182,10 @@ class RunContext(Planning):
     def tell_progress(self, seen: object) -> bool:
         """Tell how far `[project] setup` or a gate of main is; False for any other message of a thread."""
         match seen:
-            case SetupSeen(state, text, seconds, made):
+            case MainSeen("", text, seconds, state, made):
                 facts = {"state": state, "text": text, "seconds": round(seconds, 1), "bytes": made}
                 self.announce("setup", None, facts)
-            case MainGateSeen(gate, text, seconds):
+            case MainSeen(gate, text, seconds):
                 self.announce("main_gate", None, {"gate": gate, "text": text, "seconds": round(seconds, 1)})
             case _:
                 return False

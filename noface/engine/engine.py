@@ -19,8 +19,7 @@ from noface.attempt.environment import (
     GateAgain,
     GateFlaked,
     GateRan,
-    MainGateSeen,
-    SetupSeen,
+    MainSeen,
     UnsteadySeen,
 )
 from noface.engine.budget_guard import BudgetGuard, RunLimits, unpriced_models
@@ -379,7 +378,7 @@ class Engine:
                 did = {"kind": message.kind, "file": message.file, "cost_usd": cost, "tokens": tokens}
                 context.announce("progress", issue_id or None, {"number": number, "phase": phase, "text": text, **did})
                 return False
-            case SetupSeen() | MainGateSeen():
+            case MainSeen():
                 context.tell_progress(message)
                 return False
             case GateRan(key, result, tests):

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from noface.model.worker_run import ModelSpec
+from noface.process.files import started_with
 from noface.secrets import environment as rules
 
 Variables = tuple[tuple[str, str], ...]
@@ -18,7 +19,6 @@ Variables = tuple[tuple[str, str], ...]
 
 _OUTSIDE = ("XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_STATE_HOME")
 _TEMPORARY = ("TMPDIR", "TMP", "TEMP")
-_SHEBANG_BYTES = 256
 _PACKAGES = ("lib/python*/site-packages", "lib/python*/dist-packages")
 
 
@@ -30,9 +30,9 @@ def agent_environment(own: Iterable[str], model: ModelSpec, extra: Iterable[tupl
     return tuple((rules.for_agents(os.environ, own, model) | dict(extra)).items())
 
 
-def gate_environment(env_pass: tuple[str, ...] = (), extra: Iterable[tuple[str, str]] = ()) -> Variables:
-    """Return the whole environment of a gate or of setup: what every program needs, what `env_pass` names, `extra`."""
-    return tuple((rules.for_gates(os.environ, env_pass) | dict(extra)).items())
+def gate_environment(env_pass: tuple[str, ...] = ()) -> Variables:
+    """Return the whole environment of a gate or of setup: what every program needs, and what `env_pass` names."""
+    return tuple(rules.for_gates(os.environ, env_pass).items())
 
 
 def without_places(
@@ -78,7 +78,7 @@ def _facts(program: str | None) -> tuple[object, ...]:
     if program is None:
         return ()
     facts: list[object] = []
-    for path in dict.fromkeys((program, *_interpreter(program))):
+    for path in dict.fromkeys((program, *started_with(program)[:1])):
         try:
             real = os.path.realpath(path)
             status = Path(real).stat()
@@ -88,17 +88,6 @@ def _facts(program: str | None) -> tuple[object, ...]:
         facts.append((path, real, status.st_size, status.st_mtime_ns))
         facts += _packages(path)
     return tuple(facts)
-
-
-def _interpreter(program: str) -> tuple[str, ...]:
-    """Return what runs a script, by its first line."""
-    try:
-        with open(program, "rb") as file:  # noqa: PTH123 - asked before each gate
-            line = file.read(_SHEBANG_BYTES).partition(b"\n")[0]
-    except OSError:
-        return ()
-    words = os.fsdecode(line).removeprefix("#!").split() if line.startswith(b"#!") else []
-    return tuple(words[:1])
 
 
 def package_folders(prefix: Path) -> list[Path]:

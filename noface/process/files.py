@@ -9,6 +9,7 @@ from pathlib import Path
 
 PUBLIC_MODE = 0o666
 NAME_PART_MAX = 60
+_SHEBANG_BYTES = 256
 UTF8_CONTINUATION = bytes(range(0x80, 0xC0))
 
 
@@ -148,6 +149,12 @@ def read_regular(path: Path, bytes_max: int) -> bytes | None:
             return file.read(bytes_max)
     except OSError:
         return None
+
+
+def started_with(script: str) -> list[str]:
+    """Return the words after `#!` in the first line of a script, which name what runs it; none if it is no script."""
+    line = (read_regular(Path(os.path.realpath(script)), _SHEBANG_BYTES) or b"").partition(b"\n")[0]
+    return os.fsdecode(line[2:]).split() if line.startswith(b"#!") else []
 
 
 def _mode_to_keep(path: Path) -> int | None:

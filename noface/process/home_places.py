@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from noface.data import table
+from noface.process.files import started_with
 from noface.process.home_settings import holds_credentials, rebuilt, rebuilt_paths
 
-_SHEBANG_BYTES = 256
 _SCRIPT_BYTES_MAX = 1 << 16
 _ENTRIES_MAX = 3000
 _SCANNED_MAX = 4000
@@ -255,13 +255,7 @@ def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
 
 def _interpreter(script: str) -> str:
     """Return the program that the first line of a script names, "" if there is none."""
-    try:
-        with open(script, "rb") as file:
-            line = file.read(_SHEBANG_BYTES).partition(b"\n")[0]
-    except OSError:
-        return ""
-    words = os.fsdecode(line).removeprefix("#!").split() if line.startswith(b"#!") else []
-    return words[0] if words and words[0].startswith("/") else ""
+    return next((word for word in started_with(script)[:1] if word.startswith("/")), "")
 
 
 def _is_open(path: str) -> bool:

@@ -161,15 +161,15 @@ def kill_all(find: Callable[[], Iterable[int]]) -> set[int]:
     return frozen
 
 
-def sweep(marker_name: str, marker_value: str, patience_s: float = PATIENCE_S) -> int:
+def sweep(marker_name: str, marker_value: str) -> int:
     """Kill every process of this user with NAME=VALUE in its environment until none is left; return how many it were.
 
     Spares this process and those it descends from. A process started meanwhile is found by the next look, so one
-    look is never enough. Raises NofaceError if some are still there after `patience_s` seconds, LockedError if
+    look is never enough. Raises NofaceError if some are still there after PATIENCE_S seconds, LockedError if
     their STARTED_BY names another that lives: then nothing is ended.
     """
     killed: set[tuple[int, float]] = set()
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + PATIENCE_S
     while carrying := _carrying(marker_name, marker_value):
         if (alive := next((pid for each in carrying if (pid := _starter(each))), 0)) != 0:
             raise LockedError(

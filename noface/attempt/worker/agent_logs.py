@@ -136,9 +136,9 @@ def session_files(agent: Agent, model: ModelSpec, directory: Path) -> dict[str, 
     return session_environment(str(session), variables, agent.homes) if boxed else dict(variables)
 
 
-def lost_usage(env: AttemptEnvironment, model: ModelSpec, log: Path, session: Session | None = None) -> Usage:
+def lost_usage(env: AttemptEnvironment, model: ModelSpec, log: Path) -> Usage:
     """Return what the run that wrote `log` has used; nothing without a log. `model` is with its variables."""
-    reader = _fed(env, model, log, session)
+    reader = _fed(env, model, log, None)
     return priced(reader.used(), model) if reader is not None else Usage()
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from noface.model.failure import OUT_OF_REACH, Failure
 from noface.model.taxonomy import FailureKind
 from noface.process.command import Command
-from noface.process.files import kind_at, read_bounded, read_regular
+from noface.process.files import kind_at, read_bounded, read_regular, started_with
 from noface.process.home_places import below, is_closed, of_many
 from noface.process.sandbox_home import known_places
 from noface.process.supervise import Launcher
@@ -43,7 +43,6 @@ _PROGRAM = re.compile(
 )
 _CANDIDATES_MAX = 20
 _LINE_MAX = 2_000
-_HEAD_BYTES = 1 << 20
 _SCRIPT_BYTES_MAX = 1 << 18
 _NAMED_MAX = 3
 _NO_HOMES = frozenset({"HOME", "PWD", "OLDPWD", "PATH"})
@@ -99,8 +98,7 @@ def _named(line: str, home: str, path: str) -> Iterator[str]:
 
 def _interpreter(script: str, path: str) -> tuple[str, ...]:
     """Return the programs that the first line of a script names."""
-    words = (read_regular(Path(script), _HEAD_BYTES) or b"").partition(b"\n")[0].decode(errors="replace")
-    programs = [shutil.which(word, path=path) for word in words.removeprefix("#!").split() if words.startswith("#!")]
+    programs = [shutil.which(word, path=path) for word in started_with(script)]
     return tuple(os.path.realpath(program) for program in programs if program is not None)
 
 
