@@ -228,6 +228,11 @@ class GateSession:
                 self._keep_build()
         return True
 
+    def run_afresh(self, gate: GateSpec, before: tuple[GateSpec, ...], folder: str) -> GateResult | None:
+        """Run one gate on a clean checkout, after the builds `before` it; None if there can be none, or a cancel."""
+        ready = self.ready() is None and self.build(before, folder)
+        return self.run(gate, folder) if ready else None
+
     def run(self, gate: GateSpec, folder: str) -> GateResult | None:
         """Run one gate once, with its logs in `folder` of the task's; None if a cancel ends it."""
         env, task = self.env, self.task

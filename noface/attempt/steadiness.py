@@ -153,13 +153,11 @@ class Steadiness:
         self, session: GateSession, before: tuple[GateSpec, ...], tests: tuple[str, ...], folder: str
     ) -> _Rerun | None:
         """Run the tests again on a clean checkout, alone where that can be said; None if there can be no run."""
-        if session.ready() is not None or not session.build(before, folder):
-            return None
         ran = self._inventory(self.session.task.tree, self.gate.command)
         alone = ran is not None and self._runs_alone() and not (self._of_main and session is self.session)
         command = narrowed(self.gate.command, ran.runners, tests) if ran is not None and alone else None
         if command is not None:
-            result = session.run(replace(self.gate, command=command, report=None), folder)
+            result = session.run_afresh(replace(self.gate, command=command, report=None), before, folder)
             if result is None:
                 return None
             again = self._seen(session, result, tests, whole=False)
@@ -167,9 +165,7 @@ class Steadiness:
             settled = result.passed or again.failed & frozenset(tests) or session is not self.session
             if settled and {*again.failed, *again.passed}.issuperset(tests):
                 return again
-            if session.ready() is not None or not session.build(before, folder):
-                return None
-        result = session.run(self.gate, folder)
+        result = session.run_afresh(self.gate, before, folder)
         return self._seen(session, result, tests, whole=True) if result is not None else None
 
     def _seen(self, session: GateSession, result: GateResult, tests: tuple[str, ...], *, whole: bool) -> _Rerun:
@@ -210,8 +206,7 @@ class Steadiness:
         result = None
         for number in range(1, _ALONE_RUNS + 1):
             with self.session.by_itself(self.red.seconds):
-                ready = self.session.ready() is None and self.session.build(self.before, f"alone-{number}")
-                result = self.session.run(self.gate, f"alone-{number}") if ready else None
+                result = self.session.run_afresh(self.gate, self.before, f"alone-{number}")
             if result is None or not result.passed or self.session.beside:  # which did not end in time
                 return None
         self.session.note_company(self.gate, self.beside, self.red.failure)

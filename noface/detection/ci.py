@@ -4,7 +4,6 @@ A command becomes a check, something to install, or a remark that it was not tak
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,7 +104,7 @@ class _CiReader:
                 first = next(line.strip() for line in script.split("\n") if line.strip())
                 self._leave(f"{first} …", f"{step.where}: a script with conditions")
         else:
-            self._lines(script, step.where, step.folder.strip("/").removeprefix("./"), dict(step.env), 0)
+            self._lines(replace(step, script=script, folder=step.folder.strip("/").removeprefix("./")), 0)
 
     def _makes_for(self, check: CiCheck, other: CiCheck) -> bool:
         """True if a command names a file that is not there yet, and that a check of the same job names too."""
@@ -134,29 +133,30 @@ class _CiReader:
     def _leave(self, text: str, why: str) -> None:
         self.untaken.setdefault(" ".join(text.split()), why)
 
-    def _lines(self, script: str, where: str, folder: str, env: Mapping[str, str], depth: int) -> None:
-        at = folder
+    def _lines(self, step: CiStep, depth: int) -> None:
+        at = step.folder
         # What only a run knows becomes a variable: a command with one becomes a remark, and no gate.
-        script = re.sub(r"\$\{\{.*?\}\}", "$UNKNOWN", script)
+        script = re.sub(r"\$\{\{.*?\}\}", "$UNKNOWN", step.script)
         for line in script.replace("\\\n", " ").split("\n"):
             for words in simple_commands(line):
                 if words[0] in {"cd", "pushd"} and len(words) > 1:
                     at = joined_folder(at, words[1])
                 elif words[0] == "popd":
-                    at = folder
+                    at = step.folder
                 else:
-                    self._command(words, where, at, env, depth)
+                    self._command(words, replace(step, folder=at), depth)
 
-    def _command(self, given: list[str], where: str, folder: str, env: Mapping[str, str], depth: int) -> None:
-        command = bare(given, env, self._scripts)
+    def _command(self, given: list[str], step: CiStep, depth: int) -> None:
+        command = bare(given, dict(step.env), self._scripts)
         self.wanted += command.wanted
-        words, folder = in_folder(command.words, folder)
-        words = looking_only(self._without_setup(words, where, folder, depth))
+        words, folder = in_folder(command.words, step.folder)
+        step, where = replace(step, folder=folder), step.where
+        words = looking_only(self._without_setup(words, step, depth))
         if not words or depth > _DEPTH_MAX:
             return
         text = " ".join(words)
         kind = kind_of(text)
-        if self._followed(words, where, folder, depth):
+        if self._followed(words, step, depth):
             return
         # A makefile that is committed needs nothing to be configured for it.
         own_make = words[0] == "make" and inside(folder) and make_targets(self._root / folder)[0] != ""
@@ -166,7 +166,7 @@ class _CiReader:
         if kind is None:
             kind = self._by_name(words, folder)
             if kind is not None and not kind[0]:
-                self._follow_file(words, where, folder)
+                self._follow_file(words, step)
         if kind is None or (kind[0] and _depends(words, folder)):
             self._leave(_typed(given, folder), where)
             if kind is None and inside(folder) and not _depends(words, folder):
@@ -183,9 +183,9 @@ class _CiReader:
         same = tuple(word for word in words if word != "run") if words[0] in CI["package_managers"] else words
         self.checks.setdefault((same, check.folder, check.env), replace(check, words=words))
 
-    def _followed(self, words: list[str], where: str, folder: str, depth: int) -> bool:
+    def _followed(self, words: list[str], step: CiStep, depth: int) -> bool:
         """Follow a command that only leads to others; tell whether it did."""
-        program = words[0]
+        program, where, folder = words[0], step.where, step.folder
         if is_install(words):
             place = where.partition(": ")[0]
             self._installs[place] = self._installs.get(place, Needs()) + installed(self._root, [*map(plain, words)])
@@ -193,7 +193,7 @@ class _CiReader:
         if program in {"tox", "nox", "hatch"} or (program in {"pdm", "poe", "rye"} and len(words) > 1):
             sessions = sessions_of(self._root / folder if inside(folder) else self._root, words, self._scripts)
             for session in sessions:
-                self._session(session, where, folder, depth)
+                self._session(session, step, depth)
             if not sessions and program in {"tox", "nox"}:
                 self._leave(_typed(words, folder), where)
             return bool(sessions) or program in {"tox", "nox"}
@@ -202,14 +202,14 @@ class _CiReader:
             return True
         if program in {"make", "gmake", "just"}:
             names = [word for word in words[1:] if "=" not in word and not word.startswith("-")]
-            return self._recipe(program, names, where, folder, depth)
+            return self._recipe(program, names, step, depth)
         return False
 
-    def _session(self, session: RunnerSession, where: str, folder: str, depth: int) -> None:
-        before = len(self.checks)
+    def _session(self, session: RunnerSession, step: CiStep, depth: int) -> None:
+        before, folder = len(self.checks), step.folder
         at = joined_folder(folder, session.folder) if inside(folder) else folder
         for line in session.lines:
-            self._lines(line, f"{where}: {session.name}", at, {}, depth + 1)
+            self._lines(CiStep(line, f"{step.where}: {session.name}", at), depth + 1)
         if len(self.checks) > before:
             self.wanted += session.wanted
         elif any(self._checks(line) for line in session.lines):
@@ -226,22 +226,22 @@ class _CiReader:
         kinds = (kind_of(" ".join(words)) or self._by_name(words, "") for words in commands if words)
         return any(kind is not None and kind[0] != "" for kind in kinds)
 
-    def _follow_file(self, words: list[str], where: str, folder: str) -> None:
+    def _follow_file(self, words: list[str], step: CiStep) -> None:
         """Read what a script of the project installs; what it asks before it does is not worked out."""
         values: dict[str, str] = {}
-        known = inside(folder) and is_inner(words[0].removeprefix("./"))
-        text = text_of(self._root / folder / words[0]) if known else ""
+        known = inside(step.folder) and is_inner(words[0].removeprefix("./"))
+        text = text_of(self._root / step.folder / words[0]) if known else ""
         for line in text.replace("\\\n", " ").split("\n"):
             filled = filled_in(line.strip(), values)
             values |= assigned(filled)
             if _INSTALLS.search(filled):
                 # As deep as it goes: what this line installs counts, and no tox or make behind it is followed.
-                self._lines(filled, where, folder, {}, _DEPTH_MAX)
+                self._lines(CiStep(filled, step.where, step.folder), _DEPTH_MAX)
 
-    def _recipe(self, program: str, names: list[str], where: str, folder: str, depth: int) -> bool:
+    def _recipe(self, program: str, names: list[str], step: CiStep, depth: int) -> bool:
         """Follow targets whose lines are commands of Python's tools; what else they are runs as it is."""
         recipes = self._just if program == "just" else self._targets
-        if folder or not names or not all(name in recipes for name in names):
+        if step.folder or not names or not all(name in recipes for name in names):
             return False
         # A recipe that is understood in part runs as `make NAME`: what was read of it is taken back then.
         before = (dict(self.checks), self.wanted, dict(self.untaken), list(self.built))
@@ -249,9 +249,9 @@ class _CiReader:
             needs, lines = recipes[name]
             for need in needs if program == "make" else ():
                 if need in recipes and recipes[need][1] and kind_by_name(need) != "":
-                    self._recipe(program, [need], where, folder, depth + 1)
+                    self._recipe(program, [need], step, depth + 1)
             for line in (re.sub(r"\{\{.*?\}\}", "", line) for line in lines):
-                self._lines(line, f"{where}: {program} {name}", folder, {}, depth + 1)
+                self._lines(CiStep(line, f"{step.where}: {program} {name}"), depth + 1)
         new = [check for key, check in self.checks.items() if key not in before[0]]
         whole = len(self.untaken) == len(before[2]) and len(self.built) == len(before[3])
         known = new or any(kind_of(line) for line in recipes[names[0]][1])
@@ -260,14 +260,14 @@ class _CiReader:
         self.checks, self.wanted, self.untaken, self.built = before
         return False
 
-    def _without_setup(self, words: list[str], where: str, folder: str, depth: int) -> list[str]:
+    def _without_setup(self, words: list[str], step: CiStep, depth: int) -> list[str]:
         """Return a call of make without the targets that only install, if others remain; those are followed."""
         setups = [word for word in words[1:] if kind_by_name(word) == ""]
         rest = [word for word in words if word not in setups]
         if words[:1] not in (["make"], ["gmake"], ["just"]) or all(word.startswith("-") for word in rest[1:]):
             return words
         for name in setups:
-            self._recipe(words[0], [name], where, folder, depth)
+            self._recipe(words[0], [name], step, depth)
         return rest
 
     def _installed_with_root(self, folder: str) -> bool:
