@@ -229,7 +229,7 @@ def _red(
         lines += _logs(result)
     return BaselineRedError(
         "BASELINE_RED: main is red before any work was done.\n" + "\n".join(lines),
-        _way_out(red, only_new=only_new)
+        way_out(red, only_new=only_new)
         + (_OUTPUT_OF_OTHERS if after_others else "")
         + _supposed({r.gate.name: supposed[r.gate.name] for r in red if r.gate.name in supposed}),
     )
@@ -274,7 +274,7 @@ def _lacking(red: list[GateResult], lacking: Mapping[str, Lack]) -> BaselineRedE
     )
 
 
-def _way_out(red: list[GateResult], *, only_new: bool) -> str:
+def way_out(red: list[GateResult], *, only_new: bool) -> str:
     """Say what helps: main's own failures differ from new ones only if the gates name them."""
     names = ", ".join(result.gate.name for result in red)
     if only_new:

@@ -141,6 +141,7 @@ def test_a_test_without_ids_that_is_emptied_does_not_land(project):
     assert "tests/price_test.sh asserts nothing any more (2 before)" in attempt["failure"]["message"]
 
 
+@pytest.mark.thorough
 def test_tests_that_take_a_copy_for_the_product_do_not_land_and_the_worker_is_told(project):
     """Main's version of the test passes, so that nothing but its names tells what the next change could break."""
     tests = f"from shop import price\n\n\ndef test_price():\n{EMPTIED}"

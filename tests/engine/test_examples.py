@@ -187,6 +187,7 @@ def test_what_needs_only_python_and_a_shell_is_always_run(absent):
     assert set(PLAYS) - set(RUNNABLE) == {name for name in PLAYS if set(NEEDS[name]) & set(absent)}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", first_ones(sorted(RUNNABLE, key=lambda name: name != "pytest")))
 def test_an_example_is_worked_from_issue_to_main(project, name):
     copied(project, name)

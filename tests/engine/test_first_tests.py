@@ -91,7 +91,12 @@ BEFORE = TESTS.replace("from shop import price", "import shop").replace(" price(
     ("added", "product", "refused"),
     [
         (BLIND, BROKEN, True),
-        (MORE, SHOP.replace("    return", "    if cents > 9000:\n        return '?'\n    return"), False),
+        pytest.param(
+            MORE,
+            SHOP.replace("    return", "    if cents > 9000:\n        return '?'\n    return"),
+            False,
+            marks=pytest.mark.thorough,
+        ),
     ],
 )
 def test_a_test_that_a_landing_added_does_not_stand_in_for_the_product(shop, added, product, refused):

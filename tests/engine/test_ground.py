@@ -47,6 +47,7 @@ def test_without_the_keys_nothing_is_pushed_ever(project):
     assert (remote.refs, remote.main, remote.pushes) == (*before, [])
 
 
+@pytest.mark.thorough
 def test_with_fetch_off_the_remote_is_not_even_asked(project):
     a_project(project, "[landing]\nfetch = false\n")
     canary = project.folder / "asked"

@@ -112,7 +112,7 @@ def test_an_active_environment_inside_the_checkout_can_be_used(calc, sandbox):
     assert calc.attempts("1")[0]["outcome"] == "TEST_FAILURE"
 
 
-def test_the_canary_flies_once_for_a_gate_and_what_it_runs_with(calc):
+def test_the_canary_flies_once_for_a_gate_and_what_it_runs_with_and_doctor_tells_that_it_is_proven(calc):
     runs = calc.folder / "runs"
     activate(calc)
     calc.write("calc.py", GOOD)
@@ -160,13 +160,5 @@ def test_a_project_without_sources_has_no_canary(project):
     assert "canary" not in project.run()
     assert project.statuses() == {"1": "merged"}
 
-
-def test_doctor_tells_which_gates_are_proven(calc):
-    activate(calc)
-    calc.write("calc.py", GOOD)
-    calc.play(("1", 0, [{"write": "b.txt", "text": "b"}]))
-    calc.config(canary=True, gate=GATE)
-    calc.commit()
-    calc.run()
     told = json.loads(calc.noface("doctor", "--json").stdout)["project"]
     assert "proven on broken sources: check" in next(each["text"] for each in told if each["name"] == "isolation")

@@ -95,8 +95,12 @@ HONEST = {
 }
 
 
-def test_tools_that_judge_come_in_mains_versions(checked):
-    changes = {**BOUGHT, **HONEST}
+FIRST = ("a plug-in that the product imports", "an older checker", "a newer library of the product, with what it needs")
+
+
+@pytest.mark.parametrize("names", [FIRST, pytest.param((*BOUGHT, *HONEST), marks=pytest.mark.thorough)])
+def test_tools_that_judge_come_in_mains_versions(checked, names):
+    changes = {name: (BOUGHT | HONEST)[name] for name in names}
     checked.play(*[(str(number), 0, steps) for number, steps in enumerate(changes.values(), 1)])
     for number, name in enumerate(changes, 1):
         checked.issue(number, name if name.startswith("Use") else "Half", max_attempts=1)
@@ -104,7 +108,7 @@ def test_tools_that_judge_come_in_mains_versions(checked):
     checked.run(code=3)
     statuses = dict(zip(changes, checked.statuses().values(), strict=True))
     attempts = {name: checked.attempts(str(number))[0]["failure"] for number, name in enumerate(changes, 1)}
-    assert statuses == {**dict.fromkeys(BOUGHT, "approval"), **dict.fromkeys(HONEST, "merged")}
+    assert statuses == {name: "approval" if name in BOUGHT else "merged" for name in names}
     assert {name: attempts[name]["rule"] for name in BOUGHT} == dict.fromkeys(BOUGHT, "judge-altered")
     told = attempts["an older checker"]["message"]
     assert "checker 1.0 (main has 2.0)" in told

@@ -165,6 +165,7 @@ def test_numbers_go_on_where_only_folders_are_left(restored):
     assert json.loads(order.read_text()) == before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("passed", first_ones([True, False]))
 def test_work_that_the_repository_does_not_hold_any_more_is_done_again(project, passed):
     """Refs of noface's were removed, or the state came into another clone."""

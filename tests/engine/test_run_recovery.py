@@ -270,6 +270,7 @@ def test_repeated_timeouts_break_an_issue_down_and_its_parts_close_it(project):
     assert subjects == ["Write two", "Write one"]
 
 
+@pytest.mark.thorough
 def test_a_part_that_fails_goes_back_to_its_parent_with_what_is_missing(project):
     plan = {
         "children": [
@@ -504,6 +505,7 @@ def test_a_folder_where_the_prompt_of_a_question_is_to_be_ends_nothing(project):
     assert project.statuses() == {"7": "merged"}
 
 
+@pytest.mark.thorough
 def test_wider_paths_that_a_person_approved_have_other_issues_verified_again(project):
     wider = {"resolution": "expand", "paths": ["eight.txt"], "guidance": "needed", "recheck": ["8"]}
     roles(project, "resolver")

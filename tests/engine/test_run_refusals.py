@@ -14,6 +14,11 @@ import pytest
 from support.processes import wait_for
 from support.project import PYTEST
 
+from noface.engine.preflight import way_out
+from noface.model.failure import Failure
+from noface.model.gate import GateResult, GateSpec
+from noface.model.taxonomy import FailureKind
+
 
 def snapshot(project):
     return (
@@ -121,7 +126,12 @@ def test_a_red_gate_is_told_at_a_glance_with_all_that_it_wrote(project):
     ("gate", "flags", "hint"),
     [
         ("no-such-tool", (), "Install what is missing, or have `[project] setup` make it"),
-        ("echo 'error: Could not resolve host: x.org' >&2; false", (), "may pass: run again once it has"),
+        pytest.param(
+            "echo 'error: Could not resolve host: x.org' >&2; false",
+            (),
+            "may pass: run again once it has",
+            marks=pytest.mark.thorough,  # it is run three times, with pauses; the table below has its hint
+        ),
         ("echo no; false", (), "Make main green first, or correct the command of check."),
         ("echo no; false", ("--allow-red",), "check names no failing tests"),
     ],
@@ -133,6 +143,18 @@ def test_the_hint_for_a_red_baseline_is_one_that_can_help(project, gate, flags, 
     stderr = refused(project, *flags, code=3)
     assert hint in " ".join(stderr.split())
     assert "--allow-red" not in stderr
+
+
+@pytest.mark.parametrize(
+    ("message", "hint"),
+    [
+        ("error: Could not resolve host: x.org", "may pass: run again once it has"),
+        ("sh: 1: no-such-tool: not found", "Install what is missing, or have `[project] setup` make it"),
+    ],
+)
+def test_what_may_pass_by_itself_is_told_from_what_is_missing(message, hint):
+    failure = Failure(FailureKind.ENVIRONMENT, message, rule="x")
+    assert hint in way_out([GateResult(GateSpec("check", "x"), "tree", 1, 1.0, failure=failure)], only_new=False)
 
 
 def test_a_linter_that_is_red_on_main_may_only_report(project):

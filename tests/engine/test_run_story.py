@@ -40,22 +40,6 @@ def test_a_red_gate_keeps_the_change_out_and_the_next_prompt_says_why(project):
     assert project.git("ls-tree", "--name-only", "main").split() == ["a.txt", "c.txt", "issues", "noface.toml"]
 
 
-def test_a_worker_that_changes_nothing_is_told_so_then_escalated_then_blocked(project):
-    project.play(("*", 0, [{"say": "I think all is well."}]))
-    project.issue(7)
-    project.commit()
-    project.run(code=3)
-    attempts = project.attempts("7")
-    assert [a["model"] for a in attempts] == ["small", "small", "big", "big", "big"]
-    assert {a["outcome"] for a in attempts} == {"NO_DIFF"}
-    assert "You must change code; your previous attempt changed nothing" in project.prompt("7", 2)
-    (blocked,) = project.shown("blocked")["blocked"]
-    assert blocked["id"] == "7"
-    assert len(blocked["tried"]) == 5
-    assert blocked["next_steps"]
-    assert any("noface unblock 7" in command for command in blocked["commands"])
-
-
 def test_unblocking_puts_the_note_into_the_next_prompt_and_starts_the_counters_again(project):
     project.play(("*", 0, [{"say": "?"}]))
     project.issue(7, max_attempts=2)
@@ -129,6 +113,14 @@ def test_what_depends_on_a_blocked_issue_waits_and_the_rest_goes_on(project):
         "The backlog: 1 blocked, 1 waiting, 1 merged.",
         "Next: noface blocked",
     ]
+    attempts = project.attempts("1")
+    assert [a["model"] for a in attempts] == ["small", "small", "big", "big", "big"]
+    assert {a["outcome"] for a in attempts} == {"NO_DIFF"}
+    assert "You must change code; your previous attempt changed nothing" in project.prompt("1", 2)
+    (blocked,) = project.shown("blocked")["blocked"]
+    assert (blocked["id"], len(blocked["tried"])) == ("1", 5)
+    assert blocked["next_steps"]
+    assert any("noface unblock 1" in command for command in blocked["commands"])
 
 
 def test_a_run_tells_that_it_goes_on_beside_what_is_blocked_and_asks_a_person_once_nothing_is_left(project):

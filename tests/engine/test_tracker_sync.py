@@ -281,6 +281,7 @@ def test_an_outage_stops_nobody_and_all_is_told_by_the_next_run(shop):
     assert "landed**" in shop.comment(number)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("copied", first_ones([True, False]))
 def test_an_outage_at_the_start_is_waited_out(shop, copied):
     number = shop.issue()

@@ -39,6 +39,7 @@ def test_a_product_that_knows_where_it_runs_is_asked_about_and_lands_with_a_yes(
     assert project.git("show", "main:shop.py") == KNOWS.strip()
 
 
+@pytest.mark.thorough
 def test_what_a_gate_wrote_into_the_work_is_followed_as_well(shop):
     project = shop(KNOWS)
     project.config(
@@ -52,16 +53,11 @@ def test_what_a_gate_wrote_into_the_work_is_followed_as_well(shop):
     assert (attempt["outcome"], attempt["failure"]["rule"]) == ("GATE_TAMPERING", "asks-surroundings")
 
 
-def test_a_branch_that_no_test_enters_is_told_and_lands(shop):
-    project = shop(BRANCH)
+def test_a_branch_that_no_test_enters_is_told_and_lands_and_what_the_issue_speaks_of_is_its_work(shop):
+    project = shop(BRANCH, KNOWS, body="If few modules are loaded, there is nothing to print.")
     project.run()
+    assert project.statuses() == {"1": "merged", "2": "merged"}
     (attempt,) = project.attempts("1")
     assert attempt["outcome"] == "PASSED"
     note = "no test runs these added lines: shop.py:6"
     assert note in json.loads(project.noface("why", "1", "1", "--json").stdout)["notes"]
-
-
-def test_what_the_issue_speaks_of_is_its_work(shop):
-    project = shop(KNOWS, body="If few modules are loaded, there is nothing to print.")
-    project.run()
-    assert project.statuses() == {"1": "merged"}

@@ -39,16 +39,27 @@ def played(project):
     return run
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_work_in_another_place_is_told_as_such_and_the_next_attempt_does_it_right(played, project, place):
-    first, second = played([{"shell": PLACES[place]}], [FIXED])
-    assert (first["outcome"], first["failure"]["rule"]) == ("NO_DIFF", "worked-elsewhere")
-    assert first["failure"]["message"].startswith(said_of(place))
-    assert [note.split(":")[0] for note in first["notes"]] == [place]
-    assert said_of(place) in project.prompt("7", 2)
-    assert second["outcome"] == "PASSED"
-    assert set(project.git("ls-tree", "-r", "--name-only", "main").split()) >= {"fixed.txt", "a.txt"}
-    assert not [path for path in project.git("ls-tree", "-r", "--name-only", "main").split() if path.startswith(place)]
+def test_work_in_another_place_is_told_as_such_and_the_next_attempt_does_it_right(project):
+    """Each place is where the worker of an issue of its own works first."""
+    numbered = {str(number): place for number, place in enumerate(PLACES, 1)}
+    project.play(
+        *((issue, 1, [{"shell": PLACES[place]}]) for issue, place in numbered.items()),
+        *((issue, 2, [{"write": f"fixed{issue}.txt", "text": "fixed\n"}]) for issue in numbered),
+    )
+    for issue in numbered:
+        project.issue(issue, max_attempts=2)
+    project.commit()
+    project.run()
+    landed = set(project.git("ls-tree", "-r", "--name-only", "main").split())
+    for issue, place in numbered.items():
+        first, second = project.attempts(issue)
+        assert (place, first["outcome"], first["failure"]["rule"]) == (place, "NO_DIFF", "worked-elsewhere")
+        assert first["failure"]["message"].startswith(said_of(place))
+        assert [note.split(":")[0] for note in first["notes"]] == [place]
+        assert said_of(place) in project.prompt(issue, 2)
+        assert second["outcome"] == "PASSED"
+        assert {f"fixed{issue}.txt", "a.txt"} <= landed
+        assert not [path for path in landed if path.startswith(place)]
 
 
 def test_work_beside_a_copy_lands_without_the_copy(played, project):
