@@ -331,10 +331,16 @@ class MainSeen:
 
 @dataclass(frozen=True, slots=True)
 class GateRan:
-    """A gate's result that should be remembered, with the tests it ran, where they are known."""
+    """A gate's result, for an attempt, or for main (no issue, number 0), if there is something to record of it.
 
-    key: str
+    It was flaky: it failed and then passed on the same tree. Or it should be remembered by its memo `key` ("": it
+    should not), with the tests it ran, if they are known.
+    """
+
+    issue_id: str
+    number: int
     result: GateResult
+    key: str = ""
     tests: Inventory | None = None
 
 
@@ -351,15 +357,6 @@ class GateAgain:
     line: str
     beside: tuple[str, ...] = ()
     times: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class GateFlaked:
-    """A gate that failed and then passed on the same tree, for an attempt, or for main (no issue, number 0)."""
-
-    issue_id: str
-    number: int
-    result: GateResult
 
 
 @dataclass(frozen=True, slots=True)

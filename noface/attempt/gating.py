@@ -11,7 +11,6 @@ from noface.attempt.environment import (
     LANDING_SLOT,
     AttemptEnvironment,
     GateAgain,
-    GateFlaked,
     GateRan,
     Scope,
 )
@@ -201,12 +200,13 @@ class _Runs:
         if session.met == met:  # a gate that met others is not flaky
             result = replace(result, first_failure=result.first_failure or first)
         note_run_on_main(session, gate, result)
-        if result.flaky:
-            of_issue = "" if session.task.on_main else session.task.issue_id
-            session.scope.send(GateFlaked(of_issue, session.task.number, result))
+        task = session.task
+        ran = GateRan("" if task.on_main else task.issue_id, task.number, result)
         if result.failure is None and not session.fixed:
-            session.scope.send(GateRan(session.env.key(session.task.tree, gate), result, self._tests_of(result)))
+            session.scope.send(replace(ran, key=session.env.key(task.tree, gate), tests=self._tests_of(result)))
             hit("gate_passed")
+        elif result.flaky:
+            session.scope.send(ran)
         return result
 
     def _alone(self, result: GateResult | None) -> GateResult | None:

@@ -17,7 +17,6 @@ from noface.attempt.disk import disk_full_error, why_ended
 from noface.attempt.environment import (
     AttemptProgress,
     GateAgain,
-    GateFlaked,
     GateRan,
     MainSeen,
     UnsteadySeen,
@@ -381,9 +380,12 @@ class Engine:
             case MainSeen():
                 context.tell_progress(message)
                 return False
-            case GateRan(key, result, tests):
-                context.memo[key] = result
-                context.journal.gate_recorded(context.clock.now(), key, result, tests)
+            case GateRan(issue_id, number, result, key, tests):
+                if result.flaky:
+                    context.journal.gate_flaky(context.clock.now(), issue_id, number, result)
+                if key:
+                    context.memo[key] = result
+                    context.journal.gate_recorded(context.clock.now(), key, result, tests)
                 return False
             case GateAgain(issue_id, number, gate, line, beside=()):
                 context.journal.gate_repeated(context.clock.now(), issue_id, number, gate, line)
@@ -391,9 +393,6 @@ class Engine:
             case GateAgain(issue_id, number, gate, line, beside, times):
                 now = context.clock.now()
                 context.journal.gate_met(now, issue_id, number, gate, beside=beside, message=line, times=times)
-                return False
-            case GateFlaked():
-                context.journal.gate_flaky(context.clock.now(), message.issue_id, message.number, message.result)
                 return False
             case UnsteadySeen():
                 context.journal.unsteady(
