@@ -296,7 +296,7 @@ HONEST = {
 @pytest.mark.parametrize(
     "names",
     [
-        ("new tests", "parametrised", "a skip that holds only elsewhere"),
+        ("parametrised", "a skip that holds only elsewhere"),
         pytest.param(tuple(HONEST), id="all", marks=pytest.mark.thorough),
     ],
 )

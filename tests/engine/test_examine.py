@@ -30,15 +30,55 @@ def examined(project):
     return run
 
 
-def test_a_file_that_does_not_parse_is_named_before_any_gate_runs(examined, project):
-    attempt, gate_ran = examined([{"write": "src/a.py", "text": "x = 1\nfoo(x\n"}])
-    assert not gate_ran
-    assert attempt["outcome"] == "SYNTAX_ERROR"
-    failure = attempt["failure"]
-    assert (failure["rule"], failure["location"]) == ("syntax.python", "src/a.py:2")
-    assert failure["message"] == "src/a.py:2: '(' was never closed: foo(x"
-    assert attempt["gates"] == []
-    assert attempt["charged"]
+MAIN = {"old.py": "broken(\n", "older.py": "broken(\n", "tests/fixtures/one/in.txt": f"So:\n{CONFLICT}"}
+# What a worker writes, what becomes of it, and a part of what is said of it.
+FOUND = {
+    "a file that does not parse": (
+        [{"write": "src/a.py", "text": "x = 1\nfoo(x\n"}],
+        ("SYNTAX_ERROR", "syntax.python", "src/a.py:2"),
+        "src/a.py:2: '(' was never closed: foo(x",
+    ),
+    "conflict markers": (
+        [{"write": "style.css", "text": CONFLICT}],
+        ("SYNTAX_ERROR", "conflict-markers", "style.css"),
+        "style.css (1)",
+    ),
+}
+LEFT = {
+    "a file that did not parse on main, either": [{"write": "old.py", "text": "still broken(\n"}],
+    "a broken file that is only moved": [{"delete": "older.py"}, {"write": "new.py", "text": "broken(\n"}],
+    "conflict markers in a string": [{"write": "a.py", "text": f'EXAMPLE = """\n{CONFLICT}"""\n'}],
+    "conflict markers as main shows them": [
+        {"write": "tests/fixtures/two/deep/in.txt", "text": f"As on main:\n{CONFLICT}and\n{CONFLICT}"}
+    ],
+    "conflict markers in a file that the issue asks for": [{"write": "docs/git.md", "text": CONFLICT}],
+}
+
+
+def test_what_breaks_a_file_is_named_before_any_gate_runs_and_what_may_be_meant_is_left_to_the_gates(project):
+    works = {name: steps for name, (steps, _, _) in FOUND.items()} | LEFT
+    numbered = {name: str(number) for number, name in enumerate(works, 1)}
+    for name, text in MAIN.items():
+        project.write(name, text)
+    project.config(gate=f"for mark in b*.txt; do touch {project.folder}/ran-$mark; done")
+    marked = {name: {"write": f"b{issue}.txt", "text": "work\n"} for name, issue in numbered.items()}
+    project.play(*((issue, 0, [*works[name], marked[name]]) for name, issue in numbered.items()))
+    for issue in numbered.values():
+        project.issue(issue, max_attempts=1, may_change=["docs/git.md"])
+    project.commit()
+    project.run(code=3)
+    for name, issue in numbered.items():
+        (attempt,) = project.attempts(issue)
+        ran = (project.folder / f"ran-b{issue}.txt").exists()
+        if name in LEFT:
+            assert (name, attempt["outcome"], ran) == (name, "PASSED", True)
+            continue
+        _, (outcome, rule, place), message = FOUND[name]
+        failure = attempt["failure"]
+        assert (name, attempt["outcome"], failure["rule"], ran) == (name, outcome, rule, False)
+        assert (failure["location"] or failure["message"]).startswith(place)
+        assert message in failure["message"]
+        assert (attempt["gates"], attempt["charged"]) == ([], True)
 
 
 def test_the_next_prompt_quotes_the_broken_line(examined, project):
@@ -52,33 +92,6 @@ def test_the_next_prompt_quotes_the_broken_line(examined, project):
     assert project.statuses() == {"7": "merged"}
 
 
-def test_a_file_that_did_not_parse_on_main_either_is_left_to_the_gates(examined):
-    attempt, gate_ran = examined(
-        [{"write": "old.py", "text": "still broken(\n"}], before={"old.py": "broken(\n"}, code=0
-    )
-    assert gate_ran
-    assert attempt["outcome"] == "PASSED"
-
-
-def test_a_broken_file_that_is_only_moved_is_left_to_the_gates(examined):
-    steps = [{"delete": "old.py"}, {"write": "new.py", "text": "broken(\n"}]
-    attempt, _ = examined(steps, before={"old.py": "broken(\n"}, code=0)
-    assert attempt["outcome"] == "PASSED"
-
-
-def test_conflict_markers_are_found_before_any_gate_runs(examined):
-    attempt, gate_ran = examined([{"write": "style.css", "text": CONFLICT}])
-    assert not gate_ran
-    assert (attempt["outcome"], attempt["failure"]["rule"]) == ("SYNTAX_ERROR", "conflict-markers")
-    assert "style.css (1)" in attempt["failure"]["message"]
-
-
-def test_conflict_markers_in_a_string_are_left_to_the_gates(examined):
-    attempt, gate_ran = examined([{"write": "a.py", "text": f'EXAMPLE = """\n{CONFLICT}"""\n'}], code=0)
-    assert gate_ran
-    assert attempt["outcome"] == "PASSED"
-
-
 def test_conflict_markers_in_text_are_found_and_shown_to_the_next_attempt(examined, project):
     left = [{"write": "README.md", "text": CONFLICT}]
     mended = [{"write": "README.md", "text": "ours and theirs\n"}]
@@ -86,19 +99,6 @@ def test_conflict_markers_in_text_are_found_and_shown_to_the_next_attempt(examin
     assert (attempt["outcome"], attempt["failure"]["rule"]) == ("SYNTAX_ERROR", "conflict-markers")
     assert "README.md: >>>>>>> other" in project.prompt("7", 2)
     assert project.statuses() == {"7": "merged"}
-
-
-def test_conflict_markers_beside_those_that_main_shows_are_left_to_the_gates(examined):
-    before = {"tests/fixtures/one/in.txt": f"So:\n{CONFLICT}"}
-    new = {"write": "tests/fixtures/two/deep/in.txt", "text": f"As on main:\n{CONFLICT}and\n{CONFLICT}"}
-    attempt, gate_ran = examined([new], before=before, code=0)
-    assert gate_ran
-    assert attempt["outcome"] == "PASSED"
-
-
-def test_an_issue_may_ask_for_a_file_that_shows_conflict_markers(examined):
-    attempt, _ = examined([{"write": "docs/git.md", "text": CONFLICT}], code=0, may_change=["docs/git.md"])
-    assert attempt["outcome"] == "PASSED"
 
 
 @pytest.mark.parametrize("do", ["echo \"ROOT = '$PWD'\" > src.py", "ln -s $PWD/a.txt link"])

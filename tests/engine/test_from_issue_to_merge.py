@@ -72,6 +72,7 @@ def test_another_repository_that_got_the_name_is_neither_read_nor_written_and_th
     assert shop.project.shown("show", str(number))["title"] == "Add b"
 
 
+@pytest.mark.thorough
 def test_a_clone_whose_state_is_gone_goes_on_with_one_comment_and_one_pull_request(shop, alice):
     number = alice.opens_issue("Add b", labels=[DEFAULT_LABEL])
     shop.project.run(code=3)

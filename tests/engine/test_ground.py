@@ -107,6 +107,7 @@ def test_local_changes_in_the_way_of_what_was_fetched_are_named_and_kept(project
     assert project.git("rev-parse", "main") == before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", first_ones(FOLLOWING[::-1]))
 def test_a_run_killed_while_main_follows_is_brought_to_an_end(project, name):
     remote = a_project(project)

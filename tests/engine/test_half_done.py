@@ -121,6 +121,7 @@ def test_a_role_says_what_is_missing_in_the_issue_s_words_and_a_killed_noface_go
     assert len([each for each in project.statuses() if each.startswith("7.")]) == 4
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "answer",
     [

@@ -78,6 +78,7 @@ def test_a_copy_that_was_installed_is_found_by_the_canary(calc):
     assert f"{packages / 'calc'}, a copy that was installed" in said
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sandbox", first_ones(reversed(SANDBOXES)))
 def test_an_environment_of_the_workspace_s_own_is_tested_as_it_should_be(calc, sandbox):
     activate(calc, calc.path / "src")

@@ -2,6 +2,8 @@
 
 import sys
 
+import pytest
+
 PYTEST = f"PYTHONPATH=lib:. {sys.executable} -m pytest -q -p no:cacheprovider --disable-plugin-autoload"
 GATE = (
     f'\n[[gates]]\nname = "unit"\ncommand = "{PYTEST}"\ncanary = false\ncanary_reason = "its sources are the tests"\n'
@@ -9,6 +11,7 @@ GATE = (
 INSTALL = "mkdir -p lib && for name in $(cat requirements.txt); do cp {shelf}/$name.py lib/; done"
 
 
+@pytest.mark.thorough
 def test_a_library_that_is_not_installed_costs_two_calls_at_most(project):
     """Issue 1's worker does the same again, or nothing; issue 2 adds it to the manifest when it is told how, and setup runs again."""
     shelf = project.folder / "shelf"

@@ -107,6 +107,7 @@ def test_a_main_that_is_red_for_a_while_is_waited_for_and_finished_work_is_judge
     assert calls.read_text() == "call\n"
 
 
+@pytest.mark.thorough
 def test_a_main_that_passes_again_by_itself_is_seen_by_looking_again(project):
     down, slept = project.folder / "down", project.folder / "slept"
     project.config(gate=f"{{ test ! -e {down} || test $(cat {slept}) -ge 600; }} && test -e a.txt")

@@ -258,6 +258,7 @@ def test_rules_that_refuse_every_push_end_the_run_before_any_worker_is_paid(shop
     assert shop.project.shown("show", "1")["attempts"] == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "rule",
     first_ones(
@@ -375,6 +376,7 @@ def test_without_a_remote_the_run_ends_at_once_and_says_what_to_do(shop):
     assert shop.project.shown("show", "1")["attempts"] == []
 
 
+@pytest.mark.thorough
 def test_over_http_the_token_reaches_git_and_stands_in_no_file(project, github):
     shop = hosted(project, github, http=True)
     project.issue(1)
@@ -387,6 +389,7 @@ def test_over_http_the_token_reaches_git_and_stands_in_no_file(project, github):
     assert found == []
 
 
+@pytest.mark.thorough
 def test_style_labels_reviewers_and_draft_are_as_landing_says(shop):
     shop.repo.grant("ann", "write")
     shop.repo.make_label("noface", description="noface's own")

@@ -418,6 +418,7 @@ def test_what_a_gate_leaves_beside_the_tree_does_not_land(project):
     assert (project.path / "a.txt").read_text() == "one\n"
 
 
+@pytest.mark.thorough
 def test_a_gate_that_hangs_is_ended_at_its_limit(project):
     text = 'timeout = "1s"\n\n[models.small]'
     project.config(gate="test ! -e b.txt || sleep 600")

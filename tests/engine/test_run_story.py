@@ -429,6 +429,7 @@ def configure_gates(project, first, *gates):
     project.write("noface.toml", f"[project]\n{first}\n\n{told}\n[models.small]" + text.partition("[models.small]")[2])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("kept", "gates"),
     [

@@ -466,6 +466,7 @@ def test_a_link_that_show_names_is_there_with_what_it_leads_to(project, home):
     assert "shown all the same" in told(project, "cat ~/.tool", settings='show = ["~/.tool"]')
 
 
+@pytest.mark.thorough
 def test_a_missing_home_shows_no_secret_of_the_users_own(project, home):
     project.env["HOME"] = str(project.folder / "nothing")
     own = Path(pwd.getpwuid(os.geteuid()).pw_dir)

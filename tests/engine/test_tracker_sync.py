@@ -196,6 +196,7 @@ def test_an_issue_that_is_transferred_under_work_neither_lands_nor_is_told_elsew
     assert "transferred" in shop.project.noface("show", str(number)).stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("act", "what"),
     [
@@ -247,6 +248,7 @@ def test_no_label_says_that_noface_is_at_work_once_the_run_has_ended(shop):
     assert shop.status(number) == "merged"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", first_ones(["tracker_told:2", "tracker_told:1", "tracker_told_recorded:2"]))
 def test_kills_between_telling_and_its_record_leave_one_comment(shop, name):
     number = shop.issue()

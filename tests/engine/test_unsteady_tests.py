@@ -111,6 +111,7 @@ def test_a_worker_that_finds_main_s_tests_pass_and_changes_nothing_is_gated_agai
     assert [attempt["outcome"] for attempt in project.attempts("7")] == ["TEST_FAILURE", "PASSED"]
 
 
+@pytest.mark.thorough
 def test_a_change_that_makes_a_test_fail_now_and_then_is_charged_with_what_main_showed(shop):
     """The test is main's and untouched; with the change it fails on every other run, on main never."""
     project = shop("True")

@@ -136,6 +136,7 @@ def test_a_run_over_its_model_s_limit_is_stopped_and_says_so(project):
     assert attempt["changed"] == ["half.txt"]
 
 
+@pytest.mark.thorough
 def test_a_run_stops_once_its_budget_is_used_up_by_work_under_way(project):
     program(project, "claude", spends_and_hangs())
     configure(project)
