@@ -6,7 +6,6 @@ all passed, the rest of the output is asked, and the exit code last.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from noface.data import Patterns
 from noface.diagnosis.context import Repo
@@ -134,14 +133,8 @@ _DIED = frozenset({"exit.signal", "exit.command-missing"})
 """Exit codes that tell why no test ran: the runner was struck down, or a program of the gate is not there."""
 
 
-@dataclass(frozen=True, slots=True)
-class GateDecision:
-    """The kind, the finding that decided, and why each other lost."""
-
-    kind: FailureKind
-    rule: str
-    finding: RuleMatch | None = None
-    lost: tuple[tuple[RuleMatch, str], ...] = ()
+Decision = tuple[RuleMatch, tuple[tuple[RuleMatch, str], ...]]
+"""The finding that decided, and why each other lost."""
 
 
 def decide_failure(
@@ -149,7 +142,7 @@ def decide_failure(
     counts: list[Counts],
     weigh: Callable[[list[RuleMatch]], list[RuleMatch]],
     tests_failed: bool,
-) -> GateDecision | None:
+) -> Decision | None:
     """Return the kind of a gate that failed, or None if neither structure nor words say.
 
     `weigh` is asked if only words are left: it returns the findings to decide among, by what the gate is for.
@@ -166,7 +159,7 @@ def decide_failure(
         causes = causes or [finding for finding in findings if finding.rule in _DIED]
         if causes:
             return _pick(causes, findings)
-        return GateDecision(FailureKind.NO_TESTS, "summary.no-tests", _at(counts[-1], FailureKind.NO_TESTS))
+        return RuleMatch("summary.no-tests", FailureKind.NO_TESTS, Level.SUMMARY, counts[-1].line), ()
     if counts and strong:
         after = [finding for finding in strong if finding.line > counts[-1].line or finding.level >= Level.DIAGNOSTIC]
         return _pick(after or strong, findings)
@@ -181,7 +174,7 @@ def _at(count: Counts, kind: FailureKind) -> RuleMatch:
     return RuleMatch(f"summary.{count.runner}", kind, Level.SUMMARY, count.line)
 
 
-def _among_tests(findings: list[RuleMatch], bad: list[Counts]) -> GateDecision:
+def _among_tests(findings: list[RuleMatch], bad: list[Counts]) -> Decision:
     """Decide if tests failed: by the first group of findings that is not empty."""
     runner = [f for f in findings if _of_runner(f)]
     traces = [f for f in findings if f.level is Level.TRACEBACK or f.rule == "trace.head"]
@@ -229,13 +222,13 @@ def _of(findings: list[RuleMatch], *kinds: FailureKind) -> list[RuleMatch]:
     return [finding for finding in findings if finding.kind in kinds]
 
 
-def _pick(candidates: list[RuleMatch], everything: list[RuleMatch]) -> GateDecision:
+def _pick(candidates: list[RuleMatch], everything: list[RuleMatch]) -> Decision:
     """Decide among equals by the kinds' precedence (`gate` in kinds.toml)."""
     kind = min((finding.kind for finding in candidates), key=lambda kind: kind.precedence)
     same = [finding for finding in candidates if finding.kind is kind]
     first = max(same, key=_worth)
     lost = tuple((f, _why(f, first)) for f in everything if f is not first and f.kind is not kind)
-    return GateDecision(kind, first.rule, first, lost)
+    return first, lost
 
 
 def _worth(finding: RuleMatch) -> tuple[int, bool, bool, int]:

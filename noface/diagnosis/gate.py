@@ -8,7 +8,7 @@ from dataclasses import replace
 from noface.data import Patterns
 from noface.diagnosis.context import Context, context_of, known_tools
 from noface.diagnosis.decide import (
-    GateDecision,
+    Decision,
     decide_failure,
     exit_findings,
     ran_out_of_time,
@@ -66,12 +66,12 @@ def classify(evidence: GateEvidence, project: ProjectRules | None = None) -> Gat
     return replace(verdict, also_matched=(*verdict.also_matched, *skipped))
 
 
-def _undecided(context: Context, log: Log, *, tests_ran: bool) -> GateDecision:
+def _undecided(context: Context, log: Log, *, tests_ran: bool) -> Decision:
     """Judge silence: tests that ended without a word of failure died on the way; of other tools nothing is known."""
     if tests_ran or context.tools & known_tools("test_runners"):
         name, kind = "exit.no-summary", FailureKind.RUNTIME_ERROR
-        return GateDecision(kind, name, RuleMatch(name, kind, Level.EXIT_CODE, len(log.lines) - 1))
-    return GateDecision(FailureKind.UNKNOWN, "nothing.matched")
+        return RuleMatch(name, kind, Level.EXIT_CODE, len(log.lines) - 1), ()
+    return RuleMatch("nothing.matched", FailureKind.UNKNOWN, Level.EXIT_CODE, -1), ()
 
 
 def _outside_data(readings: list[Reading]) -> list[Reading]:
@@ -143,42 +143,41 @@ def _timed_out(evidence: GateEvidence, log: Log, findings: list[RuleMatch], cont
     )
 
 
-def _location(decision: GateDecision, findings: list[RuleMatch]) -> str | None:
-    if decision.finding is None or decision.finding.location:
-        return decision.finding.location if decision.finding else None
-    same = (f.location for f in findings if f.kind is decision.kind and f.location and f.level > Level.WORDS)
-    return next(same, None)
+def _location(decisive: RuleMatch, findings: list[RuleMatch]) -> str | None:
+    same = (f.location for f in findings if f.kind is decisive.kind and f.location and f.level > Level.WORDS)
+    return decisive.location or next(same, None)
 
 
 def _verdict(
     evidence: GateEvidence,
     log: Log,
-    decision: GateDecision,
+    decision: Decision,
     findings: list[RuleMatch],
     counts: list[Counts],
     names: tuple[str, ...],
 ) -> GateVerdict:
-    line = decision.finding.line if decision.finding else -1
-    key = log.get(line) or (decision.finding.text if decision.finding else "")
-    failing = names if decision.kind in _OF_TESTS or any(count.bad for count in counts) else ()
-    also = [(f.rule, log.get(f.line)[:300], why) for f, why in decision.lost[:_ALSO_MAX]]
+    decisive, lost = decision
+    line, kind = decisive.line, decisive.kind
+    key = log.get(line) or decisive.text
+    failing = names if kind in _OF_TESTS or any(count.bad for count in counts) else ()
+    also = [(f.rule, log.get(f.line)[:300], why) for f, why in lost[:_ALSO_MAX]]
     printed = [to_the_point(line.strip(), _LINE_MAX) for line in log.lines[-_LAST_READ:] if line.strip()]
     last = tuple(printed[-_LAST_SHOWN:])
     ending = f"the last that it printed: {last[-1]}" if last else "it printed nothing"
     # Only the gate's purpose has picked a line, the last one: no word in it says why.
-    guessed = decision.rule.startswith("role.") and last[-1:] == (to_the_point(key.strip(), _LINE_MAX),)
+    guessed = decisive.rule.startswith("role.") and last[-1:] == (to_the_point(key.strip(), _LINE_MAX),)
     message = to_the_point(key.strip(), _LINE_MAX) or f"exit code {evidence.exit_code}; {ending}"
     return GateVerdict(
-        decision.kind,
+        kind,
         message,
-        decision.rule,
+        decisive.rule,
         key_line=key,
-        location=_location(decision, findings),
+        location=_location(decisive, findings),
         failing_tests=failing,
         tests_run=_tests_run(counts),
-        stack_trace=stack_of(log, line) if decision.kind is FailureKind.RUNTIME_ERROR else "",
-        excerpt=excerpt_of(log, line, decision.kind),
-        signature=signature_of(decision.kind, key if key.strip() else "\n".join(last[-_LAST_TELLING:]), failing),
+        stack_trace=stack_of(log, line) if kind is FailureKind.RUNTIME_ERROR else "",
+        excerpt=excerpt_of(log, line, kind),
+        signature=signature_of(kind, key if key.strip() else "\n".join(last[-_LAST_TELLING:]), failing),
         evidence=(key,) if key.strip() and not guessed else last,
         also_matched=tuple(also),
     )

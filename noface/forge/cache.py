@@ -2,30 +2,22 @@
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+
+from noface.forge.limits import HttpReply
 
 _CHARS_MAX = 64_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class CachedAnswer:
-    """An answer that is asked for again by its ETag: the body's text, and the page after it."""
-
-    etag: str
-    body: str
-    next: str = ""
 
 
 class AnswerCache:
     """Keeps, by their URL, the answers asked for last as long as the process runs; losing one costs a request."""
 
     def __init__(self, chars_max: int = _CHARS_MAX) -> None:
-        self._entries: OrderedDict[str, CachedAnswer] = OrderedDict()
+        self._entries: OrderedDict[str, HttpReply] = OrderedDict()
         self._chars = 0
         self._chars_max = chars_max
         self._lock = threading.Lock()
 
-    def find(self, url: str) -> CachedAnswer | None:
+    def find(self, url: str) -> HttpReply | None:
         """Return what is kept of a URL."""
         with self._lock:
             known = self._entries.get(url)
@@ -33,7 +25,7 @@ class AnswerCache:
                 self._entries.move_to_end(url)
             return known
 
-    def keep(self, url: str, answer: CachedAnswer) -> None:
+    def keep(self, url: str, answer: HttpReply) -> None:
         """Keep the newest answer of a URL, and let go of the one that was not asked for the longest."""
         with self._lock:
             before = self._entries.pop(url, None)

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from noface.errors import ForgeAwayError, ForgeError
-from noface.forge.cache import AnswerCache, CachedAnswer
+from noface.forge.cache import AnswerCache
 from noface.forge.identity import check_identity
 from noface.forge.limits import (
     WRITE_PAUSE_S,
@@ -142,14 +142,13 @@ class Client:
         """Return what is at a path. With `keep` only if it has changed is it sent again: that costs no budget."""
         url = _with_params(path, params)
         kept = self._cache.find(url) if keep else None
-        reply = self._exchange("GET", url, None, {"If-None-Match": kept.etag} if kept is not None else {})
+        reply = self._exchange("GET", url, None, {"If-None-Match": kept.headers["etag"]} if kept is not None else {})
         if reply.status == _NOT_MODIFIED and kept is not None:
-            return Document(HttpReply(200, {}, kept.body).json(), changed=False, next=kept.next)
-        body = self._parsed(reply, f"GET {path}")
-        following = self._next(reply)
+            return Document(kept.json(), changed=False, next=self._next(kept))
+        document = Document(self._parsed(reply, f"GET {path}"), next=self._next(reply))
         if keep and reply.headers.get("etag"):
-            self._cache.keep(url, CachedAnswer(reply.headers["etag"], reply.body, following))
-        return Document(body, next=following)
+            self._cache.keep(url, reply)
+        return document
 
     def pages(
         self, path: str, params: Mapping[str, object] | None = None, *, keep: bool = False, pages_max: int = _PAGES_MAX

@@ -25,10 +25,8 @@ class OneOf(NamedTuple):
         return [*self.also, *map(str, resolve_name(self.given))]
 
 
-class Minimum(NamedTuple):
+class Minimum(int):
     """The least that a number may be, if that is not 0."""
-
-    least: int
 
 
 class Timestamp:

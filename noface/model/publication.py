@@ -1,6 +1,6 @@
 """What noface says of an issue where its tracker is, and what it hears there."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 COMMANDS = ("approve", "reject", "retry", "skip")
 """What people may write behind `/noface`."""
@@ -49,28 +49,22 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class HeardSoFar:
-    """What people have written at an issue up to the comment `after`, which has been acted on or needed no action.
+class Publication:
+    """What was last said of an issue, by its digest (recovery/said), when, and in which comment; and what was heard.
 
-    `question` names what was asked when that was noted (see Publications.marked). `problem` says why the last one, by
-    `author`, could not be acted on while the issue was `state`. `listens` is False in rows of an earlier noface, which
-    heard answers to questions only.
+    What people have written up to the comment `after` has been acted on or needed no action. `question` names what was
+    asked when that was noted (see Publications.marked). `problem` says why the last one, by `author`, could not be
+    acted on while the issue was `state`. `listens` is False in rows of an earlier noface, which heard answers to
+    questions only.
     """
 
+    issue_id: str
+    digest: str = ""
+    comment: int | None = None
+    at: float = 0.0
     after: int = 0
     question: str = ""
     problem: str = ""
     author: str = ""
     state: str = ""
     listens: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Publication:
-    """What was last said of an issue, by its digest (recovery/said), when, and in which comment."""
-
-    issue_id: str
-    digest: str = ""
-    comment: int | None = None
-    heard: HeardSoFar = field(default_factory=HeardSoFar)
-    at: float = 0.0

@@ -27,8 +27,8 @@ class Candidate:
     @property
     def marked(self) -> bool:
         """True if what had been written before the question, or before noface listened, is known."""
-        return self.published.heard.listens and (
-            not self.standing.question or self.published.heard.question == self.standing.question
+        return self.published.listens and (
+            not self.standing.question or self.published.question == self.standing.question
         )
 
     @property
@@ -75,18 +75,18 @@ def next_round(
         for each in candidates
         if (at := each.due_at) is not None and (last or at <= now or each.published.at > now)
     ]
-    deaf = [each for each in candidates if not each.published.heard.listens and each not in due]
+    deaf = [each for each in candidates if not each.published.listens and each not in due]
     marks = [each for each in (*due, *deaf) if not each.marked][:SAID_AT_ONCE_MAX]
     says = [each for each in due if each.marked][:SAID_AT_ONCE_MAX]
     refresh = bool(marks) or (not last and is_due(asked, pace, now))
     known_there = [each for each in candidates if each.published.digest and each.marked]
     known_there = [each for each in known_there if each.due_at is None or each.standing.state not in ASKING]
     look = refresh or not (heard or last)
-    hears = {each.standing.issue_id: each.published.heard.after for each in known_there} | dict(settled) if look else {}
+    hears = {each.standing.issue_id: each.published.after for each in known_there} | dict(settled) if look else {}
     return Round(
         refresh=refresh,
         marks=tuple(each.standing for each in marks),
         says=tuple((each.notice, each.published.comment) for each in says),
         hears=tuple(hears),
-        after={each.standing.issue_id: each.published.heard.after for each in marks} | hears,
+        after={each.standing.issue_id: each.published.after for each in marks} | hears,
     )

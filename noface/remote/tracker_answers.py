@@ -59,19 +59,19 @@ class Listener:
         """
         context = self.context
         known = self.publications.get(heard.issue_id)
-        if known is None or (heard.id <= known.heard.after and not heard.label):
+        if known is None or (heard.id <= known.after and not heard.label):
             return
         if heard.label and (before or not self._waits(heard.issue_id)):
             return  # it was set for an earlier question, or has done what it is for
         note = context.env.masker.text(heard.text.strip())[: decisions.NOTE_CHARS_MAX]
-        meant = self._meant(heard, asked=bool(known.heard.question), before=before)
+        meant = self._meant(heard, asked=bool(known.question), before=before)
         with context.questions.together():
             if meant:
                 who = {"author": heard.author, "command": heard.command, "url": heard.url}
                 context.log_event("heard", heard.issue_id, text=note[:_TOLD_CHARS_MAX], **who)
             problems = [self._tried(row, heard, note, before=before) for row in meant]
             problem = " ".join(dict.fromkeys(filter(None, problems)))
-            newest = known.heard.after if heard.label else heard.id
+            newest = known.after if heard.label else heard.id
             self.publications.heard(heard.issue_id, newest, problem, heard.author if problem else "")
         hit("answer_heard")
 

@@ -172,7 +172,7 @@ class TrackerSync(Station):
     def _listens(self, issue_id: str) -> bool:
         """True if what was written to noface was heard so far."""
         known = self._publications.get(issue_id)
-        return known is not None and known.heard.listens
+        return known is not None and known.listens
 
     def _tell(self, error: NofaceError, until: float, issue_id: str | None) -> None:
         if passes(error):

@@ -7,7 +7,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from noface.model.publication import HeardSoFar, Publication
+from noface.model.publication import Publication
 from noface.model.request import NOTHING_ASKED
 from noface.model.taxonomy import IssueStatus
 from noface.recovery.said import GONE, PartState, Pull, Standing, Worked
@@ -17,6 +17,8 @@ from noface.store.records import IssueRow, query, read, select
 from noface.store.rows import dumps
 
 _SINCE = "tracker_since:"
+_HEARD = ("after", "question", "problem", "author", "state", "listens")
+"""What the column `heard` holds."""
 
 
 class Publications:
@@ -40,19 +42,17 @@ class Publications:
 
     def marked(self, issue_id: str, question: str, after: int) -> None:
         """Record, before a question is put, what had been written until then: only later comments answer it."""
-        known = self._known(issue_id)
-        self._put(replace(known, heard=replace(known.heard, after=after, question=question, listens=True)))
+        self._put(replace(self._known(issue_id), after=after, question=question, listens=True))
 
     def heard(self, issue_id: str, after: int, problem: str = "", author: str = "") -> None:
         """Record that a comment has been acted on, or why it could not be: that is said, also of what is settled."""
         known = self._known(issue_id)
-        heard = replace(known.heard, after=after, problem=problem, author=author, state=self._state(issue_id))
-        digest = "" if problem or known.heard.problem else known.digest
-        self._put(replace(known, digest=digest, heard=heard))
+        digest, state = "" if problem or known.problem else known.digest, self._state(issue_id)
+        self._put(replace(known, digest=digest, after=after, problem=problem, author=author, state=state))
 
     def listened(self) -> dict[str, int]:
         """Return all issues that were spoken of at the tracker, with the last comment that was heard at each."""
-        return {issue_id: known.heard.after for issue_id, known in self.all().items() if known.digest}
+        return {issue_id: known.after for issue_id, known in self.all().items() if known.digest}
 
     def since(self, tracker: str, now: float) -> float:
         """Return since when the issues come from a tracker, now if that is new: remembered from then on.
@@ -112,10 +112,9 @@ class Publications:
             pull=pull,
             merged_commit=row.merged_commit or "",
         )
-        if known is None or not known.heard.problem or (known.digest and known.heard.state != standing.state):
+        if known is None or not known.problem or (known.digest and known.state != standing.state):
             return standing  # that was told, and what could not be done then may be another matter now
-        heard = known.heard
-        return replace(standing, not_heard=heard.problem, not_heard_of=heard.author, heard=heard.after)
+        return replace(standing, not_heard=known.problem, not_heard_of=known.author, heard=known.after)
 
     def _state(self, issue_id: str) -> str:
         rows = self._db.rows(select(IssueRow, "WHERE id = ?"), issue_id)
@@ -133,7 +132,7 @@ class Publications:
                 issue_id=publication.issue_id,
                 digest=publication.digest,
                 comment=publication.comment,
-                heard=dumps(publication.heard),
+                heard=dumps({name: getattr(publication, name) for name in _HEARD}),
                 at=publication.at,
             )
 
@@ -145,5 +144,5 @@ def _part(row: IssueRow) -> PartState:
 def _publication(row: Any) -> Publication:
     heard = json.loads(row["heard"] or "{}")
     texts = {name: str(heard.get(name, "")) for name in ("question", "problem", "author", "state")}
-    known = HeardSoFar(int(heard.get("after", 0)), **texts, listens=bool(heard.get("listens", not row["digest"])))
-    return Publication(row["issue_id"], row["digest"], row["comment"], known, row["at"])
+    after, listens = int(heard.get("after", 0)), bool(heard.get("listens", not row["digest"]))
+    return Publication(row["issue_id"], row["digest"], row["comment"], row["at"], after, **texts, listens=listens)

@@ -73,7 +73,7 @@ def _rule(hint: Any) -> Schema:
     rule = _of_type(kind, words)
     for note in notes:
         if isinstance(note, Minimum):
-            rule = rule | {"minimum": note.least}
+            rule = rule | {"minimum": int(note)}
         elif isinstance(note, str):
             moment = " Seconds since 1970-01-01 UTC." if Timestamp in notes else ""
             rule = {"description": note + moment} | {key: rule[key] for key in rule if key != "description"}

@@ -8,6 +8,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
 from http.server import HTTPServer
@@ -21,7 +22,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from support.scripted_http import TOKEN, Handler, Script, client_of
 
 from noface.errors import ForgeAwayError, ForgeError
-from noface.forge.cache import AnswerCache, CachedAnswer
+from noface.forge.cache import AnswerCache
+from noface.forge.limits import HttpReply
 from noface.forge.location import Location
 from noface.forge.rest import Client, RefusedError, graphql_url
 from noface.forge.token import Token
@@ -446,12 +448,15 @@ def test_a_run_that_is_stopped_sends_nothing_more(script, clock):
 
 def test_the_answers_that_were_not_asked_for_the_longest_are_let_go():
     cache = AnswerCache(chars_max=10)
-    cache.keep("a", CachedAnswer("1", "aaaa"))
-    cache.keep("b", CachedAnswer("1", "bbbb"))
+    first, other, newest = (
+        HttpReply(200, {"etag": mark}, text) for mark, text in (("1", "aaaa"), ("1", "bbbb"), ("2", "cc"))
+    )
+    cache.keep("a", first)
+    cache.keep("b", other)
     assert cache.find("a") is not None
-    cache.keep("c", CachedAnswer("1", "cccc"))
-    cache.keep("c", CachedAnswer("2", "cc"))
-    assert [cache.find(url) for url in "abc"] == [CachedAnswer("1", "aaaa"), None, CachedAnswer("2", "cc")]
+    cache.keep("c", replace(newest, body="cccc"))
+    cache.keep("c", newest)
+    assert [cache.find(url) for url in "abc"] == [first, None, newest]
 
 
 def test_threads_share_a_client_and_its_connections(script, client):

@@ -1,6 +1,6 @@
 """What is asked of and told to a tracker next."""
 
-from noface.model.publication import HeardSoFar, Publication
+from noface.model.publication import Publication
 from noface.recovery.polling import Asked, Pace, refused
 from noface.recovery.said import CALM_S, Standing, Worked, digest, notice_of
 from noface.recovery.tracker_round import SAID_AT_ONCE_MAX, Candidate, next_round
@@ -9,16 +9,16 @@ NOW = 10_000.0
 JUST = Asked(NOW)
 
 
-def candidate(issue_id="7", *, heard=None, digest="", comment=None, at=0.0, **standing):
+def candidate(issue_id="7", *, published=None, **standing):
     stands = Standing(issue_id=issue_id, **standing)
-    published = Publication(issue_id, digest, comment, heard or HeardSoFar(), at)
+    published = Publication(issue_id, **(published or {}))
     return Candidate(stands, notice_of(stands, str), published)
 
 
 def as_told(known, **changed):
     """The same issue, once its tracker has been told how it stands."""
-    told = {"digest": digest(known.notice), "comment": 1, "heard": HeardSoFar(5, known.standing.question), "at": NOW}
-    return candidate(**told, **{"status": known.standing.status, **changed})
+    told = {"digest": digest(known.notice), "comment": 1, "at": NOW, "after": 5, "question": known.standing.question}
+    return candidate(published=told, **{"status": known.standing.status, **changed})
 
 
 def due(*candidates, asked=JUST, heard=True, last=False, **more):
@@ -33,13 +33,13 @@ def test_what_was_never_told_is_told_and_nothing_is_asked_twice_within_a_minute(
 
 
 def test_before_a_question_is_put_what_was_written_until_then_is_looked_up():
-    asks = candidate(status="blocked", heard=HeardSoFar(3))
+    asks = candidate(status="blocked", published={"after": 3})
     found = due(asks)
     assert [standing.issue_id for standing in found.marks] == ["7"]
     assert found.refresh  # else what was written since the last one would be taken for an answer
     assert found.says == found.hears == ()
     assert found.after == {"7": 3}
-    marked = candidate(status="blocked", heard=HeardSoFar(4, asks.standing.question))
+    marked = candidate(status="blocked", published={"after": 4, "question": asks.standing.question})
     assert [said.state for said, _ in due(marked).says] == ["blocked"]
 
 
@@ -63,7 +63,7 @@ def test_each_issue_that_was_spoken_of_is_listened_to_in_every_state():
 
 def test_what_was_written_before_noface_listened_is_past():
     known = digest(notice_of(Standing(issue_id="7", status="running"), str))
-    deaf = candidate(status="running", digest=known, comment=1, heard=HeardSoFar(listens=False), at=NOW)
+    deaf = candidate(status="running", published={"digest": known, "comment": 1, "at": NOW, "listens": False})
     found = due(deaf)
     assert [standing.issue_id for standing in found.marks] == ["7"]
     assert found.hears == ()
