@@ -210,6 +210,7 @@ def test_a_program_that_reads_its_input_or_warns_first_still_tells_its_version(d
     assert doctor.model("claude-sonnet", **LOGGED_IN)["version"] == "3.4"
 
 
+@pytest.mark.thorough
 def test_a_program_that_does_not_tell_its_version_in_time_is_ended_and_is_no_problem(doctor):
     doctor.agents()
     mark = doctor.project.folder / "asked"

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import ROOT
 from support.policies import policies
+from support.project import Restored
 
 from noface.cli.policy_records import breaker_rules
 from noface.cli.policy_records import policy as policy_of
@@ -71,8 +72,18 @@ def other_config(project, before, after):
     return path
 
 
+@pytest.fixture(scope="module")
+def after_a_night(tmp_path_factory):
+    return Restored(tmp_path_factory.mktemp("policy"))
+
+
 @pytest.fixture
-def night(project):
+def night(project, after_a_night):
+    after_a_night.give(project, story)
+    return project
+
+
+def story(project):
     """Issue 7 fails twice, and the stronger model makes it."""
     project.play(
         ("7", 1, [{"write": "bad", "text": "1\n"}]),
@@ -82,7 +93,6 @@ def night(project):
     project.issue(7, "Login of visitors")
     project.commit()
     project.run()
-    return project
 
 
 # The table

@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from support.cases import first_ones
 from support.git_ground import git, git_bytes
 
 from noface.demo.catalogue import BugClass, catalogue, draw
@@ -34,7 +35,7 @@ def front_matter(path):
     return tomllib.loads(header), body.strip()
 
 
-@pytest.fixture(scope="module", params=SEEDS)
+@pytest.fixture(scope="module", params=first_ones(SEEDS))
 def sample(request, tmp_path_factory):
     return build(tmp_path_factory.mktemp("sample") / "project", request.param, sys.executable)
 

@@ -202,8 +202,11 @@ def test_files_that_are_not_of_the_tree_may_be_written(written):
     assert project.statuses() == {"1": "merged"}
 
 
-def test_who_edits_the_slot_while_a_gate_runs_cannot_make_it_green(written):
-    project = written(gate("slow", "test ! -e b.txt || { touch started; sleep 3; grep -q two b.txt; }"), text="bad\n")
+def test_who_edits_the_slot_while_a_gate_runs_cannot_make_it_green(written, project):
+    waits = f"until test -e {project.folder}/edited; do sleep 0.02; done"
+    project = written(
+        gate("slow", f"test ! -e b.txt || {{ touch started; {waits}; grep -q two b.txt; }}"), text="bad\n"
+    )
     edited = []
 
     def edit():
@@ -214,6 +217,7 @@ def test_who_edits_the_slot_while_a_gate_runs_cannot_make_it_green(written):
                 if (started.parent / "b.txt").exists():
                     (started.parent / "b.txt").write_text("two\n")
                     edited.append(started)
+                    (project.folder / "edited").touch()
             time.sleep(0.01)
 
     person = threading.Thread(target=edit)

@@ -8,6 +8,7 @@ import threading
 import time
 
 import pytest
+from support.cases import first_ones
 from support.git_ground import ENV, Canary, a_bench, git, listing, write
 from support.landings import (
     AFTER,
@@ -248,7 +249,7 @@ def test_files_that_were_only_touched_hold_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("lock", ["index.lock", "refs/heads/main.lock"])
-@pytest.mark.parametrize("content", ["", "0" * 40])
+@pytest.mark.parametrize("content", first_ones(["", "0" * 40]))
 def test_lock_of_another_git_holds_the_landing_and_stays(tmp_path, lock, content):
     bench, old, new = the_bench(tmp_path)
     (bench.path / ".git" / lock).write_text(content)

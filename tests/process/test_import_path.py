@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.cases import first_ones
 
 from noface.process.startup import trusted
 
@@ -19,13 +20,18 @@ def hostile(folder, mark):
         (folder / f"{name}.py").write_text(HOSTILE.format(mark=str(mark)))
 
 
-def starts():
-    script = str(Path(sys.executable).with_name("noface"))
-    return [pytest.param([sys.executable, "-m", "noface"], id="module"), pytest.param([script], id="command")]
+MODULE, COMMAND = [sys.executable, "-m", "noface"], [str(Path(sys.executable).with_name("noface"))]
+PATHS = (None, ":/nonexistent", ".", "src", "{project}/src")
 
 
-@pytest.mark.parametrize("start", starts())
-@pytest.mark.parametrize("pythonpath", [None, ":/nonexistent", ".", "src", "{project}/src"])
+@pytest.mark.parametrize(
+    ("start", "pythonpath"),
+    first_ones(
+        [(MODULE, "src"), (COMMAND, None), *((start, path) for start in (MODULE, COMMAND) for path in PATHS)],
+        2,
+        rows=True,
+    ),
+)
 def test_nothing_in_the_project_is_imported_in_place_of_noface_s_own(project, start, pythonpath):
     mark = project.folder / "ran"
     hostile(project.path, mark)
@@ -34,7 +40,7 @@ def test_nothing_in_the_project_is_imported_in_place_of_noface_s_own(project, st
     env = project.environment()
     if pythonpath is not None:
         env["PYTHONPATH"] = pythonpath.format(project=project.path)
-    if start[-1] != "noface" and not Path(start[0]).exists():
+    if not Path(start[0]).exists():
         pytest.fail("noface is not installed as a command")
     for verb in (["status", "--json"], ["config", "check"]):
         done = subprocess.run([*start, *verb], cwd=project.path, env=env, capture_output=True, text=True, check=False)
@@ -72,9 +78,10 @@ def test_only_the_project_s_entries_are_taken_out(tmp_path):
         venv,
         str(project / "src"),
         "lib",
+        ".",
         str(tmp_path / "other"),
         str(project),
     ]
-    named = [str(project / "src"), "lib", str(tmp_path / "other"), str(project)]
+    named = [str(project / "src"), "lib", "", ".", str(tmp_path / "other"), str(project)]
     left = trusted(entries, named, str(here), str(project), os.fspath(project))
     assert left == ["/usr/lib/python3", venv, str(tmp_path / "other"), str(project)]

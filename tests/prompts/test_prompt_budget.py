@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cases import first_ones
 
 from noface.engine.prompt_context import built_in
 from noface.model.failure import PriorFailure
@@ -191,7 +192,7 @@ def test_where_not_even_the_marks_fit_whole_sections_go_and_it_is_told():
     assert "Your previous attempt failed with: TEST_FAILURE: 2 failed." in prompt.text
 
 
-@pytest.mark.parametrize("situation", WORK)
+@pytest.mark.parametrize("situation", first_ones(WORK, 2))
 def test_texts_of_100_mb_are_cut_in_time_that_grows_with_what_is_kept(situation):
     huge = "x" * 100_000_000
     failure = PriorFailure(1, "small", "TEST_FAILURE", huge, huge, huge, (huge,))

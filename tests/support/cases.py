@@ -10,10 +10,14 @@ import pytest
 Check = Callable[..., None]
 
 
-def first_ones(values: Iterable[Any], number: int = 1) -> list[Any]:
-    """Return the values of `pytest.mark.parametrize`; those after the first ones are for `make test-thorough`."""
+def first_ones(values: Iterable[Any], number: int = 1, *, rows: bool = False) -> list[Any]:
+    """Return the values of `pytest.mark.parametrize`; those after the first ones are for `make test-thorough`.
+
+    With `rows` each value is a row: a value for each of several names.
+    """
     table = list(values)
-    return [*table[:number], *(pytest.param(value, marks=pytest.mark.thorough) for value in table[number:])]
+    later = (value if rows else (value,) for value in table[number:])
+    return [*table[:number], *(pytest.param(*value, marks=pytest.mark.thorough) for value in later)]
 
 
 def cases(

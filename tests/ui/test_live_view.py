@@ -337,6 +337,7 @@ def test_a_person_sees_rows_of_what_is_under_way_and_lines_of_what_happened(work
     assert not [line for line in lines if "─" in line or "attempt 1 small" in line]  # nothing is left of the rows
     assert terminal.screen.cursor_shown
     assert terminal.raw.count("\r\x1b[2K") <= 4 * seconds + 4  # each frame begins with one
+    assert COLOUR.search(terminal.raw)
 
 
 @pytest.mark.thorough
@@ -392,6 +393,7 @@ def test_an_encoding_without_the_marks_is_no_reason_to_fail(work):
     assert "? 1 attempt 1 with small: Fix the login" in terminal.screen.text
 
 
+COLOUR = re.compile(r"\x1b\[[0-9;]*\b(?:3|4|9)[0-9][0-9;]*m")
 CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
@@ -407,7 +409,7 @@ def test_without_a_terminal_there_are_plain_lines(work):
     [
         ({"NO_COLOR": "1"}, ()),
         pytest.param({}, ("--no-color",), marks=pytest.mark.thorough),
-        ({}, ()),
+        pytest.param({}, (), marks=pytest.mark.thorough),
     ],
 )
 def test_a_person_who_wants_no_colours_has_the_table_without_them(work, env, flags):
@@ -417,8 +419,7 @@ def test_a_person_who_wants_no_colours_has_the_table_without_them(work, env, fla
     finally:
         terminal.close()
     assert " running" in terminal.raw  # so there was a table, whether or not it was read in time to be seen
-    coloured = bool(re.search(r"\x1b\[[0-9;]*\b(?:3|4|9)[0-9][0-9;]*m", terminal.raw))
-    assert coloured is not bool(env or flags)
+    assert bool(COLOUR.search(terminal.raw)) is not bool(env or flags)
 
 
 @pytest.mark.parametrize("env", [{"TERM": "dumb"}, {"CI": "true"}])
