@@ -4,7 +4,6 @@ What noface knows it answers itself: whether dependencies are merged (K5), how a
 """
 
 from dataclasses import replace
-from functools import partial
 
 from noface.engine.asking import Answer, Question, ask, known_ids, make_question, question_usage, record_question
 from noface.engine.changed_tests import contested, let_by_configuration, why_let
@@ -13,6 +12,7 @@ from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.lessons import remembered
 from noface.engine.outages import answers_again
 from noface.engine.prompt_context import history_of, landed_parts, patch_of
+from noface.engine.stations import Stations, Steps
 from noface.integrity.build_output import generated
 from noface.model.actions import Ask
 from noface.model.attempt import PastAttempt, changed_tests_note
@@ -122,9 +122,8 @@ def _touched(context: RunContext, attempt: PastAttempt) -> TouchedFiles:
 class Advisors:
     """Asks other models about issues, each in a slot, and records their answers."""
 
-    def __init__(self, context: RunContext, jobs: Jobs) -> None:
-        self._context = context
-        self._jobs = jobs
+    def __init__(self, context: RunContext, jobs: Jobs, stations: Stations) -> None:
+        self._context, self._jobs, self._stations = context, jobs, stations
 
     def answer_itself(self, history: History, action: Ask) -> bool:
         """Answer a question that needs no model, or whose answer is remembered; False if it needs one."""
@@ -155,22 +154,25 @@ class Advisors:
         question = replace(question, allowance=allowance)
         reason = f"asks {action.model}: {action.topic.value.replace('_', ' ')}"
         context.set_status(history.issue.id, IssueStatus.RUNNING, reason)
+        self._stations.begin(self._ask(question))
+
+    def _ask(self, question: Question) -> Steps[None]:
+        """Have a question asked, and record its answer, or that a cancel has ended it."""
+        context, issue_id, due = self._context, question.issue.id, question.topic is Topic.REVIEW
 
         def run(cancel: Canceller) -> Answer:
             return ask(question, context.scope(cancel))
 
-        due = action.topic is Topic.REVIEW
-        done = partial(self._ended, question)
         model, began = question.model.name, question.asked_at
-        self._jobs.start(Job(JobKind.QUESTION, question.issue.id, run, done, slot, model, due=due, began_at=began))
-
-    def _ended(self, question: Question, job: Job[Answer]) -> None:
-        """Record an answer, or that a cancel has ended the question."""
-        context, now, over, answer = self._context, self._context.clock.now(), job.over, job.result
-        context.backlog_changed()
-        if answer is None:
+        job = Job(JobKind.QUESTION, issue_id, run, question.slot, model, due=due, always=True, began_at=began)
+        try:
+            answer = yield job
+        except Exception:
             used = question_usage(context.env, question.model, question.directory)
-            answer, over = Answer(question, None, used=used), None
+            self._cut_short(question, used, None)
+            raise
+        context.backlog_changed()
+        over = job.over
         if over is None and answer.at_allowance and question.allowance is not None:
             over = question.allowance.reached(answer.used.cost_usd or 0.0)
         over = over.in_the_end(answer.used) if over is not None else None
@@ -178,9 +180,7 @@ class Advisors:
         if advice is None and over is not None:
             advice = self._too_dear(question, answer.used, over)
         if advice is None:
-            mark, why = (over.mark, over.note) if over is not None else ("", "")
-            context.questions.cut_short(now, question.id, answer.used, cause=why, mark=mark)
-            context.journal.status(now, question.issue.id, IssueStatus.READY, f"{why or 'interrupted'}; asks again")
+            self._cut_short(question, answer.used, over)
             return
         if answer.away:
             self._rest(question, answer)
@@ -190,12 +190,18 @@ class Advisors:
             instead, children = split(context, question.issue, context.reader.past(question.issue.id), question.epoch)
             why = f"the planner's answer was of no use ({advice.cause})"
             if instead.outcome is AdviceOutcome.ADVISED:
-                context.journal.event(now, "planner_failed", question.issue.id, message=why)
+                context.log_event("planner_failed", issue_id, message=why)
                 advice = replace(instead, cost_usd=advice.cost_usd, tokens=advice.tokens)  # it has cost money
         elif question.topic is Topic.BREAKDOWN:
             past = tuple(each for each in context.reader.past(question.issue.id) if each.epoch == question.epoch)
             children = with_rest(context, question.issue, past, children)
         self._record(question.id, question.issue, advice, children)
+
+    def _cut_short(self, question: Question, used: Usage, over: Overrun | None) -> None:
+        context, now = self._context, self._context.clock.now()
+        mark, why = (over.mark, over.note) if over is not None else ("", "")
+        context.questions.cut_short(now, question.id, used, cause=why, mark=mark)
+        context.journal.status(now, question.issue.id, IssueStatus.READY, f"{why or 'interrupted'}; asks again")
 
     def _too_dear(self, question: Question, used: Usage, over: Overrun) -> Advice | None:
         """Return an unusable answer where the question would end the same way again, None if it may not."""

@@ -3,22 +3,20 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from enum import Enum, auto
-from functools import partial
 from typing import assert_never
 
-from noface.attempt.attempt import Attempt
-from noface.attempt.run import run_attempt
 from noface.attempt.worker.agent_run import missing_program
 from noface.engine.advisors import Advisors
 from noface.engine.budget_guard import RunLimits, estimates
 from noface.engine.context import Planning, RunContext
-from noface.engine.jobs import Job, JobKind, Jobs
+from noface.engine.jobs import Jobs
 from noface.engine.landing import MergeQueue, QueueEntry
 from noface.engine.orders import make_order
 from noface.engine.outages import blocked_rows, provider_away
 from noface.engine.outside import adopt_branch, move_branch, wait_for_person
 from noface.engine.prompt_context import history_of
 from noface.engine.red_main import RedMain
+from noface.engine.stations import Stations
 from noface.git.refs import branch_name
 from noface.model.actions import (
     Absence,
@@ -41,7 +39,6 @@ from noface.model.history import History, Topic, Tried
 from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.model.worker_run import EndedBy
-from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.prompts.partial import BEFORE_GATES, accumulate, steps_of
 from noface.recovery.blocked import approval_request, block_request
@@ -286,9 +283,6 @@ def _branch(past: History) -> str:
     return branch_name(past.issue.id) if left else ""
 
 
-AttemptEnded = Callable[[AttemptOrder, Job[AttemptReport]], None]
-
-
 class Begun(Enum):
     """What `begin` has started. ANSWERED: noface answered a question itself.
 
@@ -303,23 +297,24 @@ class Begun(Enum):
 
 
 class Dispatch:
-    """Starts jobs on issues. The loop calls `ended` with an attempt that has ended."""
+    """Starts work on issues; `attempt` has the attempt of an order made."""
 
     def __init__(
         self,
         context: RunContext,
         jobs: Jobs,
+        stations: Stations,
         landing: MergeQueue,
         limits: RunLimits,
         red_main: RedMain,
-        ended: AttemptEnded,
+        attempt: Callable[[AttemptOrder], None],
     ) -> None:
         self._context = context
         self._jobs = jobs
         self._landing = landing
         self._limits = limits
-        self._ended = ended
-        self._advisors = Advisors(context, jobs)
+        self._attempt = attempt
+        self._advisors = Advisors(context, jobs, stations)
         self._red_main = red_main
 
     def begin(self, issue: Issue, accept_failing: int | None) -> Begun:
@@ -357,7 +352,7 @@ class Dispatch:
                     wait_for_person(context, past, why)
                     return Begun.NOTHING
                 self._record(past, action)
-                self._attempt(past, action, accept_failing)
+                self._order(past, action, accept_failing)
                 return Begun.ATTEMPT
             case Block() | Land() | Skip() | RequestApproval() | AwaitIssues():
                 apply_action(context, self._landing, past, action)
@@ -371,7 +366,7 @@ class Dispatch:
         if last is not None and last.answer != action.name and last.epoch == past.epoch:
             self._context.journal.action(self._context.clock.now(), past.issue.id, last.number, action)
 
-    def _attempt(self, past: History, action: RunWorker | WaitUntil, accept_failing: int | None) -> None:
+    def _order(self, past: History, action: RunWorker | WaitUntil, accept_failing: int | None) -> None:
         context, issue = self._context, past.issue
         note = context.reader.state(issue.id).note
         before = gone_on_with(past.attempts)  # its session may know no other workspace
@@ -387,16 +382,4 @@ class Dispatch:
             context.clock.now(), order, epoch=past.epoch, alone=alone, learned=learned, **how
         )
         hit("attempt_started")
-        self.submit(order)
-
-    def submit(self, order: AttemptOrder) -> None:
-        """Start the attempt of an order, in its slot."""
-
-        def run(cancel: Canceller) -> AttemptReport:
-            return run_attempt(Attempt(order, self._context.scope(cancel)))
-
-        done, model, now = partial(self._ended, order), order.model.name, self._context.clock.now()
-        began = 0.0 if order.resumed or order.finished else now  # work that is only judged calls no model
-        self._jobs.start(
-            Job(JobKind.ATTEMPT, order.issue.id, run, done, order.slot, model, order.think, began_at=began)
-        )
+        self._attempt(order)

@@ -21,6 +21,8 @@ from noface.attempt.environment import (
     MainSeen,
     UnsteadySeen,
 )
+from noface.attempt.run import run_attempt
+from noface.attempt.attempt import Attempt
 from noface.engine.budget_guard import BudgetGuard, RunLimits, unpriced_models
 from noface.engine.context import RunContext
 from noface.engine.deaths import remember_oom_kills
@@ -56,7 +58,7 @@ from noface.engine.preflight import Preflight, announce_new_rules, announce_test
 from noface.engine.readiness import checkout_findings
 from noface.engine.recover import as_configured, recover, with_work, without_end
 from noface.engine.red_main import RedMain
-from noface.engine.stations import Patience, Station, Stations
+from noface.engine.stations import Patience, Station, Stations, Steps
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError, LockLostError
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
 from noface.model.budget import EndedFor
@@ -294,8 +296,8 @@ class Engine:
         self._limits = RunLimits(context)
         self._guard = BudgetGuard(context, self._jobs, self._limits)
         self._red_main = RedMain(context, self._jobs, self._stations)
-        parts = (self._landing, self._limits, self._red_main)
-        self._dispatch = Dispatch(context, self._jobs, *parts, self._attempt_ended)
+        parts = (self._jobs, self._stations, self._landing, self._limits, self._red_main)
+        self._dispatch = Dispatch(context, *parts, self._begin_attempt)
         self._outside = OutsideChanges(context)
         run = RunParts(context, self._jobs, self._landing, self._watch, self._leave, self._stations)
         self._others = stations(run)
@@ -417,21 +419,43 @@ class Engine:
         self._jobs.ended(job)
         if job.kind in (JobKind.ATTEMPT, JobKind.QUESTION):
             self._limits.ended(job.issue_id)
-        if job.error is not None and not job.heard:
-            self._break(job.error)
-        job.done(job)
+        self._stations.ended(job)
         if job.issue_id in self._withdrawn.keys() - self._jobs.issues():
             self._set_withdrawn(job.issue_id, self._withdrawn.pop(job.issue_id))
 
-    def _attempt_ended(self, order: AttemptOrder, job: Job[AttemptReport]) -> None:
-        context, report, over, notes = self._context, job.result, job.over, self._outside.after_attempt(order)
+    def _begin_attempt(self, order: AttemptOrder) -> None:
+        self._stations.begin(self._attempt(order))
+
+    def _attempt(self, order: AttemptOrder) -> Steps[None]:
+        """Have the attempt of an order made, in its slot; record its report and decide what follows."""
+        context, model = self._context, order.model.name
+        # Work that is only judged calls no model.
+        began_at = 0.0 if order.resumed or order.finished else context.clock.now()
+        job: Job[AttemptReport] = Job(
+            JobKind.ATTEMPT,
+            order.issue.id,
+            lambda cancel: run_attempt(Attempt(order, context.scope(cancel))),
+            order.slot,
+            model,
+            order.think,
+            always=True,
+            began_at=began_at,
+        )
+        report: AttemptReport | None = None
+        over, failed = None, tuple[str, ...]()
+        try:
+            report = yield job
+            over = job.over
+        except Exception as error:  # noqa: BLE001 - noface itself broke: the run ends, and what the worker did is kept
+            self._break(error)
+            failed = (f"noface failed: {error}",)
+        notes = (*failed, *self._outside.after_attempt(order))
         context.suspects.discard(order.issue.id)
         if report is None:
             try:
-                report, over = with_work(context, order, without_end(context, order)), None
+                report = with_work(context, order, without_end(context, order))
             except (GitError, OSError):
                 return  # the next run keeps what is in the workspace, as after a kill
-            notes = (f"noface failed: {job.error}", *notes)
         report = self._stopped_with_noface(report)
         cut_off = isinstance(report, Interrupted)
         over = why_over(order, report, over)
@@ -449,13 +473,13 @@ class Engine:
         if cut_off and over is None and (self._drain_until is not None or self._limit):
             context.set_status(order.issue.id, IssueStatus.READY, "interrupted; goes on with the next run")
             return
-        provider_answered(context, order.model.name, job.began_at, report)
+        provider_answered(context, model, began_at, report)
         count_lessons(context, order, report)
         if isinstance(report, Judged) and report.failure is not None and report.failure.rule in ASKED_ONCE:
-            if order.model.name in context.unreachable:  # by an issue that ran beside it
+            if model in context.unreachable:  # by an issue that ran beside it
                 context.set_status(order.issue.id, IssueStatus.READY, report.failure.message)
                 return
-            context.unreachable[order.model.name] = report.failure.message
+            context.unreachable[model] = report.failure.message
         proof = report.proof if isinstance(report, Judged) else None
         if isinstance(report, Judged) and report.failure is None:
             self._overrule_edited(order)
@@ -545,7 +569,7 @@ class Engine:
         for order in tuple(self._resumed):
             if self._drain_until is None and self._alone_enough(order.issue):
                 remember_oom_kills(self._context)
-                self._dispatch.submit(order)
+                self._begin_attempt(order)
                 self._resumed.remove(order)
 
     def _start(self) -> Plan:

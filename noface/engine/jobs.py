@@ -1,7 +1,8 @@
 """All that runs beside the loop: attempts, checks, questions, epics' gates, landings, calls to a host: a thread each.
 
 Only the loop's thread calls `Jobs`. Work on an issue holds one of the workers' slots. When a thread ends, its
-`JobEnded` comes through the inbox, and the loop's thread calls the job's `done`: no other thread writes state.
+`JobEnded` comes through the inbox, and the loop's thread resumes the story that waits for it (`stations`): no other
+thread writes state.
 """
 
 import queue
@@ -38,22 +39,20 @@ _BESIDE = (JobKind.LANDING, JobKind.REMOTE)
 
 @dataclass(slots=True, eq=False)
 class Job(Generic[R]):
-    """Work for a thread: `run` does it, and `done` is called with the ended job by the loop's thread.
+    """Work for a thread: `run` does it.
 
     `model` is the one at work since `began_at` (epoch seconds), "" for none. `due`: a review, which runs whatever its
     issue has cost. `phase` is the last that an attempt has reported, and `over` why the job was ended for money.
-    `heard`: a story takes its error; that of any other job ends the run. `always`: it begins though the run is stopped.
+    `always`: it begins though the run is stopped.
     """
 
     kind: JobKind
     issue_id: str
     run: Callable[[Canceller], R]
-    done: "Callable[[Job[R]], None]" = lambda _: None
     slot: int | None = None
     model: str = ""
     think: bool = False
     due: bool = False
-    heard: bool = False
     always: bool = False
     began_at: float = 0.0
     phase: str = _ENDED_AT_ONCE[0]
@@ -86,7 +85,7 @@ class Job(Generic[R]):
 class JobEnded:
     """Message to the loop: a job's thread has ended."""
 
-    job: Job[Any]  # of any result: its own `done` knows which
+    job: Job[Any]  # of any result: its story knows which
 
 
 class Jobs:

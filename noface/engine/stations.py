@@ -205,13 +205,14 @@ class Stations:
             return
         # A job that is due while the run is stopped never begins: the next run goes on from what is recorded.
         if isinstance(waits, Job) and (waits.always or not self.stopping):
-            waits.done, waits.heard = partial(self._came, story), True
             story.job = self.jobs.start(waits)
 
-    def _came(self, story: OpenStory, job: Job[Any]) -> None:
-        story.job = None
-        if story not in self._stories:
+    def ended(self, job: Job[Any]) -> None:
+        """Resume the story that waits for a job; what comes of one whose story is over is not looked at."""
+        story = next((each for each in self._stories if each.job is job), None)
+        if story is None:
             return
+        story.job = None
         if job.error is None:
             self._resume(story, partial(story.steps.send, job.result))
             return

@@ -30,7 +30,7 @@ class Loop:
         self.heard.append(message)
         if isinstance(message, JobEnded):
             self.jobs.ended(message.job)
-            message.job.done(message.job)
+            self.stations.ended(message.job)
         return message == "stop"
 
     def receive(self):
