@@ -25,6 +25,7 @@ from noface.engine.jobs import JobKind, Jobs
 from noface.engine.landing_commits import landing_commit
 from noface.engine.lessons import keep_lesson
 from noface.engine.merged_branches import remove_merged
+from noface.engine.outages import PUSH_PAUSES_S, PUSH_REFUSED_S, Outage
 from noface.engine.outside import branch_in_the_way, wait_for_person
 from noface.engine.prompt_context import attempt_directory, history_of
 from noface.engine.pushed_landing import LandedThere, follow_push, landed_there, push_landing, was_pushed
@@ -34,7 +35,7 @@ from noface.errors import RefLockedError, RemoteError, SigningError
 from noface.git.fast_forward import Blocked, Landed, Moved
 from noface.git.landing import advance
 from noface.git.refs import ZERO, RefUpdate, hold_ref
-from noface.git.remote import Pushed, Rejected
+from noface.git.remote import Pushed
 from noface.git.taken_back import merge_and_hold, taken_back
 from noface.model.attempt import CHANGED_TESTS, UNFINISHED, landing_note, noted
 from noface.model.failure import Failure
@@ -51,8 +52,6 @@ from noface.secrets.masked_records import masked_issue
 _HELD_RETRY_S = 5.0
 _PASSING_RETRY_S = 0.5
 _UNSEEN_RETRY_S = 0.2
-_REFUSED_PAUSES_S = (60.0, 300.0, 1800.0)
-"""Until a refused push is tried again: a remote mostly refuses until somebody changes its settings."""
 PATIENCE_S = 30.0
 """How long a run with nothing else to do waits for another git's lock before it ends with the issue in landing.
 
@@ -95,7 +94,7 @@ class QueueEntry:
     `held` says what that is; `cause` distinguishes it from the next, and `passing_since` is set where such a thing
     usually goes by itself. Both times are the clock's. `intended` is a landing of which it is not known whether it was
     pushed. `mains` are the commits where main stood when work began, as far as they are recorded. `ready_at` is since
-    when nothing but a last look is missing. `refusals` counts the pushes that the remote has refused.
+    when nothing but a last look is missing.
     """
 
     issue: Issue
@@ -109,7 +108,6 @@ class QueueEntry:
     intended: "IntendedLanding | None" = None
     mains: frozenset[str] = frozenset()
     ready_at: float | None = None
-    refusals: int = 0
 
     def worth_waiting(self, now: float) -> bool:
         """True if a run should go on for this entry alone."""
@@ -187,6 +185,7 @@ class MergeQueue:
     def __init__(self, context: RunContext, jobs: Jobs, stations: Stations) -> None:
         self._context, self._jobs, self._stations = context, jobs, stations
         self._entries: list[QueueEntry] = []
+        self._remote = Outage(context.clock, PUSH_PAUSES_S, PUSH_REFUSED_S)
         self._tried: set[int] = set()  # in this tick: of several that one lock holds up, one is always due again
         self.working = False
         self.publisher: Publisher | None = None
@@ -335,7 +334,8 @@ class MergeQueue:
         """Land an entry whose issue still asks for this very work; True if the others wait for the next tick."""
         now = self._context.clock.now()
         entry.ready_at = entry.ready_at if entry.ready_at is not None else now
-        match self.last_look(entry):
+        # A push of which nothing is known may have moved main there: it is repeated, whoever wants the work by now.
+        match entry.intended is not None or self.last_look(entry):
             case Failure() as failure:
                 self._remove(entry)
                 self.rejected(entry, failure)
@@ -375,6 +375,9 @@ class MergeQueue:
     def _push(self, entry: QueueEntry, proof: Proof) -> Steps[None]:
         """Move the remote's main; a push of which nothing is known stays intended, and is repeated as it is."""
         self._context.keep_hold()
+        if self._remote.until > self._context.clock.now():  # another entry has just met what this one would
+            self._hold(entry, self._remote_blocked(), self._remote.until)
+            return
         intended = self._intended(entry, proof)
         if intended is None:
             return
@@ -382,19 +385,28 @@ class MergeQueue:
         try:
             result = yield from self._in_thread(entry, run, always=True)
         except RemoteError as error:
-            self._hold(entry, Blocked(error.reason, passing=error.reason if error.passing else ""))
+            self._refused(entry, error)
             return
-        match result:
-            case Pushed():
-                self._pushed(entry, intended)
-            case Rejected(moved=True):
-                self._drop_intent(entry, intended)
-                entry.proof = None
-            case Rejected(reason=why, server_words=answer):
-                self._drop_intent(entry, intended)
-                self._hold(entry, Blocked(f"main cannot be pushed: {answer or why.line}. {why.advice}"))
-                pauses = _REFUSED_PAUSES_S[entry.refusals :] or _REFUSED_PAUSES_S[-1:]
-                entry.not_before, entry.refusals = self._context.clock.now() + pauses[0], entry.refusals + 1
+        if isinstance(result, Pushed):
+            self._remote.over()
+            self._pushed(entry, intended)
+            return
+        self._drop_intent(entry, intended)
+        if result.moved:
+            self._remote.over()
+            entry.proof = None
+            return
+        why = result.reason
+        self._refused(entry, RemoteError(f"main cannot be pushed: {result.server_words or why.line}", why.advice))
+
+    def _refused(self, entry: QueueEntry, error: RemoteError) -> None:
+        """Hold an entry until the remote is asked again."""
+        self._remote.met(error, quietly=True)
+        self._hold(entry, self._remote_blocked(), self._remote.until)
+
+    def _remote_blocked(self) -> Blocked:
+        reason = self._remote.reason
+        return Blocked(reason, passing=reason if self._remote.passing else "")
 
     def _intended(self, entry: QueueEntry, proof: Proof) -> IntendedLanding | None:
         """Return the recorded intent to land an entry, None if its commit cannot be signed now."""
@@ -449,7 +461,7 @@ class MergeQueue:
         self._context.journal.landing_dropped(intended.landing)
         entry.intended = None
 
-    def _hold(self, entry: QueueEntry, held: Blocked) -> None:
+    def _hold(self, entry: QueueEntry, held: Blocked, until: float | None = None) -> None:
         paths = f": {', '.join(held.paths)}" if held.paths else ""
         reason = held.reason + paths
         now = self._context.clock.now()
@@ -458,7 +470,7 @@ class MergeQueue:
         elif entry.passing_since is None:
             entry.passing_since = now
         entry.held = entry.held or reason
-        entry.not_before = now + (_PASSING_RETRY_S if held.passing else _HELD_RETRY_S)
+        entry.not_before = until or now + (_PASSING_RETRY_S if held.passing else _HELD_RETRY_S)
         # The reason names the age of a lock: it is shown when the lock appears, and when it has stayed.
         cause = held.passing or reason, not entry.worth_waiting(now)
         if entry.cause != cause:

@@ -30,6 +30,9 @@ from noface.recovery.sudden_ends import (
 from noface.store.decisions import OF_A_PROVIDER
 from noface.store.records import IssueRow
 
+PUSH_PAUSES_S = (1.0, 4.0, 60.0, 300.0)
+PUSH_REFUSED_S = (60.0, 300.0, 1800.0)
+"""Until a refused push is tried again: a remote mostly refuses until somebody changes its settings."""
 SOON_S = 15.0
 """A pause of up to this length is none that anybody need be told of."""
 
@@ -42,13 +45,13 @@ class Outage:
     issue waits for is told as its state.
 
     The one rule for the next try: not before the time that the other side has named, and not before a pause, which
-    grows by `pauses_s`; what it refuses is asked for again after `refused_s`. Times are epoch seconds. `tell` gets the
-    error, when it is tried again, and the issue that it is about.
+    grows by `pauses_s`, or by `refused_s` while it refuses. Times are epoch seconds. `tell` gets the error, when it is
+    tried again, and the issue that it is about.
     """
 
     clock: Clock
     pauses_s: tuple[float, ...]
-    refused_s: float
+    refused_s: tuple[float, ...]
     tell: Callable[[NofaceError, float, str | None], None] = lambda _error, _until, _issue_id: None
     each_reason: bool = False
     failures: int = 0
@@ -62,7 +65,8 @@ class Outage:
     def met(self, error: NofaceError, *, quietly: bool = False) -> None:
         """Note that a call has failed; `until` is when to try again. `quietly`: that was told already."""
         now, passing = self.clock.now(), passes(error)
-        pause = self.pauses_s[min(self.failures, len(self.pauses_s) - 1)] if passing else self.refused_s
+        pauses = self.pauses_s if passing else self.refused_s
+        pause = pauses[min(self.failures, len(pauses) - 1)]
         self.since = self.since if self.failures else now
         self.until = max(error.until if isinstance(error, ForgeAwayError) else 0.0, now + pause)
         longer = passing and self.until > now + SOON_S and self.failures < len(self.pauses_s)

@@ -71,7 +71,7 @@ class ClaimKeeper(Station):
         self._waits: dict[str, tuple[float, Waiting]] = {}
         self._asking: frozenset[str] = frozenset()
         self._pause_s = max(_ASK_AGAIN_S, landing.poll_s)
-        self._outage = Outage(run.context.clock, (self._pause_s,), self._pause_s)
+        self._outage = Outage(run.context.clock, (self._pause_s,), (self._pause_s,))
         self._refused = False
 
     def at_work(self, *, stopping: bool) -> bool:

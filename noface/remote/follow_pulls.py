@@ -105,7 +105,7 @@ class PullFollower(Station):
         self._changes: dict[int, float] = {}
         self._news: dict[int, float] = {}
         refused_s = Pace(self.context.settings.landing.poll_s).longest_s
-        self._outage = Outage(self.context.clock, (0.0,), refused_s, self._tell)
+        self._outage = Outage(self.context.clock, (0.0,), (refused_s,), self._tell)
         if self.context.forge_away is not None:
             self._outage.met(self.context.forge_away, quietly=True)
 

@@ -20,7 +20,7 @@ from noface.engine.context import RunContext
 from noface.engine.dispatch import configured, history
 from noface.engine.engine import RunParts
 from noface.engine.landing import QueueEntry
-from noface.engine.outages import SOON_S, Outage
+from noface.engine.outages import PUSH_PAUSES_S, PUSH_REFUSED_S, SOON_S, Outage
 from noface.engine.outside import scratch_of, wait_for_person
 from noface.engine.stations import OpenStory, Patience, Station, Steps, Tick, call
 from noface.errors import ForgeError, NofaceError, RemoteError, SigningError
@@ -44,8 +44,6 @@ from noface.store.records import PullRow
 
 MOVES_MAX = 3
 """How often work is proven again since main has moved there. Then it is pushed: the forge tells whether it merges."""
-_PAUSES_S = (1.0, 4.0, 60.0, 300.0)
-_REFUSED_PAUSE_S = 600.0
 REFUSED = "publishing_refused"
 """The fact that says why everything was refused, "" if it was not."""
 _OF_THE_WORK = "workflow `"
@@ -141,7 +139,7 @@ class Publishing(Station):
         issue_id = entry.issue.id
         self.drop(issue_id)
         tell = partial(self._held, issue_id)
-        outage = Outage(self._context.clock, _PAUSES_S, _REFUSED_PAUSE_S, tell, each_reason=True)
+        outage = Outage(self._context.clock, PUSH_PAUSES_S, PUSH_REFUSED_S, tell, each_reason=True)
         each = self._publications[issue_id] = PendingPublication(entry, proof, outage, self._moved.get(issue_id, 0))
         each.story = self._run.stations.begin(self._publish(each))
 

@@ -40,7 +40,7 @@ class TrackerSync(Station):
         self._context, self._listener, self._claims = run.context, listener, claims
         self._remote, self._publications = remote, run.context.publications
         self._pace = Pace(run.context.settings.landing.poll_s)
-        self._outage = Outage(run.context.clock, (self._pace.base_s / 2,), _REFUSED_AGAIN_S, self._tell)
+        self._outage = Outage(run.context.clock, (self._pace.base_s / 2,), (_REFUSED_AGAIN_S,), self._tell)
         self._refused: dict[str, str] = {}
         self._read: tuple[int, list[Candidate], dict[str, int]] | None = None
         self._heard = self._pressing = self._ends = False

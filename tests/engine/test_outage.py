@@ -22,7 +22,7 @@ def told():
 
 @pytest.fixture
 def outage(told):
-    return Outage(Hand(), (1.0, 60.0), 600.0, lambda error, until, issue: told.append((error.reason, until, issue)))
+    return Outage(Hand(), (1.0, 60.0), (600.0,), lambda error, until, issue: told.append((error.reason, until, issue)))
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_refusal_is_told_once_a_run_whatever_comes_between(outage, told):
 
 
 def test_an_issue_is_told_again_what_refuses_it_once_an_outage_has_stood_between(told):
-    outage = Outage(Hand(), (1.0,), 600.0, lambda error, *_: told.append(error.reason), each_reason=True)
+    outage = Outage(Hand(), (1.0,), (600.0,), lambda error, *_: told.append(error.reason), each_reason=True)
     for error in (ForgeError("too large"), RemoteError("no route", passing=True), ForgeError("too large")):
         outage.met(error)
     assert told == ["too large.", "no route.", "too large."]
@@ -82,7 +82,7 @@ def test_a_refusal_is_no_outage_that_could_be_over(outage):
 
 def test_what_an_issue_waits_for_is_told_with_each_reason_and_when_it_takes_long(told):
     outage = Outage(
-        Hand(), (1.0, 4.0, 60.0), 600.0, lambda error, until, _: told.append((error.reason, until)), each_reason=True
+        Hand(), (1.0, 4.0, 60.0), (600.0,), lambda error, until, _: told.append((error.reason, until)), each_reason=True
     )
     for words in ("no route", "no name", "no name", "no name", "no name"):
         outage.met(RemoteError(words, passing=True))

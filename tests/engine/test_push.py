@@ -1,6 +1,10 @@
 """`[landing] push = true`: the remote's main moves first, by compare-and-swap, and main here never goes another way."""
 
 import signal
+import threading
+import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from support.cases import first_ones
@@ -133,12 +137,38 @@ def test_files_in_the_way_keep_main_behind_and_what_was_pushed_has_landed(projec
 
 
 @pytest.mark.thorough
-def test_a_remote_that_went_away_leaves_the_work_in_landing(project, remote):
+def test_a_remote_that_is_away_is_asked_less_and_less_often_and_then_has_the_work(project, remote):
     project.run("--issue", "7", NOFACE_FAILPOINT="landing_intent:1:raise", code=1)
-    project.git("config", "remote.origin.url", "http://127.0.0.1:9/x.git")
     before = main(project)
-    process = project.start("run")
-    wait_for(lambda: "127.0.0.1" in str(project.shown("status")["issues"][0]["reason"]))
-    project.git("config", "remote.origin.url", f"file://{remote.path}")
-    assert process.wait() == 0
+    with away() as (url, asked):
+        project.git("config", "remote.origin.url", url)
+        process = project.start("run")
+        wait_for(lambda: pushes(asked) > 1)
+        time.sleep(2)
+        assert pushes(asked) < 4, "they are no fixed time apart"
+        project.git("config", "remote.origin.url", f"file://{remote.path}")
+        assert process.wait() == 0
     assert remote.main == main(project) != before
+
+
+def pushes(asked):
+    return sum("receive-pack" in path for path in asked)
+
+
+@contextmanager
+def away():
+    """A server that hangs up on everybody: its URL, and what was asked of it."""
+    asked = []
+
+    class Away(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.close_connection = True  # and no answer
+
+        def log_message(self, *_):
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Away) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/x.git", asked
+        server.shutdown()
