@@ -15,9 +15,9 @@ from noface.errors import UsageError
 if TYPE_CHECKING:
     from noface.cli.session import ReadSession
     from noface.config.sections import Config
+    from noface.model.actions import NextAction
     from noface.model.history import History
     from noface.model.issue import Issue
-    from noface.recovery.policy_table import Recorded
     from noface.store.questions import Questions
     from noface.ui.policy import PolicyView
 
@@ -156,16 +156,14 @@ def _issues(seen: "ReadSession") -> "dict[str, Issue]":
 
 def _past(
     seen: "ReadSession", questions: "Questions", known: "dict[str, Issue]", issue_id: str
-) -> "tuple[History, tuple[Recorded, ...]]":
+) -> "tuple[History, tuple[NextAction, ...]]":
     """Return an issue's history, with what was decided after each of its attempts."""
+    from noface.model.actions import NextAction
     from noface.model.issue import Issue
-    from noface.recovery.policy_table import Recorded
     from noface.store.questions import recorded_history
 
     row = seen.reader.issue(issue_id)
     issue = known.get(issue_id) or Issue(issue_id, row.title if row is not None else "")
     history = recorded_history(seen.reader, questions, issue, seen.reader.states().get(issue_id))
     actions = [each.action for each in seen.reader.attempts(issue_id) if each.outcome is not None]
-    return history, tuple(
-        Recorded(each.kind, each.reason) if each is not None else Recorded("", "") for each in actions
-    )
+    return history, tuple(each or NextAction("", "") for each in actions)

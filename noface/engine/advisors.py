@@ -165,14 +165,14 @@ class Advisors:
 
         model, began = question.model.name, question.asked_at
         job = Job(JobKind.QUESTION, issue_id, run, question.slot, model, due=due, always=True, began_at=began)
+        broken: Exception | None = None
         try:
-            answer = yield job
-        except Exception:
+            answer, over = (yield job), job.over
+        except Exception as error:  # noqa: BLE001 - it is raised once it is recorded what that has cost
             used = question_usage(context.env, question.model, question.directory)
-            self._cut_short(question, used, None)
-            raise
+            answer, over, broken = Answer(question, None, used=used), None, error
         context.backlog_changed()
-        over = job.over
+        now = context.clock.now()
         if over is None and answer.at_allowance and question.allowance is not None:
             over = question.allowance.reached(answer.used.cost_usd or 0.0)
         over = over.in_the_end(answer.used) if over is not None else None
@@ -180,7 +180,11 @@ class Advisors:
         if advice is None and over is not None:
             advice = self._too_dear(question, answer.used, over)
         if advice is None:
-            self._cut_short(question, answer.used, over)
+            mark, why = (over.mark, over.note) if over is not None else ("", "")
+            context.questions.cut_short(now, question.id, answer.used, cause=why, mark=mark)
+            context.journal.status(now, issue_id, IssueStatus.READY, f"{why or 'interrupted'}; asks again")
+            if broken is not None:
+                raise broken
             return
         if answer.away:
             self._rest(question, answer)
@@ -196,12 +200,6 @@ class Advisors:
             past = tuple(each for each in context.reader.past(question.issue.id) if each.epoch == question.epoch)
             children = with_rest(context, question.issue, past, children)
         self._record(question.id, question.issue, advice, children)
-
-    def _cut_short(self, question: Question, used: Usage, over: Overrun | None) -> None:
-        context, now = self._context, self._context.clock.now()
-        mark, why = (over.mark, over.note) if over is not None else ("", "")
-        context.questions.cut_short(now, question.id, used, cause=why, mark=mark)
-        context.journal.status(now, question.issue.id, IssueStatus.READY, f"{why or 'interrupted'}; asks again")
 
     def _too_dear(self, question: Question, used: Usage, over: Overrun) -> Advice | None:
         """Return an unusable answer where the question would end the same way again, None if it may not."""

@@ -327,7 +327,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         note=note,
         advice=(*words, *quotes_of(history)),
         lessons=tuple(lesson.advice for lesson in look_up(context, history)),
-        files=related_files(context, history, start).files if topic is Topic.CLARIFICATION else (),
+        files=related_files(context, history, start)[0] if topic is Topic.CLARIFICATION else (),
         answer_schema=json.dumps(ANSWERS[topic].schema),
         limits=_limits(context, issue, topic, forms),
         questions=_questions(last),

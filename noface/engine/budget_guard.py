@@ -202,7 +202,7 @@ class RunLimits:
 
     def _refusal(self, model: str, *, think: bool) -> Refusal | None:
         context, may_use = self._context, estimates(self._context)
-        reserved = [may_use.of(each.model, think=each.think) for each in context.spending.under_way()]
+        reserved = [may_use.of(at_work, think=long) for at_work, long in context.spending.under_way()]
         return can_pay(self._budget, context.spending.of_run(context.run_id), reserved, may_use.of(model, think=think))
 
     def late(self, issues: Sequence[Issue], states: Mapping[str, IssueState]) -> Collection[str]:
@@ -227,8 +227,8 @@ class RunLimits:
         """
         context, may_use = self._context, estimates(self._context)
         reserved = 0.0
-        for each in context.spending.under_way():
-            reserved += may_use.of(each.model, think=each.think).usd or 0.0
+        for at_work, long in context.spending.under_way():
+            reserved += may_use.of(at_work, think=long).usd or 0.0
         reserved = max(reserved, self.live.in_all.usd)
         issue = context.settings.policy.budget if not due else Budget("issue")
         spent = context.spending.of_run(context.run_id)

@@ -16,7 +16,7 @@ from noface.engine.outages import blocked_rows, provider_away
 from noface.engine.outside import adopt_branch, move_branch, wait_for_person
 from noface.engine.prompt_context import history_of
 from noface.engine.red_main import RedMain
-from noface.engine.stations import Stations
+from noface.engine.stations import Stations, Steps
 from noface.git.refs import branch_name
 from noface.model.actions import (
     Absence,
@@ -297,7 +297,7 @@ class Begun(Enum):
 
 
 class Dispatch:
-    """Starts work on issues; `attempt` has the attempt of an order made."""
+    """Starts work on issues; `attempt` is the story of an order's attempt."""
 
     def __init__(
         self,
@@ -307,10 +307,10 @@ class Dispatch:
         landing: MergeQueue,
         limits: RunLimits,
         red_main: RedMain,
-        attempt: Callable[[AttemptOrder], None],
+        attempt: Callable[[AttemptOrder], Steps[None]],
     ) -> None:
         self._context = context
-        self._jobs = jobs
+        self._jobs, self._stations = jobs, stations
         self._landing = landing
         self._limits = limits
         self._attempt = attempt
@@ -382,4 +382,4 @@ class Dispatch:
             context.clock.now(), order, epoch=past.epoch, alone=alone, learned=learned, **how
         )
         hit("attempt_started")
-        self._attempt(order)
+        self._stations.begin(self._attempt(order))

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from noface.attempt.attempt import Attempt
 from noface.attempt.disk import disk_full_error, why_ended
 from noface.attempt.environment import (
     AttemptProgress,
@@ -22,7 +23,6 @@ from noface.attempt.environment import (
     UnsteadySeen,
 )
 from noface.attempt.run import run_attempt
-from noface.attempt.attempt import Attempt
 from noface.engine.budget_guard import BudgetGuard, RunLimits, unpriced_models
 from noface.engine.context import RunContext
 from noface.engine.deaths import remember_oom_kills
@@ -36,7 +36,7 @@ from noface.engine.dispatch import (
     why_over,
 )
 from noface.engine.ground import follow, settle_following, take_ground
-from noface.engine.jobs import Job, JobEnded, JobKind, Jobs
+from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.kept_work import KeptWork
 from noface.engine.landing import MergeQueue, QueueEntry, release_merged
 from noface.engine.landing_commits import check_signing
@@ -54,7 +54,7 @@ from noface.engine.outages import (
     too_long,
 )
 from noface.engine.outside import BacklogWatch, OutsideChanges, edited_since, move_branch
-from noface.engine.preflight import Preflight, announce_new_rules, announce_tests, preflight, remember_reads
+from noface.engine.preflight import announce_new_rules, announce_tests, preflight, remember_reads
 from noface.engine.readiness import checkout_findings
 from noface.engine.recover import as_configured, recover, with_work, without_end
 from noface.engine.red_main import RedMain
@@ -63,6 +63,7 @@ from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUP
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
 from noface.model.budget import EndedFor
 from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, OUT_OF_REACH, Failure
+from noface.model.gate import GateResult
 from noface.model.issue import Issue
 from noface.model.quoting import some
 from noface.model.request import NOTHING_ASKED
@@ -134,10 +135,9 @@ def run_session(context: RunContext, cancel: Canceller, elsewhere: "Elsewhere") 
         allowed = context.env.diff_limits.test_keys
         more = f", {some(allowed, _GLOBS_MAX)} ([limits] test_keys)" if allowed else ""
         context.announce("keys_unseen", None, {"files": list(allowed), "more": more})
-        check = preflight(context, cancel)
-        context.known = check.known
-        announce_tests(context, check)
-        _remember(context, check)
+        results = preflight(context, cancel)
+        announce_tests(context, results)
+        _remember(context, results)
         follow(context, decided)
         external = tuple(kind.value for kind in FailureKind if kind.category.external)
         lift_blocks(context, external, "its cause lay outside it; tried again")
@@ -158,10 +158,10 @@ def run_session(context: RunContext, cancel: Canceller, elsewhere: "Elsewhere") 
     return result_of_run
 
 
-def _remember(context: RunContext, check: Preflight) -> None:
+def _remember(context: RunContext, results: tuple[GateResult, ...]) -> None:
     """Keep what main's gates ran and read, and the results of the green ones."""
     remember_reads(context)
-    for result in check.results:
+    for result in results:
         if result.tests_run:
             context.env.gate_facts.counts[result.gate.command] = result.tests_run
         if result.failure is None:
@@ -297,7 +297,7 @@ class Engine:
         self._guard = BudgetGuard(context, self._jobs, self._limits)
         self._red_main = RedMain(context, self._jobs, self._stations)
         parts = (self._jobs, self._stations, self._landing, self._limits, self._red_main)
-        self._dispatch = Dispatch(context, *parts, self._begin_attempt)
+        self._dispatch = Dispatch(context, *parts, self._attempt)
         self._outside = OutsideChanges(context)
         run = RunParts(context, self._jobs, self._landing, self._watch, self._leave, self._stations)
         self._others = stations(run)
@@ -401,8 +401,8 @@ class Engine:
                     context.clock.now(), message.issue_id, message.gate, message.tests, context.env.gate_facts.unsteady
                 )
                 return False
-            case JobEnded(job):
-                self._job_ended(job)
+            case Job():
+                self._job_ended(message)
             case Stop(urgent):
                 self._stop(urgent=urgent)
             case _:
@@ -422,9 +422,6 @@ class Engine:
         self._stations.ended(job)
         if job.issue_id in self._withdrawn.keys() - self._jobs.issues():
             self._set_withdrawn(job.issue_id, self._withdrawn.pop(job.issue_id))
-
-    def _begin_attempt(self, order: AttemptOrder) -> None:
-        self._stations.begin(self._attempt(order))
 
     def _attempt(self, order: AttemptOrder) -> Steps[None]:
         """Have the attempt of an order made, in its slot; record its report and decide what follows."""
@@ -569,7 +566,7 @@ class Engine:
         for order in tuple(self._resumed):
             if self._drain_until is None and self._alone_enough(order.issue):
                 remember_oom_kills(self._context)
-                self._begin_attempt(order)
+                self._stations.begin(self._attempt(order))
                 self._resumed.remove(order)
 
     def _start(self) -> Plan:

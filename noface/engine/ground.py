@@ -37,8 +37,8 @@ def take_ground(context: RunContext, cancel: Canceller) -> StartPlan:
     decided = course(seen, mode_of(rules))
     if isinstance(decided, NofaceError):
         raise decided
-    for notice in decided.notices:
-        context.announce("remote_main", None, {"state": notice.state, "text": notice.text})
+    for state, text in decided.notices:
+        context.announce("remote_main", None, {"state": state, "text": text})
     if decided.fetched and remote is not None:
         context.env.plumbing.work_from(remote.fetched)
         if rules.publishes:

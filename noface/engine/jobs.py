@@ -1,8 +1,8 @@
 """All that runs beside the loop: attempts, checks, questions, epics' gates, landings, calls to a host: a thread each.
 
 Only the loop's thread calls `Jobs`. Work on an issue holds one of the workers' slots. When a thread ends, its
-`JobEnded` comes through the inbox, and the loop's thread resumes the story that waits for it (`stations`): no other
-thread writes state.
+job comes through the inbox, and the loop's thread resumes the story that waits for it (`stations`): no other thread
+writes state.
 """
 
 import queue
@@ -81,13 +81,6 @@ class Job(Generic[R]):
         return self.calls_model and not self.cancel.cancelled
 
 
-@dataclass(frozen=True, slots=True)
-class JobEnded:
-    """Message to the loop: a job's thread has ended."""
-
-    job: Job[Any]  # of any result: its story knows which
-
-
 class Jobs:
     """The jobs under way. Slots are numbers; the end of a job frees its slot."""
 
@@ -103,7 +96,7 @@ class Jobs:
             self._free.remove(job.slot)
         self._jobs.append(job)
         job.future = _ask(job) if job.kind is JobKind.REMOTE else self._pool.submit(job.run, job.cancel)
-        job.future.add_done_callback(lambda _: self._inbox.put(JobEnded(job)))
+        job.future.add_done_callback(lambda _: self._inbox.put(job))
         return job
 
     def ended(self, job: Job[Any]) -> None:

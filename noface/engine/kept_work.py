@@ -4,7 +4,7 @@ That costs a run of the gates and no call: before the worker is paid again, and 
 person. What turns green is judged like any work and lands; its failure was main's, and what it needed is recorded.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -30,26 +30,6 @@ _LANDINGS_MAX = 50
 _NEEDS_MAX = 3
 LACKED = "main-lacked"
 """The rule of a failure that main's lack of something was to blame for, as it turned out."""
-
-
-@dataclass(frozen=True, slots=True)
-class _KeptWork:
-    """How kept work does on `main`: its failure, None if all gates pass; `needs` are the issues that it lacked."""
-
-    main: str
-    failure: Failure | None
-    needs: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """An issue's work that is gated again, in a slot: of its newest attempt, with its newest failure at a gate."""
-
-    issue: Issue
-    last: PastAttempt
-    red: Failure
-    slot: int
-    mains: frozenset[str]
 
 
 class KeptWork:
@@ -99,14 +79,23 @@ class KeptWork:
 
     def begin(self, issue: Issue, last: PastAttempt) -> None:
         """Gate an issue's kept work on today's main, in a slot, which must be free."""
-        slot, mains, red = self._jobs.take_slot(), self._context.reader.mains(), self._red(issue, last)
-        self._stations.begin(self._gate_again(_Kept(issue, last, red, slot, mains)))
+        self._stations.begin(self._gate_again(issue, last, self._red(issue, last)))
 
-    def _look(self, kept: _Kept, cancel: Canceller) -> _KeptWork | None:
-        """Return how the work does on main; None if a cancel ended it, or nothing can be said."""
-        context, issue, last, slot = self._context, kept.issue, kept.last, kept.slot
-        plumbing, main, work = context.env.plumbing, context.env.plumbing.main(), str(last.candidate)
-        brought = merge_and_hold(plumbing, hold_ref(issue.id, f"gating-{slot}"), main, work, kept.mains)
+    def _look(
+        self,
+        issue: Issue,
+        last: PastAttempt,
+        names: frozenset[str],
+        slot: int,
+        mains: frozenset[str],
+        cancel: Canceller,
+    ) -> tuple[str, Failure | None, tuple[str, ...]] | None:
+        """Return how the work does on main: main's commit, its failure, and the issues that it lacked if it has none.
+
+        None: a cancel ended it, or nothing can be said.
+        """
+        context, main, work = self._context, self._context.env.plumbing.main(), str(last.candidate)
+        brought = merge_and_hold(context.env.plumbing, hold_ref(issue.id, f"gating-{slot}"), main, work, mains)
         if brought.merge.tree is None:
             return None
         logs = Path(attempt_directory(context.settings.attempts_dir, issue.id, last.number)) / "again"
@@ -118,14 +107,14 @@ class KeptWork:
         if gated is None or gated.failure is not None or gated.fixed:
             return None
         failure = gates_failure(gated.results, gates)
-        return _KeptWork(main, failure, self._needs(kept, main) if failure is None else ())
+        return main, failure, self._needs(last, names, main) if failure is None else ()
 
-    def _needs(self, kept: _Kept, main: str) -> tuple[str, ...]:
+    def _needs(self, last: PastAttempt, names: frozenset[str], main: str) -> tuple[str, ...]:
         """Return the issues whose landings brought what the failure speaks of and main did not have before."""
-        plumbing, last = self._context.env.plumbing, kept.last
+        plumbing = self._context.env.plumbing
         if not plumbing.is_ancestor(last.main, main):
             return ()
-        landings, names = plumbing.landings(f"{last.main}..{main}")[-_LANDINGS_MAX:], named_in(kept.red)
+        landings = plumbing.landings(f"{last.main}..{main}")[-_LANDINGS_MAX:]
         brought = {each.issue: self._patch(each.parent, each.commit) for each in landings}
         needs = [
             issue
@@ -137,25 +126,23 @@ class KeptWork:
     def _patch(self, old: str, new: str) -> str:
         return self._context.env.plumbing.diff(old, new).patch.decode("utf-8", "replace")
 
-    def _gate_again(self, kept: _Kept) -> Steps[None]:
+    def _gate_again(self, issue: Issue, last: PastAttempt, failure: Failure) -> Steps[None]:
         """Gate the work; what turns green was main's failure, and what it needed is recorded."""
-        context, issue, last, failure = self._context, kept.issue, kept.last, kept.red
-        seen = yield from call(partial(self._look, kept), issue.id, kind=JobKind.CHECK, slot=kept.slot)
-        main = seen.main if seen is not None else context.env.plumbing.main()
-        self._looked[issue.id] = (str(last.candidate), main)
+        context, slot = self._context, self._jobs.take_slot()
+        look = partial(self._look, issue, last, named_in(failure), slot, context.reader.mains())
+        seen = yield from call(look, issue.id, kind=JobKind.CHECK, slot=slot)
         if seen is None:
+            self._looked[issue.id] = (str(last.candidate), context.env.plumbing.main())
             return
+        main, today, needs = seen
+        self._looked[issue.id] = (str(last.candidate), main)
         now, journal = context.clock.now(), context.journal
-        if seen.failure is not None:
-            if (
-                last.finished_at >= self._began
-                and last.failure == failure
-                and seen.failure.charged
-                and seen.failure.signature != failure.signature
-            ):  # what fails today
-                journal.attempt_overruled(now, issue.id, last.number, seen.failure)
+        if today is not None:
+            same = last.failure == failure and last.finished_at >= self._began
+            if same and today.charged and today.signature != failure.signature:
+                journal.attempt_overruled(now, issue.id, last.number, today)
             return
-        why = f"what it lacked has landed{f' with {some(seen.needs, _NEEDS_MAX)}' if seen.needs else ''}"
+        why = f"what it lacked has landed{f' with {some(needs, _NEEDS_MAX)}' if needs else ''}"
         lacked = replace(
             failure,
             kind=FailureKind.BASELINE_RED,
@@ -166,9 +153,9 @@ class KeptWork:
         )
         with context.questions.together():
             journal.attempt_overruled(now, issue.id, last.number, lacked)
-            if seen.needs:
+            if needs:
                 known = context.reader.state(issue.id).needs
-                journal.depends(now, issue.id, tuple(dict.fromkeys((*known, *seen.needs))))
+                journal.depends(now, issue.id, tuple(dict.fromkeys((*known, *needs))))
             if context.reader.state(issue.id).status is IssueStatus.BLOCKED:
                 journal.unblocked(now, issue.id, "", why)
             else:

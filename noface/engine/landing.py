@@ -35,7 +35,7 @@ from noface.errors import RefLockedError, RemoteError, SigningError
 from noface.git.fast_forward import Blocked, Landed, Moved
 from noface.git.landing import advance
 from noface.git.refs import ZERO, RefUpdate, hold_ref
-from noface.git.remote import Pushed
+from noface.git.remote import Pushed, Rejected
 from noface.git.taken_back import merge_and_hold, taken_back
 from noface.model.attempt import CHANGED_TESTS, UNFINISHED, landing_note, noted
 from noface.model.failure import Failure
@@ -384,25 +384,20 @@ class MergeQueue:
         run = partial(push_landing, self._context, proof.main, intended.commit)
         try:
             result = yield from self._in_thread(entry, run, always=True)
+            if isinstance(result, Rejected) and not result.moved:
+                self._drop_intent(entry, intended)
+                why = f"main cannot be pushed: {result.server_words or result.reason.line}"
+                raise RemoteError(why, result.reason.advice)  # noqa: TRY301 - a refusal is met like an outage
         except RemoteError as error:
-            self._refused(entry, error)
+            self._remote.met(error, quietly=True)
+            self._hold(entry, self._remote_blocked(), self._remote.until)
             return
+        self._remote.over()
         if isinstance(result, Pushed):
-            self._remote.over()
             self._pushed(entry, intended)
-            return
-        self._drop_intent(entry, intended)
-        if result.moved:
-            self._remote.over()
+        else:
+            self._drop_intent(entry, intended)
             entry.proof = None
-            return
-        why = result.reason
-        self._refused(entry, RemoteError(f"main cannot be pushed: {result.server_words or why.line}", why.advice))
-
-    def _refused(self, entry: QueueEntry, error: RemoteError) -> None:
-        """Hold an entry until the remote is asked again."""
-        self._remote.met(error, quietly=True)
-        self._hold(entry, self._remote_blocked(), self._remote.until)
 
     def _remote_blocked(self) -> Blocked:
         reason = self._remote.reason

@@ -10,10 +10,7 @@ from noface.engine.context import RunContext
 from noface.engine.given_files import files_given
 from noface.engine.going_on import finished_before, next_session
 from noface.engine.lessons import lessons_for
-from noface.engine.prompt_context import (
-    attempt_directory,
-    prior_failures,
-)
+from noface.engine.prompt_context import attempt_directory, prior_failures
 from noface.engine.protection import protection_for
 from noface.engine.start_commits import next_start
 from noface.engine.unasked_landings import unasked_landings
@@ -51,16 +48,15 @@ def make_order(
     """
     issue, main = history.issue, context.env.plumbing.main()
     protection = protection_for(context, issue, main)
-    start = next_start(context, history, main, accept_failing)
-    kept = with_files_of(context.env.plumbing, main, start.commit, protection)
-    if kept != start.commit:  # an older commit, in which these files may differ
+    commit, start = next_start(context, history, main, accept_failing)
+    kept = with_files_of(context.env.plumbing, main, commit, protection)
+    if kept != commit:  # an older commit, in which these files may differ
         context.env.plumbing.refs.apply(RefUpdate(hold_ref(issue.id, "start"), kept))
-        start = replace(start, commit=kept)
     number = max(context.reader.next_number(issue.id, slug(issue.id)), _newest_kept(context, issue.id) + 1)
     think = action.think
     known = lessons_for(context, history, number)
-    given = Given(start.commit, main, note, (*protection.patterns, *_closed_submodules(context, issue, main)), known)
-    situation, data = prompt_data(context, history, action, start.point, given)
+    given = Given(kept, main, note, (*protection.patterns, *_closed_submodules(context, issue, main)), known)
+    situation, data = prompt_data(context, history, action, start, given)
     masked = context.env.masker.text
 
     def text_of(situation: Situation) -> str:
@@ -70,13 +66,13 @@ def make_order(
         return masked(prompt.text, (*issue.paths, *protection.patterns))
 
     text, model = text_of(situation), _thinking(context.settings.models[action.model], think=think)
-    finished = finished_before(context, history, start.point) if not note else None
+    finished = finished_before(context, history, start) if not note else None
     notes = (f"the work of attempt {finished.number} was judged again; no worker was called",) if finished else ()
-    session = next_session(context, history, start.point, model, slot, think=think) if finished is None else None
+    session = next_session(context, history, start, model, slot, think=think) if finished is None else None
     if session is not None:
         session = replace(session, prompt=text_of(Situation.RESUME))
     changed = history.current[-1].changed if history.current else ()
-    files = files_given(context, history, model, start.commit, protection, changed)
+    files = files_given(context, history, model, kept, protection, changed)
     order = AttemptOrder(
         run_id=context.run_id,
         token=secrets.token_hex(12),
@@ -85,7 +81,7 @@ def make_order(
         model=model,
         prompt=text,
         main=main,
-        start=start.commit,
+        start=kept,
         slot=slot,
         directory=attempt_directory(context.settings.attempts_dir, issue.id, number),
         gates=context.gates_for(issue),
@@ -95,10 +91,10 @@ def make_order(
         earlier=prior_failures(context, issue, history.attempts),
         known_failures=context.known,
         think=think,
-        by_person=start.point.origin is Origin.PERSON,
+        by_person=start.origin is Origin.PERSON,
         seal=secrets.token_hex(32),
         session=session,
-        unjudged=_unjudged(history, start.point),
+        unjudged=_unjudged(history, start),
         repeats=max(REPEATS_MAX - context.reader.repeats(issue.id, history.epoch), 0),
         notes=tuple(map(masked, (*data.notes, *notes))),
         files=files.change,

@@ -6,13 +6,13 @@ Also what a person should know first: the rules that are new since an upgrade.
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from noface.attempt.copied_setup import Copies, copies, may_copy, note_copies
 from noface.attempt.disk import disk_full_error, main_without_room
 from noface.attempt.environment import LANDING_SLOT
-from noface.attempt.gating import Gated, Gating, Known, main_task
+from noface.attempt.gating import Gated, Gating, main_task
 from noface.attempt.libraries import with_own_library
 from noface.attempt.prepare import INCOMPLETE, SETUP_FAILED, forget_setup
 from noface.attempt.steadiness import remember_unsteady
@@ -42,14 +42,6 @@ _COMMAND_MAX = 120
 _OUTPUT_OF_OTHERS = ' Where it needs what a gate before it makes, give that gate kind = "build".'
 
 
-@dataclass(frozen=True, slots=True)
-class Preflight:
-    """The tests that fail on main (under "only-new"), and the result of each gate."""
-
-    known: Known | None
-    results: tuple[GateResult, ...]
-
-
 def check_agents(context: RunContext) -> None:
     """Raise UsageError if the program or script of a model that the ladder or a role needs is not there.
 
@@ -64,7 +56,7 @@ def check_agents(context: RunContext) -> None:
         raise error
 
 
-def preflight(context: RunContext, cancel: Canceller) -> Preflight:
+def preflight(context: RunContext, cancel: Canceller) -> tuple[GateResult, ...]:
     """Run the gates on main; an earlier run's results count only if a run that was cut off goes on.
 
     The machine may have changed since: a tool may be gone, a service down. Where there is nothing to work on, the
@@ -100,25 +92,25 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
     if not context.settings.only_new:
         if red:
             raise _red(_with_own_library(context, red), lack_of, after_others=_after_others(gated, red))
-        return Preflight(None, gated.results)
+        return gated.results
     unreadable = [result for result in red if not _by_names(result)]
     if unreadable:
         raise _red(_with_own_library(context, unreadable), lack_of, only_new=True)
-    known = tuple((result.gate.name, result.failing_tests) for result in gated.results)
-    return Preflight(known, gated.results)
+    context.known = tuple((result.gate.name, result.failing_tests) for result in gated.results)
+    return gated.results
 
 
 _SUMMED = frozenset({"cargo test"})
 
 
-def announce_tests(context: RunContext, check: Preflight) -> None:
+def announce_tests(context: RunContext, results: tuple[GateResult, ...]) -> None:
     """Announce what main's gates ran, and which test files none of them did."""
     known = context.env.gate_facts.inventories
-    inventories = {each.gate.name: known.get((each.tree, each.gate.command), Inventory()) for each in check.results}
+    inventories = {each.gate.name: known.get((each.tree, each.gate.command), Inventory()) for each in results}
     ids = {gate: [name for name, _ in inventory.tests] for gate, inventory in inventories.items()}
     plumbing = context.env.plumbing
     left = unrun(ids, plumbing.paths(plumbing.main())) if any(ids.values()) else {}
-    ran = [count_of_tests(each, inventories[each.gate.name], left.get(each.gate.name, ())) for each in check.results]
+    ran = [count_of_tests(each, inventories[each.gate.name], left.get(each.gate.name, ())) for each in results]
     context.announce("main_passes", None, {"gates": ran})
 
 

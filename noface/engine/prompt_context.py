@@ -7,7 +7,7 @@ The templates are noface's own, and those of `[prompts] dir` that take their pla
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -230,16 +230,11 @@ def _text(advice: Advice) -> str:
     return "\n".join(part for part in (cause, advice.text) if part)
 
 
-@dataclass(frozen=True, slots=True)
-class RelatedFiles:
-    """The files that a prompt quotes, and the note on how they were chosen."""
+def related_files(context: RunContext, history: History, commit: str) -> tuple[tuple[FileExcerpt, ...], str]:
+    """Return the files that may help, as they are in `commit`, and the note on how they were chosen.
 
-    files: tuple[FileExcerpt, ...] = ()
-    note: str = ""
-
-
-def related_files(context: RunContext, history: History, commit: str) -> RelatedFiles:
-    """Return the files that may help, as they are in `commit`: of long ones the part that speaks of the issue."""
+    Of long ones the part that speaks of the issue.
+    """
     plumbing, last = context.env.plumbing, history.current[-1] if history.current else None
     named = tuple(path for advice in history.asked for path in advice.paths)
     tree = plumbing.tree(commit)
@@ -263,7 +258,7 @@ def related_files(context: RunContext, history: History, commit: str) -> Related
                 quoted[match] = FileExcerpt(match.path, _around(data.decode("utf-8", "replace"), match.words))
     scores = ", ".join(f"{match.path} ({match.score:.2f})" for match in quoted)
     note = f"{FILES_QUOTED}{scores}" if scores else ""
-    return RelatedFiles(tuple(quoted.values()), note)
+    return tuple(quoted.values()), note
 
 
 _BEFORE_CHARS = 1_000

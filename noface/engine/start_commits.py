@@ -4,7 +4,7 @@ Where files were left out, the commit has main as its only parent: what was wron
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from noface.engine.context import RunContext
@@ -22,16 +22,8 @@ from noface.model.taxonomy import FailureKind
 from noface.recovery.start import from_main, start_of
 
 
-@dataclass(frozen=True, slots=True)
-class StartCommit:
-    """A start that is made: the commit of the workspace, and where it comes from and why."""
-
-    commit: str
-    point: StartPoint
-
-
-def next_start(context: RunContext, history: History, main: str, accept_failing: int | None) -> StartCommit:
-    """Return where the next attempt starts, with its commit made. Attempts before a breakdown do not count."""
+def next_start(context: RunContext, history: History, main: str, accept_failing: int | None) -> tuple[str, StartPoint]:
+    """Return the commit from which the next attempt starts, and why. Attempts before a breakdown do not count."""
     issue, plumbing = history.issue, context.env.plumbing
     divided = max((a.after for a in history.advice if a.topic is Topic.BREAKDOWN and _divided(a)), default=0)
     point = start_of(
@@ -50,9 +42,9 @@ def next_start(context: RunContext, history: History, main: str, accept_failing:
     if point.reason is StartReason.NOTHING_YET and issue.parent is not None and untried:
         return _of_whole(context, issue, main)
     if point.commit is None:
-        return StartCommit(main, point)
+        return main, point
     if plumbing.resolve(point.commit) is None:
-        return StartCommit(main, from_main(point, StartReason.GONE))
+        return main, from_main(point, StartReason.GONE)
     what = "a person's work" if point.origin is Origin.PERSON else f"attempt {point.number}"
     lost = began_on(plumbing, context.reader.mains(), point.commit, main) is not None
     made = None if point.without or lost else _with_main(context, issue, point.commit, main, what)
@@ -60,17 +52,17 @@ def next_start(context: RunContext, history: History, main: str, accept_failing:
         made, conflicts = _put_on(context, issue, main, main, point.commit, point.without)
         reason = StartReason.CONFLICT if conflicts else point.reason
         if made == main:
-            return StartCommit(main, from_main(point, reason))
+            return main, from_main(point, reason)
         point = replace(point, reason=reason, without=tuple(dict.fromkeys((*point.without, *conflicts))))
     if any(past.number == point.number and past.failing_tests is None for past in history.attempts):
         last = next((past for past in reversed(history.attempts) if past.failure is not None), None)
         named = last is not None and (last.number, last.outcome) == (point.number, FailureKind.SYNTAX_ERROR)
         explained = named or point.reason is StartReason.CUT_OFF  # by its failure, or beside what cut it off
         point = replace(point, broken=() if explained else broken_places(plumbing, main, made))
-    return StartCommit(made, point)
+    return made, point
 
 
-def _of_whole(context: RunContext, issue: Issue, main: str) -> StartCommit:
+def _of_whole(context: RunContext, issue: Issue, main: str) -> tuple[str, StartPoint]:
     """Return the start of a part: what the best attempt at the whole issue did in the part's paths.
 
     For a part that may change all that the whole may, it is what that did beside the parts that come before it.
@@ -86,12 +78,12 @@ def _of_whole(context: RunContext, issue: Issue, main: str) -> StartCommit:
         others |= {path for path in changed if rest and matches_any(path, before)}
         commit, _ = _put_on(context, issue, main, main, whole.commit, {*whole.without, *others})
     if commit == main:
-        return StartCommit(main, StartPoint(StartReason.NOTHING_YET))
+        return main, StartPoint(StartReason.NOTHING_YET)
     broken = broken_places(plumbing, main, commit)
-    return StartCommit(commit, StartPoint(StartReason.OF_WHOLE, commit=commit, broken=broken))
+    return commit, StartPoint(StartReason.OF_WHOLE, commit=commit, broken=broken)
 
 
-def _after_parts(context: RunContext, history: History, point: StartPoint, main: str) -> StartCommit:
+def _after_parts(context: RunContext, history: History, point: StartPoint, main: str) -> tuple[str, StartPoint]:
     """Return the start after a breakdown: what unfinished parts have done, and elsewhere what the issue itself had."""
     issue, plumbing, states = history.issue, context.env.plumbing, context.reader.states()
     parts = [part for part in context.issues if part.parent == issue.id]
@@ -109,8 +101,8 @@ def _after_parts(context: RunContext, history: History, point: StartPoint, main:
         done = {c.path for c in plumbing.diff(main, before.commit).changes if matches_any(c.path, landed)}
         commit, _ = _put_on(context, issue, main, commit, before.commit, {*before.without, *newer, *done})
     if commit == main:
-        return StartCommit(main, point)
-    return StartCommit(commit, replace(point, commit=commit, broken=broken_places(plumbing, main, commit)))
+        return main, point
+    return commit, replace(point, commit=commit, broken=broken_places(plumbing, main, commit))
 
 
 def _best_of(plumbing: Plumbing, past: tuple[PastAttempt, ...]) -> StartPoint:

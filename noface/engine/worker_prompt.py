@@ -8,7 +8,6 @@ from noface.engine.accept_on_main import accept_on_main
 from noface.engine.context import RunContext
 from noface.engine.going_on import cut_off_before
 from noface.engine.prompt_context import (
-    RelatedFiles,
     advice_of,
     diagnosis_of,
     patch_of,
@@ -72,7 +71,8 @@ def prompt_data(
     rejected = failure.excerpt if failure is not None and failure.rule == REJECTED_BY_PERSON else ""
     note = given.note.replace(rejected, "").strip() if rejected else given.note
     asked = last_reaching.failure.points if last_reaching is not None and last_reaching.failure is not None else ()
-    related = related_files(context, history, given.commit) if _unsure(history, situation) else RelatedFiles()
+    unsure = _unsure(history, situation)
+    related, chosen = related_files(context, history, given.commit) if unsure else ((), "")
     orders = orders_of(history, name, start, last_reaching)
     data = PromptData(
         issue=issue,
@@ -93,8 +93,8 @@ def prompt_data(
         diagnosis=(*_known(last_reaching), *diagnosis_of(history)),
         advice=advice_of(history),
         lessons=given.lessons,
-        files=related.files,
-        notes=(related.note,) if related.note else (),
+        files=related,
+        notes=(chosen,) if chosen else (),
         on_main=accept_on_main(context, issue),
         points=tuple(point for point in history.open_points if point not in asked),
         read_first=_read_first(context, action.model),

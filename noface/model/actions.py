@@ -7,8 +7,10 @@ worker is a `Mode`, its entry in `data/actions.toml`, and the rule of the policy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated, NamedTuple
 
 from noface.data import table
+from noface.model.description import OneOf
 from noface.model.history import Topic
 from noface.model.taxonomy import Category, FailureKind
 
@@ -245,3 +247,10 @@ def approval_kind(action: RequestApproval) -> ApprovalKind:
     if action.paths:
         return ApprovalKind.PATHS
     return ApprovalKind.CONTRACT if action.kind.category is Category.BOUNDARY else ApprovalKind.GOING_ON
+
+
+class NextAction(NamedTuple):
+    """What followed it; null while that is open."""
+
+    kind: Annotated[str, OneOf("noface.model.actions.NAMES"), "The action."]
+    reason: Annotated[str, "Why."] = ""

@@ -121,7 +121,9 @@ def plan_children(
         return PlanFault(
             (f"parts may be {rules.depth_max} deep, and this is at {parent.depth} already",), mendable=False
         )
-    wrong = _count_fault(value, rules) or _schema_fault(value)
+    wrong = _count_fault(value, rules)
+    if not wrong and (unfit := violation(value, schema_of("breakdown"))) is not None:
+        wrong = unfit.violation
     if wrong:
         return PlanFault((wrong,))
     parts = tuple(_part(child, forms) for child in clean(value["children"]))
@@ -169,11 +171,6 @@ def _count_fault(value: object, rules: BreakdownLimits) -> str:
     if count is not None and not 2 <= count <= rules.children_max:  # noqa: PLR2004 - one is answered above
         return f"at children: 2 to {rules.children_max} parts are expected, got {count}"
     return ""
-
-
-def _schema_fault(value: object) -> str:
-    wrong = violation(value, schema_of("breakdown"))
-    return wrong.violation if wrong is not None else ""
 
 
 def _issue(parent: Issue, by_key: Mapping[str, str], part: Proposed) -> Issue:

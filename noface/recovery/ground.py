@@ -59,23 +59,16 @@ class RemoteMain:
 
 
 @dataclass(frozen=True, slots=True)
-class StartNotice:
-    """What a person should know before work begins. `state` is a word for programs."""
-
-    state: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class StartPlan:
     """How the run goes on. `fetched`: work starts from the remote's main; `follows`: main moves there once it is green.
 
-    Main follows only if its gates are green on it.
+    Main follows only if its gates are green on it. `notices` are what a person should know before: a word for
+    programs and a text.
     """
 
     fetched: bool = False
     follows: bool = False
-    notices: tuple[StartNotice, ...] = ()
+    notices: tuple[tuple[str, str], ...] = ()
 
 
 def course(seen: RemoteMain | None, mode: LandingMode) -> StartPlan | NofaceError:
@@ -87,7 +80,7 @@ def course(seen: RemoteMain | None, mode: LandingMode) -> StartPlan | NofaceErro
         return StartPlan() if mode is LandingMode.MERGE else _no_remote(mode)
     if seen.lacks:
         return _lacking(seen, mode)
-    notices = (StartNotice("unreachable", _unreachable(seen)),) if seen.away else ()
+    notices = (("unreachable", _unreachable(seen)),) if seen.away else ()
     if seen.apart is None:
         return StartPlan(notices=notices) if mode is LandingMode.MERGE else _never_fetched(seen)
     if seen.away and mode is LandingMode.MERGE:
@@ -96,12 +89,12 @@ def course(seen: RemoteMain | None, mode: LandingMode) -> StartPlan | NofaceErro
 
 
 def _standing(
-    seen: RemoteMain, apart: Apart, mode: LandingMode, notices: tuple[StartNotice, ...]
+    seen: RemoteMain, apart: Apart, mode: LandingMode, notices: tuple[tuple[str, str], ...]
 ) -> StartPlan | NofaceError:
     ahead = f"{seen.main} has {_commits(apart.ours)} that {seen.remote_main} lacks"
     match mode:
         case LandingMode.PULL_REQUEST:
-            without = StartNotice("ahead", f"{ahead}; they are in no pull request, and noface does not push them")
+            without = ("ahead", f"{ahead}; they are in no pull request, and noface does not push them")
             return StartPlan(fetched=True, notices=(*notices, without) if apart.ours else notices)
         case _ if apart.ours and apart.theirs:
             return _diverged(seen, apart)
@@ -114,9 +107,9 @@ def _standing(
         case LandingMode.PUSH | LandingMode.MERGE:
             behind = f"{seen.remote_main} has {_commits(apart.theirs)} that {seen.main} lacks"
             if apart.theirs:
-                notices = (*notices, StartNotice("behind", f"{behind}: its gates run first, then {seen.main} follows"))
+                notices = (*notices, ("behind", f"{behind}: its gates run first, then {seen.main} follows"))
             elif apart.ours:
-                notices = (*notices, StartNotice("ahead", f"{ahead}; noface pushes nothing"))
+                notices = (*notices, ("ahead", f"{ahead}; noface pushes nothing"))
             follows = apart.theirs > 0
             return StartPlan(fetched=mode is LandingMode.PUSH or follows, follows=follows, notices=notices)
 
@@ -135,7 +128,7 @@ def _lacking(seen: RemoteMain, mode: LandingMode) -> StartPlan | NofaceError:
     default = f"; its default branch is {seen.head}" if seen.head and seen.head != branch else ""
     text = f"{seen.remote} has no branch {branch}{default}"
     if mode is LandingMode.MERGE:
-        return StartPlan(notices=(StartNotice("missing", f"{text}; noface works on {seen.main} as it is here"),))
+        return StartPlan(notices=(("missing", f"{text}; noface works on {seen.main} as it is here"),))
     track = (
         f" Or say which it is: `git branch --set-upstream-to={seen.remote}/{seen.head} {seen.main}`." if default else ""
     )

@@ -371,7 +371,9 @@ def _again(state: PolicyState, now: float) -> Action | None:
     if diagnosis is not None and diagnosis.strategy == DiagnosisStrategy.SAME:
         return same_again(state, diagnosis, now)
     since_charged = trailing(attempts, lambda attempt: not attempt.charged)
-    times = sum(_of_unknown_blame(attempt) for attempt in attempts[len(attempts) - since_charged :])
+    uncharged = attempts[len(attempts) - since_charged :]
+    of_nobody = [each for each in uncharged if not is_transient(each)]
+    times = sum(failure_of(attempt).rule != REJECTED_BY_REVIEWER for attempt in of_nobody)
     if times > UNCHARGED_RETRIES_MAX:
         return Block(failure.kind, f"{times} attempts failed for no fault of their own: {failure.message}")
     if failure.rule == REJECTED_BY_REVIEWER:
@@ -403,10 +405,6 @@ def _again(state: PolicyState, now: float) -> Action | None:
 
 def _without_transient(attempts: Attempts) -> Attempts:
     return tuple(attempt for attempt in attempts if not is_transient(attempt))
-
-
-def _of_unknown_blame(attempt: PastAttempt) -> bool:
-    return not is_transient(attempt) and failure_of(attempt).rule != REJECTED_BY_REVIEWER
 
 
 def _changes_asked_for(state: PolicyState) -> Action:

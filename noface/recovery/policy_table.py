@@ -28,6 +28,7 @@ from noface.model.actions import (
     AwaitIssues,
     Block,
     Mode,
+    NextAction,
     RequestApproval,
     RunWorker,
     Skip,
@@ -285,14 +286,6 @@ _BY_KIND_ALONE = (WaitUntil.__name__, Mode.SWITCH.value)
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
-    """What was decided after an attempt, as it was written down. `kind` is "" if nothing was."""
-
-    kind: str
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class ComparedDecision:
     """A decision, recorded or made now. `asked` are the topics that were asked about before it.
 
@@ -359,7 +352,7 @@ def spared(history: History, decisions: Iterable[DecisionPoint]) -> Iterator[Spa
             yield Spared(history.issue.id, epoch, len(left), cost, passed)
 
 
-def replay(history: History, recorded: tuple[Recorded, ...], policy: Policy) -> tuple[DecisionPoint, ...]:
+def replay(history: History, recorded: tuple[NextAction, ...], policy: Policy) -> tuple[DecisionPoint, ...]:
     """Return the decisions of an issue, of all its epochs, with what `policy` would decide.
 
     `recorded` belong to `history.attempts`, one each; if nothing was recorded there is nothing to compare. An
@@ -370,7 +363,7 @@ def replay(history: History, recorded: tuple[Recorded, ...], policy: Policy) -> 
     return tuple(decision for epoch in epochs for decision in _epoch(history, epoch, written, policy))
 
 
-def _epoch(history: History, epoch: int, written: dict[int, Recorded], policy: Policy) -> Iterator[DecisionPoint]:
+def _epoch(history: History, epoch: int, written: dict[int, NextAction], policy: Policy) -> Iterator[DecisionPoint]:
     present = epoch == history.epoch
     model, most = (history.model, history.attempts_max) if present else (None, None)
     whole = replace(history, epoch=epoch, model=model, attempts_max=most)
@@ -381,7 +374,7 @@ def _epoch(history: History, epoch: int, written: dict[int, Recorded], policy: P
     for place, attempt in enumerate(attempts):
         if attempt.failure is not None and attempt.failure.rule == REJECTED_BY_REVIEWER:
             passed = replace(attempt, outcome=PASSED, charged=True, failure=None, signature="")
-            yield _decision(whole, passed, Recorded(ASK_NAMES[Topic.REVIEW]), (), None, policy)
+            yield _decision(whole, passed, NextAction(ASK_NAMES[Topic.REVIEW]), (), None, policy)
         if written[attempt.number].kind:
             given = tuple(advice for advice in whole.asked if advice.after == attempt.number)
             following = attempts[place + 1] if place + 1 < len(attempts) else None
@@ -391,7 +384,7 @@ def _epoch(history: History, epoch: int, written: dict[int, Recorded], policy: P
 def _decision(
     whole: History,
     last: PastAttempt,
-    recorded: Recorded,
+    recorded: NextAction,
     given: tuple[Advice, ...],
     following: PastAttempt | None,
     policy: Policy,
@@ -402,7 +395,7 @@ def _decision(
     return DecisionPoint(whole.issue.id, whole.epoch, last.number, last.outcome, before, now)
 
 
-def _then(history: History, last: PastAttempt, recorded: Recorded) -> History:
+def _then(history: History, last: PastAttempt, recorded: NextAction) -> History:
     """Return the history as it was when an attempt had ended, before anything was asked about it.
 
     A verdict on what an attempt asked for came after that it did.
@@ -414,7 +407,7 @@ def _then(history: History, last: PastAttempt, recorded: Recorded) -> History:
     return replace(history, attempts=(*attempts, replace(last, answer="")), advice=advice, approvals=approvals)
 
 
-def _decided(then: History, recorded: Recorded, given: tuple[Advice, ...], policy: Policy) -> ComparedDecision:
+def _decided(then: History, recorded: NextAction, given: tuple[Advice, ...], policy: Policy) -> ComparedDecision:
     """Decide, and again with each answer that was had, as long as the policy asks for one.
 
     What was still to be answered when its question was written down is not known here either.
@@ -444,7 +437,7 @@ def _answer(action: Action, asked: tuple[Topic, ...]) -> ComparedDecision:
 
 
 def _recorded(
-    last: PastAttempt, recorded: Recorded, given: tuple[Advice, ...], following: PastAttempt | None
+    last: PastAttempt, recorded: NextAction, given: tuple[Advice, ...], following: PastAttempt | None
 ) -> ComparedDecision:
     asked = tuple(dict.fromkeys(advice.topic for advice in _before(last, recorded, given)))
     if recorded.kind not in _RUNNING or following is None:
@@ -454,7 +447,7 @@ def _recorded(
     return ComparedDecision(recorded.kind, model, following.think, asked, recorded.reason)
 
 
-def _before(last: PastAttempt, recorded: Recorded, given: tuple[Advice, ...]) -> tuple[Advice, ...]:
+def _before(last: PastAttempt, recorded: NextAction, given: tuple[Advice, ...]) -> tuple[Advice, ...]:
     """Return the answers from before a decision: not that to the question which the decision itself is.
 
     A review that turned the work down came before the attempt counted as failed.

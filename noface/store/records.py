@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 from noface.model.description import OneOf, Timestamp
 
 if TYPE_CHECKING:
+    from noface.model.actions import NextAction
     from noface.model.failure import Failure
     from noface.model.failure_document import Steps
     from noface.model.history import Advice
@@ -69,13 +70,6 @@ class IssueRow(NamedTuple):
         return self.status in ("blocked", "skipped") and self.blocked_hash not in ("", self.content_hash)
 
 
-class NextAction(NamedTuple):
-    """What followed it; null while that is open."""
-
-    kind: Annotated[str, OneOf("noface.model.actions.NAMES"), "The action."]
-    reason: Annotated[str, "Why."]
-
-
 LEARNED = "learned"
 """The fact that holds the landings that main told of when the database did not know them."""
 UNSTEADY = "unsteady"
@@ -117,7 +111,7 @@ class AttemptRow(NamedTuple):
     tokens_out: int | None
     session_id: str | None
     failure: "Failure | None"
-    action: NextAction | None
+    action: "NextAction | None"
     gates: tuple[GateRun, ...]
     notes: tuple[str, ...]
     changed: tuple[str, ...]
@@ -295,7 +289,7 @@ _FROM_COLUMN: Mapping[str, Callable[[Any], Any]] = {
     "block": _request,
     "partial": _mapping,
     "gates": _gates,
-    "action": _record("noface.store.records:NextAction"),
+    "action": _record("noface.model.actions:NextAction"),
     "failure": _record("noface.model.failure:Failure"),
     "report": _record("noface.model.worker_run:WorkerReport"),
     "resumed": _record("noface.model.worker_run:Resumed"),

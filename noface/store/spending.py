@@ -4,22 +4,12 @@ What is under way is what has a row and no outcome yet. That row is written in t
 reserving for it needs no record of its own.
 """
 
-from dataclasses import dataclass
-
 from noface.model.budget import Estimate, Spent
 from noface.store.database import Database
 from noface.store.records import query
 
 NEWEST_MAX = 20
 """How many of a model's newest runs count for what the next one may use; older ones were other work."""
-
-
-@dataclass(frozen=True, slots=True)
-class UnderWay:
-    """An attempt or a question that has not ended. `think`: it may take longer, and more."""
-
-    model: str
-    think: bool = False
 
 
 class Spending:
@@ -47,6 +37,6 @@ class Spending:
         """Return the most that one of each model's newest attempts and questions used."""
         return {row["model"]: Estimate(**row) for row in self._db.rows(query("peaks"), NEWEST_MAX)}
 
-    def under_way(self) -> tuple[UnderWay, ...]:
-        """Return the attempts and questions that models are at work on."""
-        return tuple(UnderWay(row["model"], bool(row["think"])) for row in self._db.rows(query("under_way")))
+    def under_way(self) -> tuple[tuple[str, bool], ...]:
+        """Return the models at work, one for each attempt and question, and whether it thinks: that may take more."""
+        return tuple((row["model"], bool(row["think"])) for row in self._db.rows(query("under_way")))

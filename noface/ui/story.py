@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+from noface.model.actions import NextAction
 from noface.model.budget import ESTIMATED
 from noface.model.codec import view
 from noface.model.description import Minimum, OneOf, Timestamp
@@ -17,7 +18,7 @@ from noface.model.worker_run import WorkerReport
 from noface.recovery.pull_rounds import WaitsFor
 from noface.recovery.reported import answer_failure, task_failure
 from noface.store.reader import Reader
-from noface.store.records import AttemptRow, DecisionRow, GateRun, IssueRow, NextAction, PullRow, QuestionRow
+from noface.store.records import AttemptRow, DecisionRow, GateRun, IssueRow, PullRow, QuestionRow
 from noface.ui.blocked import HasBranch, Waiting, waiting_of
 from noface.ui.status import effective_status, progress, standings
 

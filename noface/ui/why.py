@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from noface.model.actions import NextAction
 from noface.model.codec import view
 from noface.model.failure import Failure, is_of_project
 from noface.model.failure_document import Exhausted, Steps, TaskFailure, last_output
 from noface.recovery.learned_start import why_it_began
-from noface.store.records import AttemptRow, GateRun, NextAction
+from noface.store.records import AttemptRow, GateRun
 from noface.ui.logs import existing, gate_files
 from noface.ui.page import evidence_lines, message_lines, paint, quoted
 from noface.ui.show import action_words

@@ -40,7 +40,7 @@ def proven(project):
         chosen = settings(config, repository, RunOptions())
         context = make_context(repository, config, tracker, chosen, database, lambda *_: None, stack)
         context.journal.run_started(0.0, 1)
-        for result in preflight(context, Canceller()).results:
+        for result in preflight(context, Canceller()):
             context.memo[context.env.key(result.tree, result.gate)] = result
 
         def made(files, *issues, forget=False):

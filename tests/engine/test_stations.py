@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from noface.engine.jobs import JobEnded, Jobs
+from noface.engine.jobs import Job, Jobs
 from noface.engine.stations import Station, Stations, Tick, call
 
 
@@ -28,9 +28,9 @@ class Loop:
 
     def heed(self, message):
         self.heard.append(message)
-        if isinstance(message, JobEnded):
-            self.jobs.ended(message.job)
-            self.stations.ended(message.job)
+        if isinstance(message, Job):
+            self.jobs.ended(message)
+            self.stations.ended(message)
         return message == "stop"
 
     def receive(self):

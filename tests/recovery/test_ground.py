@@ -20,7 +20,7 @@ def at(ours, theirs, seen=ASKED):
 
 def states(decided):
     assert isinstance(decided, StartPlan), decided
-    return [told.state for told in decided.notices]
+    return [state for state, _ in decided.notices]
 
 
 def test_the_keys_decide_on_the_mode_and_a_pull_request_wins():
@@ -45,7 +45,7 @@ def test_a_repository_without_a_remote_is_silent_and_cannot_publish():
 
 def test_commits_that_the_remote_lacks_are_told_in_a_merge_and_stop_a_push():
     told = course(at(3, 0), LandingMode.MERGE)
-    assert told.notices[0].text == "main has 3 commits that origin/main lacks; noface pushes nothing"
+    assert told.notices[0][1] == "main has 3 commits that origin/main lacks; noface pushes nothing"
     assert (told.fetched, told.follows) == (False, False)
     refused = course(at(1, 0), LandingMode.PUSH)
     assert isinstance(refused, UnpushedError)
@@ -96,7 +96,7 @@ def test_a_branch_that_the_remote_lacks_is_told_with_the_one_it_has(mode):
     decided = course(replace(ASKED, apart=None, lacks=True, head="trunk"), mode)
     if mode is LandingMode.MERGE:
         assert states(decided) == ["missing"]
-        assert "default branch is trunk" in decided.notices[0].text
+        assert "default branch is trunk" in decided.notices[0][1]
     else:
         assert isinstance(decided, UsageError)
         assert "git branch --set-upstream-to=origin/trunk main" in decided.hint

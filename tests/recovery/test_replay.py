@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.policies import LADDER, POLICY, TIERS, policies
 
-from noface.model.actions import Ask, Mode
+from noface.model.actions import Ask, Mode, NextAction
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, Decided, History, Topic, Tried, Verdict
@@ -14,7 +14,7 @@ from noface.model.issue import Issue
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
 from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
 from noface.recovery.policy import next_action
-from noface.recovery.policy_table import Recorded, Spared, course, replay, spared
+from noface.recovery.policy_table import Spared, course, replay, spared
 from noface.recovery.retry_policy import LadderStart, ReviewRules, RoleModels, Rung, When, rejection
 
 K = FailureKind
@@ -62,14 +62,16 @@ def night(policy, *makers, answers_given=(), away=None):
                 break
             history = replace(history, advice=(*history.advice, found[0]))
             action = next_action(history, policy, made.finished_at, away=away or {})
-        recorded.append(Recorded(action.name, action.reason))
+        recorded.append(NextAction(action.name, action.reason))
         history = replace(history, attempts=(*history.attempts[:-1], replace(made, answer=action.name)))
     return history, tuple(recorded)
 
 
 def differing(history, recorded, policy):
     return [
-        (d.attempt, d.recorded.kind, d.now.kind, d.now.model) for d in replay(history, recorded, policy) if d.differs
+        (d.attempt, d.recorded.action, d.now.action, d.now.model)
+        for d in replay(history, recorded, policy)
+        if d.differs
     ]
 
 
@@ -80,7 +82,7 @@ def test_the_policy_of_the_night_says_the_same_again():
     history, recorded = night(POLICY, *[failed] * 5)
     decisions = replay(history, recorded, POLICY)
     assert [d.attempt for d in decisions] == [None, 1, 2, 3, 4, 5]
-    assert [d.now.kind for d in decisions] == [
+    assert [d.now.action for d in decisions] == [
         "FirstAttempt",
         "RetryWithFeedback",
         "Escalate",
@@ -98,7 +100,7 @@ def test_the_policy_of_the_night_says_the_same_again():
 def test_nothing_differs_where_the_policy_is_the_same_whatever_it_is(policy, kind):
     made = course(policy, kind)
     last = {step.after: step.action for step in made.steps}
-    recorded = tuple(Recorded(last[a.number].name, last[a.number].reason) for a in made.history.attempts)
+    recorded = tuple(NextAction(last[a.number].name, last[a.number].reason) for a in made.history.attempts)
     assert not [d for d in replay(made.history, recorded, policy) if d.differs]
 
 
@@ -108,13 +110,13 @@ def test_an_issue_without_attempts_has_no_decisions():
 
 def test_where_nothing_was_written_down_there_is_nothing_to_compare():
     history, recorded = night(POLICY, failed, failed)
-    assert [d.attempt for d in replay(history, (Recorded(""), recorded[1]), POLICY)] == [None, 2]
+    assert [d.attempt for d in replay(history, (NextAction(""), recorded[1]), POLICY)] == [None, 2]
 
 
 def test_an_interrupted_attempt_is_a_decision_as_well():
     cut = PastAttempt(1, "sonnet", 2, INTERRUPTED, charged=False)
     history = History(ISSUE, (cut, failed(2)))
-    assert differing(history, (Recorded("RetrySame"), Recorded("RetryWithFeedback")), POLICY) == []
+    assert differing(history, (NextAction("RetrySame"), NextAction("RetryWithFeedback")), POLICY) == []
 
 
 # Another policy
@@ -171,7 +173,7 @@ def test_a_role_that_was_asked_and_would_not_be_is_a_difference():
     assert recorded[0].kind == "RetryWithFeedback"
     assert differing(history, recorded, wise) == []
     first = next(d for d in replay(history, recorded, POLICY) if d.attempt == 1)
-    assert (first.recorded.asked, first.now.asked, first.now.kind) == ((Topic.DIAGNOSIS,), (), "AddContext")
+    assert (first.recorded.asked, first.now.asked, first.now.action) == ((Topic.DIAGNOSIS,), (), "AddContext")
 
 
 def test_an_answer_that_nobody_asked_for_then_cannot_be_had():
@@ -184,7 +186,7 @@ def test_a_question_that_is_still_open_is_no_difference():
     policy = replace(POLICY, roles=RoleModels(planner="opus"))
     unsure = of(K.AGENT_CONFUSION)
     history, recorded = night(policy, unsure)
-    assert recorded == (Recorded("CallResolver", recorded[0].reason),)
+    assert recorded == (NextAction("CallResolver", recorded[0].reason),)
     assert differing(history, recorded, policy) == []
     answered = replace(history, advice=(Advice(Topic.CLARIFICATION, 1, text="so"),))
     assert differing(answered, recorded, policy) == [], "it was answered, and nothing decided since"
@@ -197,7 +199,7 @@ def test_an_issue_whose_parts_are_at_work_is_no_difference():
     divided = replace(history, advice=(Advice(Topic.BREAKDOWN, 2),))
     assert differing(divided, recorded, POLICY) == []
     back = replace(history, advice=(Advice(Topic.BREAKDOWN, 2, AdviceOutcome.PARTS_FAILED),))
-    gone_on = (recorded[0], Recorded("Escalate"))
+    gone_on = (recorded[0], NextAction("Escalate"))
     assert differing(back, gone_on, POLICY) == []
 
 
@@ -205,16 +207,16 @@ def test_a_wait_that_a_diagnosis_asked_for_was_over_when_the_worker_ran():
     policy = replace(POLICY, roles=RoleModels(diagnoser="opus"))
     answer = Advice(Topic.DIAGNOSIS, 1, strategy="retry_same", recoverable="yes", delay_s=60.0)
     history = History(ISSUE, (failed(1, K.UNKNOWN), failed(2)), advice=(answer,))
-    assert differing(history, (Recorded("RetrySame"), Recorded("Escalate")), policy) == []
-    assert differing(history, (Recorded("WaitUntil"), Recorded("Escalate")), policy) == []
+    assert differing(history, (NextAction("RetrySame"), NextAction("Escalate")), policy) == []
+    assert differing(history, (NextAction("WaitUntil"), NextAction("Escalate")), policy) == []
 
 
 def test_issues_that_were_waited_for_are_merged_when_the_worker_runs_again():
     report = WorkerReport(ReportStatus.BLOCKED, blocked_reason=BlockedReason.DEPENDENCY_ISSUE, needs=("3",))
     needs = failed(1, K.AGENT_CONFUSION, charged=False, report=report)
     history = History(ISSUE, (needs,), advice=(Advice(Topic.DEPENDENCY, 1, needs=("3",)),))
-    assert differing(history, (Recorded("AwaitIssues"),), POLICY) == []
-    assert differing(history, (Recorded("AddContext"),), POLICY) == []
+    assert differing(history, (NextAction("AwaitIssues"),), POLICY) == []
+    assert differing(history, (NextAction("AddContext"),), POLICY) == []
 
 
 # People and reviewers
@@ -231,7 +233,7 @@ def test_a_verdict_that_nobody_has_acted_on_yet_makes_no_difference():
     history, recorded = night(careful, migrated)
     approved = replace(history, approvals=(Decided(1, Verdict.APPROVED),))
     assert differing(approved, recorded, careful) == []
-    assert differing(approved, (Recorded("Land"),), careful) == []
+    assert differing(approved, (NextAction("Land"),), careful) == []
 
 
 def test_a_review_that_would_not_have_taken_place_is_shown():
@@ -240,10 +242,10 @@ def test_a_review_that_would_not_have_taken_place_is_shown():
     turned_down = replace(failed(1, K.REVIEW_REJECTED, charged=False), failure=rejection(points))
     fine = Advice(Topic.REVIEW, 2, model="opus", strategy="approve")
     history = History(ISSUE, (turned_down, passed(2)), advice=(points, fine))
-    recorded = (Recorded("RetryWithFeedback"), Recorded("Land"))
+    recorded = (NextAction("RetryWithFeedback"), NextAction("Land"))
     assert differing(history, recorded, policy) == []
     decisions = replay(history, recorded, POLICY)
-    assert [(d.attempt, d.outcome, d.recorded.kind, d.now.kind) for d in decisions if d.differs] == [
+    assert [(d.attempt, d.outcome, d.recorded.action, d.now.action) for d in decisions if d.differs] == [
         (1, PASSED, "Review", "Land"),
         (2, PASSED, "Land", "Land"),
     ]
@@ -255,16 +257,16 @@ def test_every_epoch_begins_anew_and_only_the_present_one_has_what_a_person_said
     second = tuple(replace(failed(number, model="opus", think=number == 4), epoch=1) for number in (3, 4))
     history = History(ISSUE, (*first, *second), 1, model="opus", attempts_max=2)
     kinds = ("RetryWithFeedback", "Escalate", "ThinkLonger", "Block")
-    decisions = replay(history, tuple(Recorded(kind) for kind in kinds), POLICY)
+    decisions = replay(history, tuple(NextAction(kind) for kind in kinds), POLICY)
     assert [(d.epoch, d.attempt) for d in decisions] == [(0, None), (0, 1), (0, 2), (1, None), (1, 3), (1, 4)]
-    assert [d.now.kind for d in decisions if d.differs] == []
+    assert [d.now.action for d in decisions if d.differs] == []
 
 
 def test_actions_that_run_a_worker_carry_a_model():
     history, recorded = night(POLICY, *[failed] * 5)
     names = {mode.value for mode in Mode}
     for decision in replay(history, recorded, POLICY):
-        assert (decision.now.model is not None) == (decision.now.kind in names)
+        assert (decision.now.model is not None) == (decision.now.action in names)
 
 
 # What it would have spared

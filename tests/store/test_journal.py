@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from noface.model.actions import Land, Mode, RunWorker
+from noface.model.actions import Land, Mode, NextAction, RunWorker
 from noface.model.attempt import AttemptOrder, Interrupted, Judged, Snapshot
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
@@ -28,7 +28,6 @@ from noface.store.journal import Journal
 from noface.store.overview import FaultRow
 from noface.store.questions import Questions
 from noface.store.reader import Reader
-from noface.store.records import NextAction
 
 RED = Failure(FailureKind.TEST_FAILURE, "one red", rule="r", signature="s")
 CONFLICT = Failure(FailureKind.MERGE_CONFLICT, "main moved", rule="r", signature="c", charged=False)

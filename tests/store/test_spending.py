@@ -7,7 +7,7 @@ from noface.model.budget import Estimate, Spent
 from noface.model.taxonomy import IssueStatus
 from noface.model.worker_run import Usage
 from noface.store.database import Database
-from noface.store.spending import NEWEST_MAX, UnderWay
+from noface.store.spending import NEWEST_MAX
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_what_has_started_and_not_ended_is_under_way(world):
     world.start("big", think=True)
     question = world.ask("planner")
     world.ask("")
-    assert world.spending.under_way() == (UnderWay("big", think=True), UnderWay("planner"))
+    assert world.spending.under_way() == (("big", True), ("planner", False))
     world.end()
     world.answer(question, "planner")
     assert world.spending.under_way() == ()

@@ -180,8 +180,7 @@ def judged(project: Project, ways: tuple[Way, ...], sandbox: str) -> Iterator[Ju
     """Judge these ways of a project. Raises NofaceError where main is not fit for work."""
     with tempfile.TemporaryDirectory(prefix="ways-", ignore_cleanup_errors=True) as folder, ExitStack() as stack:
         ground = Ground(project, Path(folder), stack, sandbox)
-        found = preflight(ground.context, Canceller())
-        for result in found.results:
+        for result in preflight(ground.context, Canceller()):
             ground.context.memo[ground.context.env.key(result.tree, result.gate)] = result
         for number, way in enumerate(ways, 1):
             yield ground.judge(number, way)
