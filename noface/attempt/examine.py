@@ -35,7 +35,7 @@ from noface.integrity.diff.names import (
     read_by_git,
     unfit_names,
 )
-from noface.integrity.diff.text import MARKERS, kin, places
+from noface.integrity.diff.text import MARKERS, kin, left_markers, places
 from noface.integrity.evasion import flags_asked, self_aware, sets_flag, shadowing
 from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.judges import Part, lifted, part_of
@@ -178,7 +178,7 @@ class _Examination:
 
         A full parser finds them inside a string; or main has such lines there already; or the issue names the file.
         """
-        changes, suspects = self.change.files, frozenset(rules.suspects(self.patch))
+        changes, suspects = self.change.files, frozenset(left_markers(self.patch))
         marked = [change.path for change in changes if decoded(change.path) in suspects]
         text_only = {path for path in marked if matches_any(path, self.attempt.issue.may_change)}
         for change in changes if suspects else ():

@@ -27,7 +27,7 @@ from noface.git.landing import landing, remove_own_ref_locks, settle, settle_for
 from noface.git.private_git_dir import config_text, write_if_new
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.removal import remove
-from noface.integrity.state.fsck_facts import Fault, Repair, RepairKind
+from noface.integrity.state.fsck_facts import Fault, RepairKind
 from noface.model.attempt import MET, AttemptOrder, Interrupted, noted
 from noface.model.budget import ESTIMATED
 from noface.model.taxonomy import INTERRUPTED, Cause, IssueStatus
@@ -242,28 +242,27 @@ def repair(context: RunContext, findings: Iterable[Fault]) -> None:
     settle_forgotten(context.env.plumbing)
     release_merged(context)
     for each in findings:
-        if each.repair is not None:
-            _carry_out(context, each.repair)
+        _carry_out(context, each)
 
 
-def _carry_out(context: RunContext, repair: Repair) -> None:
+def _carry_out(context: RunContext, fault: Fault) -> None:
     now, journal, plumbing = context.clock.now(), context.journal, context.env.plumbing
-    match repair.kind:
-        case RepairKind.RECOVER | RepairKind.RELEASE:
-            pass  # done for all of them at once
+    match fault.repair:
+        case None | RepairKind.RECOVER | RepairKind.RELEASE:
+            pass  # the latter are done for all of them at once
         case RepairKind.END_RUNS:
             journal.runs_cut_off(now)
         case RepairKind.MARK_MERGED:
-            journal.merged(now, repair.subject, repair.oid)
+            journal.merged(now, fault.of, fault.oid)
         case RepairKind.HOLD:
-            _hold(context, repair.subject, repair.oid)
+            _hold(context, fault.of, fault.oid)
         case RepairKind.RECOUNT:
-            journal.recount(repair.subject)
+            journal.recount(fault.of)
         case RepairKind.UNLOCK:
             with landing(plumbing):  # so that no git of an earlier landing holds it
-                remove_own_ref_locks(plumbing, repair.oid)
+                remove_own_ref_locks(plumbing, fault.oid)
         case RepairKind.REWRITE_HUB:
-            git_dir = plumbing.repository.private_git_dirs / repair.subject
+            git_dir = plumbing.repository.private_git_dirs / fault.of
             write_if_new(git_dir / "config", config_text(plumbing.repository))
 
 

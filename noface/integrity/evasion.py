@@ -13,7 +13,6 @@ And for a gate that changes the files it checks: the option by which its tool on
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from functools import cache
 
 from noface.data import pattern, table
 from noface.integrity.judges import Part, part_of
@@ -100,11 +99,6 @@ _COMPILED = (".pyc", ".pyo")
 _PYTHON_STARTS = (".pth", ".egg-link")
 
 
-@cache
-def _tool_modules() -> frozenset[str]:
-    return frozenset(table("integrity")["shadows"]["modules"])
-
-
 def shadowing(
     changes: Collection[FileChange], main: Collection[str], outside: Collection[str], words: str = ""
 ) -> tuple[str, ...]:
@@ -118,11 +112,11 @@ def shadowing(
     gone = {change.path for change in changes if change.new_mode == ABSENT}
     own = {name for path in main if (name := _module(path, main))}
     stems = {path.rpartition(".")[0]: path for path in main if path.endswith(_COMPILED_TO_SCRIPT) and path not in gone}
-    shadows = []
+    shadows, tools = [], table("integrity")["shadows"]["modules"]
     for path in added:
         name = _module(path, (*main, *added))
         own_by_issue = path in words or (not path.endswith("__init__.py") and names_file(words, path))
-        if name and name not in own and (name in _tool_modules() or (name in outside and not own_by_issue)):
+        if name and name not in own and (name in tools or (name in outside and not own_by_issue)):
             shadows.append(f"{path} takes the place of the module {name}, which the gates have from outside the tree")
         elif "node_modules" in path.split("/"):
             shadows.append(f"{path} takes the place of a package that the gates have from outside the tree")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from noface.integrity.lexing import LexedPiece, is_by_hand, pieces, replaced
+from noface.integrity.lexing import is_by_hand, pieces, replaced
 
 _SHOWN_MAX = 120
 _MUTED = re.compile(
@@ -121,12 +121,8 @@ def _comments(path: str, text: str) -> Iterator[Excuse]:
         if not piece.is_a(Comment) or piece.is_a(Comment.Preproc, Comment.PreprocFile, Comment.Hashbang):
             continue
         read = any(pattern.match(piece.text) for ends, pattern in _READ_BY_OTHERS if path.endswith(ends))
-        if not read and not _is_type_of_jsdoc(piece):
+        if not read and not (piece.token.startswith("/**") and _TYPE_OF_JSDOC.match(piece.text)):
             yield Excuse(path, piece.line, piece.start, piece.start + len(piece.text), piece.text)
-
-
-def _is_type_of_jsdoc(piece: LexedPiece) -> bool:
-    return piece.token.startswith("/**") and _TYPE_OF_JSDOC.match(piece.text) is not None
 
 
 def _in_code(path: str, text: str) -> Iterator[Excuse]:

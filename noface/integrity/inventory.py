@@ -271,7 +271,7 @@ _CONTROL = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x1f\x7f]+")
 
 def steady(name: str, roots: tuple[str, ...] = ()) -> str:
     """Return a test's id without what differs between runs. `roots` are the paths under which the checkout is known."""
-    name = _printable(name[:NAME_MAX])
+    name = _CONTROL.sub(" ", name[:NAME_MAX]).encode("utf-8", "replace").decode().strip()
     for root in roots:
         name = name.replace(f"{root}/", "")
     return _TEMPORARY.sub("…", _ADDRESS.sub("0x…", name))
@@ -287,7 +287,3 @@ def joined(root: str, name: str) -> str:
         elif part not in {"", "."}:
             parts.append(part)
     return f"/{'/'.join(parts)}{separator}{rest}"
-
-
-def _printable(name: str) -> str:
-    return _CONTROL.sub(" ", name).encode("utf-8", "replace").decode().strip()

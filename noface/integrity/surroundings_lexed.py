@@ -354,7 +354,7 @@ def _of_name(
     defined = [*_of_functions(code, name)] or [each for other in beside for each in _of_functions(other, name)]
     if defined:
         yield from defined
-    elif word == GIVEN or name not in _pure() | _globals(code):
+    elif word == GIVEN or name not in _pure() | _global_names(code.go):
         yield GIVEN
     elif f"{name}.{code.text(at + 2)}" in ("Math.random", "performance.now") or name not in _pure():
         yield f"{name}.{code.text(at + 2)}" if code.text(at + 1) == "." else name
@@ -363,10 +363,6 @@ def _of_name(
 @cache
 def _global_names(go: bool) -> frozenset[str]:
     return frozenset(table("integrity")["surroundings"]["go" if go else "node"])
-
-
-def _globals(code: _Code) -> frozenset[str]:
-    return _global_names(code.go)
 
 
 def _of_functions(code: _Code, name: str) -> Iterable[tuple[_Code, int, int, bool]]:

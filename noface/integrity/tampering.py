@@ -113,7 +113,8 @@ def weakened_tests(changes: tuple[FileChange, ...], patch: str, weaker: Weaker =
     deleted = [path for path, change in tests.items() if change.status == "D" and change.old_oid not in elsewhere]
     if deleted and not balance["cases removed"]:  # tests of a kind that cannot be counted, as in a shell script
         reasons.append(f"test file{'s' if len(deleted) != 1 else ''} deleted: {', '.join(deleted)}")
-    opaque = [path for path, change in tests.items() if change.status == "M" and _unreadable(change)]
+    unread = (path for path, each in tests.items() if each.added is None and each.old_oid != each.new_oid)
+    opaque = [path for path in unread if tests[path].status == "M"]
     if opaque:
         reasons.append(f"tests that can no longer be compared as text: {', '.join(opaque)}")
     rewritten = bool(reasons) and len(reasons) == counted and settled
@@ -145,10 +146,6 @@ def _deleted(gone: list[Loss], files: list[str]) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' if number != 1 else ''}"
-
-
-def _unreadable(change: FileChange) -> bool:
-    return change.added is None and change.old_oid != change.new_oid
 
 
 def _made_weaker(lines: list[ChangedLine]) -> list[str]:

@@ -75,13 +75,10 @@ def of_the_change(tests: Iterable[str], main: Inventory | None, changed: Collect
 
     Where a test's id does not tell its file, every changed file of tests counts as its own.
     """
-    on_main = {name for name, _ in main.tests} if main is not None else None
+    ids = tuple(tests)
+    on_main = {name for name, _ in main.tests} if main is not None else {*ids}
     any_test = any(part_of(path) is Part.TEST for path in changed)
-    return tuple(test for test in tests if _adds(test, on_main) or _touches(test, changed, any_test=any_test))
-
-
-def _adds(test: str, on_main: Collection[str] | None) -> bool:
-    return on_main is not None and test not in on_main
+    return tuple(test for test in ids if test not in on_main or _touches(test, changed, any_test=any_test))
 
 
 def _touches(test: str, changed: Collection[str], *, any_test: bool) -> bool:

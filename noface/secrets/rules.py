@@ -46,8 +46,8 @@ def secrets_of(
     """
     secrets: dict[str, str] = {}
     for name, value in environment.items():
-        named = is_secret_name(name) and not _is_plain_number(name, value)
-        _add(secrets, name, value, is_path, whole=named)
+        amount = "TOKENS" in name.upper() and _NUMBER.fullmatch(value) is not None
+        _add(secrets, name, value, is_path, whole=is_secret_name(name) and not amount)
     for name, value in given:
         setting = _named("setting").search(name) or _NUMBER.fullmatch(value) or _WORDS.fullmatch(value)
         _add(secrets, name, value, is_path, whole=is_secret_name(name) or not setting)
@@ -65,7 +65,3 @@ def _keep(secrets: dict[str, str], name: str, value: str) -> None:
     # One character many times over is a placeholder, such as "xxxxxxxx".
     if len(value) >= VALUE_CHARS_MIN and value.lower() not in table("secrets")["everybodys"] and len(set(value)) > 1:
         secrets.setdefault(value, name)
-
-
-def _is_plain_number(name: str, value: str) -> bool:
-    return "TOKENS" in name.upper() and _NUMBER.fullmatch(value) is not None

@@ -82,5 +82,5 @@ def _listed_fault(each: Fault) -> FsckFinding:
         subject=clean(each.subject),
         message=clean(each.message),
         advice=clean(each.advice) or None,
-        repair=each.repair.kind if each.repair is not None else None,
+        repair=each.repair,
     )

@@ -16,7 +16,8 @@ from noface.diagnosis.gate import classify
 from noface.gates.report import parse_report
 from noface.gates.secrets import keys_of, marked, scan, without_secrets
 from noface.integrity import strength
-from noface.integrity.diff.rules import Diff, DiffLimits, examine, suspects
+from noface.integrity.diff.rules import Diff, DiffLimits, examine
+from noface.integrity.diff.text import left_markers
 from noface.integrity.evasion import self_aware
 from noface.integrity.excuses import excuses, muted
 from noface.integrity.form import same_but_for_comments, same_but_for_form
@@ -100,7 +101,7 @@ READERS = {
     "rules of a diff": lambda text: _examined(text, "shop/cart.py"),
     "rules of a test": lambda text: _examined(text, "tests/test_cart.py"),
     "rules of a bundle": lambda text: _examined(text, "web/app.min.js"),
-    "suspects": lambda text: suspects(_patch(text)),
+    "suspects": lambda text: left_markers(_patch(text)),
     "weakened": lambda text: (weakened_tests((), _patch(text)), renamed_tests(_patch(text))),
     "bodies": lambda text: (strength.bodies("tests/test_a.py", text), strength.bodies("a.test.js", text)),
     "evasion": lambda text: self_aware(list(changed_lines(_patch(text))), ()),

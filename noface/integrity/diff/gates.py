@@ -323,9 +323,8 @@ def lowered_thresholds(lines: Iterable[ChangedLine]) -> tuple[str, ...]:
         if len(after) < len(before):
             changes.append(f"the threshold {key} was taken away ({_listed(before, sign)})")
         elif any(now < was for now, was in zip(after, sorted(before), strict=False)):
-            changes.append(
-                f"the threshold {key} was {'lowered' if sign > 0 else 'raised'}: {_change(before, after, sign)}"
-            )
+            moved = f"{_listed(before, sign)} to {_listed(after, sign)}"
+            changes.append(f"the threshold {key} was {'lowered' if sign > 0 else 'raised'}: {moved}")
     return tuple(changes)
 
 
@@ -340,10 +339,6 @@ def _values(line: ChangedLine) -> list[tuple[str, int, float]]:
 def _key(key: str) -> str:
     """Return one name for a threshold's spellings: `--cov-fail-under` overrules `fail_under`."""
     return key.lower().lstrip("-").replace("-", "_").removeprefix("cov_")
-
-
-def _change(before: list[float], after: list[float], sign: int) -> str:
-    return f"{_listed(before, sign)} to {_listed(after, sign)}"
 
 
 def _listed(values: list[float], sign: int) -> str:

@@ -117,11 +117,6 @@ def binaries(changes: tuple[FileChange, ...]) -> Iterator[FileChange]:
             yield change
 
 
-def suspects(patch: str) -> tuple[str, ...]:
-    """Return the files with conflict markers among their added lines: those worth a look at where they stand."""
-    return tuple(left_markers(patch))
-
-
 def _outside(diff: Diff) -> Failure | None:
     paths = [decoded(c.path) for c in diff.changes if diff.paths and not matches_any(c.path, diff.paths)]
     if not paths:

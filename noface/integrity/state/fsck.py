@@ -27,12 +27,8 @@ from noface.integrity.state.fsck_facts import (
     FaultKind,
     LandingFacts,
     LockFile,
-    Repair,
     RepairKind,
     Severity,
-    for_person,
-    note,
-    repairable,
 )
 from noface.integrity.state.landed import TrailedCommit
 from noface.model.scratch import needed_until_landed
@@ -40,11 +36,12 @@ from noface.model.taxonomy import IssueStatus
 
 _OWN = "noface: land"
 _LOOK = "Run the gates on it: `git worktree add --detach /tmp/look {commit}`. Revert it if they fail."
+_MOVE_AWAY = "Restore it from a backup, or move it away: merged work is known from main's history."
 _CLOCK_ERROR_S = 2.0
 _LOCK_AGE_S_MIN = 60.0
 _OWN_MARK = "noface landing"
 _SHOWN_MAX = 3
-_RECOVER = Repair(RepairKind.RECOVER)
+_RECOVER = RepairKind.RECOVER
 _COST_ERROR_USD_MAX = 1e-6
 
 
@@ -70,7 +67,7 @@ def _in_flight(each: Fault) -> Fault:
     """Return a finding as it is beside a run: what a repair would settle at its death is only noted."""
     if each.kind not in IN_FLIGHT or each.severity is Severity.PERSON:
         return each
-    return replace(each, severity=Severity.NOTE, repair=None, advice="")
+    return replace(each, repair=None, advice="")
 
 
 def _storage(facts: Facts) -> Iterator[Fault]:
@@ -80,35 +77,33 @@ def _storage(facts: Facts) -> Iterator[Fault]:
     for lock in facts.git.locks:
         yield from _lock(facts.database, lock)
     for name in facts.git.hubs_changed:
-        repair = Repair(RepairKind.REWRITE_HUB, name)
         message = "its configuration is not the one noface wrote"
-        yield repairable(FaultKind.PRIVATE_GIT_CHANGED, f"private git dir {name}", message, "write it anew", repair)
+        advice, repair = "write it anew", RepairKind.REWRITE_HUB
+        yield Fault(FaultKind.PRIVATE_GIT_CHANGED, f"private git dir {name}", message, advice, repair, name)
 
 
 def _database(facts: Facts) -> Iterator[Fault]:
     if facts.database_error:
-        yield for_person(FaultKind.DATABASE_UNUSABLE, "state.db", facts.database_error, facts.database_hint)
+        yield Fault(FaultKind.DATABASE_UNUSABLE, "state.db", facts.database_error, facts.database_hint or _MOVE_AWAY)
     for damage in facts.database.damage if facts.database is not None else ():
-        advice = "Restore it from a backup, or move it away: merged work is known from main's history."
-        yield for_person(FaultKind.DATABASE_DAMAGED, "state.db", damage, advice)
+        yield Fault(FaultKind.DATABASE_DAMAGED, "state.db", damage, _MOVE_AWAY)
     missing = facts.database is None and not facts.database_error
     if missing and (facts.git.refs or facts.git.landed):
         number = len({each.issue for each in facts.git.landed})
-        repair = Repair(RepairKind.RECOVER)
         message = f"it is not there, but noface worked here: main holds {number} issue(s)"
         advice = "make it again, with the issues that main holds as merged"
-        yield repairable(FaultKind.DATABASE_MISSING, "state.db", message, advice, repair)
+        yield Fault(FaultKind.DATABASE_MISSING, "state.db", message, advice, _RECOVER)
 
 
 def _objects(facts: Facts) -> Iterator[Fault]:
     for ref in facts.git.broken_refs:
         advice = f"Where the reflog or a clone knows its commit: `git update-ref {ref} <commit>`."
-        yield for_person(FaultKind.REF_BROKEN, ref, "it names no object that is there", advice)
+        yield Fault(FaultKind.REF_BROKEN, ref, "it names no object that is there", advice)
     if facts.git.missing:
         text = ", ".join(facts.git.missing[:_SHOWN_MAX])
         more = f" and {len(facts.git.missing) - _SHOWN_MAX} more" if len(facts.git.missing) > _SHOWN_MAX else ""
         advice = "Fetch them from a clone that has them; `git fsck` tells more."
-        yield for_person(FaultKind.OBJECTS_MISSING, "objects", f"missing below noface's refs: {text}{more}", advice)
+        yield Fault(FaultKind.OBJECTS_MISSING, "objects", f"missing below noface's refs: {text}{more}", advice)
 
 
 def _lock(database: DatabaseFacts | None, lock: LockFile) -> Iterator[Fault]:
@@ -117,13 +112,13 @@ def _lock(database: DatabaseFacts | None, lock: LockFile) -> Iterator[Fault]:
     if lock.content.startswith(_OWN_MARK):
         return  # found as a landing that was cut off
     if lock.content and lock.content in made:
-        repair = Repair(RepairKind.UNLOCK, lock.path, lock.content)
-        yield repairable(FaultKind.LOCK_LEFT, lock.path, "left by a landing that was cut off", "remove it", repair)
+        message, advice = "left by a landing that was cut off", "remove it"
+        yield Fault(FaultKind.LOCK_LEFT, lock.path, message, advice, RepairKind.UNLOCK, lock.path, lock.content)
     elif lock.age_s < _LOCK_AGE_S_MIN:
-        yield note(FaultKind.LOCK_LEFT, lock.path, "a git command holds it, or left it behind just now")
+        yield Fault(FaultKind.LOCK_LEFT, lock.path, "a git command holds it, or left it behind just now")
     else:
         advice = f"If no git command is running here: `rm {lock.path}`."
-        yield for_person(FaultKind.LOCK_LEFT, lock.path, f"left behind {lock.age_s:.0f} s ago", advice)
+        yield Fault(FaultKind.LOCK_LEFT, lock.path, f"left behind {lock.age_s:.0f} s ago", advice)
 
 
 def _landings(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
@@ -144,7 +139,7 @@ def _recorded(database: DatabaseFacts, landed: TrailedCommit, row: LandingFacts)
         return  # found as a landing that is open
     look = _LOOK.format(commit=short)
     if row.state != "landed":
-        yield for_person(FaultKind.LANDING_DIFFERS, name, f"main holds {short}, recorded as {row.state}", look)
+        yield Fault(FaultKind.LANDING_DIFFERS, name, f"main holds {short}, recorded as {row.state}", look)
     differs = [
         word
         for word, is_, should in (
@@ -156,7 +151,7 @@ def _recorded(database: DatabaseFacts, landed: TrailedCommit, row: LandingFacts)
     ]
     if differs:
         message = f"of {short}, {' and '.join(differs)} is not as recorded"
-        yield for_person(FaultKind.LANDING_DIFFERS, name, message, look)
+        yield Fault(FaultKind.LANDING_DIFFERS, name, message, look)
     yield from _proof(database, row)
 
 
@@ -175,29 +170,29 @@ def _proof(database: DatabaseFacts, row: LandingFacts) -> Iterator[Fault]:
             if other
             else "no gate is named as its proof"
         )
-        yield for_person(FaultKind.LANDING_UNPROVEN, name, f"{row.new[:12]}: {why}", look)
+        yield Fault(FaultKind.LANDING_UNPROVEN, name, f"{row.new[:12]}: {why}", look)
     elif lacking and (database.proofs_from is None or row.id < database.proofs_from):
         message = f"{row.new[:12]}: an earlier noface kept no result of {lacking} of its {len(row.gates)} gates"
-        yield note(FaultKind.LANDING_UNPROVEN, name, message)
+        yield Fault(FaultKind.LANDING_UNPROVEN, name, message)
     elif lacking:
         message = f"{row.new[:12]}: nothing is recorded of {lacking} of its {len(row.gates)} gates"
-        yield for_person(FaultKind.LANDING_UNPROVEN, name, message, look)
+        yield Fault(FaultKind.LANDING_UNPROVEN, name, message, look)
 
 
 def _unrecorded(database: DatabaseFacts, landed: TrailedCommit, *, by_noface: bool) -> Iterator[Fault]:
     name, short = f"landing of {landed.issue}", landed.commit[:12]
     if landed.commit in database.learned:
         message = f"{short} was learned from main: an older state.db had come back; its proof went with the other"
-        yield note(FaultKind.LANDING_UNRECORDED, name, message)
+        yield Fault(FaultKind.LANDING_UNRECORDED, name, message)
     elif _before(database, landed.at):
-        yield note(
+        yield Fault(
             FaultKind.LANDING_UNRECORDED, name, f"{short} is older than the database; its proof went with another"
         )
     elif by_noface:
         message = f"noface moved main to {short}, and nothing is recorded of it"
-        yield for_person(FaultKind.LANDING_UNRECORDED, name, message, _LOOK.format(commit=short))
+        yield Fault(FaultKind.LANDING_UNRECORDED, name, message, _LOOK.format(commit=short))
     else:
-        yield note(
+        yield Fault(
             FaultKind.LANDING_UNRECORDED, name, f"{short} came by a person's hand (a pull, rebase, or cherry-pick)"
         )
 
@@ -211,7 +206,7 @@ def _main_moves(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
             continue
         message = f"noface moved main from {move.old[:12]} to {move.new[:12]} without a recorded intent"
         advice = "See `git reflog main`; put main back where that was wrong, and please report it."
-        yield for_person(FaultKind.MAIN_MOVED, "main", message, advice)
+        yield Fault(FaultKind.MAIN_MOVED, "main", message, advice)
 
 
 def _merges(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
@@ -223,8 +218,8 @@ def _merges(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
         if issue in pending or (issue in rows and rows[issue].status == IssueStatus.MERGED):
             continue
         message = f"main holds it as {commit[:12]}, its row says {rows[issue].status if issue in rows else 'nothing'}"
-        repair = Repair(RepairKind.MARK_MERGED, issue, commit)
-        yield repairable(FaultKind.MERGE_UNRECORDED, f"issue {issue}", message, "mark it as merged", repair)
+        name, advice = f"issue {issue}", "mark it as merged"
+        yield Fault(FaultKind.MERGE_UNRECORDED, name, message, advice, RepairKind.MARK_MERGED, issue, commit)
     for row in database.issues:
         gone = row.merged_commit and (
             row.merged_commit in facts.git.off_main or row.merged_commit not in facts.git.present
@@ -234,10 +229,10 @@ def _merges(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
         message = f"it was merged as {row.merged_commit[:12]}, and main does not hold it any more"
         at = max((each.at for each in database.landings if each.new == row.merged_commit), default=0.0)
         if any(not _own(move.message) and move.at >= at - _CLOCK_ERROR_S for move in facts.git.moves):
-            yield note(FaultKind.MERGE_LOST, f"issue {row.id}", f"{message}: a person moved main")
+            yield Fault(FaultKind.MERGE_LOST, f"issue {row.id}", f"{message}: a person moved main")
         else:
             advice = f"`git merge {row.merged_commit[:12]}` puts it back; or write a new issue for it."
-            yield for_person(FaultKind.MERGE_LOST, f"issue {row.id}", message, advice)
+            yield Fault(FaultKind.MERGE_LOST, f"issue {row.id}", message, advice)
 
 
 def _own(message: str) -> bool:
@@ -259,12 +254,12 @@ def _work(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
         short = attempt.candidate[:12]
         if attempt.candidate not in facts.git.present:
             advice = "The work is lost unless a clone or a backup has the commit; `noface retry` has it done again."
-            yield for_person(FaultKind.WORK_MISSING, name, f"its commit {short} is not in the repository", advice)
+            yield Fault(FaultKind.WORK_MISSING, name, f"its commit {short} is not in the repository", advice)
         elif attempt.candidate in facts.git.unreachable:
             ref = _ref_of(facts, attempt)
-            repair = Repair(RepairKind.HOLD, ref, attempt.candidate)
             message = f"no ref holds its commit {short}, so git may prune it"
-            yield repairable(FaultKind.WORK_UNHELD, name, message, f"make {ref} again", repair)
+            advice = f"make {ref} again"
+            yield Fault(FaultKind.WORK_UNHELD, name, message, advice, RepairKind.HOLD, ref, attempt.candidate)
 
 
 def _ref_of(facts: Facts, attempt: AttemptFacts) -> str:
@@ -276,47 +271,47 @@ def _steps(database: DatabaseFacts) -> Iterator[Fault]:
     """Name changes of state that nothing in noface is meant to make; what they led to is checked by the other rules."""
     for step in database.unexpected_steps:
         message = f"it went from {step.before} to {step.after}, which is a mistake of noface's"
-        yield note(FaultKind.STEP_UNEXPECTED, f"{step.of.replace('_', ' ')} {step.name}", message)
+        yield Fault(FaultKind.STEP_UNEXPECTED, f"{step.of.replace('_', ' ')} {step.name}", message)
 
 
 def _closure(database: DatabaseFacts) -> Iterator[Fault]:
     for run in database.open_runs:
-        repair = Repair(RepairKind.END_RUNS)
-        yield repairable(FaultKind.RUN_OPEN, f"run {run}", "it never ended", "record that it was cut off", repair)
+        advice = "record that it was cut off"
+        yield Fault(FaultKind.RUN_OPEN, f"run {run}", "it never ended", advice, RepairKind.END_RUNS)
     for attempt in database.attempts:
         if attempt.outcome:
             continue
         name = f"attempt {attempt.number} of {attempt.issue}"
         if attempt.saved:
-            yield note(FaultKind.ATTEMPT_OPEN, name, "its work is saved; the next `noface run` judges it")
+            yield Fault(FaultKind.ATTEMPT_OPEN, name, "its work is saved; the next `noface run` judges it")
         else:
             advice = "keep what is in its workspace, and record it as interrupted"
-            yield repairable(FaultKind.ATTEMPT_OPEN, name, "it was cut off", advice, _RECOVER)
+            yield Fault(FaultKind.ATTEMPT_OPEN, name, "it was cut off", advice, _RECOVER)
     if database.open_questions:
         number = database.open_questions
         advice = "drop what was cut short; the next run asks again"
-        yield repairable(FaultKind.QUESTION_OPEN, f"{number} asked", "never answered", advice, _RECOVER)
+        yield Fault(FaultKind.QUESTION_OPEN, f"{number} asked", "never answered", advice, _RECOVER)
     for landing in database.landings:
         if landing.state == "intent":
             message = f"main was to become {landing.new[:12]}, and nobody recorded what came of it"
             name = f"landing of {landing.issue}"
-            yield repairable(FaultKind.LANDING_OPEN, name, message, "finish it or take it back", _RECOVER)
+            yield Fault(FaultKind.LANDING_OPEN, name, message, "finish it or take it back", _RECOVER)
     for issue_id in database.pulls_under_way:
         message = "it was to be pushed or opened; the next `noface run` does so, once"
-        yield note(FaultKind.PULL_OPEN, f"pull request of {issue_id}", message)
+        yield Fault(FaultKind.PULL_OPEN, f"pull request of {issue_id}", message)
     open_issues = {attempt.issue for attempt in database.attempts if not attempt.outcome}
     for issue in database.issues:
         if issue.status == IssueStatus.RUNNING and issue.id not in open_issues:
-            yield note(FaultKind.ISSUE_OPEN, f"issue {issue.id}", "the next `noface run` decides what comes next")
+            yield Fault(FaultKind.ISSUE_OPEN, f"issue {issue.id}", "the next `noface run` decides what comes next")
 
 
 def _left(facts: Facts) -> Iterator[Fault]:
     for path in facts.git.cut_off:
         message = "a landing was cut off while it moved these files"
-        yield repairable(FaultKind.LANDING_CUT_OFF, path, message, "finish it or take it back", _RECOVER)
+        yield Fault(FaultKind.LANDING_CUT_OFF, path, message, "finish it or take it back", _RECOVER)
     if facts.processes:
         pids = ", ".join(map(str, facts.processes))
-        yield repairable(FaultKind.PROCESS_LEFT, pids, "left running by a run that is gone", "kill them", _RECOVER)
+        yield Fault(FaultKind.PROCESS_LEFT, pids, "left running by a run that is gone", "kill them", _RECOVER)
 
 
 def _references(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
@@ -329,24 +324,23 @@ def _references(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
             slug = ref.removeprefix("refs/heads/noface/")
             if slug in facts.names and oid in facts.git.present and oid not in made and oid in facts.git.off_main:
                 message = f"{oid[:12]} is no attempt's commit: a person's work, which stays"
-                yield note(FaultKind.BRANCH_OF_A_PERSON, ref.removeprefix("refs/heads/"), message)
+                yield Fault(FaultKind.BRANCH_OF_A_PERSON, ref.removeprefix("refs/heads/"), message)
             continue
         if not ref.startswith("refs/noface/issues/"):
             continue
         if slug not in facts.names:
             unknown[slug] = unknown.get(slug, 0) + 1
         elif facts.names[slug] in merged and needed_until_landed(what):
-            repair = Repair(RepairKind.RELEASE, ref, oid)
             message = f"issue {facts.names[slug]} is merged and needs it no more"
-            yield repairable(FaultKind.REF_LEFT, ref, message, "remove the ref", repair)
+            yield Fault(FaultKind.REF_LEFT, ref, message, "remove the ref", RepairKind.RELEASE, ref, oid)
     for slug, number in sorted(unknown.items()):
         message = f"{number} ref(s) of an issue that nobody knows; they may hold the only copy of work"
-        yield note(FaultKind.REF_UNKNOWN, f"refs/noface/issues/{slug}", message)
+        yield Fault(FaultKind.REF_UNKNOWN, f"refs/noface/issues/{slug}", message)
     known = {attempt.directory for attempt in database.attempts}
     left = [folder for folder in facts.folders if folder not in known]
     if left:
         message = f"{len(left)} folder(s) of attempts that the database does not know"
-        yield note(FaultKind.FOLDER_UNKNOWN, left[0], message)
+        yield Fault(FaultKind.FOLDER_UNKNOWN, left[0], message)
 
 
 def _counters(database: DatabaseFacts) -> Iterator[Fault]:
@@ -357,5 +351,5 @@ def _counters(database: DatabaseFacts) -> Iterator[Fault]:
         if abs((issue.cost_usd or 0.0) - (issue.spent or 0.0)) > _COST_ERROR_USD_MAX:
             wrong.append(f"${issue.cost_usd or 0:.4f} is shown, ${issue.spent or 0:.4f} was spent")
         if wrong:
-            repair = Repair(RepairKind.RECOUNT, issue.id)
-            yield repairable(FaultKind.COUNTERS_WRONG, f"issue {issue.id}", "; ".join(wrong), "count anew", repair)
+            name, message = f"issue {issue.id}", "; ".join(wrong)
+            yield Fault(FaultKind.COUNTERS_WRONG, name, message, "count anew", RepairKind.RECOUNT, issue.id)

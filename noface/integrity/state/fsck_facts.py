@@ -209,41 +209,28 @@ class RepairKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Repair:
-    """A repair with what it is about: an issue's id, a ref or a private git dir, and the object concerned."""
-
-    kind: RepairKind
-    subject: str = ""
-    oid: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is not as it should be. `advice` is what the repair does, or what a person does."""
+    """One thing that is not as it should be. `advice` is what the repair does, or what a person does.
+
+    `of` is what a repair is about, an issue's id, a ref or a private git dir, and `oid` the object concerned.
+    """
 
     kind: FaultKind
-    severity: Severity
     subject: str
     message: str
     advice: str = ""
-    repair: Repair | None = None
+    repair: RepairKind | None = None
+    of: str = ""
+    oid: str = ""
+
+    @property
+    def severity(self) -> Severity:
+        """Who has to do something: a repair touches nothing of a person's, and a person is told what to do."""
+        if self.repair is not None:
+            return Severity.REPAIRABLE
+        return Severity.PERSON if self.advice else Severity.NOTE
 
 
 def is_sound(findings: tuple[Fault, ...]) -> bool:
     """True if nobody has to do anything."""
     return all(each.severity is Severity.NOTE for each in findings)
-
-
-def note(kind: FaultKind, subject: str, message: str, advice: str = "") -> Fault:
-    """Return a finding that nobody has to do anything about."""
-    return Fault(kind, Severity.NOTE, subject, message, advice)
-
-
-def for_person(kind: FaultKind, subject: str, message: str, advice: str) -> Fault:
-    """Return a finding that only a person can settle."""
-    return Fault(kind, Severity.PERSON, subject, message, advice)
-
-
-def repairable(kind: FaultKind, subject: str, message: str, advice: str, repair: Repair) -> Fault:
-    """Return a finding that a repair settles without touching anything of a person's."""
-    return Fault(kind, Severity.REPAIRABLE, subject, message, advice, repair)
