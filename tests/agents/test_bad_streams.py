@@ -5,7 +5,7 @@ import tracemalloc
 
 import pytest
 from support.agent_recordings import CLIS, of_each, run
-from support.cases import cases
+from support.cases import cases, first_ones
 
 from noface.agents.base import AGENTS, ANSWER_MAX, LINE_BYTES_MAX, EventKind, TextTail
 from noface.agents.json_stream import JsonReader, asks
@@ -214,7 +214,7 @@ sys.exit(0 if sys.stdin.readline() else 1)
 """
 
 
-@pytest.mark.parametrize("agent", ["command", "claude"])
+@pytest.mark.parametrize("agent", first_ones(["claude", "command"]))
 def test_a_worker_that_asks_at_the_terminal_ends_and_is_named(project, agent):
     program = project.folder / "asking"
     program.write_text(f"#!/usr/bin/env python3\n{ASKING}")

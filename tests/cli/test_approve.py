@@ -217,6 +217,7 @@ def test_work_that_waits_for_approval_lands_once_a_person_approved(project):
     assert "was approved already; it is merged now" in project.noface("approve", "7").stdout
 
 
+@pytest.mark.thorough
 def test_what_a_person_rejected_is_done_again_with_their_reason(project):
     asks_for_approval(project)
     project.run(code=3)

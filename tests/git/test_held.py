@@ -115,6 +115,7 @@ def test_a_lock_of_the_person_s_stays_and_is_named_with_its_age(tmp_path):
     assert lock.exists()
 
 
+@pytest.mark.thorough
 def test_a_landing_that_meets_a_lock_on_main_waits_and_names_it(tmp_path):
     bench = a_bench(tmp_path)
     new = bench.merged({"new.txt": "new\n"})

@@ -55,6 +55,7 @@ def histories(data, *args):
     return subprocess.run(command, env=kept, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.thorough
 def test_a_history_is_sifted_for_contradictions_and_what_contradicts_nothing_lands(clone, tmp_path):
     data = tmp_path / "data"
     data.mkdir()

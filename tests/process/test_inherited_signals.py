@@ -71,19 +71,13 @@ def test_hanging_up_and_sigterm_are_a_first_ctrl_c(project, at_work, number):
     assert project.git("show", "refs/noface/issues/1/1:half.txt") == "half"
 
 
-def test_a_run_that_a_script_started_in_the_background_can_be_ended_by_sigint(project, at_work):
-    running = at_work(ignoring(signal.SIGINT, signal.SIGQUIT))
+def test_a_run_of_a_script_s_background_or_with_all_signals_blocked_can_be_ended_by_sigint(project, at_work):
+    blocked = "signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())"
+    running = at_work(f"{ignoring(signal.SIGINT, signal.SIGQUIT)}; {blocked}")
     running.send_signal(signal.SIGINT)
     said, _ = running.communicate(timeout=120)
     assert running.returncode == 130, said
     assert project.processes() == []
-
-
-def test_a_run_whose_parent_blocks_all_signals_can_be_ended_by_sigterm(project, at_work):
-    running = at_work("signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())")
-    running.send_signal(signal.SIGTERM)
-    said, _ = running.communicate(timeout=120)
-    assert running.returncode == 130, said
 
 
 def test_a_reader_in_the_background_is_not_ended_by_the_terminals_ctrl_c(project, at_work):

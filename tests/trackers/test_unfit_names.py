@@ -345,6 +345,7 @@ def test_attributes_that_main_has_wrong_already_and_good_ones_land(attempt):
     assert attempt([edited, good], before={"src/.gitattributes": LONG}, extra=ASKED, code=0)["outcome"] == "PASSED"
 
 
+@pytest.mark.thorough
 def test_a_rename_of_letter_case_lands(attempt, project):
     steps = [{"shell": "mv src/b.txt src/B.txt; mv Docs docs; echo more >> docs/x.md"}]
     done = attempt(steps, before={"src/b.txt": "b\n", "Docs/x.md": "x\n", "Docs/y.md": "y\n"}, code=0)
@@ -352,6 +353,7 @@ def test_a_rename_of_letter_case_lands(attempt, project):
     assert {"src/B.txt", "docs/x.md", "docs/y.md"} < set(project.git("ls-tree", "-r", "--name-only", "main").split())
 
 
+@pytest.mark.thorough
 def test_an_issue_may_ask_for_a_name_that_windows_cannot_hold(attempt):
     done = attempt([{"write": "units/a:b.mount", "text": "x"}], code=0, may_change=["units/**"])
     assert done["outcome"] == "PASSED"
