@@ -3,6 +3,7 @@
 import ast
 import re
 import string
+import tomllib
 from dataclasses import fields
 from datetime import date
 
@@ -295,3 +296,14 @@ def test_each_command_of_a_comment_has_a_case_of_its_own():
     carried_out = next(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == "_carried_out")
     words = {node.value for node in ast.walk(carried_out) if isinstance(node, ast.Constant)}
     assert set(COMMANDS) <= words
+
+
+# --- mutants
+
+
+def test_each_mutant_stands_once_in_the_code():
+    """`make test-mutants` runs at night: a condition in new words would go unwatched until then."""
+    rows = tomllib.loads((ROOT / "tests/mutants/mutants.toml").read_text())["mutant"]
+    texts = [(path.name, path.read_text()) for path in PACKAGE.rglob("*.py")]
+    for row in rows:
+        assert sum(text.count(row["text"]) for name, text in texts if name == row["file"]) == 1, row["text"]
