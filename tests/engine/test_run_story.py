@@ -40,30 +40,21 @@ def test_a_red_gate_keeps_the_change_out_and_the_next_prompt_says_why(project):
     assert project.git("ls-tree", "--name-only", "main").split() == ["a.txt", "c.txt", "issues", "noface.toml"]
 
 
-def test_unblocking_puts_the_note_into_the_next_prompt_and_starts_the_counters_again(project):
+def test_unblocking_puts_the_note_into_the_next_prompt_and_starts_the_counters_again_as_an_edit_does(project):
     project.play(("*", 0, [{"say": "?"}]))
     project.issue(7, max_attempts=2)
+    project.issue(8, max_attempts=1)
     project.commit()
     project.run(code=3)
     assert project.noface("unblock", "7", "--note", "write b.txt, please").returncode == 0
-    project.play(("*", 0, [{"write": "b.txt", "text": "b"}]))
+    project.issue(8, body="Write c.txt. That is all.", max_attempts=1)
+    project.play(("7", 0, [{"write": "b.txt", "text": "b"}]), ("8", 0, [{"write": "c.txt", "text": "c"}]))
     project.run()
+    assert project.statuses() == {"7": "merged", "8": "merged"}
     last = project.attempts("7")[-1]
     assert (last["number"], last["outcome"]) == (3, "PASSED")
     assert "write b.txt, please" in project.prompt("7", 3)
-    (status,) = project.shown("status")["issues"]
-    assert status["attempts"] == 1
-
-
-def test_editing_a_blocked_issue_unblocks_it(project):
-    project.play(("*", 0, [{"say": "?"}]))
-    project.issue(7, max_attempts=1)
-    project.commit()
-    project.run(code=3)
-    project.issue(7, body="Write b.txt. That is all.", max_attempts=1)
-    project.play(("*", 0, [{"write": "b.txt", "text": "b"}]))
-    project.run()
-    assert project.statuses() == {"7": "merged"}
+    assert [issue["attempts"] for issue in project.shown("status")["issues"]] == [1, 1]
 
 
 def test_an_issue_waits_for_the_issue_it_depends_on(project):
