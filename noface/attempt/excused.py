@@ -7,7 +7,8 @@ from posixpath import splitext
 
 from noface.attempt.trial import Trial
 from noface.git.objects import ObjectReader
-from noface.git.plumbing import Entry, store_text, tree_with
+from noface.git.plumbing import store_text
+from noface.git.stored import Entry
 from noface.integrity.asked_for import words_of
 from noface.integrity.excuses import STUB, Excuse, excuses, muted, near, rules_in, stub_beside
 from noface.integrity.judges import Part
@@ -77,7 +78,7 @@ class ExcusedChecks:
             if here:
                 rest = None if here[0].text == STUB else store_text(self._plumbing, muted(text, here))
                 entries[change.path] = None if rest is None else (change.new_mode, rest)
-        gated = self._trial.run_on(tree_with(self._plumbing, self._tree, entries), checks)
+        gated = self._trial.run_on(self._plumbing.tree_with(self._tree, entries), checks)
         red = worst(tuple(result for result in gated.results if not result.passed and result.gate in checks))
         return red.failure if red is not None and red.failure is not None and red.failure.charged else None
 

@@ -20,7 +20,8 @@ from noface.attempt.gating import Gated
 from noface.attempt.parts import Parts
 from noface.attempt.trial import Trial
 from noface.gates.narrow import narrowed
-from noface.git.plumbing import Entry, store_text, tree_with
+from noface.git.plumbing import store_text
+from noface.git.stored import Entry
 from noface.integrity.grown import grown
 from noface.integrity.inner_tests import HOLDERS, with_main_tests
 from noface.integrity.inventory import Inventory, Outcome, compared, file_of, files_of, without
@@ -129,7 +130,7 @@ class FirstTests:
         """Return the task's tree, or main's, with these files as they were at first, and `others`."""
         tree = self._task.main if on_main else self._task.tree
         entries = {**others, **at_first.entries, **self._inner(at_first, tree, others)}
-        return tree_with(self._plumbing, tree, entries)
+        return self._plumbing.tree_with(tree, entries)
 
     def rewritten(self) -> Rewritten | None:
         """Return what landings alone have made of the files that judged at first; None if that is nothing.

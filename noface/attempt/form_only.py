@@ -11,7 +11,7 @@ from noface.attempt.attempt import PATCH_FILE, Judging
 from noface.attempt.changes import PATCH_BYTES_MAX, masked_patch, own_values
 from noface.attempt.environment import put
 from noface.attempt.examine import modified
-from noface.git.plumbing import entries_before, tree_with
+from noface.git.plumbing import entries_before
 from noface.integrity.asked_for import asks_for, names_file, words_of
 from noface.integrity.form import changed_beside_form, same_but_for_form
 from noface.model.attempt import FileChange
@@ -54,7 +54,7 @@ def without(attempt: Judging, files: tuple[FileChange, ...]) -> Judging:
     """Return the attempt without these files, as a commit of its own on its work; what they held is kept as a patch."""
     env, plumbing, main, change = attempt.env, attempt.plumbing, attempt.order.main, attempt.change
     snapshot = attempt.work.snapshot
-    tree = tree_with(plumbing, snapshot.candidate_tree, entries_before(files))
+    tree = plumbing.tree_with(snapshot.candidate_tree, entries_before(files))
     commit = attempt.commit(tree, snapshot.candidate)
     diff = plumbing.diff(main, tree)
     patch = diff.patch[:PATCH_BYTES_MAX]

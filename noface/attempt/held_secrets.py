@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from noface.attempt.changes import added_secrets, change_to, secrets_in_bytes
 from noface.attempt.environment import AttemptEnvironment
 from noface.gates.secrets import AddedSecret, keys_of, secret_failure, without_secrets
-from noface.git.plumbing import Entry, Plumbing, entries_before, make_and_hold, occurring, store_text, tree_with
+from noface.git.plumbing import Plumbing, entries_before, make_and_hold, occurring, store_text
+from noface.git.stored import Entry
 from noface.model.attempt import FileChange
 from noface.model.failure import Failure
 from noface.model.patch import decoded
@@ -121,7 +122,7 @@ def _put(
     entries: dict[str, Entry | None] = {}
     for file, path in _holding(env, changes, secrets):
         entries |= replaced(env, file, path)
-    return tree_with(env.plumbing, tree, entries) if entries else tree
+    return env.plumbing.tree_with(tree, entries) if entries else tree
 
 
 def _holding(

@@ -30,7 +30,8 @@ from noface.attempt.prepare import setup_differs, setup_stamp
 from noface.attempt.sensitivity import Sensitivity
 from noface.attempt.trial import CutShort, Trial
 from noface.git.objects import ObjectReader
-from noface.git.plumbing import Entry, entries_before, store_text, tree_with
+from noface.git.plumbing import entries_before, store_text
+from noface.git.stored import Entry
 from noface.integrity.agreement import disagreement
 from noface.integrity.diff.make import only_adds_sources
 from noface.integrity.diff.rules import REWRITTEN
@@ -174,7 +175,7 @@ class Judges(Trial):
         gate = next((gate for gate in self.gates if gate.name == name), None)
         if gate is None or not paths:
             return frozenset()
-        tree = tree_with(plumbing, main, plumbing.entries(self.task.tree, paths))
+        tree = plumbing.tree_with(main, plumbing.entries(self.task.tree, paths))
         made = self.made_of(tree, gate)
         left = {c.path for c in plumbing.changes(main, made)} if made is not None else set(paths)
         return frozenset(paths) - left if left <= set(paths) else frozenset()
@@ -184,7 +185,7 @@ class Judges(Trial):
         plumbing, task = self.plumbing, self.task
         changes = plumbing.changes(task.main, task.tree)
         hard = self._mains(judging)
-        tree = tree_with(plumbing, task.tree, hard) if hard else task.tree
+        tree = plumbing.tree_with(task.tree, hard) if hard else task.tree
         kinds = _TESTING if not judging.config and not judging.manifests else tuple(GateKind)
         failure = self._judged(tree, tuple(hard), kinds) if tree != task.tree else None
         if failure is not None and failure.rule == ALTERED and self._only_contradicted(judging, hard, tree):
@@ -193,7 +194,7 @@ class Judges(Trial):
         failure = failure or self._absent(tree, tuple(hard)) or self._skipped(judging) or self._unbelieved(tree)
         if failure is None and judging.soft and not self._all_by_id():
             soft = entries_before(judging.soft)
-            tree = tree_with(plumbing, task.tree, {**hard, **soft})
+            tree = plumbing.tree_with(task.tree, {**hard, **soft})
             failure = self._judged(tree, tuple(soft), tuple(GateKind))
         return failure
 
@@ -205,7 +206,7 @@ class Judges(Trial):
         if not tools.other:
             return None
         hard, names = self._mains(judging), tools.other
-        tree = tree_with(env.plumbing, task.tree, hard) if hard else task.tree
+        tree = env.plumbing.tree_with(task.tree, hard) if hard else task.tree
         # What is known of a tree holds for its own tools.
         facts = replace(self.facts, inventories=dict(self.facts.inventories), asked=set(self.facts.asked))
         apart = replace(self.scope, env=replace(env, memo={}, gate_facts=facts))
@@ -276,7 +277,7 @@ class Judges(Trial):
             others |= entries_before(change for change in judging.tests if change.old_mode == ABSENT)
         if not others:
             return True
-        tree = tree_with(self.plumbing, self.task.tree, others)
+        tree = self.plumbing.tree_with(self.task.tree, others)
         return self._judged(tree, tuple(others), tuple(GateKind)) is None
 
     def _lacks(self, judging: Touched) -> bool:

@@ -17,7 +17,8 @@ from noface.attempt.excused import measures
 from noface.attempt.trial import Trial
 from noface.gates.narrow import TESTS_MAX as NARROWED_MAX
 from noface.gates.narrow import going_on, narrowed
-from noface.git.plumbing import Entry, store_text, tree_with
+from noface.git.plumbing import store_text
+from noface.git.stored import Entry
 from noface.integrity.entries import is_data
 from noface.integrity.inner_tests import HOLDERS, MARKS
 from noface.integrity.inventory import Inventory, Outcome
@@ -285,7 +286,7 @@ class Sensitivity:
             return {}
         modes = {**self._plumbing.entries(self._task.main, tuple(texts)), **self._plumbing.entries(tree, tuple(texts))}
         stored = {path: (modes[path][0], store_text(self._plumbing, text)) for path, text in texts.items()}
-        other = tree_with(self._plumbing, tree, {**mains, **stored})
+        other = self._plumbing.tree_with(tree, {**mains, **stored})
         runs = tuple(replace(gate, command=each.command, again=0, retries=0) for gate, each in asked.items())
         gated = self._trial.run_on(other, runs, steady=False)
         ended_well = {result.gate.command for result in gated.results if result.passed}

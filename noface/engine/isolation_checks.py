@@ -21,7 +21,7 @@ from noface.attempt.isolation import checkouts, environments, gate_variables, ho
 from noface.attempt.prepare import Preparation, forget_setup
 from noface.attempt.worker.out_of_reach import closed_places, unseen_places
 from noface.engine.context import RunContext
-from noface.git.plumbing import store_text, tree_with
+from noface.git.plumbing import store_text
 from noface.git.refs import ZERO, RefUpdate
 from noface.integrity.judges import broken, sources
 from noface.integrity.named_files import run_scripts
@@ -89,7 +89,7 @@ def _canary(context: RunContext) -> str:
     on_main = plumbing.entries(main, sources(plumbing.paths(main), kept))
     texts = {text: store_text(plumbing, text) for text in {broken(path) for path in on_main}}
     entries = {path: (mode, texts[broken(path)]) for path, (mode, _) in on_main.items() if mode.startswith("100")}
-    return tree_with(plumbing, main, entries) if entries else ""
+    return plumbing.tree_with(main, entries) if entries else ""
 
 
 def _red(context: RunContext, tree: str, gates: tuple[GateSpec, ...], cancel: Canceller) -> set[GateSpec]:

@@ -119,7 +119,8 @@ def _newest_kept(context: RunContext, issue_id: str) -> int:
 
 def _closed_submodules(context: RunContext, issue: Issue, main: str) -> tuple[str, ...]:
     """Return the patterns of the files in submodules that an issue does not name."""
-    inner = submodules(context.env.plumbing.repository, main)
+    plumbing = context.env.plumbing
+    inner = submodules(plumbing.repository, main) if plumbing.has_links(main) else ()
     return tuple(f"{one.path}/**" for one in unasked(inner, lambda path: matches_any(path, asked_paths(issue))))
 
 

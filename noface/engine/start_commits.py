@@ -10,7 +10,7 @@ from functools import partial
 from noface.engine.context import RunContext
 from noface.engine.going_on import broken_files, broken_places
 from noface.engine.outside import scratch_of
-from noface.git.plumbing import Plumbing, entries_before, make_and_hold, tree_with
+from noface.git.plumbing import Plumbing, entries_before, make_and_hold
 from noface.git.refs import hold_ref
 from noface.git.taken_back import began_on, merge_onto
 from noface.model.attempt import PastAttempt
@@ -140,7 +140,7 @@ def _put_on(
 def _without(plumbing: Plumbing, onto: str, commit: str, files: Collection[str]) -> str:
     """Return a commit on top of `commit` in which `files` are as in `onto`."""
     changes = [change for change in plumbing.diff(onto, commit).changes if change.path in files]
-    return plumbing.commit_tree(tree_with(plumbing, commit, entries_before(changes)), (commit,), "Work without files\n")
+    return plumbing.commit_tree(plumbing.tree_with(commit, entries_before(changes)), (commit,), "Work without files\n")
 
 
 def _with_main(context: RunContext, issue: Issue, commit: str, main: str, what: str) -> str | None:

@@ -215,7 +215,7 @@ def _move_files(move: Move, old: str, new: str, appearing: tuple[str, ...]) -> s
     if index.exists():
         shutil.copy2(index, move.index)
     git = move.git(move.index)
-    middle = move.plumbing.tree_without(new, appearing, move.index.with_suffix(".middle")) if appearing else new
+    middle = move.plumbing.tree_with(new, dict.fromkeys(appearing)) if appearing else new
     problem = _read_tree(git, old, middle) or (appearing and _write_new(git, middle, new, appearing)) or ""
     if problem:
         _forget_copy(move.index)

@@ -81,7 +81,7 @@ def left_unfiltered(repository: Repository, commit: str, inner: Submodule | None
 def changed_form(repository: Repository, main: str, changes: Iterable[FileChange]) -> tuple[Filtered, ...]:
     """Return the changed files that git would keep in another form than they have, unless main has them so."""
     files = {change.path: (change.new_mode, change.new_oid) for change in changes if change.new_mode.startswith("100")}
-    spoken = any(path.endswith(".gitattributes") for path in files) or _mentioned(repository, main)
+    spoken = any(path.endswith(".gitattributes") for path in files) or _mentioned(repository, main, None)
     if not files or not spoken:
         return ()
     known = {one.oid for one in filtered(repository, main)}
@@ -121,7 +121,8 @@ def _person(repository: Repository, inner: Submodule | None, extra: Mapping[str,
     return Git.user(where, extra={"GIT_DIR": str(git_dir), "GIT_WORK_TREE": where, **(extra or {})})
 
 
-def _mentioned(repository: Repository, commit: str, inner: Submodule | None = None) -> bool:
+@lru_cache(maxsize=64)
+def _mentioned(repository: Repository, commit: str, inner: Submodule | None) -> bool:
     """True if anything speaks of a filter: most projects have none, and are asked nothing more."""
     places = (":(top,glob)**/.gitattributes", ":(top).gitattributes")
     git_dir = _git_dir(repository, inner)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from noface.git.plumbing import Plumbing, entries_before, tree_with
+from noface.git.plumbing import Plumbing, entries_before
 from noface.integrity.grown import asked_for, growth, may_be_new
 from noface.integrity.tampering import is_test_file
 from noface.model.attempt import ABSENT, REGULAR, FileChange
@@ -27,7 +27,7 @@ def with_files_of(plumbing: Plumbing, main: str, commit: str, protection: Protec
     changes = guarded(plumbing, main, plumbing.diff(main, commit).changes, protection)
     if not changes:
         return commit
-    tree = tree_with(plumbing, commit, entries_before(changes))
+    tree = plumbing.tree_with(commit, entries_before(changes))
     return plumbing.commit_tree(tree, (commit,), "Take protected files from main\n")
 
 

@@ -4,22 +4,50 @@ Names and contents go through a persistent `git cat-file` (0.1 ms a question aga
 """
 
 import hashlib
+import os
 import re
 import tempfile
+import time
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from noface.errors import GitError
 from noface.git.command import Git, GitProcess, failed
 from noface.model.attempt import FileChange
 
+_SMALL_BYTES_MAX = 1 << 20
+_TICK_NS = 100_000_000
 _FIELDS = 3  # id, type, size; anything else is "<name> missing" or "ambiguous"
 
 
-class ObjectReader(GitProcess):
+class _ObjectProcess(GitProcess):
+    """A git that reads `packs`, a folder, and is begun anew if packs came or went.
+
+    It would go on reading a deleted one, and keep its room on the disk.
+    """
+
+    def __init__(self, git: Git, packs: Path) -> None:
+        super().__init__(git)
+        self.packs = packs
+        self._packs_stamp = (0, False)
+
+    def _running(self) -> Any:
+        changed = 0
+        with suppress(FileNotFoundError):
+            changed = self.packs.stat().st_mtime_ns
+        # Of two changes within a tick of the file system's clock the second leaves no other time.
+        settled = time.time_ns() - changed > _TICK_NS
+        if (changed, True) != self._packs_stamp:
+            self._end()
+        self._packs_stamp = (changed, settled)
+        return super()._running()
+
+
+class ObjectReader(_ObjectProcess):
     """Asks one `git cat-file --batch-command`; raises GitError if that ends without an answer.
 
     Threads may share `resolve`; contents are read by one thread alone. `with` ends the process.
@@ -41,6 +69,27 @@ class ObjectReader(GitProcess):
         # A line end in the name would be a second question, whose answer nobody takes.
         fields = self._info(name) if name and "\n" not in name else ()
         return fields[0] if fields else None
+
+    def kind(self, name: str) -> str:
+        """Return what an object is (commit, tree, blob, tag), "" if there is none."""
+        fields = self._info(name)
+        return fields[1] if fields else ""
+
+    def whole(self, oid: str, kind: str) -> bytes:
+        """Return the content of an object; raise GitError if there is none of this kind. Threads may share it."""
+        with self._lock:
+            fields = self._answer(f"contents {oid}").split()
+            if len(fields) != _FIELDS or not fields[2].isdigit():
+                raise GitError(f"the {kind} {oid} is gone.", "Was it pruned while noface was running?")
+            size, content = int(fields[2]) + 1, b""
+            try:
+                content = self._process.stdout.read(size)  # with the line end that git writes behind it
+            finally:
+                if len(content) != size:
+                    self._end()
+            if len(content) != size or fields[1] != kind.encode():
+                raise GitError(f"{oid} is no {kind} that git can read.")
+            return bytes(content[:-1])
 
     def size(self, oid: str) -> int | None:
         """Return how many bytes a blob has, None if there is no such blob."""
@@ -87,20 +136,73 @@ class ObjectReader(GitProcess):
 
     def _question(self, line: str) -> bytes:
         with self._lock:
-            process, answer, reason = self._running(), b"", "it ended"
+            return self._answer(line)
+
+    def _answer(self, line: str) -> bytes:
+        process, answer, reason = self._running(), b"", "it ended"
+        try:
+            process.stdin.write(line.encode("utf-8", "surrogateescape") + b"\n")
+            process.stdin.flush()
+            answer = bytes(process.stdout.readline())
+        except OSError as error:
+            reason = str(error)
+        except BaseException:
+            self._end()  # its answer, unread, would be taken for that to the next question
+            raise
+        if not answer:
+            self._end()
+            raise GitError(f"git cat-file gave no answer to {line!r}: {reason}")
+        return answer
+
+
+class BlobReader(ObjectReader):
+    """Reads files: a small one through the reader that all share, a large one through a process of its own."""
+
+    def __init__(self, git: Git, shared: ObjectReader) -> None:
+        super().__init__(git, shared.packs)
+        self._shared = shared
+
+    def chunks(self, oid: str, bytes_each: int) -> Iterator[bytes]:
+        """Yield a blob's bytes in pieces of at most `bytes_each`; nothing if there is no such blob."""
+        size = self.size(oid)
+        if size is not None and size > _SMALL_BYTES_MAX:
+            yield from super().chunks(oid, bytes_each)
+        elif size is not None:
+            content = self._shared.whole(oid, "blob")
+            yield from (content[at : at + bytes_each] for at in range(0, size, bytes_each))
+
+    def _info(self, name: str) -> tuple[str, ...]:
+        return self._shared._info(name)  # noqa: SLF001
+
+
+class ObjectWriter(_ObjectProcess):
+    """Writes objects of one kind through one `git hash-object`. Threads may share it."""
+
+    def __init__(self, git: Git, packs: Path, kind: str) -> None:
+        super().__init__(git, packs)
+        self._command = ("hash-object", "-t", kind, "-w", "--no-filters", "--stdin-paths")
+
+    def write(self, content: bytes) -> str:
+        """Store an object; return its id. Raises GitError if git cannot write it, or takes it for damaged."""
+        with tempfile.NamedTemporaryFile(prefix="noface-") as file, self._lock:
+            file.write(content)
+            file.flush()
+            process, oid, message = self._running(), "", ""
             try:
-                process.stdin.write(line.encode("utf-8", "surrogateescape") + b"\n")
+                process.stdin.write(os.fsencode(file.name) + b"\n")
                 process.stdin.flush()
-                answer = bytes(process.stdout.readline())
-            except OSError as error:
-                reason = str(error)
-            except BaseException:
-                self._end()  # its answer, unread, would be taken for that to the next question
-                raise
-            if not answer:
-                self._end()
-                raise GitError(f"git cat-file gave no answer to {line!r}: {reason}")
-            return answer
+                oid = process.stdout.readline().decode("ascii", "replace").strip()
+            except OSError:
+                pass  # it died; its last words tell why
+            finally:
+                if not oid:
+                    with suppress(OSError):
+                        process.stdin.close()
+                    message = process.stderr.read().decode("utf-8", "replace").strip()
+                    self._end()
+            if not oid:
+                raise GitError(f"git hash-object failed: {message or 'it ended without a message'}")
+            return oid
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,22 @@
 """Reads a repository and makes objects in it: no working tree, nobody's programs."""
 
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from noface.errors import GitError, RefLockedError, SigningError, UsageError
 from noface.git import ref_files
 from noface.git.command import Git, failed
-from noface.git.objects import NewHistory, ObjectReader, TreeDiff, parse_diff, parse_history
+from noface.git.objects import BlobReader, NewHistory, ObjectReader, TreeDiff, parse_diff, parse_history
 from noface.git.private_git_dir import make_private_git_dir
 from noface.git.refs import FETCHED, RefUpdate, RefWriter
 from noface.git.repository import Repository
+from noface.git.stored import LINK_MODE, Entry, StoredObjects
 from noface.integrity.named_files import Tree
 from noface.integrity.state.landed import TrailedCommit, is_landing
 from noface.model.attempt import ABSENT, FileChange
 
-_ARGUMENT_BYTES_MAX = 100_000
 _TRAILERS = (f"%(trailers:key=Noface-{key},valueonly,separator=%x1f)" for key in ("Issue", "Base", "Outcome"))
 _CLAIMS = (
     "--no-show-signature",
@@ -27,6 +26,7 @@ _CLAIMS = (
 _LINK = "120000"
 _LINK_BYTES_MAX = 4096
 _CHANGES_KEPT_MAX = 32
+_PATCH_KEPT_BYTES_MAX = 1 << 18
 _DIGITS_MAX = 10
 _SIGNING_SECONDS_MAX = 30.0
 _SAID_CHARS_MAX = 400
@@ -48,13 +48,16 @@ class Plumbing:
         self.repository = repository
         self.git = repository.git()
         self.refs = RefWriter(self.git)
-        self._names = ObjectReader(self.git)
+        self._names = ObjectReader(self.git, repository.objects / "pack")
+        self._stored = StoredObjects(self.git, self._names)
         self._whole: tuple[str, Tree] | None = None
+        self._diffs: dict[tuple[str, str], TreeDiff] = {}
         self._changes: dict[tuple[str, str], tuple[FileChange, ...]] = {}
 
     def close(self) -> None:
         """End the persistent git processes."""
         self.refs.close()
+        self._stored.close()
         self._names.close()
 
     def resolve(self, name: str) -> str | None:
@@ -103,20 +106,31 @@ class Plumbing:
 
         Raises GitError if git was cut off before it could tell.
         """
+        if self.is_near(old, new):
+            return True
         asked = ("merge-base", "--is-ancestor", old, new)
         output = self.git.run(*asked)
         if output.code < 0:
             raise failed(asked, output)
         return output.code == 0
 
+    def is_near(self, old: str, new: str) -> bool:
+        """True if `old` is `new` or one of its nearest ancestors; else it may still be one."""
+        with suppress(GitError):
+            there = self._names.kind(old) == self._names.kind(new) == "commit"
+            return there and self._stored.is_near(old, new)
+        return False
+
     def first_parents(self, old: str, new: str) -> tuple[str, ...]:
         """Return the commits from behind `old` up to `new`, along the first parents."""
-        return tuple(self.git.ask("rev-list", "--first-parent", f"{old}..{new}").split())
+        chain = None
+        with suppress(GitError):
+            chain = self._stored.first_parents(old, new)
+        return tuple(self.git.ask("rev-list", "--first-parent", f"{old}..{new}").split()) if chain is None else chain
 
     def commit_tree(self, tree: str, parents: tuple[str, ...], message: str) -> str:
         """Make a commit; never signed, no hook runs. Returns its id."""
-        args = [part for parent in parents for part in ("-p", parent)]
-        return self.git.ask("commit-tree", *args, "-F", "-", tree, stdin=message.encode("utf-8", "replace"))
+        return self._stored.write_commit(tree, parents, message)
 
     def signed_commit(self, tree: str, parents: tuple[str, ...], message: str) -> str:
         """Make a commit that is signed with the person's own key, by their git and its settings; no hook runs.
@@ -143,6 +157,11 @@ class Plumbing:
 
         What `base` reaches is not looked at.
         """
+        if not (self.repository.objects / "info" / "alternates").exists():  # packs there come and go unseen
+            with suppress(GitError):
+                oid, known = self._names.resolve(name), self.resolve(base)
+                if oid is not None and known is not None and self._stored.is_complete(oid, known):
+                    return ""
         # Quiet, it still walks to every object, and fails at the first that is gone.
         output = self.git.run("rev-list", "--objects", "--quiet", name, "--not", base)
         return "" if output.code == 0 else output.stderr.strip() or "rev-list failed"
@@ -182,11 +201,23 @@ class Plumbing:
     def diff(self, old: str, new: str) -> TreeDiff:
         """Compare two trees; no external diff, no textconv, no rename guessing."""
         args = ("-r", "-z", "--raw", "--numstat", "-p", "--no-renames", "--no-ext-diff", "--no-textconv")
-        diff = parse_diff(self.git.answer("diff-tree", *args, old, new).stdout)
+        trees = (self.tree(old), self.tree(new))
+        if trees[0] == trees[1]:
+            return TreeDiff((), b"")
+        if trees in self._diffs:
+            return self._diffs[trees]
+        diff = parse_diff(self.git.answer("diff-tree", *args, *trees).stdout)
         if len(self._changes) >= _CHANGES_KEPT_MAX:
             self._changes.clear()
-        self._changes[old, new] = diff.changes
+            self._diffs.clear()
+        self._changes[trees] = diff.changes
+        if len(diff.patch) <= _PATCH_KEPT_BYTES_MAX:
+            self._diffs[trees] = diff
         return diff
+
+    def raw_changes(self, old: str, new: str) -> Iterator[FileChange]:
+        """Yield the files in which two trees differ, without line counts."""
+        return self._stored.changes(self.tree(old), self.tree(new))
 
     def patch_since(self, commit: str, main: str, paths: tuple[str, ...]) -> bytes:
         """Return what `main` has changed in `paths` since `commit` left it; b"" if they have nothing in common."""
@@ -199,12 +230,12 @@ class Plumbing:
 
     def changes(self, old: str, new: str) -> tuple[FileChange, ...]:
         """Return the files in which two trees differ. What has been compared lately is not compared again."""
-        known = self._changes.get((old, new))
+        known = self._changes.get((self.tree(old), self.tree(new)))
         return known if known is not None else self.diff(old, new).changes
 
     def paths(self, tree: str) -> tuple[str, ...]:
         """List the files of a tree."""
-        return tuple(path for path, _, _ in self._files(tree))
+        return tuple(path for path, _, _ in self.files(tree))
 
     def with_lines(self, tree: str, patterns: tuple[str, ...], places: tuple[str, ...]) -> tuple[str, ...]:
         """List the files of text at or below `places` that hold a line for each of `patterns`, as `grep -E` reads them.
@@ -222,7 +253,13 @@ class Plumbing:
 
         A merge brings what it has from none of its parents.
         """
-        names = self.git.ask("rev-list", "--boundary", commit, *(f"^{main}" for main in sorted(self.mains()))).split()
+        mains = self.mains()
+        with suppress(GitError):
+            if len(mains) == 1 and (near := self._stored.since(commit, *mains)) is not None:
+                brought = {(c.path, c.old_oid, c.new_oid): c for one in near for c in self._stored.brought(one)}
+                messages = b"\n".join(map(self._stored.message, near))
+                return NewHistory(tuple(brought.values()), tuple(mains) if near else (), messages)
+        names = self.git.ask("rev-list", "--boundary", commit, *(f"^{main}" for main in sorted(mains))).split()
         # --boundary lists as well, marked by "-", the commits of the mains that the new ones began on.
         new, bases = [name for name in names if name[0] != "-"], [name[1:] for name in names if name[0] == "-"]
         feed = "".join(f"{name}\n" for name in new)
@@ -239,7 +276,7 @@ class Plumbing:
         """Return all paths of a tree, and where its links lead to."""
         if self._whole is not None and self._whole[0] == tree:
             return self._whole[1]
-        files = tuple(self._files(tree))
+        files = tuple(self.files(tree))
         with self.blobs() as blobs:
             links = {
                 path: (blobs.read(oid, _LINK_BYTES_MAX) or b"").decode("utf-8", "surrogateescape")
@@ -250,23 +287,9 @@ class Plumbing:
         self._whole = (tree, whole)
         return whole
 
-    def tree_without(self, tree: str, paths: tuple[str, ...], index: Path) -> str:
-        """Return a tree like `tree` but for the files at `paths`; `index` is a file to work with, removed again.
-
-        What an earlier call that was killed has left of it is removed first.
-        """
-        git = Git.sealed(str(self.repository.common_dir), extra={"GIT_INDEX_FILE": str(index)})
-        for leftover in (index, index.with_name(f"{index.name}.lock")):
-            leftover.unlink(missing_ok=True)
-        try:
-            git.ask("read-tree", tree)
-            return write_entries(git, dict.fromkeys(paths), self.repository.null_id)
-        finally:
-            index.unlink(missing_ok=True)
-
     def blobs(self) -> ObjectReader:
         """Return a reader of files' contents; no process is started before it is asked."""
-        return ObjectReader(self.git)
+        return BlobReader(self.git, self._names)
 
     def texts(self, tree: str, paths: tuple[str, ...], bytes_max: int) -> dict[str, str]:
         """Return the texts of the files in `tree` that are among `paths`, "" of one that is larger."""
@@ -277,15 +300,14 @@ class Plumbing:
         """Return mode and object id of the files in `tree` that are among `paths` or in a folder that is."""
         if not paths:
             return {}
-        # More than that no system takes as arguments: then the whole tree is listed, and sifted here.
-        few = sum(len(path) + 8 for path in paths) <= _ARGUMENT_BYTES_MAX
-        git = Git.sealed(str(self.repository.common_dir), extra={"GIT_LITERAL_PATHSPECS": "1"})
-        wanted = frozenset(paths)
-        return {
-            path: (mode, oid)
-            for path, mode, oid in self._files(tree, *(paths if few else ()), git=git)
-            if few or path in wanted or any(str(parent) in wanted for parent in PurePosixPath(path).parents)
-        }
+        return {path: (mode, oid) for path, mode, oid in self._stored.at(self.tree(tree), paths)}
+
+    def tree_with(self, tree: str, files: Mapping[str, Entry | None]) -> str:
+        """Return a tree like `tree` (or a commit's) but for these files; None means that there is no such file.
+
+        A file takes the place of a folder, and the other way round. Raises GitError if git fails.
+        """
+        return self._stored.write_tree(self.tree(tree), files)
 
     def files_with(self, commit: str, texts: tuple[str, ...]) -> tuple[str, ...]:
         """Return the text files of a commit in which one of the texts stands."""
@@ -310,14 +332,15 @@ class Plumbing:
 
     def objects(self, tree: str) -> frozenset[str]:
         """Return the ids of all files in `tree`."""
-        return frozenset(oid for _, _, oid in self._files(tree))
+        return frozenset(oid for _, _, oid in self.files(tree))
 
-    def _files(self, tree: str, *paths: str, git: Git | None = None) -> Iterator[tuple[str, str, str]]:
-        """Yield path, mode and object id of the files of a tree, or of those at and below `paths`."""
-        for entry in (git or self.git).answer("ls-tree", "-r", "-z", tree, "--", *paths).parts:
-            meta, _, path = entry.partition("\t")
-            mode, _, oid = meta.split(" ")
-            yield path, mode, oid
+    def files(self, tree: str) -> Iterator[tuple[str, str, str]]:
+        """Yield path, mode and object id of the files of a tree."""
+        return self._stored.files(self.tree(tree))
+
+    def has_links(self, tree: str) -> bool:
+        """True if a tree has submodules."""
+        return any(mode == LINK_MODE for _, mode, _ in self.files(tree))
 
     def landings(self, name: str = "", *, first_parent: bool = True) -> tuple[TrailedCommit, ...]:
         """Return noface's landings, oldest first: of main's first parents, or a range's (integrity/state/landed.py)."""
@@ -382,27 +405,6 @@ class Merge:
 
     tree: str | None
     conflicts: tuple[str, ...]
-
-
-Entry = tuple[str, str]
-"""Mode and object id of a file, as git writes them."""
-
-
-def tree_with(plumbing: Plumbing, tree: str, entries: Mapping[str, Entry | None]) -> str:
-    """Return a tree like `tree` (or a commit's) but for these files; None means that there is no such file.
-
-    A file takes the place of a folder, and the other way round. Raises GitError if git fails.
-    """
-    repository = plumbing.repository
-    git_dir = make_private_git_dir(repository, repository.private_git_dirs / "merge")
-    index = git_dir / f"index-{os.urandom(8).hex()}"
-    try:
-        extra = {"GIT_INDEX_FILE": str(index)}
-        git = Git.sealed(str(git_dir), objects=str(repository.objects), identity=repository.identity, extra=extra)
-        git.ask("read-tree", tree)
-        return write_entries(git, entries, repository.null_id)
-    finally:
-        index.unlink(missing_ok=True)
 
 
 def write_entries(git: Git, entries: Mapping[str, Entry | None], null_id: str) -> str:

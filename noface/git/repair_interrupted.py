@@ -21,26 +21,21 @@ from noface.git.fast_forward import (
 )
 from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate
+from noface.git.stored import LINK_MODE
 from noface.git.worktrees import Worktree, checked_out, worktrees
 from noface.process.files import read_regular
 
 PATHS_LISTED_MAX = 20
-_GITLINK = "160000"
 
 
 def make_move(plumbing: Plumbing, tree: Worktree, old: str, new: str, descriptor: int) -> Move:
     """Return the move of a working tree's files from `old` to `new`."""
-    fields = plumbing.git.answer("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new).parts
-    changes, links, unlinked = {}, set(), set()
-    for meta, path in zip(fields[::2], fields[1::2], strict=False):
-        old_mode, new_mode, _, _, letter = meta.lstrip(":").split(" ")
-        changes[path] = letter[0]
-        if _GITLINK in (old_mode, new_mode):
-            links.add(path)
-        if old_mode == _GITLINK and letter[0] == "T":
-            unlinked.add(path)
+    differing = tuple(plumbing.raw_changes(old, new))
+    changes = {each.path: each.status for each in differing}
+    links = frozenset(each.path for each in differing if LINK_MODE in (each.old_mode, each.new_mode))
+    unlinked = frozenset(each.path for each in differing if each.old_mode == LINK_MODE and each.status == "T")
     index = plumbing.repository.state_dir / "landing-index"
-    return Move(plumbing, tree, old, new, changes, frozenset(links), frozenset(unlinked), index, (descriptor,))
+    return Move(plumbing, tree, old, new, changes, links, unlinked, index, (descriptor,))
 
 
 def repair_interrupted(plumbing: Plumbing, tree: Worktree, descriptor: int) -> Blocked | None:

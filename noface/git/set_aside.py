@@ -13,7 +13,8 @@ from noface.git.command import Git
 from noface.git.objects import TreeDiff
 from noface.git.plumbing import Plumbing, entries_before, write_entries
 from noface.git.scan_worktree import display_path
-from noface.git.submodules import LINK_MODE, links_in
+from noface.git.stored import LINK_MODE
+from noface.git.submodules import links_in
 from noface.git.workspace import Slot
 from noface.integrity.not_taken import is_source
 from noface.integrity.rubbish import Rubbish, RubbishRules, kind_of, rewritten, rubbish_in

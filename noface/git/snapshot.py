@@ -16,7 +16,8 @@ from noface.git.plumbing import Plumbing, entries_before, write_entries
 from noface.git.removal import remove, remove_below
 from noface.git.scan_worktree import Nested, display_path, scan_worktree
 from noface.git.set_aside import set_aside
-from noface.git.submodules import LINK_MODE, Submodule, changed_files, git_of, holds, links_in, stands_at
+from noface.git.stored import LINK_MODE
+from noface.git.submodules import Submodule, changed_files, git_of, holds, links_in, stands_at
 from noface.git.workspace import Slot, ensure_folder, in_use, submodules_in
 from noface.integrity.not_taken import is_source
 from noface.integrity.rubbish import RubbishRules, rubbish_in

@@ -20,11 +20,10 @@ from noface.git.command import Git
 from noface.git.private_git_dir import config_text, copy_shallow, write_if_new
 from noface.git.removal import remove_below
 from noface.git.repository import Repository
+from noface.git.stored import LINK_MODE
 from noface.git.worktrees import git_dir_of
 from noface.process.files import is_folder, read_regular
 
-LINK_MODE = "160000"
-"""Git's mode of a path that stands for a commit of another repository."""
 _MODE_IN_INDEX = int(LINK_MODE, 8).to_bytes(4, "big")
 _DEPTH_MAX = 8
 _HEAD_BYTES_MAX = 4_096

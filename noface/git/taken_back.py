@@ -9,7 +9,7 @@ on today's main, unless an issue's landing had brought it, which may be worked a
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from noface.git.plumbing import Merge, Plumbing, make_and_hold, tree_with
+from noface.git.plumbing import Merge, Plumbing, make_and_hold
 from noface.git.survey import main_moves
 from noface.model.attempt import ABSENT
 
@@ -40,7 +40,7 @@ def began_on(plumbing: Plumbing, mains: Collection[str], work: str, main: str) -
 
 def taken_back(plumbing: Plumbing, mains: Collection[str], main: str) -> tuple[str, ...]:
     """Return where main once stood and what it does not hold any more, the newest first."""
-    if not mains or (main in mains and len(mains) == 1):
+    if all(plumbing.is_near(commit, main) for commit in mains):
         return ()
     asked = "".join(f"{commit}\n" for commit in mains)
     lost = plumbing.git.ask("rev-list", "--topo-order", "--ignore-missing", "--stdin", stdin=f"{asked}^{main}\n")
@@ -81,7 +81,7 @@ def merge_and_hold(plumbing: Plumbing, ref: str, main: str, work: str, mains: Co
         if merge.tree is not None and lost:
             restored, paths = _returned(plumbing, lost, main, merge.tree)
             today = plumbing.entries(main, paths)
-            tree = tree_with(plumbing, merge.tree, {path: today.get(path) for path in paths}) if paths else merge.tree
+            tree = plumbing.tree_with(merge.tree, {path: today.get(path) for path in paths}) if paths else merge.tree
             merge, from_old = Merge(tree, ()), began or restored
         if merge.tree is None or from_old is None:
             return HeldMerge(merge, work, from_old)

@@ -10,8 +10,10 @@ from support.git_ground import ENV, a_bench, a_repository
 
 from noface.errors import GitError
 from noface.git.command import Git
-from noface.git.objects import parse_diff
+from noface.git.objects import ObjectReader, parse_diff
 from noface.git.refs import ZERO, RefUpdate, hold_ref, scratch_branch, slug
+from noface.git.stored import StoredObjects
+from noface.model.attempt import ABSENT
 
 IDS = st.one_of(
     st.text(max_size=60),
@@ -118,6 +120,43 @@ def test_every_difference_git_tells_of_is_read(tmp_path, before, after, shared):
     )
     plain = git.run("diff-tree", "-r", "-p", "--no-renames", "--no-ext-diff", "--no-textconv", old_tree, new_tree)
     assert diff.patch == plain.stdout
+
+
+def listed(path, *args):
+    output = subprocess.run(["git", "-C", path, *args], capture_output=True, check=True).stdout
+    return [part for part in output.decode("utf-8", "surrogateescape").split("\0") if part]
+
+
+def files_of(path, tree):
+    pairs = (entry.split("\t", 1) for entry in listed(path, "ls-tree", "-r", "-z", tree))
+    return [(name, meta.split()[0], meta.split()[2]) for meta, name in pairs]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@given(before=TREES, after=TREES, shared=TREES)
+def test_files_differences_and_new_trees_are_those_of_git(tmp_path, before, after, shared):
+    path = tmp_path / "project"
+    if not path.exists():
+        a_repository(path)
+    old, olds = make_tree(path, without_folders_that_are_files({**shared, **before}))
+    new, news = make_tree(path, without_folders_that_are_files({**shared, **after}))
+    sealed = Git.sealed(str(path / ".git"))
+    reader = ObjectReader(sealed, path / ".git/objects/pack")
+    stored = StoredObjects(sealed, reader)
+    try:
+        assert list(stored.files(old)) == files_of(path, old)
+        fields = listed(path, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new)
+        expected = {(name, *meta[1:].split()) for meta, name in zip(fields[::2], fields[1::2], strict=True)}
+        changes = list(stored.changes(old, new))
+        assert {(c.path, c.old_mode, c.new_mode, c.old_oid, c.new_oid, c.status) for c in changes} == expected
+        entries = {c.path: None if c.new_mode == ABSENT else (c.new_mode, c.new_oid) for c in changes}
+        assert stored.write_tree(old, entries) == new
+        assert stored.write_tree(new, dict.fromkeys(os.fsdecode(name) for name in news)) == make_tree(path, {})[0]
+        for name, entry in olds.items():
+            assert (os.fsdecode(name), *entry) in stored.at(old, (os.fsdecode(name),))
+    finally:
+        stored.close()
+        reader.close()
 
 
 def test_nothing_that_differs_is_an_empty_difference():

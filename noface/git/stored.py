@@ -1,0 +1,241 @@
+"""Reads commits and trees through one running git, and writes them through another: a process for each costs 3 ms.
+
+What an id names never changes, so what was read once is not read again, up to a limit. Only `is_complete` asks again:
+a person may prune (law 2). What is not near in the history is left to the caller's git.
+"""
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+
+from noface.errors import GitError
+from noface.git.command import Git
+from noface.git.objects import ObjectReader, ObjectWriter
+from noface.model.attempt import ABSENT, FileChange
+
+_BYTES_KEPT_MAX = 16 << 20
+_NEAR_MAX = 100
+"""So many commits are looked at before git is asked, which may have an index of them."""
+_NEW_BLOBS_MAX = 500
+_TABLES_MAX = 64
+_TREE = "040000"
+LINK_MODE = "160000"
+"""Git's mode of a path that stands for a commit of another repository."""
+_NO_NAMES = frozenset({"", ".", "..", ".git"})
+
+Entry = tuple[str, str]
+"""Mode and object id of a file, as git writes them."""
+
+
+class StoredObjects:
+    """The commits and trees of a repository. Threads may share it. Ids are whole; raises GitError if one is gone."""
+
+    def __init__(self, git: Git, reader: ObjectReader) -> None:
+        self._git = git
+        self._reader = reader
+        self._writers = {kind: ObjectWriter(git, reader.packs, kind) for kind in ("commit", "tree")}
+        self._kept: dict[str, bytes] = {}
+        self._bytes_kept = 0
+        self._author = ""
+
+    def close(self) -> None:
+        """End the git processes that write."""
+        for writer in self._writers.values():
+            writer.close()
+
+    def _content(self, oid: str, kind: str, *, again: bool = False) -> bytes:
+        content = None if again else self._kept.get(oid)
+        if content is None:
+            content = self._reader.whole(oid, kind)
+            if self._bytes_kept > _BYTES_KEPT_MAX:
+                self._kept.clear()
+                self._bytes_kept = 0
+            self._kept[oid] = content
+            self._bytes_kept += len(content)
+        return content
+
+    def commit(self, oid: str, *, again: bool = False) -> tuple[str, tuple[str, ...]]:
+        """Return tree and parents of a commit."""
+        head = self._content(oid, "commit", again=again).partition(b"\n\n")[0].decode("utf-8", "replace")
+        fields = [line.partition(" ")[::2] for line in head.split("\n")]
+        return fields[0][1], tuple(value for name, value in fields[1:] if name == "parent")
+
+    def message(self, oid: str) -> bytes:
+        """Return the message of a commit; GitError if it is not in UTF-8."""
+        head, _, message = self._content(oid, "commit").partition(b"\n\n")
+        if b"\nencoding " in head:
+            raise GitError(f"the message of {oid} is not in UTF-8")
+        return message
+
+    def since(self, tip: str, base: str, *, again: bool = False) -> tuple[str, ...] | None:
+        """Return the commits that `tip` reaches and `base` does not, if all of them lead to `base`; None if not.
+
+        Each has `base` among its ancestors then, so `base` reaches none of them. None also if there are many.
+        """
+        new: dict[str, None] = {}
+        pending = [tip]
+        while pending:
+            oid = pending.pop()
+            if oid == base or oid in new:
+                continue
+            parents = self.commit(oid, again=again)[1]
+            if not parents or len(new) >= _NEAR_MAX:
+                return None
+            new[oid] = None
+            pending += reversed(parents)
+        return tuple(new)
+
+    def is_near(self, old: str, new: str) -> bool:
+        """True if `old` is `new` or one of its nearest ancestors; else nothing is known."""
+        seen: set[str] = set()
+        pending = [new]
+        while pending and len(seen) < _NEAR_MAX:
+            oid = pending.pop(0)
+            if oid == old:
+                return True
+            if oid not in seen:
+                seen.add(oid)
+                pending += self.commit(oid)[1]
+        return False
+
+    def first_parents(self, old: str, new: str) -> tuple[str, ...] | None:
+        """Return the commits from behind `old` up to `new` along the first parents, newest first; None if far."""
+        chain: list[str] = []
+        while new != old:
+            parents = self.commit(new)[1]
+            if not parents or len(chain) >= _NEAR_MAX:
+                return None
+            chain.append(new)
+            new = parents[0]
+        return tuple(chain)
+
+    def _entries(self, tree: str, *, again: bool = False) -> Iterator[tuple[str, Entry]]:
+        content, at, size = self._content(tree, "tree", again=again), 0, len(tree) // 2
+        while at < len(content):
+            end = content.index(b"\0", at)
+            mode, _, name = content[at:end].decode("utf-8", "surrogateescape").partition(" ")
+            at = end + 1 + size
+            yield name, (mode.zfill(6), content[end + 1 : at].hex())
+
+    def files(self, tree: str, prefix: str = "") -> Iterator[tuple[str, str, str]]:
+        """Yield path, mode and object id of the files of a tree, in git's order."""
+        pending = [(prefix, self._entries(tree))]  # no recursion: folders may be deeper than Python's stack
+        while pending:
+            above, entries = pending[-1]
+            for name, (mode, oid) in entries:
+                if mode == _TREE:
+                    pending.append((f"{above}{name}/", self._entries(oid)))
+                    break
+                yield f"{above}{name}", mode, oid
+            else:
+                pending.pop()
+
+    def at(self, tree: str, paths: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+        """Yield path, mode and object id of the files at the paths, and of those in the folders there."""
+        table = lru_cache(maxsize=_TABLES_MAX)(lambda oid: dict(self._entries(oid)))
+        for path in paths:
+            parts = [part for part in path.split("/") if part not in ("", ".")]
+            entry: Entry | None = (_TREE, tree)
+            for part in parts:
+                entry = table(entry[1]).get(part) if entry is not None and entry[0] == _TREE else None
+            if entry is not None and entry[0] == _TREE:
+                yield from self.files(entry[1], "".join(f"{part}/" for part in parts))
+            elif entry is not None:
+                yield "/".join(parts), *entry
+
+    def changes(self, old: str, new: str, *, again: bool = False) -> Iterator[FileChange]:
+        """Yield the files in which two trees differ, without line counts; of `new` all is read again if asked."""
+        absent = (ABSENT, "0" * len(new))
+        pending: list[tuple[str, str, str]] = [("", old, new)]
+        while pending:
+            above, before, after = pending.pop()
+            olds = dict(self._entries(before)) if before else {}
+            news = dict(self._entries(after, again=again)) if after else {}
+            for name in sorted({*olds, *news}):
+                was, now = olds.get(name, absent), news.get(name, absent)
+                if was == now:
+                    continue
+                inner = tuple(oid if mode == _TREE else "" for mode, oid in (was, now))
+                was, now = (absent if tree else one for tree, one in zip(inner, (was, now), strict=True))
+                if was != now:
+                    yield FileChange(f"{above}{name}", _letter(was[0], now[0]), was[0], now[0], was[1], now[1])
+                if any(inner):
+                    pending.append((f"{above}{name}/", inner[0], inner[1]))
+
+    def brought(self, commit: str) -> Iterator[FileChange]:
+        """Yield what a commit changes, and of a merge what it has from none of its parents."""
+        tree, parents = self.commit(commit)
+        sides = [{each.path: each for each in self.changes(self.commit(one)[0], tree)} for one in parents]
+        yield from (each for path, each in sides[0].items() if all(path in side for side in sides[1:]))
+
+    def is_complete(self, name: str, base: str) -> bool:
+        """True if all is there that a commit or tree needs and the commit `base` does not; else nothing is known."""
+        commits = self.since(name, base, again=True) if self._reader.kind(name) == "commit" else ()
+        if commits is None:
+            return False
+        known = self.commit(base)[0]
+        trees = dict.fromkeys(self.commit(commit)[0] for commit in commits) if commits else {name: None}
+        blobs = 0
+        for tree in trees if name != base else ():
+            for change in self.changes(known, tree, again=True):
+                blobs += 1
+                if blobs > _NEW_BLOBS_MAX:
+                    return False
+                if change.new_mode not in (ABSENT, LINK_MODE) and self._reader.size(change.new_oid) is None:
+                    return False
+        return True
+
+    def write_commit(self, tree: str, parents: tuple[str, ...], message: str) -> str:
+        """Make a commit by whom git says it is by."""
+        # As git itself makes it of name and address, which need not be fit for a commit as they are.
+        self._author = self._author or self._git.ask("var", "GIT_COMMITTER_IDENT").rpartition(">")[0]
+        lines = [f"tree {tree}", *(f"parent {parent}" for parent in dict.fromkeys(parents))]
+        now = f"{int(time.time())} {time.strftime('%z')}"
+        lines += [f"{role} {self._author}> {now}" for role in ("author", "committer")]
+        content = "\n".join((*lines, "", message.replace("\0", "")))
+        return self._writers["commit"].write(content.encode("utf-8", "replace"))
+
+    def write_tree(self, tree: str, files: Mapping[str, Entry | None]) -> str:
+        """Make a tree like `tree` but for these files; None means that there is no such file. Folders never stay empty.
+
+        A file takes the place of a folder, and the other way round.
+        """
+        return self._with(tree, {tuple(path.split("/")): entry for path, entry in files.items()}) or self._put({})
+
+    def _with(self, tree: str, files: Mapping[tuple[str, ...], Entry | None]) -> str:
+        """Return the tree, "" if nothing is in it."""
+        entries = dict(self._entries(tree)) if tree else {}
+        below: dict[str, dict[tuple[str, ...], Entry | None]] = {}
+        for (name, *rest), entry in files.items():
+            if name.lower() in _NO_NAMES:
+                raise GitError(f"git takes no path with the name {name!r}")
+            below.setdefault(name, {})[tuple(rest)] = entry
+        for name, inner in below.items():
+            own = entries.pop(name, None)
+            folder = own[1] if own is not None and own[0] == _TREE else ""
+            file = inner.pop((), own)  # what is there, unless told otherwise
+            if file is not None and file[0] != _TREE and not any(inner.values()):
+                own = file
+            elif inner and (folder or any(inner.values())):
+                made = self._with(folder, inner)
+                own = (_TREE, made) if made else None
+            elif not folder:
+                own = None
+            entries |= {name: own} if own is not None else {}
+        return self._put(entries) if entries else ""
+
+    def _put(self, entries: Mapping[str, Entry]) -> str:
+        # Git sorts a folder as if its name ended with a slash.
+        named = {os.fsencode(name) + b"/" * (mode == _TREE): (mode, oid) for name, (mode, oid) in entries.items()}
+        lines = (
+            f"{mode.lstrip('0')} ".encode() + name.rstrip(b"/") + b"\0" + bytes.fromhex(oid)
+            for name, (mode, oid) in sorted(named.items())
+        )
+        return self._writers["tree"].write(b"".join(lines))
+
+
+def _letter(was: str, now: str) -> str:
+    if ABSENT in (was, now):
+        return "A" if was == ABSENT else "D"
+    return "M" if was[:3] == now[:3] else "T"
