@@ -37,7 +37,7 @@ from noface.model.failure import Failure
 from noface.model.gate import Proof
 from noface.model.history import History, Topic, Tried
 from noface.model.issue import Issue, IssueState
-from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.model.taxonomy import Cause, FailureKind, IssueStatus
 from noface.model.worker_run import EndedBy
 from noface.process.failpoints import hit
 from noface.prompts.partial import BEFORE_GATES, accumulate, steps_of
@@ -119,18 +119,12 @@ def _notes(report: AttemptReport) -> tuple[str, ...]:
     if snapshot is not None and snapshot.protected_edits:
         notes.append(f"protected files put back: {', '.join(snapshot.protected_edits[:_PATHS_SHOWN_MAX])}")
         notes.append("what was undone is kept in undone.patch; to see it: noface logs ID N --undone")
-    if agent is not None and agent.survivors_killed:
-        notes.append(left_behind(agent.survivors_killed))
+    if agent is not None and (many := agent.survivors_killed):
+        what, were = ("process", "was") if many == 1 else ("processes", "were")
+        notes.append(f"{many} {what} that the worker left behind {were} ended")
     if agent is not None and agent.usage.priced:
         notes.append(ESTIMATED)
     return tuple(notes)
-
-
-def left_behind(processes: int) -> str:
-    """Return the note on processes that a worker had started and not ended."""
-    if processes == 1:
-        return "1 process that the worker left behind was ended"
-    return f"{processes} processes that the worker left behind were ended"
 
 
 def history(context: Planning, issue: Issue, state: IssueState | None = None) -> History:
@@ -226,7 +220,8 @@ def apply_action(
             if action.provider:
                 model = action.model if last is None else last.model
                 until = max(until, provider_away(context, model, last, until, action.reason).until)
-            context.set_status(issue.id, IssueStatus.WAITING, action.reason, until)
+            cause = Cause.PROVIDER if action.provider else Cause.NONE
+            context.set_status(issue.id, IssueStatus.WAITING, action.reason, until, cause=cause)
         case RunWorker(instead_of=Absence() as absence):
             provider_away(context, absence.model, last, absence.until, action.reason)
             context.set_status(issue.id, IssueStatus.READY, action.reason)

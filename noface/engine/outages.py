@@ -13,7 +13,7 @@ from noface.errors import ForgeAwayError, NofaceError, RemoteError, SigningError
 from noface.model.attempt import AttemptOrder, AttemptReport, Judged, PastAttempt
 from noface.model.failure import Failure
 from noface.model.history import AdviceOutcome
-from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.model.taxonomy import Cause, FailureKind, IssueStatus
 from noface.process.clock import Clock
 from noface.recovery.policy_state import instead_of
 from noface.recovery.schedule import Breaker, Waiting
@@ -139,12 +139,9 @@ def answers_again(context: RunContext, model: str, began_at: float, *, passed: b
     context.journal.wait_over(model)
     context.away_since.pop(model, None)
     for row in context.reader.issues():
-        if (
-            row.status == IssueStatus.WAITING
-            and row.until is not None
-            and row.present
-            and _waits_for(context, row, model)
-        ):
+        of_a_provider = row.cause in (Cause.PROVIDER, Cause.NONE)  # an earlier noface gave none
+        timed = row.status == IssueStatus.WAITING and row.until is not None and row.present
+        if timed and of_a_provider and _waits_for(context, row, model):
             context.set_status(row.id, IssueStatus.READY, f"{model} answers again")
     for row in blocked_rows(context, OF_A_PROVIDER if passed else ()):
         if row.model == model and row.id not in context.given_back:

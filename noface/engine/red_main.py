@@ -14,7 +14,7 @@ from noface.engine.stations import Stations, Steps, call
 from noface.model.failure import Failure
 from noface.model.gate import worst
 from noface.model.issue import Issue
-from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.model.taxonomy import Cause, FailureKind, IssueStatus
 from noface.process.command import Canceller
 
 _FIRST_LOOK_S = 15.0
@@ -66,7 +66,7 @@ class RedMain:
         if now >= self._next_look:
             self._stations.begin(self._look_again(issue, red, self._jobs.take_slot()))
             return
-        self._context.set_status(issue.id, IssueStatus.WAITING, _reason(red), self._next_look)
+        self._context.set_status(issue.id, IssueStatus.WAITING, _reason(red), self._next_look, cause=Cause.RED_MAIN)
 
     def _look(self, slot: int, cancel: Canceller) -> float | None:
         """Run main's gates; return how many seconds the red ones took, 0.0 if all passed, None if a cancel ended it."""
@@ -92,12 +92,12 @@ class RedMain:
         self._pause = max(min(2 * self._pause, _LOOKS_S_MAX), _TIMES_THE_GATE * seconds)
         self._next_look = self._context.clock.now() + self._pause
         for issue_id in self._waiting:
-            self._context.set_status(issue_id, IssueStatus.WAITING, _reason(red), self._next_look)
+            self._context.set_status(issue_id, IssueStatus.WAITING, _reason(red), self._next_look, cause=Cause.RED_MAIN)
 
     def _go_on(self, why: str) -> None:
-        for issue_id in self._waiting:
-            if self._context.reader.state(issue_id).status is IssueStatus.WAITING:
-                self._context.set_status(issue_id, IssueStatus.READY, why)
+        for row in self._context.reader.issues():
+            if row.id in self._waiting and (row.status, row.cause) == (IssueStatus.WAITING, Cause.RED_MAIN):
+                self._context.set_status(row.id, IssueStatus.READY, why)
         self._waiting, self._since = set(), 0.0
 
 
