@@ -133,7 +133,8 @@ def try_on(
     attempt = _failed(attempts(seen, known_id), known_id, number)
     failure, touched = (attempt.failure, attempt.changed) if attempt is not None else (None, ())
     matches = tuple(explain(rule, issue, failure, touched, search) for rule in rules)
-    return VerbResult(match_document(issue, attempt, matches), match_page)
+    document = match_document(issue, attempt, matches)
+    return VerbResult(document, lambda _, width: match_page(issue, attempt, matches, width))
 
 
 @answers()
@@ -184,7 +185,8 @@ def suggest(
         proposal = proposals[chosen - 1]
         rule = replace(proposal.rule, hint=hint or proposal.rule.hint)
         return _add(seen, config, rule, draft=proposal.draft and not hint)
-    return VerbResult(proposals_document(proposals, failures, least), proposals_page)
+    document = proposals_document(proposals, failures, least)
+    return VerbResult(document, lambda _, width: proposals_page(proposals, failures, least, width))
 
 
 group = partial(
@@ -199,15 +201,16 @@ def _add(seen: "ReadSession", config: Path | None, rule: "HintRule", *, draft: b
     from noface.config.edit import with_hint
     from noface.config.load import find, name_of, read
     from noface.engine.context import patient_search
-    from noface.ui.hints import added_document, added_page
+    from noface.ui.hints import added_document, added_page, tried_on
 
     path, name = find(seen.location.root, config), name_of(seen.location.root, config)
     values = {key: value for key in _VALUES if (value := str(getattr(rule, key)))}
     after = with_hint(read(path), values, name)
     replace_file(path, after)
     number = len(_rules(seen, config))
-    document = added_document(name, number, rule, recorded(seen), patient_search(), draft=draft)
-    return VerbResult(document, added_page)
+    matches = tried_on(recorded(seen), rule, patient_search())
+    document = added_document(name, number, rule, matches, draft=draft)
+    return VerbResult(document, lambda _, width: added_page(name, number, rule, matches, width, draft=draft))
 
 
 def _lessons(seen: "ReadSession") -> VerbResult:
@@ -216,8 +219,9 @@ def _lessons(seen: "ReadSession") -> VerbResult:
 
     store = LessonStore(seen.database)
     lessons = store.recent()
-    untold = {kind: store.untold(kind) for kind in {lesson.kind for lesson in lessons}}
-    return VerbResult(lessons_document(lessons, untold, full_text=store.full_text), lessons_page)
+    without = {kind: store.untold(kind) for kind in {lesson.kind for lesson in lessons}}
+    document = lessons_document(lessons, without, full_text=store.full_text)
+    return VerbResult(document, lambda _, width: lessons_page(lessons, without, width, full_text=store.full_text))
 
 
 def _rules(seen: "ReadSession", config: Path | None) -> tuple["HintRule", ...]:

@@ -65,8 +65,8 @@ def prompt_data(
     of_others = start.commit is not None and start.origin is Origin.PARTS  # no diff of one attempt tells what is there
     quoted = 0 if of_others else start.number or (last.number if last is not None else 0)
     failure, changed = (last.failure, last.changed) if last is not None else (None, ())
-    matches = matched(settings.hints, issue, failure, changed, context.search)
-    for warning in matches.warnings:
+    hints, warnings = matched(settings.hints, issue, failure, changed, context.search)
+    for warning in warnings:
         context.log_event("hint_too_slow", issue.id, message=warning)
     rejected = failure.excerpt if failure is not None and failure.rule == REJECTED_BY_PERSON else ""
     note = given.note.replace(rejected, "").strip() if rejected else given.note
@@ -84,7 +84,7 @@ def prompt_data(
         patch=patch_of(context, issue, quoted) if quoted else "",
         main_patch=_main_since(context, history, start, given.main),
         previous_patch=patch_of(context, issue, last.number) if last and _besides(last, start, history) else "",
-        hints=matches.hints,
+        hints=hints,
         note=f"{note}\n{_BY_PERSON}".strip() if start.origin is Origin.PERSON else note,
         rejected_note=rejected,
         instruction=_since_then(context, history, note) or orders.instruction,

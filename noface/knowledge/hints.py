@@ -84,14 +84,6 @@ class MatchExplained:
         return any(condition.too_slow for condition in self.conditions)
 
 
-@dataclass(frozen=True, slots=True)
-class HintsMatched:
-    """The hints for a prompt, without repeats, and `warnings` for a person about rules that could not be tried."""
-
-    hints: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-
 def explain(
     rule: HintRule, issue: Issue, failure: Failure | None, touched: tuple[str, ...], search: Search
 ) -> MatchExplained:
@@ -113,8 +105,8 @@ def holds(
 
 def matched(
     rules: tuple[HintRule, ...], issue: Issue, failure: Failure | None, touched: tuple[str, ...], search: Search
-) -> HintsMatched:
-    """Return the hints for an issue's next prompt, and what a person should know about the rules."""
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the hints for an issue's next prompt, without repeats, and what a person should know about the rules."""
     hints, warnings = [], []
     for number, rule in enumerate(rules, 1):
         match = holds(rule, issue, failure, touched, search)
@@ -122,7 +114,7 @@ def matched(
             hints.append(rule.hint)
         elif match.too_slow:
             warnings.append(slow_warning(number))
-    return HintsMatched(tuple(dict.fromkeys(hints)), tuple(warnings))
+    return tuple(dict.fromkeys(hints)), tuple(warnings)
 
 
 def slow_warning(number: int) -> str:

@@ -169,15 +169,6 @@ class FollowTarget:
     raw: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """The issue as it stood before the logs were read: its attempt, what has happened, and why it is over, if it is."""
-
-    attempt: AttemptRow | None
-    events: list[EventRow]
-    over: str
-
-
 def noface_at_work(reader: Reader) -> bool:
     """True if a noface works on this repository."""
     run = reader.last_run()
@@ -200,28 +191,29 @@ class Follower:
 
     def run(self) -> None:
         """Print until the issue, or the attempt, has come to rest, or the noface that works on it is gone."""
-        if not self._turn_to(self._look().attempt):
+        if not self._turn_to(self._look()[0]):
             self._say(f"issue {self._wanted.issue_id} has no attempt yet; waiting for one")
         while True:
-            look = self._look()  # before reading: what was written until then is still shown
+            _, events, over = self._look()  # before reading: what was written until then is still shown
             wrote = self._drain()
-            if (self._tell(look.events) or wrote) and not reader_is_gone():
+            if (self._tell(events) or wrote) and not reader_is_gone():
                 continue
             if reader_is_gone():
                 return
-            if look.over:
+            if over:
                 self._finish()
-                self._say(look.over)
+                self._say(over)
                 return
             time.sleep(_POLL_S)
 
-    def _look(self) -> _Look:
+    def _look(self) -> tuple[AttemptRow | None, list[EventRow], str]:
+        """Return the issue's attempt, what has happened since the last look, and why it is over, if it is."""
         wanted = self._wanted
         row = self._reader.issue(wanted.issue_id)
         attempts = self._reader.attempts(wanted.issue_id)
         attempt = next((a for a in reversed(attempts) if wanted.number in (None, a.number)), None)
         events = self._reader.events(wanted.issue_id, self._seen)
-        return _Look(attempt, events, self._over(row.status if row is not None else "gone", attempt))
+        return attempt, events, self._over(row.status if row is not None else "gone", attempt)
 
     def _over(self, status: str, attempt: AttemptRow | None) -> str:
         """Say why there is nothing more to follow; "" while there is."""

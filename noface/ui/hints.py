@@ -3,15 +3,14 @@
 The page of proposals is TOML: what explains them stands in comments.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from noface.config.edit import hint_toml
 from noface.knowledge.hint_mining import HintProposal, PastFailure
-from noface.knowledge.hints import ConditionExplained, HintRule, MatchExplained, Search, holds, slow_warning
+from noface.knowledge.hints import HintRule, MatchExplained, Search, holds, slow_warning
 from noface.knowledge.lessons import ControlGroup, Lesson, lift
 from noface.model.attempt import PastAttempt
-from noface.model.codec import view
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind
 from noface.ui.page import paint
@@ -19,16 +18,7 @@ from noface.ui.text import clean, clean_block, count, fit, hanging
 
 _MESSAGE_MAX = 300
 _ISSUES_MAX = 8
-
-
-@dataclass(frozen=True, slots=True)
-class FailureLine:
-    """A recorded failure as lists show it."""
-
-    issue: str
-    attempt: int
-    kind: str
-    message: str
+_FAILURES_MAX = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,112 +40,6 @@ class HintList:
     file: str
     hints: tuple[ListedHint, ...]
     failures: int
-    warnings: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TestedFailure:
-    """The failure that hints are tried on."""
-
-    kind: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class TestedHint:
-    """Whether a hint matches, and which of its conditions hold."""
-
-    number: int
-    hint: str
-    matched: bool
-    conditions: tuple[ConditionExplained, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class HintTest:
-    """What `noface hints test --json` prints."""
-
-    id: str
-    attempt: int | None
-    failure: TestedFailure | None
-    hints: tuple[TestedHint, ...]
-    warnings: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ListedLesson:
-    """A lesson of a recovery, and how often those that read it passed.
-
-    `lift` says by how much more of them passed than `without`, -1 to 1; null until one has read it. `parts` are the
-    files it is about; an attempt that concerns none of them does not read it.
-    """
-
-    id: int
-    signature: str
-    kind: str
-    rule: str
-    message: str
-    cause: str
-    strategy: str
-    advice: str
-    tags: tuple[str, ...]
-    confidence: float
-    hits: int
-    successes: int
-    learned: int
-    issue: str
-    attempt: int
-    dropped: bool
-    parts: tuple[str, ...]
-    lift: float | None
-    without: ControlGroup
-
-
-@dataclass(frozen=True, slots=True)
-class LessonList:
-    """What `noface hints list --lessons --json` prints."""
-
-    full_text: bool
-    lessons: tuple[ListedLesson, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ListedProposal:
-    """A proposed hint, the failures it comes from, and those that it would have matched."""
-
-    number: int
-    kind: str
-    count: int
-    issues: tuple[str, ...]
-    conditions: Mapping[str, str]
-    hint: str
-    draft: bool
-    failures: tuple[FailureLine, ...]
-    would_match: tuple[FailureLine, ...]
-    toml: str
-
-
-@dataclass(frozen=True, slots=True)
-class ProposalList:
-    """What `noface hints suggest --json` prints."""
-
-    proposals: tuple[ListedProposal, ...]
-    failures: int
-    min: int
-
-
-@dataclass(frozen=True, slots=True)
-class AddedHint:
-    """What `noface hints add --json` prints."""
-
-    file: str
-    number: int
-    hint: str
-    conditions: Mapping[str, str]
-    toml: str
-    failures: int
-    would_match: tuple[FailureLine, ...]
-    draft: bool
     warnings: tuple[str, ...]
 
 
@@ -185,52 +69,65 @@ def list_page(document: HintList, width: int) -> list[str]:
     return [*lines, *warning_lines(document.warnings, width)]
 
 
-def match_document(issue: Issue, attempt: PastAttempt | None, matches: tuple[MatchExplained, ...]) -> HintTest:
-    """Return the document of `noface hints test`; `attempt` is the failed one, None if there is none."""
+def match_document(issue: Issue, attempt: PastAttempt | None, matches: Sequence[MatchExplained]) -> dict[str, object]:
+    """Return what `noface hints test --json` prints; `attempt` is the failed one, None if there is none."""
     failure = attempt.failure if attempt is not None else None
-    return HintTest(
-        id=issue.id,
-        attempt=attempt.number if attempt is not None else None,
-        failure=None if failure is None else TestedFailure(failure.kind.value, failure.message[:_MESSAGE_MAX]),
-        hints=tuple(
-            TestedHint(number, match.rule.hint, match.matched, match.conditions)
+    return {
+        "id": issue.id,
+        "attempt": attempt.number if attempt is not None else None,
+        "failure": None if failure is None else {"kind": failure.kind, "message": failure.message[:_MESSAGE_MAX]},
+        "hints": [
+            {"number": number, "hint": match.rule.hint, "matched": match.matched, "conditions": match.conditions}
             for number, match in enumerate(matches, 1)
-        ),
-        warnings=tuple(slow_warning(number) for number, match in enumerate(matches, 1) if match.too_slow),
-    )
+        ],
+        "warnings": _slow(matches),
+    }
 
 
-def match_page(document: HintTest, width: int) -> list[str]:
+def match_page(issue: Issue, attempt: PastAttempt | None, matches: Sequence[MatchExplained], width: int) -> list[str]:
     """Return the lines of a test."""
-    failure, issue_id = document.failure, clean(document.id)
-    if failure is None:
+    issue_id = clean(issue.id)
+    if attempt is None or attempt.failure is None:
         lines = hanging(f"Issue {issue_id} has not failed: only conditions on the issue itself can hold.", width)
     else:
-        head = f"Issue {issue_id}, attempt {document.attempt}: {failure.kind}: {failure.message}"
+        message = attempt.failure.message[:_MESSAGE_MAX]
+        head = f"Issue {issue_id}, attempt {attempt.number}: {attempt.failure.kind}: {message}"
         lines = [paint(line, "title") for line in hanging(head, width, rest="  ", rows_max=4)]
-    if not document.hints:
+    if not matches:
         lines += ["", "There are no [[failure_hints]] to try. To add one: noface hints add"]
-    for hint in document.hints:
-        verdict = paint("matches", "good") if hint.matched else paint("does not match", "careful")
-        lines += ["", f"{hint.number}  {verdict}", *hanging(hint.hint, width, "   → ")]
-        for condition in hint.conditions:
+    for number, match in enumerate(matches, 1):
+        verdict = paint("matches", "good") if match.matched else paint("does not match", "careful")
+        lines += ["", f"{number}  {verdict}", *hanging(match.rule.hint, width, "   → ")]
+        for condition in match.conditions:
             mark = "yes" if condition.held else "no "
             text = f"{condition.name} {_quoted(condition.wanted)}: {condition.why}"
             lines += hanging(text, width, f"   {mark}  ")
-    return [*lines, *warning_lines(document.warnings, width)]
+    return [*lines, *warning_lines(_slow(matches), width)]
 
 
-def failure_records(failures: tuple[PastFailure, ...]) -> tuple[FailureLine, ...]:
-    """Return recorded failures as lists show them."""
-    return tuple(
-        FailureLine(past.issue.id, past.number, past.failure.kind.value, past.failure.message[:_MESSAGE_MAX])
+def _slow(matches: Sequence[MatchExplained]) -> list[str]:
+    return [slow_warning(number) for number, match in enumerate(matches, 1) if match.too_slow]
+
+
+def _listed_failures(failures: Sequence[PastFailure]) -> list[dict[str, object]]:
+    return [
+        {
+            "issue": past.issue.id,
+            "attempt": past.number,
+            "kind": past.failure.kind,
+            "message": past.failure.message[:_MESSAGE_MAX],
+        }
         for past in failures
-    )
+    ]
 
 
-def failure_line(failure: FailureLine) -> str:
-    """Return a recorded failure in a line, as long as it is."""
-    return clean(f"{failure.issue} attempt {failure.attempt}: {failure.kind}: {failure.message}")
+def _failure_lines(failures: Sequence[PastFailure], width: int, indent: str) -> Iterator[str]:
+    """Yield the first of the recorded failures, a line each, and how many more there are."""
+    for past in failures[:_FAILURES_MAX]:
+        message = past.failure.message[:_MESSAGE_MAX]
+        yield fit(indent + clean(f"{past.issue.id} attempt {past.number}: {past.failure.kind}: {message}"), width)
+    if len(failures) > _FAILURES_MAX:
+        yield f"{indent}and {len(failures) - _FAILURES_MAX} more"
 
 
 def condition_lines(conditions: Mapping[str, str], width: int, first: str) -> Iterator[str]:
@@ -253,8 +150,15 @@ def in_issues(ids: Sequence[str]) -> str:
     return f"in {'issue' if len(ids) == 1 else 'issues'} {listed}{more}"
 
 
+def tried_on(
+    failures: Iterable[PastFailure], rule: HintRule, search: Search
+) -> list[tuple[PastFailure, MatchExplained]]:
+    """Return recorded failures, each with whether the rule matches it."""
+    return [(past, holds(rule, past.issue, past.failure, past.touched, search)) for past in failures]
+
+
 def _listed(number: int, rule: HintRule, failures: tuple[PastFailure, ...], search: Search) -> ListedHint:
-    tried = [(past, holds(rule, past.issue, past.failure, past.touched, search)) for past in failures]
+    tried = tried_on(failures, rule, search)
     matched = [past for past, match in tried if match.matched]
     issues = tuple(dict.fromkeys(past.issue.id for past in matched))
     too_slow = sum(match.too_slow for _, match in tried)
@@ -275,30 +179,37 @@ _NO_FULL_TEXT = "This SQLite has no FTS5: lessons are found for the same failure
 
 
 def lessons_document(
-    lessons: tuple[Lesson, ...], untold: Mapping[FailureKind, ControlGroup], *, full_text: bool
-) -> LessonList:
-    """Return the document of `noface hints list --lessons`; `full_text` tells whether similar failures are found.
+    lessons: Sequence[Lesson], without: Mapping[FailureKind, ControlGroup], *, full_text: bool
+) -> dict[str, object]:
+    """Return what `noface hints list --lessons --json` prints; `full_text` tells whether similar failures are found.
 
-    `untold` says how attempts ended that read no lesson, by the kind of the failure before.
+    `without` says how attempts ended that read no lesson, by the kind of the failure before. `lift` says by how much
+    more of those passed that read the lesson, -1 to 1; null until one has.
     """
-    return LessonList(full_text, tuple(_listed_lesson(lesson, untold[lesson.kind]) for lesson in lessons))
+    return {"full_text": full_text, "lessons": [_listed_lesson(lesson, without[lesson.kind]) for lesson in lessons]}
 
 
-def _listed_lesson(lesson: Lesson, control: ControlGroup) -> ListedLesson:
-    return view(
-        ListedLesson,
-        lesson,
-        confidence=round(lesson.confidence, 3),
-        issue=lesson.issue_id,
-        attempt=lesson.number,
-        lift=round(lift(lesson.hits, lesson.successes, control), 3) if lesson.hits else None,
-        without=control,
-    )
+def _listed_lesson(lesson: Lesson, control: ControlGroup) -> dict[str, object]:
+    same = ("id", "signature", "kind", "rule", "message", "cause", "strategy", "advice", "tags")
+    return {
+        **{name: getattr(lesson, name) for name in same},
+        "confidence": round(lesson.confidence, 3),
+        "hits": lesson.hits,
+        "successes": lesson.successes,
+        "learned": lesson.learned,
+        "issue": lesson.issue_id,
+        "attempt": lesson.number,
+        "dropped": lesson.dropped,
+        "parts": lesson.parts,
+        "lift": round(lift(lesson.hits, lesson.successes, control), 3) if lesson.hits else None,
+        "without": control,
+    }
 
 
-def lessons_page(document: LessonList, width: int) -> list[str]:
+def lessons_page(
+    lessons: Sequence[Lesson], without: Mapping[FailureKind, ControlGroup], width: int, *, full_text: bool
+) -> list[str]:
     """Return the lines of the lessons, newest first."""
-    lessons = document.lessons
     if not lessons:
         lines = hanging("No lesson yet: one is learned when an issue passes after failures.", width)
     else:
@@ -307,119 +218,131 @@ def lessons_page(document: LessonList, width: int) -> list[str]:
         text, _, diff = lesson.advice.partition("\n")
         lines += ["", *hanging(text, width, f"{lesson.id}  ")]
         lines += [fit(f"   {line}", width) for line in clean_block(diff).splitlines()]
-        lines += [paint(line, "quiet") for line in hanging(_worth(lesson), width, "   ")]
-    if not document.full_text:
+        lines += [paint(line, "quiet") for line in hanging(_worth(lesson, without[lesson.kind]), width, "   ")]
+    if not full_text:
         lines += ["", *(paint(line, "careful") for line in hanging(_NO_FULL_TEXT, width))]
     return lines
 
 
-def _worth(lesson: ListedLesson) -> str:
-    facts = [f"confidence {lesson.confidence:.0%}", f"learned {count(lesson.learned, 'time')}"]
+def _worth(lesson: Lesson, control: ControlGroup) -> str:
+    facts = [f"confidence {round(lesson.confidence, 3):.0%}", f"learned {count(lesson.learned, 'time')}"]
     if lesson.hits:
         facts.append(f"{lesson.successes} of {count(lesson.hits, 'attempt')} passed with it")
-    without = lesson.without.passed + lesson.without.again
+    without = control.passed + control.again
     if lesson.hits and without:
-        facts.append(f"{lesson.without.passed} of {without} without any")
+        facts.append(f"{control.passed} of {without} without any")
     if lesson.dropped:
         facts.append("dropped: it makes no difference")
     return "; ".join(facts)
 
 
-_SHOWN_MAX = 8
-
-
 def proposals_document(
-    proposals: tuple[HintProposal, ...], failures: tuple[PastFailure, ...], least: int
-) -> ProposalList:
-    """Return the document of `noface hints suggest`."""
-    listed = tuple(_listed_proposal(number, proposal) for number, proposal in enumerate(proposals, 1))
-    return ProposalList(listed, len(failures), least)
+    proposals: Sequence[HintProposal], failures: Sequence[PastFailure], least: int
+) -> dict[str, object]:
+    """Return what `noface hints suggest --json` prints: each proposal with the failures that it comes from."""
+    return {
+        "proposals": [
+            {
+                "number": number,
+                "kind": proposal.kind,
+                "count": len(proposal.failures),
+                "issues": proposal.issues,
+                "conditions": proposal.rule.conditions,
+                "hint": proposal.rule.hint,
+                "draft": proposal.draft,
+                "failures": _listed_failures(proposal.failures),
+                "would_match": _listed_failures(proposal.would_match),
+                "toml": _toml(proposal.rule),
+            }
+            for number, proposal in enumerate(proposals, 1)
+        ],
+        "failures": len(failures),
+        "min": least,
+    }
 
 
-def proposals_page(document: ProposalList, width: int) -> list[str]:
+def proposals_page(
+    proposals: Sequence[HintProposal], failures: Sequence[PastFailure], least: int, width: int
+) -> list[str]:
     """Return the lines of the proposals."""
-    proposals, failures = document.proposals, count(document.failures, "failure")
+    recorded = count(len(failures), "failure")
     if not proposals:
-        return [*_comment(_nothing(document), width)]
+        return [*_comment(_nothing(len(failures), least), width)]
     lines = [
-        *_comment(f"{count(len(proposals), 'proposal')} from {failures} recorded.", width),
+        *_comment(f"{count(len(proposals), 'proposal')} from {recorded} recorded.", width),
         *_comment("Paste what fits into noface.toml, or add one: noface hints suggest --apply N", width),
     ]
-    for proposal in proposals:
-        times = count(proposal.count, "time")
-        head = f"Proposal {proposal.number}: {proposal.kind} {times}, {in_issues(proposal.issues)}"
+    for number, proposal in enumerate(proposals, 1):
+        times = count(len(proposal.failures), "time")
+        head = f"Proposal {number}: {proposal.kind} {times}, {in_issues(proposal.issues)}"
         lines += ["", *(paint(line, "title") for line in _comment(head, width))]
-        lines += [*_comment(f"It would have matched {len(proposal.would_match)} of {failures}:", width)]
-        lines += [fit(f"#   {failure_line(failure)}", width) for failure in proposal.would_match[:_SHOWN_MAX]]
-        if len(proposal.would_match) > _SHOWN_MAX:
-            lines.append(f"#   and {len(proposal.would_match) - _SHOWN_MAX} more")
-        lines += [*_comment(_about_text(proposal), width), *clean_block(proposal.toml).splitlines()]
+        lines += [*_comment(f"It would have matched {len(proposal.would_match)} of {recorded}:", width)]
+        lines += _failure_lines(proposal.would_match, width, "#   ")
+        lines += [*_comment(_about_text(proposal), width), *clean_block(_toml(proposal.rule)).splitlines()]
     return lines
 
 
 def added_document(
-    file: str, number: int, rule: HintRule, failures: tuple[PastFailure, ...], search: Search, *, draft: bool
-) -> AddedHint:
-    """Return what is told of a hint that was added; `draft` if its text has yet to be written."""
-    tried = [(past, holds(rule, past.issue, past.failure, past.touched, search)) for past in failures]
-    matched = tuple(past for past, match in tried if match.matched)
-    return AddedHint(
-        file=file,
-        number=number,
-        hint=rule.hint,
-        conditions=rule.conditions,
-        toml=hint_toml({**rule.conditions, "hint": rule.hint}),
-        failures=len(failures),
-        would_match=failure_records(matched),
-        draft=draft,
-        warnings=(slow_warning(number),) if any(match.too_slow for _, match in tried) else (),
-    )
+    file: str, number: int, rule: HintRule, matches: Sequence[tuple[PastFailure, MatchExplained]], *, draft: bool
+) -> dict[str, object]:
+    """Return what `noface hints add --json` prints; `draft` if its text has yet to be written.
+
+    `matches` are all recorded failures, each with what became of the rule's conditions.
+    """
+    return {
+        "file": file,
+        "number": number,
+        "hint": rule.hint,
+        "conditions": rule.conditions,
+        "toml": _toml(rule),
+        "failures": len(matches),
+        "would_match": _listed_failures([past for past, match in matches if match.matched]),
+        "draft": draft,
+        "warnings": _slow_added(number, matches),
+    }
 
 
-def added_page(document: AddedHint, width: int) -> list[str]:
+def added_page(
+    file: str,
+    number: int,
+    rule: HintRule,
+    matches: Sequence[tuple[PastFailure, MatchExplained]],
+    width: int,
+    *,
+    draft: bool,
+) -> list[str]:
     """Return the lines told of a hint that was added."""
-    matched, file = document.would_match, document.file
-    lines = [f"Added hint {document.number} to {file}:", ""]
-    lines += [f"  {line}" for line in clean_block(document.toml).splitlines()]
-    lines += ["", f"It would have matched {len(matched)} of {count(document.failures, 'failure')} recorded."]
-    lines += [fit(f"  {failure_line(failure)}", width) for failure in matched[:_SHOWN_MAX]]
-    if len(matched) > _SHOWN_MAX:
-        lines.append(f"  and {len(matched) - _SHOWN_MAX} more")
-    if document.draft:
+    matched, file = [past for past, match in matches if match.matched], clean(file)
+    lines = [f"Added hint {number} to {file}:", ""]
+    lines += [f"  {line}" for line in clean_block(_toml(rule)).splitlines()]
+    lines += ["", f"It would have matched {len(matched)} of {count(len(matches), 'failure')} recorded."]
+    lines += _failure_lines(matched, width, "  ")
+    if draft:
         warning = f"Its text says only what was seen: say in {file} what to do, or prompts will quote it as it is."
         lines += [paint(line, "careful") for line in hanging(warning, width)]
-    return [*lines, *warning_lines(document.warnings, width)]
+    return [*lines, *warning_lines(_slow_added(number, matches), width)]
 
 
-def _listed_proposal(number: int, proposal: HintProposal) -> ListedProposal:
-    rule = proposal.rule
-    return ListedProposal(
-        number=number,
-        kind=proposal.kind.value,
-        count=len(proposal.failures),
-        issues=proposal.issues,
-        conditions=rule.conditions,
-        hint=rule.hint,
-        draft=proposal.draft,
-        failures=failure_records(proposal.failures),
-        would_match=failure_records(proposal.would_match),
-        toml=hint_toml({**rule.conditions, "hint": rule.hint}),
-    )
+def _slow_added(number: int, matches: Sequence[tuple[PastFailure, MatchExplained]]) -> list[str]:
+    return [slow_warning(number)] if any(match.too_slow for _, match in matches) else []
 
 
-def _about_text(proposal: ListedProposal) -> str:
+def _toml(rule: HintRule) -> str:
+    return hint_toml({**rule.conditions, "hint": rule.hint})
+
+
+def _about_text(proposal: HintProposal) -> str:
     if proposal.draft:
         return "Nothing has fixed it yet: say in its text what to do."
     return "Its text says what these issues were mended by: rewrite it as advice."
 
 
-def _nothing(document: ProposalList) -> str:
-    if not document.failures:
+def _nothing(failures: int, least: int) -> str:
+    if not failures:
         return "No failure is recorded yet, so there is nothing to propose."
-    recorded, least = count(document.failures, "failure"), count(document.min, "issue")
     return (
-        f"Nothing to propose: of {recorded} recorded, none came in {least} or more that were mended alike, or"
-        " not yet, without a hint for it."
+        f"Nothing to propose: of {count(failures, 'failure')} recorded, none came in {count(least, 'issue')} or more"
+        " that were mended alike, or not yet, without a hint for it."
     )
 
 

@@ -21,7 +21,7 @@ def failed(message="", **more):
 def hints(*rules, labels=(), paths=(), message="", excerpt="", evidence=(), location=None, touched=(), failure=True):
     issue = Issue("1", "One", labels=labels, paths=paths)
     found = failed(message, excerpt=excerpt, evidence=evidence, location=location)
-    return matched(rules, issue, found if failure else None, touched, search).hints
+    return matched(rules, issue, found if failure else None, touched, search)[0]
 
 
 def test_a_label_is_matched_whole():
@@ -51,7 +51,7 @@ def test_a_failure_is_also_found_by_the_name_of_its_kind_where_its_message_lacks
         (HintRule("h", error_pattern="RUNTIME_ERROR"), (other,)),
         (HintRule("h", error_pattern="RuntimeError"), ()),  # an exception of Python's, and not every error at run time
     ):
-        found = [each for each in (unclosed, other) if matched((rule,), Issue("1", "One"), each, (), search).hints]
+        found = [each for each in (unclosed, other) if matched((rule,), Issue("1", "One"), each, (), search)[0]]
         assert found == list(told), rule
 
 
@@ -151,10 +151,10 @@ def test_an_expression_is_searched_for_only_where_the_rest_holds():
 def test_a_catastrophic_expression_is_bounded_and_reported_and_the_others_match_still():
     rules = (HintRule("slow", error_regex=CATASTROPHE), HintRule("quick", error_pattern="aaa!"))
     started = time.monotonic()
-    found = matched(rules, Issue("1", "One"), failed(ENDLESS), (), search)
+    hints, warnings = matched(rules, Issue("1", "One"), failed(ENDLESS), (), search)
     assert time.monotonic() - started < 20
-    assert found.hints == ("quick",)
-    assert found.warnings == ("hint 1: its expression took too long on this failure; simplify it",)
+    assert hints == ("quick",)
+    assert warnings == ("hint 1: its expression took too long on this failure; simplify it",)
     match = explain(rules[0], Issue("1", "One"), failed(ENDLESS), (), search)
     assert (match.matched, match.too_slow) == (False, True)
 
