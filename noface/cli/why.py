@@ -25,4 +25,4 @@ def why(
     if number is None:
         attempt = next((each for each in reversed(attempts) if each.failure), attempt)
     following = next(iter(attempts[attempts.index(attempt) + 1 :]), None)
-    return VerbResult(why_document(attempt, following), why_page)
+    return VerbResult(why_document(attempt, following), lambda _, width: why_page(attempt, following, width))

@@ -2,15 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from noface.model.actions import NextAction
-from noface.model.codec import view
+from noface.model.codec import encode, view
 from noface.model.failure import Failure, is_of_project
-from noface.model.failure_document import Exhausted, Steps, TaskFailure, last_output
+from noface.model.failure_document import Steps, last_output
 from noface.recovery.learned_start import why_it_began
-from noface.store.records import AttemptRow, GateRun
+from noface.store.records import AttemptRow
 from noface.ui.logs import existing, gate_files
 from noface.ui.page import evidence_lines, message_lines, paint, quoted
 from noface.ui.show import action_words
@@ -23,90 +21,67 @@ _TESTS_MAX = 30
 _OF_PROJECT = ", of [[gate_rules]] in noface.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class OtherMatch:
-    """A rule that matched as well and lost."""
-
-    rule: str
-    line: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence(ShownFailure):
-    """How an attempt failed, and what decided that."""
-
-    signature: str
-    retry_at: float | None
-    also_matched: tuple[OtherMatch, ...]
-    excerpt: str
-
-
-@dataclass(frozen=True, slots=True)
-class NextAttempt:
-    """The attempt that followed; `told` is what its prompt says about this one."""
-
-    number: int
-    model: str
-    prompt: str
-    told: str
+def why_document(row: AttemptRow, following: AttemptRow | None) -> dict[str, object]:
+    """Return what `noface why --json` prints, the evidence chain of an attempt; `following` is the one after it."""
+    return {
+        "id": row.issue_id,
+        "attempt": row.number,
+        "model": row.model,
+        "outcome": row.outcome,
+        "charged": row.charged,
+        "failure": None if row.failure is None else _evidence(row.failure),
+        "gates": row.gates,
+        "notes": row.notes,
+        "logs": _logs(row),
+        "action": row.action,
+        "next": None
+        if following is None
+        else {
+            "number": following.number,
+            "model": following.model,
+            "prompt": _prompt_of(following),
+            "told": _part_about(following, row.number),
+        },
+        "partial": row.partial,
+        "task_failure": failure_document(row),
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class WhyDocument:
-    """What `noface why --json` prints: the evidence chain of an attempt."""
-
-    id: str
-    attempt: int
-    model: str
-    outcome: str | None
-    charged: bool
-    failure: Evidence | None
-    gates: tuple[GateRun, ...]
-    notes: tuple[str, ...]
-    logs: tuple[str, ...]
-    action: NextAction | None
-    next: NextAttempt | None
-    partial: Steps | None
-    task_failure: TaskFailure | Exhausted | None
+def _evidence(failure: Failure) -> dict[str, object]:
+    also = [{"rule": rule, "line": line, "why": why} for rule, line, why in failure.also_matched]
+    return {
+        **encode(view(ShownFailure, failure)),
+        "signature": failure.signature,
+        "retry_at": failure.retry_at,
+        "also_matched": also,
+        "excerpt": failure.excerpt,
+    }
 
 
-def why_document(row: AttemptRow, following: AttemptRow | None) -> WhyDocument:
-    """Return the evidence chain of an attempt; `following` is the attempt after it, if there is one."""
-    return view(
-        WhyDocument,
-        row,
-        id=row.issue_id,
-        attempt=row.number,
-        failure=None if row.failure is None else _evidence(row.failure),
-        logs=tuple(map(str, _logs(Path(row.directory), row.failure))),
-        next=None if following is None else _next(following, row.number),
-        task_failure=failure_document(row),
-    )
-
-
-def why_page(document: WhyDocument, width: int) -> list[str]:
+def why_page(row: AttemptRow, following: AttemptRow | None, width: int) -> list[str]:
     """Return the lines of the page."""
-    failure, action = document.failure, document.action
-    outcome = document.outcome or "under way"
-    title = paint(f"Attempt {document.attempt} of issue {clean(document.id)}", "title")
-    lines = [f"{title}  {paint(outcome, 'bad' if failure else 'good')}  {clean(document.model)}"]
+    failure, action = row.failure, row.action
+    outcome = row.outcome or "under way"
+    title = paint(f"Attempt {row.number} of issue {clean(row.issue_id)}", "title")
+    lines = [f"{title}  {paint(outcome, 'bad' if failure else 'good')}  {clean(row.model)}"]
     if failure is None:
         lines.append("  Nothing failed: every hard gate passed." if outcome == "PASSED" else "  It has no verdict yet.")
     else:
-        lines += _decided(failure, width, document.partial, charged=document.charged)
-    why = why_it_began(document.notes)
+        lines += _decided(failure, width, row.partial, charged=row.charged)
+    why = why_it_began(row.notes)
     lines += _section("Why this model", why, width)
-    lines += _section("What is noted of it", [note for note in document.notes if note not in why], width)
-    output = last_output(document.partial)
+    lines += _section("What is noted of it", [note for note in row.notes if note not in why], width)
+    output = last_output(row.partial)
     if outcome != "PASSED" and output:
         lines += ["", paint("What the worker put out last", "title"), *quoted(output, width, "  ")]
-    lines += _section("Logs", document.logs, width)
+    lines += _section("Logs", _logs(row), width)
     if action is not None:
-        words = action_words(action.kind, action.reason, document.outcome)
+        words = action_words(action.kind, action.reason, row.outcome)
         lines += ["", paint("What followed", "title"), *hanging(words, width, "  ")]
-    if document.next is not None:
-        lines += _prompt_lines(document.next, width)
+    if following is not None:
+        heading = f"What the prompt of attempt {following.number} ({clean(following.model)}) said"
+        lines += ["", paint(heading, "title"), f"  {clean(_prompt_of(following))}"]
+        lines += quoted(_part_about(following, row.number), width, "  ")
     return lines
 
 
@@ -119,7 +94,7 @@ def _step(partial: Steps | None) -> str:
     return f"{at + 1} of {partial['total_steps']}, {done[at]}" + (f"; done: {', '.join(done[:at])}" if at else "")
 
 
-def _decided(failure: Evidence, width: int, partial: Steps | None, *, charged: bool) -> Iterator[str]:
+def _decided(failure: Failure, width: int, partial: Steps | None, *, charged: bool) -> Iterator[str]:
     yield from message_lines(failure.message, width)
     yield ""
     yield paint("What decided", "title")
@@ -144,17 +119,17 @@ def _decided(failure: Evidence, width: int, partial: Steps | None, *, charged: b
     yield paint("What also matched", "title")
     if not failure.also_matched:
         yield "  Nothing else."
-    for also in failure.also_matched:
-        yield from hanging(f"{also.rule}: {also.why}", width, "  • ")
-        if also.line.strip():
-            yield paint(fit(f"    │ {clean(also.line)}", width), "quiet")
+    for rule, line, why in failure.also_matched:
+        yield from hanging(f"{rule}: {why}", width, "  • ")
+        if line.strip():
+            yield paint(fit(f"    │ {clean(line)}", width), "quiet")
     excerpt = _to_look_at(failure)
     if excerpt:
         rows = quoted("\n".join(excerpt), width, "  ")
         yield from ("", paint("The lines to look at first", "title"), *rows)
 
 
-def _to_look_at(failure: Evidence) -> list[str]:
+def _to_look_at(failure: Failure) -> list[str]:
     """Return the lines of an excerpt round the last one that decided; where none did, the last ones."""
     lines = [line for line in clean_block(failure.excerpt).splitlines() if line.strip()]
     decided = {clean(line) for line in failure.evidence}
@@ -169,35 +144,24 @@ def _section(title: str, items: Sequence[str], width: int) -> list[str]:
     return ["", paint(title, "title"), *(row for item in items for row in hanging(item, width, "  ", "    "))]
 
 
-def _prompt_lines(following: NextAttempt, width: int) -> list[str]:
-    heading = f"What the prompt of attempt {following.number} ({clean(following.model)}) said"
-    lines = ["", paint(heading, "title"), f"  {clean(following.prompt)}"]
-    return lines + list(quoted(following.told, width, "  "))
-
-
-def _evidence(failure: Failure) -> Evidence:
-    also = tuple(OtherMatch(rule, line, why) for rule, line, why in failure.also_matched)
-    return view(Evidence, failure, also_matched=also)
-
-
-def _logs(directory: Path, failure: Failure | None) -> list[Path]:
+def _logs(row: AttemptRow) -> list[str]:
     """Return the logs to read: of the gate that decided, else of the worker."""
+    directory, failure = Path(row.directory), row.failure
     logs = gate_files(directory, failure.gate) if failure is not None and failure.gate else []
-    return logs or existing(directory / "agent.log", directory / "agent.err")
+    return list(map(str, logs or existing(directory / "agent.log", directory / "agent.err")))
 
 
-def _next(row: AttemptRow, number: int) -> NextAttempt:
+def _prompt_of(row: AttemptRow) -> str:
     path = Path(row.directory) / "prompt.md"
-    place = str(path) if path.is_file() else "its prompt is gone"
-    return NextAttempt(row.number, row.model, place, _part_about(path, number))
+    return str(path) if path.is_file() else "its prompt is gone"
 
 
-def _part_about(path: Path, number: int) -> str:
-    """Return what a prompt says of the attempts before it: its sections on this attempt and on what happened."""
+def _part_about(row: AttemptRow, number: int) -> str:
+    """Return what an attempt's prompt says of those before it: its sections on this attempt and on what happened."""
     from noface.process.files import read_bounded
 
     try:
-        prompt = read_bounded(path, _PROMPT_BYTES, 0)
+        prompt = read_bounded(Path(row.directory) / "prompt.md", _PROMPT_BYTES, 0)
     except OSError:
         return ""
     sections = re.split(r"^(?=## )", prompt, flags=re.MULTILINE)
