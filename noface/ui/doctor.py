@@ -11,7 +11,7 @@ from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_USAGE
 from noface.model.access import Permissions, Settings
 from noface.model.finding import Finding
 from noface.model.worker_run import ModelSpec
-from noface.ui.page import paint
+from noface.ui.page import paint, painted
 from noface.ui.text import clean, count, duration, hanging, money, pad
 
 _TEXT_MAX = 600
@@ -247,7 +247,7 @@ def _models(models: Sequence[ModelFinding], width: int) -> Iterator[str]:
     for model in models:
         yield from _row(model.state, model.name, max(room, len(model.name)), _model_facts(model), width)
         if model.path and model.path != model.program:
-            yield from (paint(line, "quiet") for line in hanging(model.path, width, indent))
+            yield from painted(model.path, "quiet", width, indent)
         for problem in model.problems:
             yield from hanging(problem.text[:_TEXT_MAX], width, indent)
             yield from _fix(problem, room, width)

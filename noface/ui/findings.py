@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_USAGE
 from noface.model.finding import Finding
-from noface.ui.page import paint
-from noface.ui.text import hanging
+from noface.ui.page import advised, paint
 
 _TITLES = {
     EXIT_USAGE: ("noface run would not start:", "bad"),
@@ -21,6 +20,4 @@ def finding_lines(findings: Sequence[Finding], width: int) -> Iterator[str]:
         if group:
             yield paint(title, role)
         for finding in group:
-            yield from hanging(finding.text, width, "  ", "    ")
-            if finding.fix:
-                yield from (paint(line, "quiet") for line in hanging(finding.fix, width, "    → ", "      "))
+            yield from advised(finding.text, finding.fix, width)

@@ -13,7 +13,7 @@ from noface.knowledge.lessons import ControlGroup, Lesson, lift
 from noface.model.attempt import PastAttempt
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind
-from noface.ui.page import paint
+from noface.ui.page import paint, painted
 from noface.ui.text import clean, clean_block, count, fit, hanging
 
 _MESSAGE_MAX = 300
@@ -92,7 +92,7 @@ def match_page(issue: Issue, attempt: PastAttempt | None, matches: Sequence[Matc
     else:
         message = attempt.failure.message[:_MESSAGE_MAX]
         head = f"Issue {issue_id}, attempt {attempt.number}: {attempt.failure.kind}: {message}"
-        lines = [paint(line, "title") for line in hanging(head, width, rest="  ", rows_max=4)]
+        lines = painted(head, "title", width, rest="  ", rows_max=4)
     if not matches:
         lines += ["", "There are no [[failure_hints]] to try. To add one: noface hints add"]
     for number, match in enumerate(matches, 1):
@@ -218,9 +218,9 @@ def lessons_page(
         text, _, diff = lesson.advice.partition("\n")
         lines += ["", *hanging(text, width, f"{lesson.id}  ")]
         lines += [fit(f"   {line}", width) for line in clean_block(diff).splitlines()]
-        lines += [paint(line, "quiet") for line in hanging(_worth(lesson, without[lesson.kind]), width, "   ")]
+        lines += painted(_worth(lesson, without[lesson.kind]), "quiet", width, "   ")
     if not full_text:
-        lines += ["", *(paint(line, "careful") for line in hanging(_NO_FULL_TEXT, width))]
+        lines += ["", *painted(_NO_FULL_TEXT, "careful", width)]
     return lines
 
 
@@ -319,7 +319,7 @@ def added_page(
     lines += _failure_lines(matched, width, "  ")
     if draft:
         warning = f"Its text says only what was seen: say in {file} what to do, or prompts will quote it as it is."
-        lines += [paint(line, "careful") for line in hanging(warning, width)]
+        lines += painted(warning, "careful", width)
     return [*lines, *warning_lines(_slow_added(number, matches), width)]
 
 

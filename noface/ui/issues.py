@@ -9,7 +9,7 @@ from noface.model.codec import view
 from noface.model.issue import Backlog, Issue, IssueFault
 from noface.store.overview import Overview
 from noface.store.records import AttemptRow, IssueRow
-from noface.ui.page import paint
+from noface.ui.page import paint, painted
 from noface.ui.status import fault_lines
 from noface.ui.text import cells, clean, clean_block, count, fit, hanging, pad
 
@@ -122,7 +122,7 @@ def backlog_page(document: BacklogDocument, width: int) -> list[str]:
 
 def issue_page(record: BacklogIssue, body: str, width: int) -> list[str]:
     """Return the lines of `noface issue show`: what the file says, then its text."""
-    head = [paint(line, "title") for line in hanging(record.title, width, f"{record.id}  ")]
+    head = painted(record.title, "title", width, f"{record.id}  ")
     head.append(f"  {paint(record.status, record.status)} · priority {record.priority}")
     for items, name in ((record.labels, "labels"), (record.depends_on, "depends on"), (record.paths, "may touch")):
         if items:

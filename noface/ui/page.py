@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import typer
 
-from noface.ui.text import clean, clean_block, fit, pointed
+from noface.ui.text import clean, clean_block, fit, hanging, pointed
 
 _T = TypeVar("_T")
 
@@ -49,6 +49,19 @@ def paint(text: str, role: str) -> str:
     """Colour a text by what it means: a role of this module, or an issue's status."""
     style = _ROLES.get(_STATUS_ROLES.get(role, role))
     return typer.style(text, **style) if style and text and coloured() else text
+
+
+def painted(
+    text: str, role: str, room: int, first: str = "", rest: str | None = None, rows_max: int = 1000
+) -> list[str]:
+    """Return the rows of a text behind `first`, as `hanging` makes them, coloured by what it means."""
+    return [paint(row, role) for row in hanging(text, room, first, rest, rows_max)]
+
+
+def advised(text: str, advice: str, room: int) -> list[str]:
+    """Return the rows of what is wrong, and below them what to do about it, if that is known."""
+    rows = hanging(text, room, "  ", "    ")
+    return [*rows, *painted(advice, "quiet", room, "    → ", "      ")] if advice else rows
 
 
 def quoted(text: str, room: int, indent: str, lines_max: int | None = None, rows_max: int = 1) -> Iterator[str]:

@@ -15,7 +15,7 @@ from noface.recovery.policy import backoff
 from noface.recovery.policy_table import ANY_ISSUE, Row, SimulatedIssue, SimulatedStep, course, table
 from noface.recovery.retry_policy import Policy, Rung, When
 from noface.recovery.schedule import BreakerRules
-from noface.ui.page import paint
+from noface.ui.page import paint, painted
 from noface.ui.policy_cells import short_names, table_lines
 from noface.ui.text import clean, count, duration, hanging, money
 
@@ -203,9 +203,9 @@ def head(view: PolicyView, width: int) -> Iterator[str]:
     """Yield what the page is about."""
     issue = view.history.issue
     if view.any_issue:
-        yield from (paint(line, "title") for line in hanging(f"The retry policy of {view.name}", width))
+        yield from painted(f"The retry policy of {view.name}", "title", width)
         return
-    yield from (paint(line, "title") for line in hanging(issue.title, width, f"{clean(issue.id)}  "))
+    yield from painted(issue.title, "title", width, f"{clean(issue.id)}  ")
     own = [f"model {view.model}" if view.model else ""]
     own += [f"tier {issue.tier} and above" if issue.tier else ""]
     own += [f"at most {count(view.attempts_max, 'attempt')}" if view.attempts_max else ""]

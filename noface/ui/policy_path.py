@@ -21,7 +21,7 @@ from noface.recovery.policy_table import (
     Spared,
     terminal,
 )
-from noface.ui.page import paint
+from noface.ui.page import paint, painted
 from noface.ui.policy import PolicyView, head, issue_document, step_document
 from noface.ui.text import clean, count, duration, hanging
 
@@ -102,24 +102,24 @@ def path_page(view: PolicyView, kind: FailureKind, width: int) -> list[str]:
 def _step_lines(step: SimulatedStep, made: SimulatedIssue, width: int) -> Iterator[str]:
     action = step.action
     if terminal(action):
-        yield from (paint(line, "bad") for line in hanging(_outcome(step), width, "  =  "))
+        yield from painted(_outcome(step), "bad", width, "  =  ")
         yield from hanging(action.reason, width, _INDENT)
         return
     model = clean(model_of(action))
     tier = f" (tier {step.tier})" if step.tier is not None else ""
     if isinstance(action, Ask):
         asked = f"asks {model}{tier}" if model else "noface itself"
-        yield from (paint(line, "active") for line in hanging(f"{action.name}: {asked}", width, "  ·  "))
+        yield from painted(f"{action.name}: {asked}", "active", width, "  ·  ")
         yield from hanging(action.reason, width, _INDENT)
-        yield from (paint(row, "quiet") for row in hanging(f"wanted: {_carries(step, made)}", width, _INDENT))
+        yield from painted(f"wanted: {_carries(step, made)}", "quiet", width, _INDENT)
         return
     facts = [f"waits at most {duration(step.wait_s)}" if isinstance(action, WaitUntil) else ""]
     facts += ["extended thinking" if thinks(action) else "", "" if step.charged else "not charged"]
     more = "".join(f", {fact}" for fact in facts if fact)
     number = f"{step.after + 1:>3}  "
-    yield from (paint(line, "title") for line in hanging(f"{action.name}: {model}{tier}{more}", width, number))
+    yield from painted(f"{action.name}: {model}{tier}{more}", "title", width, number)
     yield from hanging(action.reason, width, _INDENT)
-    yield from (paint(row, "quiet") for row in hanging(f"prompt: {_carries(step, made)}", width, _INDENT))
+    yield from painted(f"prompt: {_carries(step, made)}", "quiet", width, _INDENT)
 
 
 def _outcome(step: SimulatedStep) -> str:
@@ -245,7 +245,7 @@ def replay_page(
     lines = [*lines[1:], *([""] if lines else []), *hanging(total, width)]
     if differ:
         note = "Each decision is made again on the attempts as they were; nobody knows what it would have led to."
-        lines += [paint(line, "quiet") for line in hanging(note, width)]
+        lines += painted(note, "quiet", width)
     return lines
 
 
@@ -262,9 +262,9 @@ def _decision(decision: DecisionPoint, width: int) -> Iterator[str]:
     was, now = _answer(decision.recorded), _answer(decision.now)
     yield f"  {when}{epoch}{outcome}"
     if not decision.differs:
-        yield from (paint(line, "quiet") for line in hanging(f"{was}, as before", width, "    "))
+        yield from painted(f"{was}, as before", "quiet", width, "    ")
         return
-    yield from (paint(line, "careful") for line in hanging(f"{was} → {now}", width, "    "))
+    yield from painted(f"{was} → {now}", "careful", width, "    ")
     yield from hanging(decision.now.reason, width, "    ")
 
 

@@ -7,7 +7,7 @@ from noface.model.failure_document import last_output
 from noface.model.taxonomy import PASSED
 from noface.store.records import DecisionRow, GateRun
 from noface.ui.blocked_page import block_lines
-from noface.ui.page import evidence_lines, message_lines, paint, quoted
+from noface.ui.page import evidence_lines, message_lines, paint, painted, quoted
 from noface.ui.status import tried
 from noface.ui.story import AskedQuestion, ShownAttempt, ShownFailure, Story
 from noface.ui.text import cells, clean, clean_block, count, duration, fit, hanging, moment, money
@@ -121,7 +121,7 @@ def _failure(failure: ShownFailure, width: int) -> Iterator[str]:
         yield f"  … and {len(tests) - _TESTS_MAX} more failing"
     where = f" in gate {failure.gate}" if failure.gate else ""
     decided = f"{failure.category.replace('_', ' ')}, by the rule {failure.rule}{where}"
-    yield from (paint(line, "quiet") for line in hanging(decided, width, "  ", "    "))
+    yield from painted(decided, "quiet", width, "  ", "    ")
     yield from evidence_lines(failure.evidence, failure.message, width, "  ", _EVIDENCE_LINES_MAX)
 
 
@@ -231,8 +231,7 @@ def story_page(document: Story, last_lines: Sequence[str], now: float, width: in
 
 
 def _head(document: Story, now: float, width: int) -> Iterator[str]:
-    for line in hanging(document.title, width, f"{document.id}  "):
-        yield paint(line, "title")
+    yield from painted(document.title, "title", width, f"{document.id}  ")
     facts = [
         tried(len(document.attempts), document.charged_attempts),
         money(document.cost_usd),

@@ -12,7 +12,7 @@ from noface.model.description import Minimum, OneOf, Timestamp
 from noface.model.unsteady import UnsteadyTest
 from noface.store.overview import Gap, ModelWait, Room, TrackerAway
 from noface.store.records import IssueRow, RunRow
-from noface.ui.page import paint
+from noface.ui.page import advised, paint, painted
 from noface.ui.text import at_home, cells, clean, count, fit, hanging, moment, money, pad, size
 from noface.ui.unsteady import unsteady_lines
 
@@ -252,9 +252,7 @@ def _listed(row: IssueRow, status: str, reason: str, parts: tuple[str, ...], mad
 def fault_lines(faults: "Sequence[ListedFault | IssueFault]", width: int) -> Iterator[str]:
     """Return the lines of faults or warnings: source, problem, and the hint below."""
     for fault in faults:
-        yield from hanging(f"{fault.source}: {fault.problem}", width, "  ", "    ")
-        if fault.hint:
-            yield from (paint(line, "quiet") for line in hanging(fault.hint, width, "    → ", "      "))
+        yield from advised(f"{fault.source}: {fault.problem}", fault.hint, width)
 
 
 _ID_CELLS_MAX = 16
@@ -301,9 +299,7 @@ def _issue_lines(
     yield f"{start}{pad(title, room)}  {paint(facts, 'quiet')}" if facts else start + fit(title, room)
     reason = _reason(issue, now)
     if reason:
-        yield from (
-            paint(line, "quiet") for line in hanging(reason, width, " " * (cells(indent) + id_cells + 2), rows_max=2)
-        )
+        yield from painted(reason, "quiet", width, " " * (cells(indent) + id_cells + 2), rows_max=2)
     if parts and level < _LEVELS_MAX:
         part_cells = min(max(cells(part.id) for part in parts), _ID_CELLS_MAX)
         for part in parts:
@@ -378,13 +374,13 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
     lines = [*_summary(document, order, now, width), *_run_lines(document.run, now, width)]
     if (disk := document.disk) is not None:
         text = f"Workspaces: {size(disk.bytes)} in {at_home(disk.folder)}, {size(disk.free)} free"
-        lines += [paint(line, "quiet") for line in hanging(text, width)]
+        lines += painted(text, "quiet", width)
     for wait in document.waits:
         text = f"A provider is waited for until {moment(wait.until, now)}: {wait.reason}"
-        lines += [paint(line, "careful") for line in hanging(text, width)]
+        lines += painted(text, "careful", width)
     if (away := document.tracker_away) is not None:
         text = f"The tracker has not answered since {moment(away.since, now)}; its issues are as of then. {away.why}"
-        lines += [paint(line, "careful") for line in hanging(text, width)]
+        lines += painted(text, "careful", width)
     by_status: dict[str, list[ListedIssue]] = {}
     top, parts = family(document.issues)
     for issue in top:
@@ -437,7 +433,7 @@ def _run_lines(run: LatestRun | None, now: float, width: int) -> list[str]:
     if run.ended_at is None or run.why == "cut off":
         return hanging(f"The run of {since} was cut off; `noface run` goes on where it was.", width)
     text = f"Last run {since} to {moment(run.ended_at, now)}: {run.why or 'ended'}"
-    return [paint(line, "quiet") for line in hanging(text, width)]
+    return painted(text, "quiet", width)
 
 
 def _group_lines(
@@ -470,4 +466,4 @@ def _gap_lines(gaps: Sequence[Gap], width: int) -> Iterator[str]:
     more = f", and {len(ids) - len(named)} more issues" if len(ids) > len(named) else ""
     yield ""
     text = f"{count(len(gaps), 'gap')} reported: {', '.join(named)}{more}"
-    yield from (paint(line, "careful") for line in hanging(text, width, rest="  "))
+    yield from painted(text, "careful", width, rest="  ")
