@@ -29,10 +29,10 @@ def blocked_page(document: BlockedDocument, width: int) -> list[str]:
     first = clean(document.tasks[0].ids[0])
     foot = f"One of them in full: noface blocked {first} · all again: noface retry --all"
     gap = [""] if sum(map(len, groups)) + len(groups) + _AROUND < _SCREEN_ROWS else []
-    lines = painted(_headline(document), "title", width)
+    lines = painted(hanging(_headline(document), width), "title")
     for group in groups:
         lines += [*gap, *group]
-    return [*lines, "", *painted(foot, "quiet", width)]
+    return [*lines, "", *painted(hanging(foot, width), "quiet")]
 
 
 def issues_page(document: BlockedDocument, width: int) -> list[str]:
@@ -58,12 +58,12 @@ def _task_lines(task: Task, document: BlockedDocument, id_cells: int, width: int
     details = {record.id: (record.title, record.detail) for record in document.blocked}
     details |= {held.id: (held.title, held.reason) for held in document.held}
     heading = f"{task.task}: {count(len(task.ids), 'issue')}"
-    lines = painted(heading, "title", width, "", "  ")
+    lines = painted(hanging(heading, width, "", "  "), "title")
     same = {details[name][1] for name in task.ids}
     of_held = task.ids[0] in {held.id for held in document.held}  # its reason names places, and is long
     shared = len(same) == 1 and (len(task.ids) > 1 or of_held)
     if shared:
-        lines += painted(same.pop(), "quiet", width, "  ", rows_max=2)
+        lines += painted(hanging(same.pop(), width, "  ", rows_max=2), "quiet")
     if len(task.ids) > _LINES_MAX:
         return [*lines, *hanging(", ".join(task.ids), width, "  ")]
     for name in task.ids:
@@ -93,9 +93,9 @@ _LOOK = "See "
 
 def issue_page(record: Waiting | Held, width: int) -> list[str]:
     """Return the lines of an issue's own page."""
-    lines = painted(record.title, "title", width, f"{clean(record.id)}  ")
+    lines = painted(hanging(record.title, width, f"{clean(record.id)}  "), "title")
     if isinstance(record, Held):
-        lines += painted(f"cannot land: {record.reason}", "blocked", width, "  ")
+        lines += painted(hanging(f"cannot land: {record.reason}", width, "  "), "blocked")
         return [*lines, *_section("What you can do", _once_clear(record))]
     return [*lines, *block_lines(record, width)]
 
@@ -107,7 +107,7 @@ def _once_clear(held: Held) -> Iterator[str]:
 
 def block_lines(record: Waiting, width: int, leave_out: tuple[str, ...] = ()) -> Iterator[str]:
     """Return what is told of one issue, without its name; `leave_out` are keys and commands told elsewhere."""
-    yield from painted(_why(record), record.status, width, "  ")
+    yield from painted(hanging(_why(record), width, "  "), record.status)
     if record.failing is not None and "failing" not in leave_out:
         yield from _section("What still fails", _still_failing(record.failing, width))
     if record.question:

@@ -247,7 +247,7 @@ def _models(models: Sequence[ModelFinding], width: int) -> Iterator[str]:
     for model in models:
         yield from _row(model.state, model.name, max(room, len(model.name)), _model_facts(model), width)
         if model.path and model.path != model.program:
-            yield from painted(model.path, "quiet", width, indent)
+            yield from painted(hanging(model.path, width, indent), "quiet")
         for problem in model.problems:
             yield from hanging(problem.text[:_TEXT_MAX], width, indent)
             yield from _fix(problem, room, width)

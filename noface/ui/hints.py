@@ -92,7 +92,7 @@ def match_page(issue: Issue, attempt: PastAttempt | None, matches: Sequence[Matc
     else:
         message = attempt.failure.message[:_MESSAGE_MAX]
         head = f"Issue {issue_id}, attempt {attempt.number}: {attempt.failure.kind}: {message}"
-        lines = painted(head, "title", width, rest="  ", rows_max=4)
+        lines = painted(hanging(head, width, rest="  ", rows_max=4), "title")
     if not matches:
         lines += ["", "There are no [[failure_hints]] to try. To add one: noface hints add"]
     for number, match in enumerate(matches, 1):
@@ -140,7 +140,7 @@ def condition_lines(conditions: Mapping[str, str], width: int, first: str) -> It
 def warning_lines(warnings: Sequence[str], width: int) -> list[str]:
     """Return what a person should know of rules that could not be tried."""
     lines = [line for warning in warnings for line in hanging(warning, width, "! ", "  ")]
-    return ["", *(paint(line, "careful") for line in lines)] if lines else []
+    return ["", *painted(lines, "careful")] if lines else []
 
 
 def in_issues(ids: Sequence[str]) -> str:
@@ -218,9 +218,9 @@ def lessons_page(
         text, _, diff = lesson.advice.partition("\n")
         lines += ["", *hanging(text, width, f"{lesson.id}  ")]
         lines += [fit(f"   {line}", width) for line in clean_block(diff).splitlines()]
-        lines += painted(_worth(lesson, without[lesson.kind]), "quiet", width, "   ")
+        lines += painted(hanging(_worth(lesson, without[lesson.kind]), width, "   "), "quiet")
     if not full_text:
-        lines += ["", *painted(_NO_FULL_TEXT, "careful", width)]
+        lines += ["", *painted(hanging(_NO_FULL_TEXT, width), "careful")]
     return lines
 
 
@@ -265,9 +265,15 @@ def proposals_page(
     proposals: Sequence[HintProposal], failures: Sequence[PastFailure], least: int, width: int
 ) -> list[str]:
     """Return the lines of the proposals."""
+    if not failures:
+        return [*_comment("No failure is recorded yet, so there is nothing to propose.", width)]
     recorded = count(len(failures), "failure")
     if not proposals:
-        return [*_comment(_nothing(len(failures), least), width)]
+        text = (
+            f"Nothing to propose: of {recorded} recorded, none came in {count(least, 'issue')} or more that were mended"
+            " alike, or not yet, without a hint for it."
+        )
+        return [*_comment(text, width)]
     lines = [
         *_comment(f"{count(len(proposals), 'proposal')} from {recorded} recorded.", width),
         *_comment("Paste what fits into noface.toml, or add one: noface hints suggest --apply N", width),
@@ -298,7 +304,7 @@ def added_document(
         "failures": len(matches),
         "would_match": _listed_failures([past for past, match in matches if match.matched]),
         "draft": draft,
-        "warnings": _slow_added(number, matches),
+        "warnings": [slow_warning(number)] if any(match.too_slow for _, match in matches) else [],
     }
 
 
@@ -319,12 +325,9 @@ def added_page(
     lines += _failure_lines(matched, width, "  ")
     if draft:
         warning = f"Its text says only what was seen: say in {file} what to do, or prompts will quote it as it is."
-        lines += painted(warning, "careful", width)
-    return [*lines, *warning_lines(_slow_added(number, matches), width)]
-
-
-def _slow_added(number: int, matches: Sequence[tuple[PastFailure, MatchExplained]]) -> list[str]:
-    return [slow_warning(number)] if any(match.too_slow for _, match in matches) else []
+        lines += painted(hanging(warning, width), "careful")
+    slow = any(match.too_slow for _, match in matches)
+    return [*lines, *(warning_lines([slow_warning(number)], width) if slow else [])]
 
 
 def _toml(rule: HintRule) -> str:
@@ -335,15 +338,6 @@ def _about_text(proposal: HintProposal) -> str:
     if proposal.draft:
         return "Nothing has fixed it yet: say in its text what to do."
     return "Its text says what these issues were mended by: rewrite it as advice."
-
-
-def _nothing(failures: int, least: int) -> str:
-    if not failures:
-        return "No failure is recorded yet, so there is nothing to propose."
-    return (
-        f"Nothing to propose: of {count(failures, 'failure')} recorded, none came in {count(least, 'issue')} or more"
-        " that were mended alike, or not yet, without a hint for it."
-    )
 
 
 def _comment(text: str, width: int) -> Iterator[str]:

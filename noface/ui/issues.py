@@ -122,7 +122,7 @@ def backlog_page(document: BacklogDocument, width: int) -> list[str]:
 
 def issue_page(record: BacklogIssue, body: str, width: int) -> list[str]:
     """Return the lines of `noface issue show`: what the file says, then its text."""
-    head = painted(record.title, "title", width, f"{record.id}  ")
+    head = painted(hanging(record.title, width, f"{record.id}  "), "title")
     head.append(f"  {paint(record.status, record.status)} · priority {record.priority}")
     for items, name in ((record.labels, "labels"), (record.depends_on, "depends on"), (record.paths, "may touch")):
         if items:

@@ -51,17 +51,15 @@ def paint(text: str, role: str) -> str:
     return typer.style(text, **style) if style and text and coloured() else text
 
 
-def painted(
-    text: str, role: str, room: int, first: str = "", rest: str | None = None, rows_max: int = 1000
-) -> list[str]:
-    """Return the rows of a text behind `first`, as `hanging` makes them, coloured by what it means."""
-    return [paint(row, role) for row in hanging(text, room, first, rest, rows_max)]
+def painted(rows: Iterable[str], role: str) -> list[str]:
+    """Colour rows by what they mean."""
+    return [paint(row, role) for row in rows]
 
 
 def advised(text: str, advice: str, room: int) -> list[str]:
     """Return the rows of what is wrong, and below them what to do about it, if that is known."""
     rows = hanging(text, room, "  ", "    ")
-    return [*rows, *painted(advice, "quiet", room, "    → ", "      ")] if advice else rows
+    return [*rows, *painted(hanging(advice, room, "    → ", "      "), "quiet")] if advice else rows
 
 
 def quoted(text: str, room: int, indent: str, lines_max: int | None = None, rows_max: int = 1) -> Iterator[str]:

@@ -203,9 +203,9 @@ def head(view: PolicyView, width: int) -> Iterator[str]:
     """Yield what the page is about."""
     issue = view.history.issue
     if view.any_issue:
-        yield from painted(f"The retry policy of {view.name}", "title", width)
+        yield from painted(hanging(f"The retry policy of {view.name}", width), "title")
         return
-    yield from painted(issue.title, "title", width, f"{clean(issue.id)}  ")
+    yield from painted(hanging(issue.title, width, f"{clean(issue.id)}  "), "title")
     own = [f"model {view.model}" if view.model else ""]
     own += [f"tier {issue.tier} and above" if issue.tier else ""]
     own += [f"at most {count(view.attempts_max, 'attempt')}" if view.attempts_max else ""]

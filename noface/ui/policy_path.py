@@ -102,24 +102,24 @@ def path_page(view: PolicyView, kind: FailureKind, width: int) -> list[str]:
 def _step_lines(step: SimulatedStep, made: SimulatedIssue, width: int) -> Iterator[str]:
     action = step.action
     if terminal(action):
-        yield from painted(_outcome(step), "bad", width, "  =  ")
+        yield from painted(hanging(_outcome(step), width, "  =  "), "bad")
         yield from hanging(action.reason, width, _INDENT)
         return
     model = clean(model_of(action))
     tier = f" (tier {step.tier})" if step.tier is not None else ""
     if isinstance(action, Ask):
         asked = f"asks {model}{tier}" if model else "noface itself"
-        yield from painted(f"{action.name}: {asked}", "active", width, "  ·  ")
+        yield from painted(hanging(f"{action.name}: {asked}", width, "  ·  "), "active")
         yield from hanging(action.reason, width, _INDENT)
-        yield from painted(f"wanted: {_carries(step, made)}", "quiet", width, _INDENT)
+        yield from painted(hanging(f"wanted: {_carries(step, made)}", width, _INDENT), "quiet")
         return
     facts = [f"waits at most {duration(step.wait_s)}" if isinstance(action, WaitUntil) else ""]
     facts += ["extended thinking" if thinks(action) else "", "" if step.charged else "not charged"]
     more = "".join(f", {fact}" for fact in facts if fact)
     number = f"{step.after + 1:>3}  "
-    yield from painted(f"{action.name}: {model}{tier}{more}", "title", width, number)
+    yield from painted(hanging(f"{action.name}: {model}{tier}{more}", width, number), "title")
     yield from hanging(action.reason, width, _INDENT)
-    yield from painted(f"prompt: {_carries(step, made)}", "quiet", width, _INDENT)
+    yield from painted(hanging(f"prompt: {_carries(step, made)}", width, _INDENT), "quiet")
 
 
 def _outcome(step: SimulatedStep) -> str:
@@ -245,7 +245,7 @@ def replay_page(
     lines = [*lines[1:], *([""] if lines else []), *hanging(total, width)]
     if differ:
         note = "Each decision is made again on the attempts as they were; nobody knows what it would have led to."
-        lines += painted(note, "quiet", width)
+        lines += painted(hanging(note, width), "quiet")
     return lines
 
 
@@ -262,9 +262,9 @@ def _decision(decision: DecisionPoint, width: int) -> Iterator[str]:
     was, now = _answer(decision.recorded), _answer(decision.now)
     yield f"  {when}{epoch}{outcome}"
     if not decision.differs:
-        yield from painted(f"{was}, as before", "quiet", width, "    ")
+        yield from painted(hanging(f"{was}, as before", width, "    "), "quiet")
         return
-    yield from painted(f"{was} → {now}", "careful", width, "    ")
+    yield from painted(hanging(f"{was} → {now}", width, "    "), "careful")
     yield from hanging(decision.now.reason, width, "    ")
 
 

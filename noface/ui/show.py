@@ -121,7 +121,7 @@ def _failure(failure: ShownFailure, width: int) -> Iterator[str]:
         yield f"  … and {len(tests) - _TESTS_MAX} more failing"
     where = f" in gate {failure.gate}" if failure.gate else ""
     decided = f"{failure.category.replace('_', ' ')}, by the rule {failure.rule}{where}"
-    yield from painted(decided, "quiet", width, "  ", "    ")
+    yield from painted(hanging(decided, width, "  ", "    "), "quiet")
     yield from evidence_lines(failure.evidence, failure.message, width, "  ", _EVIDENCE_LINES_MAX)
 
 
@@ -231,7 +231,7 @@ def story_page(document: Story, last_lines: Sequence[str], now: float, width: in
 
 
 def _head(document: Story, now: float, width: int) -> Iterator[str]:
-    yield from painted(document.title, "title", width, f"{document.id}  ")
+    yield from painted(hanging(document.title, width, f"{document.id}  "), "title")
     facts = [
         tried(len(document.attempts), document.charged_attempts),
         money(document.cost_usd),

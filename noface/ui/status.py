@@ -299,7 +299,7 @@ def _issue_lines(
     yield f"{start}{pad(title, room)}  {paint(facts, 'quiet')}" if facts else start + fit(title, room)
     reason = _reason(issue, now)
     if reason:
-        yield from painted(reason, "quiet", width, " " * (cells(indent) + id_cells + 2), rows_max=2)
+        yield from painted(hanging(reason, width, " " * (cells(indent) + id_cells + 2), rows_max=2), "quiet")
     if parts and level < _LEVELS_MAX:
         part_cells = min(max(cells(part.id) for part in parts), _ID_CELLS_MAX)
         for part in parts:
@@ -374,13 +374,13 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
     lines = [*_summary(document, order, now, width), *_run_lines(document.run, now, width)]
     if (disk := document.disk) is not None:
         text = f"Workspaces: {size(disk.bytes)} in {at_home(disk.folder)}, {size(disk.free)} free"
-        lines += painted(text, "quiet", width)
+        lines += painted(hanging(text, width), "quiet")
     for wait in document.waits:
         text = f"A provider is waited for until {moment(wait.until, now)}: {wait.reason}"
-        lines += painted(text, "careful", width)
+        lines += painted(hanging(text, width), "careful")
     if (away := document.tracker_away) is not None:
         text = f"The tracker has not answered since {moment(away.since, now)}; its issues are as of then. {away.why}"
-        lines += painted(text, "careful", width)
+        lines += painted(hanging(text, width), "careful")
     by_status: dict[str, list[ListedIssue]] = {}
     top, parts = family(document.issues)
     for issue in top:
@@ -433,7 +433,7 @@ def _run_lines(run: LatestRun | None, now: float, width: int) -> list[str]:
     if run.ended_at is None or run.why == "cut off":
         return hanging(f"The run of {since} was cut off; `noface run` goes on where it was.", width)
     text = f"Last run {since} to {moment(run.ended_at, now)}: {run.why or 'ended'}"
-    return painted(text, "quiet", width)
+    return painted(hanging(text, width), "quiet")
 
 
 def _group_lines(
@@ -466,4 +466,4 @@ def _gap_lines(gaps: Sequence[Gap], width: int) -> Iterator[str]:
     more = f", and {len(ids) - len(named)} more issues" if len(ids) > len(named) else ""
     yield ""
     text = f"{count(len(gaps), 'gap')} reported: {', '.join(named)}{more}"
-    yield from painted(text, "careful", width, rest="  ")
+    yield from painted(hanging(text, width, rest="  "), "careful")
