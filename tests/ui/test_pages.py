@@ -38,7 +38,7 @@ from noface.ui.blocked_page import blocked_page, issue_page
 from noface.ui.show import story_page
 from noface.ui.status import status_document, status_page
 from noface.ui.story import show_document
-from noface.ui.why import why_document, why_page
+from noface.ui.why import why_page
 
 PAGES = Path(__file__).parent / "pages"
 WIDTH = 80
@@ -233,7 +233,7 @@ def pages_of(story, issue):
     row = story.reader.issue(issue)
     yield from story_page(show_document(story.reader, row), (), story.now, WIDTH)
     for attempt in story.reader.attempts(issue):
-        yield from why_page(why_document(attempt, None), WIDTH)
+        yield from why_page(attempt, None, WIDTH)
 
 
 def comment(story, issue):
