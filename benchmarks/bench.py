@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 from confinement import confinement
 from floor import AGENT, GATE, run_bare, run_floor
+from merge_queue import arguments, merge_queue
 from supervision import LINES, supervision
 from tracker import tracker
 
@@ -137,10 +138,21 @@ def classifier() -> None:
 if __name__ == "__main__":
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()
     try:
-        chosen = sys.argv[1:] or ["overhead", "status", "memory", "supervision", "confinement", "tracker", "classifier"]
+        chosen = sys.argv[1:] or [
+            "overhead",
+            "status",
+            "memory",
+            "supervision",
+            "confinement",
+            "tracker",
+            "classifier",
+            "queue",
+        ]
         if "overhead" in chosen:
             overhead(50)
             overhead(5000)
+        if "queue" in chosen:
+            merge_queue(arguments([]))
         if "status" in chosen:
             status()
         if "memory" in chosen:

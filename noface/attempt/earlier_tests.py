@@ -118,7 +118,7 @@ class EarlierTests:
         mine = {new for _, new in self.order.landed}
         first, paths = self.order.landed[0][0], tuple(paths)
         free = []
-        for commit in reversed(self.plumbing.first_parents(first, self.order.main)):
+        for commit in reversed(self.plumbing.landed_commits(first, self.order.main)):
             if commit not in mine:
                 pair = (f"{commit}^", commit)
                 old, new = (self._texts(each, paths) for each in pair)

@@ -7,7 +7,7 @@ import hashlib
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -54,7 +54,8 @@ class GateFacts:
     has asked for that. `plain`: commands whose test runners are not asked for their tests, because they fail when they
     are. `unsteady`: the tests of a command that fail now and then on main. `reads`: which files of main a test gate's
     command has read, where the file system tells. `installed`: the packages that setup has installed, by the state of
-    its inputs. `covered`: which added lines of a file a command has run on a tree. `turns`: which gates run now.
+    its inputs. `covered`: which added lines of a file a command has run on a tree. `busy`: how many cores main's gates
+    keep busy, None if that is not known. `turns`: which gates run now.
     """
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -68,6 +69,7 @@ class GateFacts:
     reads: dict[str, Reads] = field(default_factory=dict)
     installed: dict[str, Packages] = field(default_factory=dict)
     covered: dict[tuple[str, str], dict[str, Covered]] = field(default_factory=dict)
+    busy: float | None = None
     turns: GateTurns = field(default_factory=GateTurns)
 
 
@@ -86,6 +88,17 @@ def landing_message(issue: Issue, number: int, base: str = "", note: str = "", t
     last = f"Noface-Base: {base}\n" if base else ""
     body = f"\n\n{textwrap.fill(inert(note[:1].upper() + note[1:]), _BODY_COLUMNS)}." if note else ""
     return f"{subject(issue.title)}{body}\n\n{more}Noface-Issue: {issue.id}\nNoface-Attempt: {number}\n{last}"
+
+
+def stack_message(issues: Sequence[Issue], base: str, trailers: tuple[str, ...]) -> str:
+    """Return the message of the commit that brings several issues to main, each with a commit of its own behind it.
+
+    It names its first parent, `base`, and not the issues in trailers: those are in their own commits.
+    """
+    listed = "".join(f"- {issue.id}: {subject(issue.title)}\n" for issue in issues)
+    title = subject(f"Land issues {', '.join(issue.id for issue in issues)}")
+    more = "".join(f"{line}\n" for line in trailers if not line.startswith("Assisted-by:"))
+    return f"{title}\n\n{listed}\n{more}Noface-Base: {base}\n"
 
 
 def subject(text: str) -> str:

@@ -141,7 +141,7 @@ class FirstTests:
         plumbing, main, first = self._plumbing, self._task.main, self._trial.landed[0][0] if self._trial.landed else ""
         if not first or not plumbing.is_ancestor(first, main):  # a person has set main back
             return None
-        commits = {commit: plumbing.changes(f"{commit}^", commit) for commit in plumbing.first_parents(first, main)}
+        commits = {commit: plumbing.changes(f"{commit}^", commit) for commit in plumbing.landed_commits(first, main)}
         by = only_by({new for _, new in self._trial.landed}, commits.items())
         by = {path: of for path, of in by.items() if not lifted(path, self._trial.issue)}
         was, now = (plumbing.entries(commit, tuple(by)) for commit in (first, main))

@@ -15,7 +15,7 @@ import typer
 from noface.cli.verb import ConfigFile, VerbResult, answers
 
 if TYPE_CHECKING:
-    from noface.engine.merged_branches import KnownIssues
+    from noface.engine.landing.merged_branches import KnownIssues
     from noface.git.plumbing import Plumbing
     from noface.git.repository import Repository
     from noface.store.reader import Reader
@@ -62,7 +62,7 @@ def clean(
 
 
 def _gather(plumbing: "Plumbing", slots: Path, *, force: bool) -> "list[Leftover]":
-    from noface.engine.merged_branches import known_issues
+    from noface.engine.landing.merged_branches import known_issues
     from noface.store.database import Database
     from noface.store.reader import Reader
 
@@ -98,7 +98,7 @@ def _workspaces(repository: "Repository", slots: Path, reader: "Reader | None", 
 
 
 def _references(plumbing: "Plumbing", reader: "Reader", known: "KnownIssues", *, force: bool) -> "Iterator[Leftover]":
-    from noface.engine.merged_branches import scratch_branches
+    from noface.engine.landing.merged_branches import scratch_branches
     from noface.model.scratch import PERSON
     from noface.ui.leftovers import Leftover, What
 

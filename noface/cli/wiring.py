@@ -116,6 +116,7 @@ def landing_rules(config: Config) -> LandingRules:
     return config.landing.record(
         LandingRules,
         pull_request=config.landing.by_pull_request,
+        each=config.landing.prove == "each" or config.landing.style == "squash",
         poll_s=config.github.poll,
         numbered=config.tracker.kind == "github",
         closes=config.tracker.close,

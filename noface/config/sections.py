@@ -309,6 +309,18 @@ class Landing(Section):
     how: Literal["merge", "pull-request"] = setting(
         "merge", '"merge": onto the local main; "pull-request": pushed as a branch, with a pull request on GitHub'
     )
+    prove: Literal["head", "each"] = setting(
+        "head",
+        '"head": issues that wait together are proven together, and land as one commit; "each": by itself each, as with'
+        ' style = "squash"',
+    )
+    parallel_gates: int | None = setting(
+        None,
+        "how many stacks of what waits to land are proven at once; by default as the cores and main's gates allow",
+        2,
+        ge=1,
+        le=64,
+    )
     push: bool = setting(False, 'with how = "merge": push main after each landing; refused where main moved there')
     remote: Text = setting("", "the git remote; by default that of main, or origin", "origin")
     keep_branches: bool = setting(False, "keep the branches noface/ID of issues that are merged")

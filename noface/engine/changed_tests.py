@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from noface.attempt.earlier_tests import bodies_since
 from noface.engine.context import RunContext
+from noface.engine.landing.unasked import change_of
 from noface.engine.prompt_context import prior_failures
 from noface.git.plumbing import Plumbing
 from noface.integrity.asked_for import Grounds
@@ -94,7 +95,7 @@ def contested(context: RunContext, history: History) -> Advice | None:
         kin = other in (history.issue.id, issue.id) or parents.get(other) in (history.issue.id, issue.id)
         if kin or other in issue.depends_on or _speaks_of(issue, other):
             continue
-        own = bodies_since(context.env.plumbing, landing.old, landing.new)
+        own = bodies_since(context.env.plumbing, *change_of(context.env.plumbing, landing))
         if mine := tuple(test for test in tests if named_among(test, own)):
             cause = f"issue {other}, which landed first, asks for what main's {some(mine, 3)} expects"
             number, epoch = last.number, history.epoch

@@ -38,8 +38,9 @@ from noface.engine.dispatch import (
 from noface.engine.ground import follow, settle_following, take_ground
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.kept_work import KeptWork
-from noface.engine.landing import MergeQueue, QueueEntry, release_merged
-from noface.engine.landing_commits import check_signing
+from noface.engine.landing.commits import check_signing
+from noface.engine.landing.queue import MergeQueue, release_merged
+from noface.engine.landing.stacks import QueueEntry
 from noface.engine.lessons import count_lessons
 from noface.engine.main_checks import AcceptChecks, Epics
 from noface.engine.outages import (
@@ -63,7 +64,7 @@ from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUP
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
 from noface.model.budget import EndedFor
 from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, OUT_OF_REACH, Failure
-from noface.model.gate import GateResult
+from noface.model.gate import GateResult, cores_busy
 from noface.model.issue import Issue
 from noface.model.quoting import some
 from noface.model.request import NOTHING_ASKED
@@ -161,6 +162,7 @@ def run_session(context: RunContext, cancel: Canceller, elsewhere: "Elsewhere") 
 def _remember(context: RunContext, results: tuple[GateResult, ...]) -> None:
     """Keep what main's gates ran and read, and the results of the green ones."""
     remember_reads(context)
+    context.env.gate_facts.busy = cores_busy(results)
     for result in results:
         if result.tests_run:
             context.env.gate_facts.counts[result.gate.command] = result.tests_run

@@ -34,6 +34,8 @@ class JobKind(Enum):
     REMOTE = auto()
 
 
+_LANDING_MAX = 66
+"""So many threads at most merge and prove what lands."""
 _BESIDE = (JobKind.LANDING, JobKind.REMOTE)
 
 
@@ -86,7 +88,7 @@ class Jobs:
 
     def __init__(self, inbox: "queue.SimpleQueue[object]", workers: int) -> None:
         self._inbox = inbox
-        self._pool = ThreadPoolExecutor(workers + 1, thread_name_prefix="job")  # one more proves what lands
+        self._pool = ThreadPoolExecutor(workers + _LANDING_MAX, thread_name_prefix="job")
         self._jobs: list[Job[Any]] = []
         self._free = list(range(workers))
 

@@ -9,11 +9,11 @@ from noface.attempt.gate_session import REPEATS_MAX
 from noface.engine.context import RunContext
 from noface.engine.given_files import files_given
 from noface.engine.going_on import finished_before, next_session
+from noface.engine.landing.unasked import unasked_landings
 from noface.engine.lessons import lessons_for
 from noface.engine.prompt_context import attempt_directory, prior_failures
 from noface.engine.protection import protection_for
 from noface.engine.start_commits import next_start
-from noface.engine.unasked_landings import unasked_landings
 from noface.engine.worker_prompt import Given, prompt_data
 from noface.git.guarded import with_files_of
 from noface.git.refs import RefUpdate, hold_ref, slug

@@ -18,9 +18,9 @@ from noface.engine.asking import AGAIN, question_usage
 from noface.engine.context import RunContext
 from noface.engine.deaths import block_killer, died_unexplained, find_suspects
 from noface.engine.ground import fetch_again
-from noface.engine.landing import release_merged
+from noface.engine.landing.pushed import was_pushed
+from noface.engine.landing.queue import release_merged
 from noface.engine.protection import protection_for
-from noface.engine.pushed_landing import was_pushed
 from noface.errors import GitError
 from noface.git.fast_forward import Blocked, Landed, Moved
 from noface.git.landing import landing, remove_own_ref_locks, settle, settle_forgotten
@@ -119,7 +119,9 @@ def _settle_landings(context: RunContext) -> None:
         now = context.clock.now()
         match result:
             case Landed() | Moved() | Blocked() if pushed or isinstance(result, Landed):
-                context.journal.landed(now, intent.id, intent.issue_id, intent.new)
+                landings = context.env.plumbing.landings(f"{intent.old}..{intent.new}")
+                own = next((each.commit for each in landings if each.issue == intent.issue_id), intent.new)
+                context.journal.landed(now, intent.id, intent.issue_id, own)
             case Moved():
                 context.journal.landing_dropped(intent.id)
             case Blocked(reason, paths):
@@ -221,7 +223,7 @@ def _learn_landings(context: RunContext) -> None:
     landed_by = {
         each.issue: each.commit
         for each in (*beside, *plumbing.landings(commits))
-        if each.commit not in intended and context.pulls.row(each.issue) is None
+        if each.landing.commit not in intended and context.pulls.row(each.issue) is None
         if each.issue not in states or states[each.issue].status is not IssueStatus.MERGED
     }
     for issue_id, commit in landed_by.items():

@@ -120,6 +120,7 @@ def run_gate(
         tests_run=verdict.tests_run,
         failure=failure,
         stdout_log=str(stdout),
+        cpu_s=ended.cpu_s,
         only_known_failures=failure is not None and by_names and failing <= expected,
     )
 

@@ -21,6 +21,7 @@ _TRAILERS = (f"%(trailers:key=Noface-{key},valueonly,separator=%x1f)" for key in
 _CLAIMS = (
     "--no-show-signature",
     "--grep=^Noface-Issue: ",
+    "--grep=^Noface-Base: ",
     "--format=" + "%x00".join(("%H", "%P", "%T", "%ct", *_TRAILERS)),
 )
 _LINK = "120000"
@@ -347,6 +348,25 @@ class Plumbing:
         options = (*(("--first-parent",) if first_parent else ()), "--reverse", *_CLAIMS)
         text = self.git.ask("log", *options, name or self.repository.main, "--")
         claims = [_claimed(line) for line in text.split("\n") if line]
+        if first_parent and any(each.lands_several for each in claims):
+            return tuple(landed for each in claims for landed in self._landings_of(each))
+        return self._landings_in(claims, first_parent=first_parent)
+
+    def landed_commits(self, old: str, new: str) -> tuple[str, ...]:
+        """Return the commits from behind `old` up to `new` along main, each issue's own in place of a common one."""
+        own: dict[str, list[str]] = {}
+        for each in self.landings(f"{old}..{new}"):
+            own.setdefault(each.landing.commit, []).insert(0, each.commit)
+        return tuple(each for commit in self.first_parents(old, new) for each in own.get(commit, [commit]))
+
+    def _landings_of(self, claimed: TrailedCommit) -> tuple[TrailedCommit, ...]:
+        """Return the landing that a commit of main is, or those that stand behind it."""
+        if not claimed.lands_several:
+            return self._landings_in([claimed], first_parent=True)
+        parent, last = claimed.parents[:2]
+        return tuple(replace(each, brought_by=claimed) for each in self.landings(f"{parent}..{last}"))
+
+    def _landings_in(self, claims: list[TrailedCommit], *, first_parent: bool) -> tuple[TrailedCommit, ...]:
         attempts = self._attempts({parent for each in claims for parent in each.parents[1:]})
         moved = ""
         if any(len(each.parents) == 1 and not each.base for each in claims):

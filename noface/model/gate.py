@@ -64,7 +64,8 @@ class GateResult:
     """One run of one gate on one tree. `exit_code` is None if it was ended by its limit or never started.
 
     `first_failure` is that of an earlier run on the same tree, where the gate was run again; see `flaky`. `unsteady`
-    are tests that failed and count for nobody, since they fail now and then on main.
+    are tests that failed and count for nobody, since they fail now and then on main. `cpu_s` is the processor time of
+    all that it started, None if that is not known.
     """
 
     gate: GateSpec
@@ -80,6 +81,7 @@ class GateResult:
     only_known_failures: bool = False
     first_failure: Failure | None = None
     unsteady: tuple[str, ...] = ()
+    cpu_s: float | None = None
 
     @property
     def passed(self) -> bool:
@@ -119,6 +121,12 @@ def gate_key(tree: str, gate: GateSpec, environment: str) -> str:
     definition = [gate.name, gate.command, gate.kind, gate.timeout_s, gate.report, environment, gate.retries]
     definition += [gate.env_pass, gate.boxed, gate.network, gate.fixes, gate.leaky]
     return hashlib.sha256(json.dumps([tree, definition]).encode()).hexdigest()
+
+
+def cores_busy(results: Iterable[GateResult]) -> float | None:
+    """Return how many cores gates keep busy while they run, None if that is not known."""
+    known = [(result.cpu_s, result.seconds) for result in results if result.cpu_s is not None]
+    return sum(cpu for cpu, _ in known) / max(sum(wall for _, wall in known), 0.001) if known else None
 
 
 def all_hard_passed(gates: Iterable[GateSpec], results: Iterable[GateResult]) -> bool:

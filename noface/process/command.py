@@ -98,7 +98,8 @@ class Exit:
     `error` says why the program could not be started, or (LOST) was not seen to end. With `output_limit` it wrote
     more than it may and was killed, unless it ended first. `survivors_killed` counts what it had left running.
     `out_of_memory`: the kernel killed it at the limit of its memory ("limit"), or as the machine ran out ("machine").
-    `at_work` is what of it ran when it was asked to end, None if it was not or nothing is known.
+    `at_work` is what of it ran when it was asked to end, None if it was not or nothing is known. `cpu_s` is the
+    processor time of all that it started, None if that is not known.
     """
 
     exit_code: int | None
@@ -110,6 +111,7 @@ class Exit:
     output_limit: bool = False
     out_of_memory: str = ""
     at_work: AtWork | None = None
+    cpu_s: float | None = None
 
     @property
     def code(self) -> int | None:

@@ -183,6 +183,7 @@ class Launcher:
             output_limit=exited["output_limit"],
             out_of_memory=exited["out_of_memory"],
             at_work=AtWork(**exited["at_work"]) if exited["at_work"] is not None else None,
+            cpu_s=exited["cpu_s"],
         )
 
     def _order(self, command: Command, mark: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ its control socket closes, because noface died, it kills everything at once.
 The supervisor announces itself (ANNOUNCEMENT: its pid, and a `Containment`). It reads one order (4 bytes of length,
 then JSON: argv, cwd, env, stdin, stdout, stderr, log_max_bytes, memory_max_bytes, mark, boxed, namespace) and then JSON
 lines {"stop": {int_s, term_s}}. It sends JSON lines: {"failed": <StartError.what>}, or {"started": pid} and at last
-{"exited": {code, signal, survivors, output_limit, out_of_memory, boxed, at_work}}.
+{"exited": {code, signal, survivors, output_limit, out_of_memory, boxed, at_work, cpu_s}}.
 
 A `boxed` program is bubblewrap with the command inside. It makes the PID namespace itself, and reports in a file of its
 own whether the command was run at all. Otherwise the supervisor first becomes process 1 of a PID namespace, if the
@@ -20,6 +20,7 @@ import contextlib
 import json
 import os
 import re
+import resource
 import select
 import signal
 import socket
@@ -254,7 +255,13 @@ class Supervisor:
             "output_limit": exceeded,
             "boxed": boxed,
             "at_work": self._at_work,
+            "cpu_s": self._cpu_s(),
         }
+
+    def _cpu_s(self) -> float:
+        """Return the processor time of what has been reaped, here and by the program itself."""
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
 
     def _box_init(self) -> set[int]:
         return {int(match[1]) for match in BOX_INIT.finditer(self._box_status())}

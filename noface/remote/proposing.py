@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from noface.attempt.held_secrets import why_held_back
 from noface.engine.context import RunContext
-from noface.engine.landing_commits import landing_commit
+from noface.engine.landing.commits import landing_commit
 from noface.git.taken_back import began_on
 from noface.model.attempt import landing_note
 from noface.model.gate import Proof

@@ -2,7 +2,7 @@
 
 from noface.attempt.environment import landing_message
 from noface.engine.context import RunContext
-from noface.engine.landing_commits import trailers
+from noface.engine.landing.commits import trailers
 from noface.errors import ForgeAwayError, ForgeError, RemoteError, UsageError
 from noface.forge.github import Forge
 from noface.git.refs import branch_name

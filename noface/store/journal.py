@@ -377,39 +377,32 @@ class Journal:
             _set(connection, issue_id, needs=dumps(needs))
             self.event(at, "dependency_found", issue_id, needs=needs)
 
-    def landing_intent(
+    def landing_intents(
         self,
         at: float,
-        issue_id: str,
-        number: int,
+        attempts: tuple[tuple[str, int], ...],
         *,
         old: str,
         new: str,
         tree: str,
         gates: tuple[str, ...],
         results: tuple[GateResult, ...] = (),
-    ) -> int:
-        """Record that main is about to move from `old` to `new`; return the landing's id.
+    ) -> tuple[int, ...]:
+        """Record that main is about to move from `old` to `new` with these attempts of issues; return a row's id each.
 
         `results` are those of the gates by the keys `gates`: they become part of the record, so that what proves a
         landing is there whenever the landing is, also if a result is none that other trees may profit from.
         """
         with self._db.transaction() as connection:
-            landing = insert(
-                connection,
-                "landings",
-                issue_id=issue_id,
-                number=number,
-                old=old,
-                new=new,
-                tree=tree,
-                gates=dumps(gates),
-                state="intent",
-                at=at,
+            facts = {"old": old, "new": new, "tree": tree, "gates": dumps(gates), "state": "intent", "at": at}
+            landings = tuple(
+                insert(connection, "landings", issue_id=issue_id, number=number, **facts)
+                for issue_id, number in attempts
             )
             remember_results(connection, gates, results, at)
-            connection.execute("INSERT OR IGNORE INTO facts (name, value) VALUES ('proofs_from', ?)", (str(landing),))
-            return landing
+            first = str(landings[0])
+            connection.execute("INSERT OR IGNORE INTO facts (name, value) VALUES ('proofs_from', ?)", (first,))
+            return landings
 
     def landing_dropped(self, landing_id: int) -> None:
         """Record that a landing did not take place."""

@@ -112,7 +112,7 @@ class Night:
         project = self.project
         project.config(
             '\n[limits]\nlog_mb = 1\nmax_file_mb = 5\nmax_files = 5000\n[prompts]\ndir = "prompts"\n'
-            '[protect]\nextra = ["checks/**"]\n',
+            '[protect]\nextra = ["checks/**"]\n[landing]\nprove = "each"\n',
             gate="test ! -e bad && test -e a.txt && sh checks/extra.sh",
             workers=4,
         )

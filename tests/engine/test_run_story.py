@@ -164,14 +164,14 @@ def test_parallel_issues_all_land_and_each_merge_result_was_gated(project):
     project.play(*[(str(n), 0, [{"write": f"f{n}.txt", "text": "x"}]) for n in range(5)])
     for n in range(5):
         project.issue(n)
-    project.commit()
+    base = project.commit()
     project.run()
     assert set(project.statuses().values()) == {"merged"}
     import sqlite3
 
     database = sqlite3.connect(project.state / "state.db")
     green = {row[0] for row in database.execute("SELECT tree FROM gate_memo")}
-    trees = project.git("log", "--first-parent", "--format=%T", "-5", "main").split()
+    trees = project.git("log", "--first-parent", "--format=%T", f"{base}..main").split()
     assert set(trees) <= green
     assert database.execute("SELECT COUNT(*) FROM landings WHERE state = 'landed'").fetchone()[0] == 5
 

@@ -285,8 +285,8 @@ def test_a_breaker_stays_until_its_model_answers(journal, reader):
 
 
 def test_landings_are_open_from_intent_to_end(journal, reader):
-    one = journal.landing_intent(1.0, "7", 1, old="a", new="b", tree="t", gates=("k",))
-    two = journal.landing_intent(1.0, "8", 1, old="b", new="c", tree="t", gates=())
+    (one,) = journal.landing_intents(1.0, (("7", 1),), old="a", new="b", tree="t", gates=("k",))
+    (two,) = journal.landing_intents(1.0, (("8", 1),), old="b", new="c", tree="t", gates=())
     assert [(landing.id, landing.old, landing.new) for landing in reader.open_landings()] == [
         (one, "a", "b"),
         (two, "b", "c"),

@@ -123,14 +123,15 @@ def _lock(database: DatabaseFacts | None, lock: LockFile) -> Iterator[Fault]:
 
 def _landings(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
     """Check each landed commit of main against its record, and each record against its proof."""
-    by_commit = {row.new: row for row in database.landings}
+    by_commit = {(row.new, row.issue): row for row in database.landings}
+    others = {row.new: row for row in database.landings}
     own = {move.new for move in facts.git.moves if move.message.startswith(_OWN)}
     for landed in facts.git.landed:
-        row = by_commit.get(landed.commit)
+        row = by_commit.get((landed.landing.commit, landed.issue)) or others.get(landed.landing.commit)
         if row is not None:
             yield from _recorded(database, landed, row)
         else:
-            yield from _unrecorded(database, landed, by_noface=landed.commit in own)
+            yield from _unrecorded(database, landed, by_noface=landed.landing.commit in own)
 
 
 def _recorded(database: DatabaseFacts, landed: TrailedCommit, row: LandingFacts) -> Iterator[Fault]:
@@ -143,8 +144,8 @@ def _recorded(database: DatabaseFacts, landed: TrailedCommit, row: LandingFacts)
     differs = [
         word
         for word, is_, should in (
-            ("its tree", landed.tree, row.tree),
-            ("what it was built on", landed.parent, row.old),
+            ("its tree", landed.landing.tree, row.tree),
+            ("what it was built on", landed.landing.parent, row.old),
             ("its issue", landed.issue, row.issue),
         )
         if is_ != should
@@ -227,7 +228,7 @@ def _merges(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
         if row.status != IssueStatus.MERGED or not gone or row.id in landed:
             continue
         message = f"it was merged as {row.merged_commit[:12]}, and main does not hold it any more"
-        at = max((each.at for each in database.landings if each.new == row.merged_commit), default=0.0)
+        at = max((each.at for each in database.landings if each.issue == row.id), default=0.0)
         if any(not _own(move.message) and move.at >= at - _CLOCK_ERROR_S for move in facts.git.moves):
             yield Fault(FaultKind.MERGE_LOST, f"issue {row.id}", f"{message}: a person moved main")
         else:

@@ -7,6 +7,8 @@ database is where a commit stands:
 2. One that does not (`squash`, or what is added to a pull request) names its first parent in the trailer Noface-Base.
    An earlier noface's lacks that, and main's reflog says that it landed.
 3. An attempt that passed, and that a person's rebase has put on main itself, says so in Noface-Outcome.
+4. A commit that lands several issues names its first parent in Noface-Base, and no issue: the landings are those
+   between its two parents.
 
 Half-done work that a person takes to main is theirs, and so is a message with the trailers of several issues.
 """
@@ -31,6 +33,17 @@ class TrailedCommit:
     issues: tuple[str, ...]
     base: str = ""
     outcome: str = ""
+    brought_by: "TrailedCommit | None" = None
+
+    @property
+    def lands_several(self) -> bool:
+        """True if each issue's own commit stands behind it."""
+        return not self.issues and len(self.parents) > 1 and self.base == self.parents[0]
+
+    @property
+    def landing(self) -> "TrailedCommit":
+        """The commit of main's first parents that brought it: itself, or one that lands several."""
+        return self.brought_by or self
 
     @property
     def issue(self) -> str:

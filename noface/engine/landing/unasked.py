@@ -1,14 +1,25 @@
 """The landings of a run that nobody let change tests: what they did to tests is looked at again."""
 
 from noface.engine.context import RunContext
+from noface.git.plumbing import Plumbing
 from noface.integrity.judges import Part, lifted, part_of
 from noface.integrity.tampering import is_code
 from noface.model.attempt import ABSENT, CHANGED_TESTS, noted
 from noface.model.history import Verdict
+from noface.store.reader import OpenLanding
+
+
+def change_of(plumbing: Plumbing, landing: OpenLanding) -> tuple[str, str]:
+    """Return the commits before and after an issue's own work, where it landed alone or with others."""
+    landings = plumbing.landings(f"{landing.old}..{landing.new}")
+    own = next((each for each in landings if each.issue == landing.issue_id), None)
+    if own is None or own.commit == landing.new:
+        return landing.old, landing.new
+    return plumbing.resolve(f"{own.commit}^") or landing.old, own.commit
 
 
 def unasked_landings(context: RunContext) -> tuple[tuple[str, str], ...]:
-    """Return the landings of this run that nobody let change tests, the first first: main before and after each.
+    """Return the landings of this run that nobody let change tests, the first first: the commits before and after each.
 
     What a run did that was cut off belongs to the one that goes on.
     """
@@ -21,10 +32,11 @@ def unasked_landings(context: RunContext) -> tuple[tuple[str, str], ...]:
         approvals = context.questions.approvals(landing.issue_id)
         by_person = any(a.attempt == landing.number and a.verdict is Verdict.APPROVED for a in approvals)
         named = issue is not None and bool(issue.paths or issue.may_change)
-        paths = [c.path for c in context.env.plumbing.changes(landing.old, landing.new)] if named else []
+        before, after = change_of(context.env.plumbing, landing)
+        paths = [c.path for c in context.env.plumbing.changes(before, after)] if named else []
         lifts = issue is not None and any(part_of(p) is Part.TEST and lifted(p, issue) for p in paths)
         if not (by_person or lifts or noted(notes, CHANGED_TESTS)):
-            result.append((landing.old, landing.new))
+            result.append((before, after))
     return tuple(result)
 
 

@@ -1,0 +1,95 @@
+"""The commits that leave noface: those that are to be main, and those that are pushed for pull requests.
+
+They are by the person whose repository it is. `[landing]` says whether they are signed with that person's own key,
+signed off, and name the agent: then one who reads main's history, or a rule that wants it, finds that.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from noface.attempt.environment import landing_message, stack_message
+from noface.engine.context import RunContext
+from noface.engine.landing.stacks import StackedEntry
+from noface.errors import SigningError, UsageError
+from noface.git.plumbing import make_and_hold
+from noface.git.refs import hold_ref
+from noface.model.attempt import landing_note
+from noface.model.issue import Issue
+from noface.secrets.masked_records import masked_issue
+
+
+@dataclass(frozen=True, slots=True)
+class LandingCommits:
+    """What a landing makes: the commit that is to be `main`, and each issue's `own`, which for one issue is the same.
+
+    `note` is what main's reflog says.
+    """
+
+    main: str
+    own: tuple[str, ...]
+    note: str
+
+
+def make_commits(context: RunContext, steps: Sequence[StackedEntry], main: str) -> LandingCommits:
+    """Make the commits that bring proven steps to `main`. Raises SigningError if they cannot be signed.
+
+    Several stand behind the second parent of one commit: on main itself stands only what is proven (law 1).
+    """
+    own: list[str] = []
+    for step in steps:
+        entry, below = step.entry, own[-1] if own else main
+        parents = (below,) if context.settings.squash else (below, step.candidate)
+        rows = context.reader.attempts(entry.issue.id)
+        notes = next((row.notes for row in rows if row.number == entry.number), ())
+        named, base = masked_issue(entry.issue, context.env.masker), "" if parents[1:] else below
+        note = landing_note(notes)
+        own.append(landing_commit(context, named, entry.number, step.tree, parents, base=base, note=note))
+    issues = [masked_issue(step.entry.issue, context.env.masker) for step in steps]
+    reflog = f"noface: land issue{'s' if own[1:] else ''} {', '.join(issue.id for issue in issues)}"
+    if not own[1:]:
+        return LandingCommits(own[0], (own[0],), reflog)
+    message = stack_message(issues, main, trailers(context, issues[-1].id, steps[-1].entry.number))
+    ref = hold_ref(issues[-1].id, "landing-stack")
+    return LandingCommits(_made(context, ref, steps[-1].tree, (main, own[-1]), message), tuple(own), reflog)
+
+
+def landing_commit(
+    context: RunContext, issue: Issue, number: int, tree: str, parents: tuple[str, ...], *, base: str, note: str
+) -> str:
+    """Make the commit that lands an attempt's work, and hold it by a ref; return its id.
+
+    `issue` is masked; `base` is named by one that merges no attempt. Raises SigningError if it cannot be signed.
+    """
+    message = landing_message(issue, number, base, note, trailers(context, issue.id, number))
+    return _made(context, hold_ref(issue.id, "landing"), tree, parents, message)
+
+
+def _made(context: RunContext, ref: str, tree: str, parents: tuple[str, ...], message: str) -> str:
+    plumbing = context.env.plumbing
+    make = plumbing.signed_commit if context.settings.landing.sign else plumbing.commit_tree
+    return make_and_hold(plumbing, ref, parents[0], lambda: make(tree, parents, message), str)
+
+
+def trailers(context: RunContext, issue_id: str, number: int) -> tuple[str, ...]:
+    """Return the lines at the end of a commit's message that `[landing]` asks for."""
+    rules, who = context.settings.landing, context.env.plumbing.repository.identity
+    result = []
+    if rules.agent_trailer:
+        name = next((row.model for row in context.reader.attempts(issue_id) if row.number == number), "")
+        model = context.settings.models.get(name)
+        if model is not None:
+            result.append(f"Assisted-by: {model.agent}:{model.model or name}")
+    if rules.signoff:
+        result.append(f"Signed-off-by: {who.name} <{who.email}>")
+    return tuple(result)
+
+
+def check_signing(context: RunContext) -> None:
+    """Sign a commit that nobody sees, before a worker is paid. Raises UsageError if that cannot be done."""
+    if not context.settings.landing.sign:
+        return
+    plumbing = context.env.plumbing
+    try:
+        plumbing.signed_commit(plumbing.tree(plumbing.main()), (plumbing.main(),), "noface looks whether it can sign\n")
+    except SigningError as error:
+        raise UsageError(f"[landing] sign = true: {error.message}", error.hint) from error

@@ -1,0 +1,193 @@
+"""Stacks: candidates merged one on the other, from main on, and the proof of a stack (laws 1, 11). In threads.
+
+The merges between are made for the next merge and for the gates; main never gets them. What lands is made of the same
+trees when the proof is there (`commits.py`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from noface.attempt.gate_session import GateTask
+from noface.attempt.held_secrets import history_failure, without_history
+from noface.attempt.judge import conflict
+from noface.attempt.prove import Proving, Unproven
+from noface.attempt.prove import prove as prove_tree
+from noface.attempt.trial import CutShort
+from noface.engine.changed_tests import let_for
+from noface.engine.context import RunContext
+from noface.engine.ground import fetch_again
+from noface.engine.landing.pushed import LandedThere, landed_there
+from noface.engine.landing.unasked import unasked_landings
+from noface.engine.prompt_context import attempt_directory
+from noface.git.plumbing import make_and_hold
+from noface.git.refs import hold_ref
+from noface.git.taken_back import merge_and_hold
+from noface.model.failure import Failure
+from noface.model.gate import GateSpec, Proof
+from noface.model.history import Verdict
+from noface.model.issue import Issue, joined
+from noface.model.quoting import some
+from noface.process.failpoints import hit
+from noface.process.supervise import Canceller
+
+_NAMED_MAX = 5
+
+
+@dataclass(slots=True)
+class QueueEntry:
+    """A passed attempt that waits to land. `not_before` is set while something of the person's is in the way.
+
+    `held` says what that is; `cause` distinguishes it from the next, and `passing_since` is set where such a thing
+    usually goes by itself. Both times are the clock's. `proof` is the attempt's own, for the main that it was made on.
+    `mains` are the commits where main stood when work began, as far as they are recorded. `ready_at` is since when
+    nothing but a last look is missing.
+    """
+
+    issue: Issue
+    number: int
+    candidate: str
+    proof: Proof | None = None
+    not_before: float = 0.0
+    held: str = ""
+    cause: tuple[str, bool] = ("", False)
+    passing_since: float | None = None
+    mains: frozenset[str] = frozenset()
+    ready_at: float | None = None
+
+    def worth_waiting(self, now: float) -> bool:
+        """True if a run should go on for this entry alone."""
+        return not self.held or (self.passing_since is not None and now < self.passing_since + PATIENCE_S)
+
+
+PATIENCE_S = 30.0
+"""How long a run with nothing else to do waits for another git's lock before it ends with the issue in landing.
+
+An editor's git, or a commit with slow hooks, holds one for seconds; a lock that stays longer usually has no holder.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StackedEntry:
+    """An entry on a stack: the commit that brings its work, `commit`, a merge with what is below it, and their tree."""
+
+    entry: QueueEntry
+    candidate: str
+    tree: str
+    commit: str
+
+
+@dataclass(slots=True)
+class StackBuilt:
+    """A stack on the commit `main`. `refused` cannot be on main; who is in neither list goes on a later stack."""
+
+    main: str
+    steps: list[StackedEntry] = field(default_factory=list)
+    refused: list[tuple[QueueEntry, Failure | LandedThere]] = field(default_factory=list)
+
+
+def build(context: RunContext, entries: Sequence[QueueEntry], cancel: Canceller, *, apart: bool = False) -> StackBuilt:
+    """Merge entries with main as it is now, each on the one before or, if `apart`, each by itself."""
+    plumbing, env = context.env.plumbing, context.env
+    if context.settings.landing.push:
+        fetch_again(context, cancel)
+    built = StackBuilt(plumbing.main())
+    for entry in entries:
+        below = built.steps[-1].commit if built.steps and not apart else built.main
+        if context.settings.landing.push:
+            there = landed_there(plumbing, entry.issue.id, entry.candidate, built.main)
+            if there is not None:
+                built.refused.append((entry, there))
+                continue
+        hold = hold_ref(entry.issue.id, "merge")
+        if below != built.main and history_failure(env, entry.candidate) is not None:
+            continue  # what lands in its place is a commit on main itself
+        brought = merge_and_hold(plumbing, hold, below, entry.candidate, entry.mains)
+        tree = brought.merge.tree
+        if below != built.main and (tree is None or brought.commit != entry.candidate):
+            continue  # it may fit on main; if not, that is told once those below it have landed
+        if tree is None:
+            built.refused.append((entry, conflict(brought.merge.conflicts)))
+            continue
+        fit = without_history(env, hold, built.main, brought.commit, tree)
+        if isinstance(fit, Failure):
+            built.refused.append((entry, fit))
+            continue
+        commit = fit
+        if entry is not entries[-1] and not apart:
+            commit = _merge(context, entry, tree, (below, fit))
+        built.steps.append(StackedEntry(entry, fit, tree, commit))
+    hit("merge_built")
+    return built
+
+
+def _merge(context: RunContext, entry: QueueEntry, tree: str, parents: tuple[str, str]) -> str:
+    plumbing, ref = context.env.plumbing, hold_ref(entry.issue.id, "stacked")
+    message = "A candidate on those that were stacked before it\n"
+    return make_and_hold(plumbing, ref, parents[0], lambda: plumbing.commit_tree(tree, parents, message), str)
+
+
+@dataclass(frozen=True, slots=True)
+class StackProof:
+    """What the proof of a stack needs of the loop's thread. `judged`: no person and no issue's own commands want it."""
+
+    steps: tuple[StackedEntry, ...]
+    main: str
+    slot: str
+    judged: bool
+    let: frozenset[str] | None
+    landed: tuple[tuple[str, str], ...]
+
+    def prove(self, context: RunContext, cancel: Canceller) -> Proof | Unproven | None:
+        """Run every gate on the stack's tree, unless that has passed; None if a cancel ended it.
+
+        If it alters its judges, it must be green with main's as well, unless it need not be judged, or it contradicts
+        but those tests of main that it was `let` to.
+        """
+        last = self.steps[-1]
+        entry, tree = last.entry, last.tree
+        logs = Path(attempt_directory(context.settings.attempts_dir, entry.issue.id, entry.number)) / "landing"
+        token = f"landing-{self.slot}-{entry.issue.id}"
+        task = GateTask(
+            entry.issue.id, entry.number, token, self.slot, tree, last.commit, self.main, logs, context.known
+        )
+        issue = joined(tuple(step.entry.issue for step in self.steps))
+        proving = Proving(context.scope(cancel), task, self._gates(context), issue, self.landed, tuple(self.let or ()))
+        try:
+            return prove_tree(proving, judged=self.judged, let=self.let)
+        except CutShort:
+            return None
+
+    def _gates(self, context: RunContext) -> tuple[GateSpec, ...]:
+        """Return the project's gates, and those of each of the issues, by names of their own."""
+        if len(self.steps) == 1:
+            return context.gates_for(self.steps[0].entry.issue)
+        own = [
+            replace(gate, name=f"{gate.name} of {step.entry.issue.id}")
+            for step in self.steps
+            for gate in context.gates_for(step.entry.issue)[len(context.settings.gates) :]
+        ]
+        return (*context.settings.gates, *own)
+
+
+def is_judged(context: RunContext, entry: QueueEntry) -> bool:
+    """True if main's judges have to accept an entry: no person has approved it, and it has no commands of its own."""
+    approvals = context.questions.approvals(entry.issue.id)
+    approved = any(each.attempt == entry.number and each.verdict is Verdict.APPROVED for each in approvals)
+    return not (approved or entry.issue.accept)
+
+
+def proof_of(context: RunContext, steps: tuple[StackedEntry, ...], main: str, slot: str) -> StackProof:
+    """Return what proves a stack of entries that are all to be judged, or all not."""
+    lets = [let_for(context.questions.advice(step.entry.issue.id), step.entry.number) for step in steps]
+    known = [let for let in lets if let is not None]
+    let = frozenset[str]().union(*known) if known else None
+    return StackProof(steps, main, slot, is_judged(context, steps[0].entry), let, unasked_landings(context))
+
+
+def overruled(context: RunContext, entry: QueueEntry, failure: Failure, main: str) -> Failure:
+    """Return the failure of work that passed alone, with the issues that it was merged with."""
+    landings = context.env.plumbing.landings(f"{entry.candidate}..{main}")
+    names = some(tuple(each.issue for each in landings), _NAMED_MAX)
+    brought = f", which holds {names} by now" if names else ""
+    return replace(failure, message=f"passed alone, but merged with main ({main[:12]}{brought}) {failure.message}")

@@ -1,0 +1,137 @@
+"""Issues that wait together are proven together: what lands then, what main's history shows, and after a kill."""
+
+import json
+import signal
+import sqlite3
+import subprocess
+
+import pytest
+from support.cases import first_ones
+from support.processes import wait_for
+
+TOGETHER = 6
+
+
+def lay_out(project, gate="sleep 0.4", extra="", slots=2):
+    """As many issues as end at the same time: while the first lands the others become stale."""
+    project.config(f"{extra}\n[landing]\nparallel_gates = {slots}\n", gate=gate, workers=TOGETHER)
+    names = range(1, TOGETHER + 1)
+    project.play(*[(str(n), 0, [{"write": f"f{n}.txt", "text": "x"}]) for n in names])
+    for n in names:
+        project.issue(n)
+    project.base = project.commit()
+
+
+def check_history(project):
+    """Law 1 and I2: each first-parent commit has a proven tree, and main moved only by recorded swaps."""
+    database = sqlite3.connect(project.state / "state.db")
+    landings = database.execute("SELECT old, new, tree FROM landings WHERE state = 'landed'").fetchall()
+    green = {row[0] for row in database.execute("SELECT tree FROM gate_memo")}
+    history = project.git("log", "--first-parent", "--format=%H %P", f"{project.base}..main").splitlines()
+    assert {tuple(line.split()[1::-1]) for line in history} == {(old, new) for old, new, _ in landings}
+    for _, new, tree in landings:
+        assert project.git("rev-parse", f"{new}^{{tree}}") == tree
+        assert tree in green
+    assert not database.execute("SELECT COUNT(*) FROM landings WHERE state = 'intent'").fetchone()[0]
+    found = json.loads(project.noface("fsck", "--json").stdout)
+    assert found["findings"] == [], found
+    return history
+
+
+def test_what_waits_together_lands_as_one_commit_that_lists_each_issue_s_own(project):
+    lay_out(project)
+    project.run()
+    history = check_history(project)
+    assert set(project.statuses().values()) == {"merged"}
+    assert len(history) < TOGETHER
+    several = next(
+        line.split()[0] for line in history if len(line.split()) > 2 and "Noface-Issue" not in body(project, line)
+    )
+    message = project.git("log", "-1", "--format=%B", several)
+    own = project.git("log", "--first-parent", "--format=%H", f"{several}^1..{several}^2").splitlines()
+    assert len(own) > 1
+    for commit in own:
+        trailers = dict(
+            line.split(": ") for line in project.git("log", "-1", "--format=%(trailers)", commit).splitlines() if line
+        )
+        assert f"- {trailers['Noface-Issue']}: " in message
+        added = project.git("diff", "--name-only", f"{commit}^1", commit).split()
+        assert added == [f"f{trailers['Noface-Issue']}.txt"], "who reverts it takes back this issue alone"
+    merged = {row["id"]: row["merged_commit"] for row in rows(project, "SELECT id, merged_commit FROM issues")}
+    assert {*own} <= {*merged.values()}
+
+
+def body(project, line):
+    return project.git("log", "-1", "--format=%B", line.split()[0])
+
+
+def rows(project, query):
+    database = sqlite3.connect(project.state / "state.db")
+    database.row_factory = sqlite3.Row
+    return database.execute(query).fetchall()
+
+
+@pytest.mark.parametrize("slots", [1, pytest.param(3, marks=pytest.mark.thorough)])
+def test_two_that_break_each_other_are_told_apart_from_the_innocent_beside_them(project, slots):
+    lay_out(project, gate="sleep 0.3; ! test -e f3.txt || ! test -e f5.txt", slots=slots)
+    project.run("--max-iterations", "12", code=3)
+    check_history(project)
+    statuses = project.statuses()
+    assert {statuses[name] for name in ("1", "2", "4", "6")} == {"merged"}
+    assert sorted(status == "merged" for status in (statuses["3"], statuses["5"])) == [False, True]
+    last = next(name for name in ("3", "5") if statuses[name] != "merged")
+    landed_first = "5" if last == "3" else "3"
+    failed = [each["failure"] for each in project.attempts(last) if each["failure"]]
+    text = next(each["message"] for each in failed if "passed alone" in each["message"])
+    assert landed_first in text.partition("holds ")[2].partition(" by now")[0].split(", ")
+    for name in ("1", "2", "4", "6"):
+        assert [each["outcome"] for each in project.attempts(name)] == ["PASSED"]
+
+
+@pytest.mark.parametrize("style", ['prove = "each"', pytest.param('style = "squash"', marks=pytest.mark.thorough)])
+def test_each_issue_lands_as_a_commit_of_its_own_where_that_is_wanted(project, style):
+    lay_out(project)
+    project.write("noface.toml", (project.path / "noface.toml").read_text() + f"{style}\n")
+    project.base = project.commit()
+    project.run()
+    assert len(check_history(project)) == TOGETHER
+    assert set(project.statuses().values()) == {"merged"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    first_ones(
+        [
+            "landing_recorded:3",
+            "landing_ref_moved:2",
+            "merge_built",
+            "landing_intent:2",
+            "landing_files_updated:2",
+            "landing_recorded:2",
+        ],
+        2,
+    ),
+)
+def test_a_run_that_is_killed_while_several_land_goes_on(project, name):
+    lay_out(project, slots=1)
+    killed = project.noface("run", NOFACE_FAILPOINT=name)
+    assert killed.returncode == -signal.SIGKILL
+    wait_for(lambda: not project.processes())
+    project.run()
+    assert set(project.statuses().values()) == {"merged"}
+    check_history(project)
+    assert project.unexpected_steps() == ()
+
+
+def test_a_person_s_commit_meanwhile_loses_nothing(project):
+    lay_out(project, gate="sleep 0.6")
+    process = project.start("run")
+    wait_for(lambda: "landing" in project.statuses().values(), 60)
+    project.write("mine.txt", "mine\n")
+    add, commit = (["git", "-C", str(project.path), *words.split()] for words in ("add mine.txt", "commit -qm mine"))
+    wait_for(lambda: subprocess.run(add, check=False).returncode == 0)  # a landing may hold the index
+    wait_for(lambda: subprocess.run(commit, check=False, env=project.environment()).returncode == 0)
+    assert process.wait() == 0
+    assert set(project.statuses().values()) == {"merged"}
+    assert (project.path / "mine.txt").read_text() == "mine\n"
+    assert project.git("status", "--porcelain") == ""
