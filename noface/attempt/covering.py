@@ -6,7 +6,7 @@ tests have seen one side of it.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from noface.attempt.excused import added_lines
@@ -17,7 +17,7 @@ from noface.integrity.build_output import generated
 from noface.integrity.covered import Covered, FollowedFile, Follows, asks_surroundings, joined, one_sided, unentered
 from noface.integrity.judges import Part, lifted, part_of
 from noface.integrity.lexing import TEXT_CHARS_MAX
-from noface.integrity.surroundings import Condition, conditions
+from noface.integrity.surroundings import Condition, conditions, read_modules
 from noface.integrity.surroundings_lexed import LEXED, lexed_conditions
 from noface.integrity.tampering import is_test_file
 from noface.model.attempt import REGULAR, FileChange
@@ -43,27 +43,19 @@ def follows(trial: Trial) -> Follows:
     with plumbing.blobs() as blobs:
         pairs = {each.path: _texts(blobs, each) for each in changes}
     texts = {path: new for path, (_, new) in pairs.items()}
-    files = []
+    change, files = read_modules(texts), []
     for path, (old, new) in pairs.items():
         lines = added_lines(old, new)
-        files.append(FollowedFile(path, new, lines, _conditions(path, new, modules, texts, lines)))
+        if path.endswith(LEXED):
+            asking = lexed_conditions(path, new, texts, lines)
+        else:
+            asking = conditions(path, new, modules, change, lines)
+        files.append(FollowedFile(path, new, lines, asking))
     asked = _unknown(trial, (c for file in files for c in file.conditions), modules)
     files = [replace(file, conditions=tuple(c for c in file.conditions if c in asked)) for file in files]
     # Go's coverage costs its cache of results: it is asked for what may be a question only.
     asks_go = any(file.conditions for file in files if file.path.endswith(".go"))
     return Follows(tree, tuple(files), _go_module(trial) if asks_go else "")
-
-
-def _conditions(
-    path: str,
-    text: str,
-    modules: frozenset[str],
-    texts: Mapping[str, str] | None = None,
-    lines: Collection[int] | None = None,
-) -> tuple[Condition, ...]:
-    if path.endswith(LEXED):
-        return lexed_conditions(path, text, texts, lines)
-    return conditions(path, text, modules, texts, lines)
 
 
 def _go_module(trial: Trial) -> str:
@@ -96,7 +88,7 @@ def _unknown(trial: Trial, asking: Iterable[Condition], modules: frozenset[str])
     product = tuple(path for path in paths if path.endswith(_ENDINGS) and not is_test_file(path))
     custom = set[str]()
     for path, text in trial.plumbing.texts(trial.task.main, product, TEXT_CHARS_MAX).items():
-        known = _conditions(path, text, modules)
+        known = lexed_conditions(path, text) if path.endswith(LEXED) else conditions(path, text, modules)
         custom.update(name for each in known for name in each.asks)
     return frozenset(each for each in left if each.asks - custom)
 

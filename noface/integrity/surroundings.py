@@ -10,6 +10,7 @@ import ast
 import builtins
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -50,26 +51,37 @@ def conditions(
     path: str,
     text: str,
     modules: Collection[str],
-    others: Mapping[str, str] | None = None,
+    change: Mapping[str, "ReadModule"] | None = None,
     lines: Collection[int] | None = None,
 ) -> tuple[Condition, ...]:
     """Return the conditions of Python code that ask for their surroundings alone.
 
-    `modules` are the names of the project's own top-level modules, `others` further texts of a change, whose
-    functions and values are followed by their names. Those that do not begin in these `lines` are left out.
+    `modules` are the names of the project's own top-level modules, `change` what a change has in its files: functions
+    and values of the others are followed by their names. Those that do not begin in these `lines` are left out.
     """
-    tree = python_tree(text) if len(text) <= TEXT_CHARS_MAX else None
-    if tree is None:
+    known = change or read_modules({path: text})
+    if path not in known:
         return ()
-    more = (each for name, each in (others or {}).items() if name != path and len(each) <= TEXT_CHARS_MAX)
+    others = (each for name, each in known.items() if name != path)
     try:
-        return tuple(_conditions_in(path, text, _Flow(tree, modules, filter(None, map(python_tree, more))), lines))
+        return tuple(_conditions_in(path, text, _Flow(known[path], modules, others), lines))
     except RecursionError:
         return ()
 
 
+def read_modules(texts: Mapping[str, str]) -> dict[str, "ReadModule"]:
+    """Return what the Python files among these bind, each read once; what does not parse is left out."""
+    read = {}
+    for path, text in texts.items():
+        tree = python_tree(text) if path.endswith(".py") and len(text) <= TEXT_CHARS_MAX else None
+        if tree is not None:
+            with suppress(RecursionError):
+                read[path] = ReadModule(tree)
+    return read
+
+
 def _conditions_in(path: str, text: str, flow: "_Flow", lines: Collection[int] | None) -> Iterator[Condition]:
-    for node, scope in flow.atoms:
+    for node, scope in flow.module.atoms:
         if not scope.of_function or (lines is not None and node.lineno not in lines) or _asks_import(node, scope):
             continue
         asks = flow.origins(node, scope)
@@ -129,25 +141,14 @@ class _Scope:
 _Value = tuple[_Scope, ast.AST | str]
 
 
-class _Flow:
-    """Where the values of a module come from; `modules` are the project's, `beside` what other texts define."""
+class ReadModule:
+    """What a module binds its names to, the scopes in it, and its conditions, each with its scope."""
 
-    def __init__(self, tree: ast.Module, modules: Collection[str], others: Iterable[ast.Module]) -> None:
-        self.modules = modules
-        self.beside: dict[str, list[_Value]] = {}
+    def __init__(self, tree: ast.Module) -> None:
         self.atoms: list[tuple[ast.expr, _Scope]] = []
-        self._inner: dict[ast.AST, _Scope] = {}
-        for other in others:
-            self.beside |= self._read(other).values
-        self.atoms = []
-        self._read(tree)
-
-    def _read(self, tree: ast.Module) -> _Scope:
-        module = _Scope()
-        self._module, self._changes = (
-            module,
-            list[tuple[_Scope, str, tuple[ast.AST | str, ...], tuple[ast.expr, ...]]](),
-        )
+        self.inner: dict[ast.AST, _Scope] = {}
+        self.scope = module = _Scope()
+        self._changes: list[tuple[_Scope, str, tuple[ast.AST | str, ...], tuple[ast.expr, ...]]] = []
         self._scan(tree, module, ())
         for scope, name, values, controls in self._changes:
             place = scope.place(name)
@@ -156,7 +157,6 @@ class _Flow:
             place.values[name] += [(scope, each) for each in (*values, *(controls if place is not module else ()))]
             if place is module and scope is not module:
                 place.values[name].append((module, f"{COUNTED}{name}"))
-        return module
 
     def _scan(self, node: ast.AST, scope: _Scope, controls: tuple[ast.expr, ...]) -> None:
         """Note what a node binds its names to, and its conditions; `controls` decide whether it is run."""
@@ -164,9 +164,9 @@ class _Flow:
             if changed:
                 self._changes.append((scope, name, values, controls))
                 continue
-            place = self._module if name in scope.shared else scope
+            place = self.scope if name in scope.shared else scope
             place.values[name] += [(scope, each) for each in values]
-            if place is not self._module:
+            if place is not self.scope:
                 place.values[name] += [(scope, each) for each in controls]
             elif scope is not place:
                 place.values[name].append((place, f"{COUNTED}{name}"))
@@ -174,7 +174,7 @@ class _Flow:
         if isinstance(node, ast.Return) and node.value is not None:
             scope.out += [(scope, each) for each in (node.value, *controls)]
         if isinstance(node, _SCOPES):
-            inner = self._inner[node] = _Scope(scope, _parameters(node), _shared(node), isinstance(node, ast.ClassDef))
+            inner = self.inner[node] = _Scope(scope, _parameters(node), _shared(node), isinstance(node, ast.ClassDef))
             body = [node.body] if isinstance(node, ast.Lambda) else node.body
             for each in ast.iter_child_nodes(node):
                 self._scan(each, inner if each in body else scope, () if each in body else controls)
@@ -186,6 +186,18 @@ class _Flow:
         deciding = _deciding(node)
         for each in ast.iter_child_nodes(node):
             self._scan(each, scope, controls if each in deciding else (*controls, *deciding))
+
+
+class _Flow:
+    """Where the values of a module come from; `modules` are the project's, `others` those that a change has beside."""
+
+    def __init__(self, module: ReadModule, modules: Collection[str], others: Iterable[ReadModule]) -> None:
+        self.module, self.modules = module, modules
+        self.beside: dict[str, list[_Value]] = {}
+        self._inner = dict(module.inner)
+        for other in others:
+            self.beside |= other.scope.values
+            self._inner |= other.inner
 
     def origins(self, node: ast.AST, scope: _Scope) -> frozenset[str]:
         """Return where the value of an expression comes from, GIVEN alone if any of it is given."""
@@ -232,7 +244,7 @@ class _Flow:
         is_own = word.startswith(".") or word.partition(".")[0] in self.modules
         beside = self.beside.get(word.rpartition(".")[2]) if is_own else None
         if beside is None:
-            yield self._module, GIVEN if is_own else word, own
+            yield self.module.scope, GIVEN if is_own else word, own
         for inner, value in beside or ():
             outside = (
                 isinstance(value, str) and not value.startswith(".") and value.partition(".")[0] not in self.modules

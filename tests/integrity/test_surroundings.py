@@ -7,7 +7,7 @@ are held against a change that its tests meet, and see one side of, and of which
 
 import pytest
 
-from noface.integrity.surroundings import conditions
+from noface.integrity.surroundings import conditions, read_modules
 from noface.integrity.surroundings_lexed import lexed_conditions
 
 HEAD = """import os
@@ -93,7 +93,9 @@ def test_what_a_module_asks_while_it_is_loaded_is_its_own_matter():
 def test_what_another_file_of_the_change_defines_is_followed():
     others = {"shop/near.py": "import sys\n\n\ndef quiet():\n    return not sys.stdout.isatty()\n"}
     text = "from shop.near import quiet\n\n\ndef f(x):\n    return 1 if quiet() else x\n"
-    assert [each.text for each in conditions("shop/a.py", text, {"shop"}, others)] == ["quiet()"]
+    change = read_modules({**others, "shop/a.py": text, "shop/old.py": "def quiet(:"})
+    assert [each.text for each in conditions("shop/a.py", text, {"shop"}, change)] == ["quiet()"]
+    assert conditions("shop/old.py", "def quiet(:", {"shop"}, change) == ()
     assert conditions("shop/a.py", text, {"shop"}) == ()  # what main defines is given
 
 

@@ -100,11 +100,6 @@ class IntendedLanding:
         """The commit that is to be main."""
         return self.commits.main
 
-    @property
-    def note(self) -> str:
-        """What main's reflog says of it."""
-        return self.commits.note
-
 
 @dataclass(slots=True, eq=False)
 class _Proving:
@@ -450,7 +445,9 @@ class MergeQueue:
         # The engine waits meanwhile: only for a lock that nobody has met before.
         patient = all(each.passing_since is None for each in self._entries.values())
         old, new = proven.main, intended.commit
-        return self._moved(proven, intended, advance(context.env.plumbing, old, new, intended.note, patient=patient))
+        return self._moved(
+            proven, intended, advance(context.env.plumbing, old, new, intended.commits.note, patient=patient)
+        )
 
     def _may_land(self, proven: ProvenStack) -> bool | None:
         """Tell whether a stack may land now; None: not yet. What must not is out of the queue, or proven again."""
@@ -521,7 +518,7 @@ class MergeQueue:
             return None
         self._remote.over()
         hit("landing_pushed")
-        follow_push(context, proven.main, intended.commit, intended.note)
+        follow_push(context, proven.main, intended.commit, intended.commits.note)
         self._landed(proven, intended)
         return intended.commit
 
