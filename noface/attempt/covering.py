@@ -46,10 +46,8 @@ def follows(trial: Trial) -> Follows:
     change, files = read_modules(texts), []
     for path, (old, new) in pairs.items():
         lines = added_lines(old, new)
-        if path.endswith(LEXED):
-            asking = lexed_conditions(path, new, texts, lines)
-        else:
-            asking = conditions(path, new, modules, change, lines)
+        is_lexed, read = path.endswith(LEXED), (path, new)
+        asking = lexed_conditions(*read, texts, lines) if is_lexed else conditions(*read, modules, change, lines)
         files.append(FollowedFile(path, new, lines, asking))
     asked = _unknown(trial, (c for file in files for c in file.conditions), modules)
     files = [replace(file, conditions=tuple(c for c in file.conditions if c in asked)) for file in files]
