@@ -115,11 +115,6 @@ class MergeLine:
         """How likely the next candidate is red beside others."""
         return chance_of_red(self._outcomes)
 
-    @property
-    def under_way(self) -> tuple[Stack, ...]:
-        """The stacks whose results are still awaited."""
-        return (*(self._round.awaited if self._round else ()), *self._searched.values())
-
     def add(self, candidate: str, *, first: bool = False) -> None:
         """Put a candidate into the line."""
         self.line.insert(0 if first else len(self.line), candidate)

@@ -255,11 +255,13 @@ class MergeQueue:
         return [name for name in names if name not in taken]
 
     def _able(self) -> frozenset[str]:
-        """Return who may land now: none beside an issue that works alone, for which it could move main."""
-        now = self._context.clock.now()
-        able = frozenset(
-            name for name, entry in self._entries.items() if entry.not_before <= now and name not in self._tried
-        )
+        """Return who may be proven or land now, and was not tried in this tick."""
+        now, entries = self._context.clock.now(), self._entries.items()
+        due = (name for name, entry in entries if entry.not_before <= now and name not in self._tried)
+        return self._without_rivals(frozenset(due))
+
+    def _without_rivals(self, able: frozenset[str]) -> frozenset[str]:
+        """Return which of these may land: none beside an issue that works alone, for which it could move main."""
         if not able or not (working := self._jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION)):
             return able
         if working & self._context.suspects:  # which would not be alone: nothing could be told from another death
@@ -395,8 +397,7 @@ class MergeQueue:
             return None
         main = self._context.env.plumbing.main()
         for entry in fresh:
-            proof = entry.proof
-            if proof is not None and proof.main == main:
+            if (proof := entry.proof) is not None and proof.main == main:
                 self._line.withdraw(entry.issue.id)
                 return (ProvenStack((StackedEntry(entry, proof.candidate, proof.tree, proof.candidate),), proof, main),)
         return None
@@ -455,7 +456,8 @@ class MergeQueue:
         for entry in proven.entries:
             if not self._holds(entry) or not self._is_free(entry):
                 return False
-        if context.env.plumbing.main() != proven.main:
+        names = frozenset(entry.issue.id for entry in proven.entries)
+        if context.env.plumbing.main() != proven.main or self._without_rivals(names) != names:
             return False
         for entry in proven.entries:
             now = context.clock.now()
