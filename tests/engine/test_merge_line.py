@@ -72,6 +72,18 @@ def test_only_the_gap_steps_aside_and_a_single_suspect_is_proven_once_more():
     assert line.ended(Stack(("b",), 1), green=False).rejected == "b"
 
 
+def test_who_is_red_in_the_gap_and_alone_on_main_is_rejected_and_the_rest_goes_back_to_the_line():
+    line = MergeLine()
+    for name in "abc":
+        line.add(name)
+    (whole,) = line.begin(line.wanted(1, "ab"), 1)
+    assert not line.ended(whole, green=False).lands
+    half = line.search()
+    assert half == Stack(("a",), 1)
+    assert line.ended(half, green=False).rejected == "a"
+    assert line.line == ["b", "c"]
+
+
 def test_a_result_that_says_nothing_has_the_next_go_alone():
     line = MergeLine()
     for name in "ab":
