@@ -24,6 +24,7 @@ _CLAIMS = (
     "--grep=^Noface-Base: ",
     "--format=" + "%x00".join(("%H", "%P", "%T", "%ct", *_TRAILERS)),
 )
+_BASE = b"noface-base"  # git reads trailers in any case
 _LINK = "120000"
 _LINK_BYTES_MAX = 4096
 _CHANGES_KEPT_MAX = 32
@@ -354,10 +355,17 @@ class Plumbing:
 
     def landed_commits(self, old: str, new: str) -> tuple[str, ...]:
         """Return the commits from behind `old` up to `new` along main, each issue's own in place of a common one."""
-        own: dict[str, list[str]] = {}
-        for each in self.landings(f"{old}..{new}"):
-            own.setdefault(each.landing.commit, []).insert(0, each.commit)
-        return tuple(each for commit in self.first_parents(old, new) for each in own.get(commit, [commit]))
+        commits: list[str] = []
+        for commit in self.first_parents(old, new):
+            own = self.landings(f"{commit}^!") if self.may_land_several(commit) else ()
+            commits += [each.commit for each in reversed(own)] or [commit]
+        return tuple(commits)
+
+    def may_land_several(self, commit: str) -> bool:
+        """False if a commit is none that lands several issues: that one merges, and names its first parent."""
+        with suppress(GitError):
+            return len(self._stored.commit(commit)[1]) > 1 and _BASE in self._stored.message(commit).lower()
+        return True
 
     def _landings_of(self, claimed: TrailedCommit) -> tuple[TrailedCommit, ...]:
         """Return the landing that a commit of main is, or those that stand behind it."""

@@ -1,5 +1,7 @@
 """The landings of a run that nobody let change tests: what they did to tests is looked at again."""
 
+from itertools import takewhile
+
 from noface.engine.context import RunContext
 from noface.git.plumbing import Plumbing
 from noface.integrity.judges import Part, lifted, part_of
@@ -11,6 +13,9 @@ from noface.store.reader import OpenLanding
 
 def change_of(plumbing: Plumbing, landing: OpenLanding) -> tuple[str, str]:
     """Return the commits before and after an issue's own work, where it landed alone or with others."""
+    alone = plumbing.first_parents(landing.old, landing.new) == (landing.new,)
+    if alone and not plumbing.may_land_several(landing.new):
+        return landing.old, landing.new  # asked of each landing of the run, again and again: no git for it
     landings = plumbing.landings(f"{landing.old}..{landing.new}")
     own = next((each for each in landings if each.issue == landing.issue_id), None)
     if own is None or own.commit == landing.new:
@@ -46,6 +51,7 @@ def rewritten_beside(context: RunContext, issue_id: str, number: int) -> bool:
     Data counts as well, since it may be what a test expects.
     """
     plumbing, began = context.env.plumbing, context.reader.began_on(issue_id, number)
-    beside = (pair for pair in unasked_landings(context) if not plumbing.is_ancestor(pair[1], began))
+    # From the newest back: what one holds that was there already, those before it hold as well.
+    beside = takewhile(lambda pair: not plumbing.is_ancestor(pair[1], began), reversed(unasked_landings(context)))
     old = (change.path for pair in beside for change in plumbing.changes(*pair) if change.old_mode != ABSENT)
     return any(part_of(path) is Part.TEST or not is_code(path) for path in old)
