@@ -216,7 +216,9 @@ def _move_files(move: Move, old: str, new: str, appearing: tuple[str, ...]) -> s
         shutil.copy2(index, move.index)
     git = move.git(move.index)
     middle = move.plumbing.tree_with(new, dict.fromkeys(appearing)) if appearing else new
-    problem = _read_tree(git, old, middle) or (appearing and _write_new(git, middle, new, appearing)) or ""
+    only_new = index.exists() and middle == move.plumbing.tree(old)
+    problem = "" if only_new else _read_tree(git, old, middle)
+    problem = problem or (appearing and _write_new(git, middle, new, appearing)) or ""
     if problem:
         _forget_copy(move.index)
     else:
