@@ -15,6 +15,7 @@ from threading import Lock
 from typing import Any
 
 from noface.agents.base import Agent, EventKind
+from noface.attempt.allotment import Allotments
 from noface.attempt.gate_turns import GateTurns
 from noface.diagnosis.scan import ProjectRules
 from noface.git.plumbing import Plumbing
@@ -35,7 +36,7 @@ from noface.model.issue import Issue
 from noface.model.markdown import inert
 from noface.model.worker_run import Usage
 from noface.process.clock import Clock
-from noface.process.environment import passed_digest, programs_digest
+from noface.process.environment import Variables, passed_digest, programs_digest
 from noface.process.failpoints import hit
 from noface.process.files import write_atomic
 from noface.process.process_tree import STARTED_BY, mark_of
@@ -206,7 +207,8 @@ class AttemptEnvironment:
     patterns of all gates' `env_pass`, `gate_rules` the project's own rules for what gates print, `sensitivity` says of
     which tests it is asked whether they can still turn red ("reaching", "always", "never"). Who holds
     `setting_up` is at work in the slot of setup. `histories` remembers which commits' histories hold secrets, and
-    `looked_through` which files (path and object) hold none, by where main stood.
+    `looked_through` which files (path and object) hold none, by where main stood. Without `allotments` workspaces share
+    the machine, as the empty folders do in which `noface doctor` asks models.
     """
 
     plumbing: Plumbing
@@ -223,6 +225,7 @@ class AttemptEnvironment:
     without_schema: set[str] = field(default_factory=set)
     diff_limits: DiffLimits = field(default_factory=DiffLimits)
     sandbox: SandboxRules = field(default_factory=SandboxRules)
+    allotments: Allotments | None = None
     passed: tuple[str, ...] = ()
     gate_rules: ProjectRules | None = None
     steadiness: SteadinessRules = field(default_factory=SteadinessRules)
@@ -259,6 +262,12 @@ class AttemptEnvironment:
     def gate_folder(self, name: str) -> Path:
         """Return the folder of such a workspace, in which another thread may be at work."""
         return slot_path(self.plumbing.repository, self.slots_dir, slot_name("gate", name))
+
+    def allotted(self, slot: str, env_pass: tuple[str, ...], *, boxed: bool) -> Variables:
+        """Return the variables that keep a command in a workspace apart from those in others."""
+        if self.allotments is None:
+            return ()
+        return self.allotments.variables(slot, env_pass, private_tmp=boxed and self.sandbox.kind != "none")
 
     def markers(self, token: str) -> tuple[tuple[str, str], ...]:
         """Return the environment variables by which leftover processes are recognised."""

@@ -171,7 +171,9 @@ def gate_box(
     PATH. Setup and a `leaky` gate see them. `reports` is the folder for its test runners' reports. The programs that a
     command of the person's names are shown. The gates and workers of a slot share what setup leaves in the home.
     """
-    if not env.sandbox.bubblewrap or not (env.setup.boxed if gate is None else gate.boxed):
+    env_pass, wanted = (env.setup.env_pass, env.setup.boxed) if gate is None else (gate.env_pass, gate.boxed)
+    variables = (*variables, *env.allotted(slot.name, env_pass, boxed=wanted))
+    if not env.sandbox.bubblewrap or not wanted:
         return None, with_private_config(variables, folder, env.plumbing.repository.identity, slot.path)
     setup, command = gate is None, env.setup.command if gate is None else "" if gate.accept else gate.command
     inside = dict(boxed(variables))

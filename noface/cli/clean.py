@@ -15,6 +15,7 @@ import typer
 from noface.cli.verb import ConfigFile, VerbResult, answers
 
 if TYPE_CHECKING:
+    from noface.attempt.allotment import Allotments
     from noface.engine.landing.merged_branches import KnownIssues
     from noface.git.plumbing import Plumbing
     from noface.git.repository import Repository
@@ -36,7 +37,7 @@ def clean(
 
     Unmerged work is removed only with --force.
     """
-    from noface.cli.wiring import slots_dir
+    from noface.cli.wiring import allotments, slots_dir
     from noface.config.load import load
     from noface.git.plumbing import Plumbing
     from noface.git.repository import discover
@@ -57,7 +58,7 @@ def clean(
         if not dry_run:
             going = [each for each in leftovers if not each.why]
             _remember_released(repository, going)
-            _remove(plumbing, slots, going)
+            _remove(plumbing, slots, going, allotments(loaded, repository))
     return VerbResult(clean_document(leftovers, dry_run=dry_run), lambda *_: ()) if as_json else None
 
 
@@ -154,7 +155,7 @@ def _remember_released(repository: "Repository", going: "list[Leftover]") -> Non
         Journal(database).fact("released", json.dumps(released))
 
 
-def _remove(plumbing: "Plumbing", slots: Path, going: "list[Leftover]") -> None:
+def _remove(plumbing: "Plumbing", slots: Path, going: "list[Leftover]", allotted: "Allotments") -> None:
     """Remove; refs only if they are still what was looked at."""
     from noface.git.refs import ZERO, RefUpdate
     from noface.git.removal import remove_below
@@ -166,6 +167,7 @@ def _remove(plumbing: "Plumbing", slots: Path, going: "list[Leftover]") -> None:
         match each.what:
             case What.WORKSPACE:
                 discard(Slot(repository, each.name, slots / each.name, repository.private_git_dirs / each.name))
+                allotted.forget(each.name)
             case What.BRANCH:
                 plumbing.refs.apply(RefUpdate(f"refs/heads/{each.name}", ZERO, each.oid))
             case What.REF:

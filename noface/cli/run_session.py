@@ -19,7 +19,15 @@ import typer
 
 from noface.cli.connections import Connections, connect, fetch_issues
 from noface.cli.findings import check_workspaces, config_findings, fault_finding, idle_findings, left_out
-from noface.cli.wiring import RunOptions, attempt_environment, bubblewrap_for, remote_issues, settings, slots_dir
+from noface.cli.wiring import (
+    RunOptions,
+    allotments,
+    attempt_environment,
+    bubblewrap_for,
+    remote_issues,
+    settings,
+    slots_dir,
+)
 from noface.config.load import load
 from noface.config.problems import unknown_model
 from noface.config.sections import Config
@@ -169,7 +177,9 @@ def make_context(
     launcher.warm_up()
     bubblewrap = bubblewrap_for(config)
     env = attempt_environment(config, repository, launcher, memo, bubblewrap)
-    env = env if clock is None else replace(env, clock=clock)
+    apart = allotments(config, repository)
+    stack.callback(apart.close)
+    env = replace(env, allotments=apart, clock=clock or env.clock)
     if connections.remote is not None:
         connections.remote.vet = env.plumbing.refs.vet
     stack.callback(env.plumbing.close)

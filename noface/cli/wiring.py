@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
+from noface.attempt.allotment import Allotments
 from noface.attempt.environment import AttemptEnvironment, SandboxRules, Setup
 from noface.attempt.held_secrets import why_held_back
 from noface.cli.policy_records import breaker_rules, model_specs, policy
@@ -130,6 +131,11 @@ def slots_dir(config: Config, repository: Repository) -> Path:
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     base = Path(config.run.slots_dir or f"{cache}/noface").expanduser()
     return base / name
+
+
+def allotments(config: Config, repository: Repository) -> Allotments:
+    """Return what keeps apart the workspaces of a repository."""
+    return Allotments(str(repository.common_dir), config.project.name or repository.root.name)
 
 
 def bubblewrap_for(config: Config) -> Bubblewrap | None:

@@ -18,7 +18,7 @@ Variables = tuple[tuple[str, str], ...]
 
 
 _OUTSIDE = ("XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_STATE_HOME")
-_TEMPORARY = ("TMPDIR", "TMP", "TEMP")
+TEMPORARY = ("TMPDIR", "TMP", "TEMP")
 _PACKAGES = ("lib/python*/site-packages", "lib/python*/dist-packages")
 
 
@@ -56,7 +56,7 @@ def boxed(environment: Variables, kept: Iterable[str] = ()) -> Variables:
     own = set(kept)
     left_out = {name for name in _OUTSIDE if name not in own}
     values = {name: value for name, value in environment if name not in left_out}
-    return tuple((values | {name: "/tmp" for name in _TEMPORARY if name not in own}).items())  # noqa: S108 - it is private
+    return tuple((values | {name: "/tmp" for name in TEMPORARY if name not in own}).items())  # noqa: S108 - it is private
 
 
 def programs_digest(names: Iterable[str]) -> str:

@@ -1,0 +1,203 @@
+"""What a machine has once, and workers and gates at the same time each have of their own: ports, TMPDIR, a name."""
+
+import json
+import re
+import socket
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from noface.attempt.allotment import Allotments, compose_project, slot_number
+from noface.attempt.environment import slot_name
+from noface.process.ports import SIZE, PortRanges, ephemeral_range, is_free, range_starts
+
+
+@pytest.mark.parametrize(
+    ("slot", "number"),
+    [
+        ("gate-0land", 0), ("agent-000", 1), ("gate-0000", 2), ("setup-000", 3),
+        ("gate-l001", 4), ("agent-001", 5), ("gate-0001", 6),
+        ("gate-l002", 8), ("agent-063", 253), ("gate-0063", 254),
+        ("agent-0", 1),
+    ],
+)  # fmt: skip
+def test_a_workspace_has_a_number(slot, number):
+    assert slot_number(slot) == number
+
+
+def test_no_two_workspaces_have_one_number():
+    names = [slot_name("gate", "land"), slot_name("setup", "0")]
+    names += [slot_name("gate", f"l{index:03}") for index in range(1, 64)]
+    names += [slot_name(kind, str(index)) for kind in ("agent", "gate") for index in range(64)]
+    assert len({slot_number(name) for name in names}) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "first", "last"),
+    [
+        (32_768, 60_999, 20_000, 65_520),
+        (49_152, 65_535, 20_000, 49_140),
+        (15_000, 40_005, 40_010, 65_520),
+        (1_024, 65_535, 20_000, 65_520),  # nothing is left outside
+    ],
+)
+def test_ranges_lie_outside_of_what_the_kernel_gives_to_connections(low, high, first, last):
+    starts = range_starts(low, high)
+    assert (starts[0], starts[-1]) == (first, last)
+    assert all(second - one >= SIZE for one, second in pairwise(starts))
+    inside = [start for start in starts if start + SIZE > low and start <= high]
+    assert not inside or low == 1_024
+    assert starts[-1] + SIZE - 1 <= 65_535
+
+
+@pytest.mark.parametrize(
+    ("name", "project"),
+    [
+        ("shop", "noface-shop-1a2b3c4d-2"),
+        ("My Shop.v2", "noface-my-shop-v2-1a2b3c4d-2"),
+        ("Übung", "noface-bung-1a2b3c4d-2"),
+        ("…", "noface-1a2b3c4d-2"),
+        ("x" * 99, f"noface-{'x' * 30}-1a2b3c4d-2"),
+    ],
+)
+def test_compose_takes_the_name_of_its_project(name, project):
+    assert compose_project(name, "1a2b3c4d", 2) == project
+    assert re.fullmatch(r"[a-z0-9][a-z0-9_-]*", project)
+
+
+@pytest.fixture
+def ranges():
+    made = []
+
+    def make(seed=0):
+        made.append(PortRanges(seed))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def test_two_repositories_have_ranges_of_their_own_even_where_their_hashes_agree(ranges):
+    one, other = ranges(), ranges()
+    ports = [port for each in (one, other) for number in range(8) for port in each.of(number)]
+    assert len(ports) == len(set(ports)) == 16 * (SIZE - 1)
+    low, high = ephemeral_range()
+    assert all(is_free(port) and not low <= port <= high for port in ports)
+    assert one.of(3) == one.of(3)
+
+
+@pytest.mark.parametrize(("family", "address"), [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::")])
+def test_a_workspace_whose_port_somebody_takes_has_another_range_next_time(ranges, family, address):
+    of_run = ranges()
+    before = of_run.of(0)
+    try:
+        server = socket.socket(family)
+        server.bind((address, before[4]))
+    except OSError:
+        pytest.skip("no such address here")
+    with server:
+        server.listen()
+        after = of_run.of(0)
+        assert set(after).isdisjoint(before)
+        assert of_run.of(0) == after
+
+
+@pytest.fixture
+def allotments(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    made = Allotments("/home/anna/shop/.git", "shop")
+    yield made
+    made.close()
+
+
+def test_what_a_person_passes_on_keeps_its_value_but_not_a_number_of_noface_s(allotments, monkeypatch):
+    monkeypatch.setenv("COMPOSE_PROJECT_NAME", "own")
+    monkeypatch.setenv("TMPDIR", "/scratch")
+    monkeypatch.setenv("NOFACE_SLOT", "77")
+
+    def names(*env_pass):
+        return set(dict(allotments.variables("gate-0000", env_pass, private_tmp=False)))
+
+    ours = {"NOFACE_SLOT", "NOFACE_PORT", "NOFACE_PORTS"}
+    assert names() == {*ours, "COMPOSE_PROJECT_NAME", "TMPDIR", "TMP", "TEMP"}
+    assert names("COMPOSE_*") == {*ours, "TMPDIR", "TMP", "TEMP"}
+    assert names("*") >= ours
+    assert not names("*") & {"COMPOSE_PROJECT_NAME", "TMPDIR"}
+
+
+def test_a_workspace_s_tmpdir_is_empty_private_short_and_gone_in_the_end(allotments, tmp_path):
+    def folder(slot, *, private_tmp=False):
+        return dict(allotments.variables(slot, (), private_tmp=private_tmp)).get("TMPDIR")
+
+    one, other = Path(folder("gate-0000")), Path(folder("agent-000"))
+    assert one != other
+    assert one.stat().st_mode & 0o777 == 0o700
+    assert len(str(one)) - len(str(tmp_path)) < 20  # the path of a socket has 107 bytes
+    (one / "left").touch()
+    (other / "kept").touch()
+    assert Path(folder("gate-0000")) == one
+    assert not list(one.iterdir())
+    assert list(other.iterdir())
+    assert folder("gate-0000", private_tmp=True) is None  # in the sandbox it is /tmp
+    allotments.close()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_tmpdir_that_another_has_made_a_link_is_not_followed(allotments, tmp_path):
+    (tmp_path / "victim").mkdir()
+    (tmp_path / "victim" / "file").touch()
+    allotments.folder("gate-0000").symlink_to(tmp_path / "victim")
+    given = dict(allotments.variables("gate-0000", (), private_tmp=False))["TMPDIR"]
+    assert not Path(given).is_symlink()
+    assert (tmp_path / "victim" / "file").exists()
+
+
+SERVES = """
+import json, os, pathlib, socket, sys, time
+
+mine = {name: os.environ[name] for name in sys.argv[2:]}
+folder, met = pathlib.Path(mine["TMPDIR"]), pathlib.Path(sys.argv[1])
+(folder / "lock").open("x").close()
+local = socket.socket(socket.AF_UNIX)
+local.bind(str(folder / "socket"))
+server = socket.create_server(("127.0.0.1", int(mine["NOFACE_PORT"])))
+made = met / f"{mine['NOFACE_SLOT']}-{time.monotonic_ns()}"
+made.write_text(json.dumps(mine))
+end = time.monotonic() + 20
+while len(list(met.iterdir())) < 2 and time.monotonic() < end:
+    time.sleep(0.02)
+assert len(list(met.iterdir())) >= 2, "no other gate was at work meanwhile"
+socket.create_connection(server.getsockname()).close()
+"""
+NAMES = ("NOFACE_SLOT", "NOFACE_PORT", "NOFACE_PORTS", "COMPOSE_PROJECT_NAME", "TMPDIR")
+
+
+@pytest.mark.parametrize("sandbox", ["none", "auto"])
+def test_two_gates_at_once_have_a_server_each_on_their_port_and_fixed_names_in_their_tmpdir(project, sandbox):
+    met = project.folder / "met"
+    met.mkdir()
+    project.write("serve.py", SERVES)
+    gate = f"test ! -e work || {sys.executable} serve.py {met} {' '.join(NAMES)}"
+    project.config(gate=gate, workers=2, sandbox=sandbox)
+    config = project.path / "noface.toml"
+    config.write_text(config.read_text().replace("[sandbox]", f'[sandbox]\nwrite = ["{met}"]'))
+    project.issue(1)
+    project.issue(2)
+    project.play(*((f"{n}", 0, [{"write": f"work/{n}", "text": "x"}]) for n in (1, 2)))
+    project.commit()
+    project.run()
+    assert project.statuses() == {"1": "merged", "2": "merged"}
+    runs = [json.loads(path.read_text()) for path in sorted(met.iterdir())]
+    # Of both attempts, and of the one merge result that no gate had seen: the variables are in no memo key.
+    slots = {run["NOFACE_SLOT"] for run in runs}
+    assert len(runs) == 3
+    assert {"2", "6"} < slots
+    for name in NAMES[:4]:
+        assert len({run[name] for run in runs}) == 3, name
+    boxed = {run["TMPDIR"] for run in runs} == {"/tmp"}
+    assert boxed or len({run["TMPDIR"] for run in runs}) == 3
+    assert boxed or not any(Path(run["TMPDIR"]).exists() for run in runs)
+    assert sandbox == "auto" or not boxed
