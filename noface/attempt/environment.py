@@ -316,6 +316,7 @@ class AttemptProgress:
     `alive`: the agent has shown that its provider answers. `kind` is what the agent did, None if the step is
     noface's own; `file` is the file it did that to, relative to the workspace, "" if that is unknown. `used` is what
     the worker's run has used so far, priced, and `answers` how often more of that came with an answer of its model.
+    `changed` are files that it is known to change.
     """
 
     issue_id: str
@@ -327,6 +328,7 @@ class AttemptProgress:
     file: str = ""
     used: Usage = field(default_factory=Usage)
     answers: int = 0
+    changed: frozenset[str] = frozenset()
 
 
 class SetupState(StrEnum):

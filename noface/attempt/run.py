@@ -14,7 +14,7 @@ from pathlib import Path
 
 from noface.attempt.attempt import PATCH_FILE, Attempt, Judging
 from noface.attempt.changes import PATCH_BYTES_MAX, Change, masked_patch, own_values
-from noface.attempt.environment import put
+from noface.attempt.environment import AttemptProgress, put
 from noface.attempt.judge import judge
 from noface.attempt.prepare import Preparation, setup_differs
 from noface.attempt.worker.sessions import run_worker, settle, write_order
@@ -189,6 +189,10 @@ def _recorded(
     text = json.dumps(encode(work)).encode()
     put(attempt.folder / _WORK_FILE, _mark(order, text) + b"\n" + text)
     hit("snapshot_recorded")
+    files = frozenset(one.path for one in snapshot.changes)
+    attempt.scope.send(
+        AttemptProgress(order.issue.id, order.number, "snapshot", "the snapshot is taken", changed=files)
+    )
     return Judging(order, attempt.scope, work, replace(change, by_worker=changed))
 
 

@@ -295,7 +295,7 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
             "title": issue.title,
             "model": model_of(actions[issue.id]),
             "action": actions[issue.id].name,
-            "reason": actions[issue.id].reason,
+            "reason": planned.behind.get(issue.id) or actions[issue.id].reason,
             "now": position < chosen.workers,
         }
         for position, issue in enumerate(planned.start)

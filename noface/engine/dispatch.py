@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from enum import Enum, auto
-from typing import assert_never
+from typing import Any, assert_never
 
 from noface.attempt.worker.agent_run import missing_program
 from noface.engine.advisors import Advisors
@@ -147,6 +147,9 @@ def decide(context: Planning, past: History, record: tuple[Tried, ...] | None = 
     return next_action(past, policy, now, context.dice.random(), away, may_use)
 
 
+_NONE: Mapping[str, Any] = {}
+
+
 def plan_tick(
     context: Planning,
     issues: tuple[Issue, ...],
@@ -155,11 +158,14 @@ def plan_tick(
     at_work: frozenset[str] = frozenset(),
     busy: tuple[Issue, ...] = (),
     late: Collection[str] = (),
+    changed: Mapping[str, Collection[str]] = _NONE,
+    stood_back: Mapping[str, int] = _NONE,
 ) -> Plan:
     """Return which of `issues` start now, and why the others wait.
 
     `at_work` are the models at work, and `busy` the issues that are, or that are about to land. `late` are the issues
-    that come after all others.
+    that come after all others, `changed` the files that attempts under way have changed by now, and `stood_back` tells
+    how many others have started while an issue stood back.
     """
     waits = context.reader.waits()
     record = record_of(context) if waits else ()
@@ -168,7 +174,8 @@ def plan_tick(
         for issue in (issues if waits else ())
         if issue.id not in states or states[issue.id].status in (IssueStatus.READY, IssueStatus.WAITING)
     }
-    contest = Contest(context.reader.lost_to_main(), busy)
+    files = {**context.reader.changed_so_far(), **changed} if slots and len(issues) > 1 else _NONE
+    contest = Contest(context.reader.lost_to_main(), busy, files, stood_back)
     return plan(issues, states, models, waits, slots, context.clock.now(), at_work, contest, late)
 
 

@@ -309,6 +309,7 @@ class Engine:
         self._left: dict[str, str] = {}
         self._resumed: list[AttemptOrder] = []
         self._limit = ""
+        self._stood_back: Counter[str] = Counter()
         self._first_wave: set[str] | None = None
         self._waves = False
         self._drain_until: float | None = None
@@ -592,6 +593,7 @@ class Engine:
                     break
                 if self._jobs.free and not self._limits.reached():
                     self._begin(issue)
+                    self._stood_back.update(planned.behind.keys())
             planned = self._plan() if refused < len(self._limits.refused) else planned
         return planned
 
@@ -662,7 +664,8 @@ class Engine:
         at_work = self._jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION) | self._landing.due
         working = tuple(issue for issue in self._context.issues if issue.id in at_work)
         probed = self._jobs.probed(self._context.reader.waits())
-        planned = plan_tick(self._context, issues, states, self._jobs.free, probed, working, late)
+        live = self._jobs.changed, self._stood_back
+        planned = plan_tick(self._context, issues, states, self._jobs.free, probed, working, late, *live)
         waiting = (wait for other in self._others for wait in other.waiting)
         return replace(planned, waiting=(*planned.waiting, *waiting))
 

@@ -44,7 +44,8 @@ class Job(Generic[R]):
     """Work for a thread: `run` does it.
 
     `model` is the one at work since `began_at` (epoch seconds), "" for none. `due`: a review, which runs whatever its
-    issue has cost. `phase` is the last that an attempt has reported, and `over` why the job was ended for money.
+    issue has cost. `phase` is the last that an attempt has reported, `changed` the
+    files in its snapshot, or those that its agent says it edits, and `over` why the job was ended for money.
     `always`: it begins though the run is stopped.
     """
 
@@ -59,6 +60,7 @@ class Job(Generic[R]):
     began_at: float = 0.0
     phase: str = _ENDED_AT_ONCE[0]
     over: Overrun | None = None
+    changed: set[str] = field(default_factory=set)
     cancel: Canceller = field(default_factory=Canceller)
     future: "Future[R]" = field(default_factory=Future)
 
@@ -133,10 +135,16 @@ class Jobs:
         return next((job for job in self._attempts() if job.issue_id == issue_id), None)
 
     def progressed(self, progress: AttemptProgress) -> None:
-        """Remember the phase an attempt is in."""
+        """Remember the phase an attempt is in, and what it changes."""
         for job in self._attempts():
             if job.issue_id == progress.issue_id:
                 job.phase = progress.phase
+                job.changed |= progress.changed
+
+    @property
+    def changed(self) -> dict[str, set[str]]:
+        """The files that each attempt under way has changed, as far as is known by now."""
+        return {job.issue_id: job.changed for job in self._attempts() if job.changed}
 
     def _attempts(self) -> list[Job[Any]]:
         return [job for job in self._jobs if job.kind is JobKind.ATTEMPT]

@@ -15,10 +15,15 @@ An issue whose work conflicted with what main had become works alone the next ti
 is under way that could move main into the same place, and until it has landed nothing of that kind starts or lands.
 Issues go on beside it whose `paths` keep them away from its own, or from what it changed where it names none. It comes
 when its turn is, by priority; what waits for its dependencies, or for a time, holds up nobody.
+
+Of issues of one priority those stand back whose `paths`, or what they have changed so far, meet those of one under way:
+the others start first. No slot stays empty for that, and an issue that has stood back often starts in its turn.
 """
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from noface.model.attempt import PastAttempt, failure_of
 from noface.model.issue import Issue, IssueState
@@ -108,10 +113,16 @@ def lost_to_main(attempts: tuple[PastAttempt, ...]) -> Lost | None:
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """Which issues have lost to main, by id, and which are `busy`: at work, or about to land."""
+    """Which issues have lost to main, by id, and which are `busy`: at work, or about to land.
+
+    `changed` are the files that the work on an issue has changed so far, and `stood_back` how many others have started
+    while it stood back.
+    """
 
     lost: Mapping[str, Lost] = field(default_factory=dict)
     busy: tuple[Issue, ...] = ()
+    changed: Mapping[str, Collection[str]] = field(default_factory=dict)
+    stood_back: Mapping[str, int] = field(default_factory=dict)
 
     def rival(self, issue: Issue, others: Iterable[Issue]) -> Issue | None:
         """Return the first of `others` beside which an issue must not be, since one of them is to be alone."""
@@ -131,6 +142,15 @@ class Contest:
             return (*issue.paths, *issue.may_change)
         lost = self.lost.get(issue.id)
         return (*lost.files, *lost.changed) if lost is not None else ()
+
+    def neighbour(self, issue: Issue, others: Iterable[Issue]) -> tuple[Issue, str] | None:
+        """Return the first of `others` that is known to change what `issue` does, and where."""
+        mine = self._known(issue)
+        pairs = ((other, one, two) for other in others if mine for one in mine for two in self._known(other))
+        return next(((other, one) for other, one, two in pairs if overlap(one, two)), None)
+
+    def _known(self, issue: Issue) -> tuple[str, ...]:
+        return (*(self._places(issue) if issue.paths else ()), *self.changed.get(issue.id, ()))
 
     def wait(self, issue: Issue, others: Iterable[Issue]) -> "Waiting | None":
         """Return why an issue waits for one of `others` to land, None if it need not."""
@@ -166,10 +186,18 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to start, in order, and what waits. `hopeless` ones wait for a person, not for noface."""
+    """What to start, in order, and what waits. `hopeless` ones wait for a person, not for noface.
+
+    `behind` are the issues that stand back for others of their priority, with the reason.
+    """
 
     start: tuple[Issue, ...]
     waiting: tuple[Waiting, ...]
+    behind: Mapping[str, str] = field(default_factory=dict)
+
+
+_STOOD_BACK_MAX = 8
+"""How often each worker may start something else while an issue stands back."""
 
 
 def plan(
@@ -190,23 +218,37 @@ def plan(
     known = {issue.id: issue for issue in issues}
     start: list[Issue] = []
     waiting: list[Waiting] = []
+    behind: dict[str, str] = {}
     probed, ahead = set(at_work), list(contest.busy)
+    stands_back_max = _STOOD_BACK_MAX * (slots + len(contest.busy))
     order = sorted(enumerate(issues), key=lambda pair: (pair[1].id in late, pair[1].priority, pair[0]))
-    for _, issue in order:
-        state = states.get(issue.id, IssueState(issue.id))
-        if state.status not in _OPEN:
-            continue
-        model = next_models.get(issue.id, "")
-        blocker = _later(_obstacle(issue, state, known, states, now), _provider(issue, model, waits, probed, now))
-        rival = contest.wait(issue, ahead) if blocker is None else None
-        starts = blocker is None and rival is None and len(start) < slots
-        if starts:
-            start.append(issue)
-            probed.add(model)
-        waiting += [why for why in (blocker, rival) if why is not None]
-        if starts or (blocker is None and issue.id in contest.lost):
-            ahead.append(issue)  # one that is to be alone has its turn, even if it has to wait for those at work
-    return Plan(tuple(start), tuple(waiting))
+    for _, equals in groupby((issue for _, issue in order), key=lambda issue: (issue.id in late, issue.priority)):
+        turn, back = deque(equals), dict[str, str]()
+        while turn:
+            issue = turn.popleft()
+            state = states.get(issue.id, IssueState(issue.id))
+            if state.status not in _OPEN:
+                continue
+            model = next_models.get(issue.id, "")
+            blocker = _later(_obstacle(issue, state, known, states, now), _provider(issue, model, waits, probed, now))
+            rival = contest.wait(issue, ahead) if blocker is None else None
+            free = blocker is None and rival is None
+            if free and issue.id not in back and contest.stood_back.get(issue.id, 0) < stands_back_max:
+                contested = bool(slots - len(start)) and issue.id not in contest.lost
+                near = contest.neighbour(issue, ahead) if contested else None
+                if near is not None:
+                    back[issue.id] = f"may conflict with {near[0].id} in {near[1]}: others start first"
+                    turn.append(issue)  # it comes after its equals
+                    continue
+                behind |= back
+            starts = free and len(start) < slots
+            if starts:
+                start.append(issue)
+                probed.add(model)
+            waiting += [why for why in (blocker, rival) if why is not None]
+            if starts or (blocker is None and issue.id in contest.lost):
+                ahead.append(issue)  # one that is to be alone has its turn, even if it has to wait for those at work
+    return Plan(tuple(start), tuple(waiting), behind)
 
 
 def _obstacle(

@@ -14,9 +14,14 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from support.project import Project
 from support.surroundings import take_ordinary_surroundings
 
+HOT = 3
 
-def night(issues: int, workers: int, seconds: float) -> tuple[int, int, float]:
-    """Return how many issues landed, after how many attempts, and the seconds it took."""
+
+def night(issues: int, workers: int, seconds: float, mixed: str = "") -> tuple[int, int, float]:
+    """Return how many issues landed, after how many attempts, and the seconds it took.
+
+    `mixed`: the first half is in HOT files, the rest each in one of its own; "with paths" lets noface know.
+    """
     folder = Path(tempfile.mkdtemp(prefix="noface-conflicts-"))
     (folder / "repo").mkdir()
     project = Project(folder / "repo", folder)
@@ -27,9 +32,16 @@ def night(issues: int, workers: int, seconds: float) -> tuple[int, int, float]:
         project.write("a.txt", "a\n")
         project.write("log.txt", "first line\n")
         project.config(workers=workers)
-        project.play(("*", 0, [{"sleep": seconds}, {"shell": 'echo "line of $NOFACE_ISSUE_ID" >> log.txt'}]))
+        plays = []
         for number in range(1, issues + 1):
-            project.issue(number)
+            hot = f"hot{number % HOT}.txt" if number <= issues // 2 else f"cold{number}.txt"
+            name = hot if mixed else "log.txt"
+            steps = [{"sleep": seconds}, {"shell": f'echo "line of $NOFACE_ISSUE_ID" >> {name}'}]
+            plays.append((str(number), 0, steps))
+            project.issue(number, **({"paths": [name]} if mixed == "with paths" else {}))
+            if mixed:
+                project.write(name, "first line\n")
+        project.play(*plays)
         project.commit()
         begun = time.monotonic()
         project.noface("run")
@@ -54,6 +66,11 @@ def main() -> int:
     for workers in (1, several):
         landed, attempts, took = night(issues, workers, seconds)
         print(f"{workers:7}  {landed:6}  {attempts:8}  {took:7.1f}")
+        whole = whole and landed == issues
+    print(f"{issues} issues, half of them in {HOT} files, {several + 1} workers")
+    for mixed in ("without paths", "with paths"):
+        landed, attempts, took = night(issues, several + 1, seconds, mixed)
+        print(f"{mixed:14} {landed:4}  {attempts:8}  {took:7.1f}")
         whole = whole and landed == issues
     Project.warm.close()
     return 0 if whole else 1

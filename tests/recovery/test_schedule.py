@@ -1,11 +1,13 @@
 """What starts now: the night's order of work."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.issue import Issue, IssueState
+from noface.model.patterns import overlap
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.recovery.schedule import Breaker, Contest, Lost, lost_to_main, plan
 
@@ -230,6 +232,60 @@ def test_the_newest_attempt_that_tells_something_says_whether_an_issue_lost_to_m
     for nothing in (past(2, "INTERRUPTED"), past(2, FailureKind.RATE_LIMITED), past(2, "PASSED")):
         assert lost_to_main((conflict, nothing)) is not None
     assert lost_to_main((conflict, past(2, FailureKind.TEST_FAILURE))) is None
+
+
+# Who may conflict with what is under way stands back
+
+
+def put(*issues, busy=(), slots=9, changed=None, stood_back=None):
+    states = {i.id: IssueState(i.id) for i in issues}
+    contest = Contest(busy=tuple(busy), changed=changed or {}, stood_back=stood_back or {})
+    result = plan(tuple(issues), states, {}, {}, slots, NOW, contest=contest)
+    return [i.id for i in result.start], dict(result.behind)
+
+
+A, B, C, D = placed("a", "hot.py"), placed("b", "hot.py"), placed("c", "cold.py"), issue("d")
+WHY = "may conflict with a in hot.py: others start first"
+
+
+@pytest.mark.parametrize(
+    ("issues", "how", "start", "behind"),
+    [
+        ((B, C), {"busy": [A], "slots": 1}, ["c"], {"b": WHY}),
+        ((A, B, C), {"slots": 2}, ["a", "c"], {"b": WHY}),
+        ((A, B, C), {"slots": 3}, ["a", "c", "b"], {"b": WHY}),  # no slot stays empty
+        ((B,), {"busy": [A]}, ["b"], {}),  # nor where there is no other
+        ((B, placed("e", "hot.py")), {"busy": [A], "slots": 1}, ["b"], {}),
+        ((B, D), {"busy": [A], "slots": 1}, ["d"], {"b": WHY}),
+        ((D, C), {"busy": [A], "slots": 1}, ["d"], {}),  # of an issue without paths nothing is known
+        ((B, C), {"busy": [D], "slots": 1}, ["b"], {}),
+        ((B, C), {"busy": [D], "slots": 1, "changed": {"d": {"hot.py"}}}, ["c"], {"b": WHY.replace(" a ", " d ")}),
+        ((D, C), {"busy": [A], "slots": 1, "changed": {"d": ("hot.py",)}}, ["c"], {"d": WHY}),
+        ((B, placed("c", "cold.py", priority=3)), {"busy": [A], "slots": 1}, ["b"], {}),  # a person's order stands
+        ((B, C), {"busy": [A], "slots": 1, "stood_back": {"b": 15}}, ["c"], {"b": WHY}),
+        ((B, C), {"busy": [A], "slots": 1, "stood_back": {"b": 16}}, ["b"], {}),  # 8 for each of two workers
+        ((B, C), {"busy": [A], "slots": 0}, [], {}),
+    ],
+)
+def test_who_may_conflict_with_one_under_way_starts_after_its_equals(issues, how, start, behind):
+    assert put(*issues, **how) == (start, behind)
+
+
+PLACED = st.lists(st.sampled_from(["a.py", "b.py", "src/", "src/c.py"]), max_size=2)
+
+
+@given(st.lists(st.tuples(PLACED, st.integers(1, 2)), max_size=7), st.integers(0, 2), st.integers(0, 5))
+def test_standing_back_leaves_no_slot_empty_and_no_priority_behind(told, at_work, slots):
+    """The order changes on no backlog without an overlap: then it is wrong about no honest work."""
+    issues = [placed(str(n), *paths, priority=priority) for n, (paths, priority) in enumerate(told)]
+    busy, ready = issues[:at_work], issues[at_work:]
+    start, behind = put(*ready, busy=busy, slots=slots)
+    in_order = [i.id for i in sorted(ready, key=lambda i: i.priority)][:slots]
+    assert len(start) == len(in_order)
+    assert sorted(issues[int(i)].priority for i in start) == sorted(issues[int(i)].priority for i in in_order)
+    places = [path for one in issues for path in one.paths]
+    if not any(overlap(one, two) for n, one in enumerate(places) for two in places[n + 1 :]):
+        assert (start, behind) == (in_order, {})
 
 
 # Whatever the night is like
