@@ -349,8 +349,8 @@ class Plumbing:
         options = (*(("--first-parent",) if first_parent else ()), "--reverse", *_CLAIMS)
         text = self.git.ask("log", *options, name or self.repository.main, "--")
         claims = [_claimed(line) for line in text.split("\n") if line]
-        if first_parent and any(each.lands_several for each in claims):
-            return tuple(landed for each in claims for landed in self._landings_of(each))
+        if first_parent:
+            claims = [own for each in claims for own in self._own_claims(each)]
         return self._landings_in(claims, first_parent=first_parent)
 
     def landed_commits(self, old: str, new: str) -> tuple[str, ...]:
@@ -367,10 +367,10 @@ class Plumbing:
             return len(self._stored.commit(commit)[1]) > 1 and _BASE in self._stored.message(commit).lower()
         return True
 
-    def _landings_of(self, claimed: TrailedCommit) -> tuple[TrailedCommit, ...]:
+    def _own_claims(self, claimed: TrailedCommit) -> tuple[TrailedCommit, ...]:
         """Return the landing that a commit of main is, or those that stand behind it."""
         if not claimed.lands_several:
-            return self._landings_in([claimed], first_parent=True)
+            return (claimed,)
         parent, last = claimed.parents[:2]
         return tuple(replace(each, brought_by=claimed) for each in self.landings(f"{parent}..{last}"))
 

@@ -84,6 +84,16 @@ def test_who_is_red_in_the_gap_and_alone_on_main_is_rejected_and_the_rest_goes_b
     assert line.line == ["b", "c"]
 
 
+def test_who_is_left_red_when_the_others_are_withdrawn_is_proven_by_itself_before_it_is_rejected():
+    line = MergeLine()
+    for name in "ab":
+        line.add(name)
+    one, _ = line.begin(line.wanted(2, "ab"), 2)
+    assert line.ended(one, green=False).rejected is None
+    assert line.withdraw("b").rejected is None
+    assert line.line == ["a"]
+
+
 def test_a_result_that_says_nothing_has_the_next_go_alone():
     line = MergeLine()
     for name in "ab":

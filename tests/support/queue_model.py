@@ -93,7 +93,10 @@ class Night:
     def _withdraw(self, name: str) -> None:
         if name not in {*self.landed, *self.rejected}:
             self.gone.add(name)
-            self._follow(self.line.withdraw(name))
+            verdict = self.line.withdraw(name)
+            if verdict.rejected is not None:
+                self.faults.append("rejected without a result")
+            self._follow(verdict)
 
     def _red(self, members: tuple[str, ...]) -> bool:
         there = {*self.landed, *members}
@@ -163,6 +166,7 @@ class Night:
     def _follow(self, verdict: LineVerdict) -> None:
         self.running = {run: each for run, each in self.running.items() if each[0] not in verdict.moot}
         if verdict.rejected is not None:
+            self.line.decided((verdict.rejected,), red=True)
             self.rejected.append(verdict.rejected)
             if not self._red((verdict.rejected,)):
                 self.innocent.append(verdict.rejected)
@@ -177,7 +181,7 @@ class Night:
         if not self.world.apart and self._red(members):
             self.faults.append(f"red on main: {members}")
         self.landed += members
-        self.line.landed(members)
+        self.line.decided(members, red=False)
 
 
 def limit(red: float, slots: int) -> float:

@@ -13,7 +13,7 @@ a longer green one had a test that fails now and then, or was mended by the rest
 import math
 from collections import deque
 from collections.abc import Container, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import takewhile
 
 _OUTCOMES_MAX = 60
@@ -123,9 +123,9 @@ class MergeLine:
         """Put candidates back to the front of the line, in this order: they are proven again."""
         self.line[:0] = members
 
-    def landed(self, members: Iterable[str]) -> None:
-        """Learn that candidates have landed."""
-        self._outcomes.extend(False for _ in members)
+    def decided(self, members: Iterable[str], *, red: bool) -> None:
+        """Learn that candidates have landed, or that one is rejected."""
+        self._outcomes.extend(red for _ in members)
 
     def awaits_round(self, able: Container[str]) -> bool:
         """True if no round is under way, and somebody is able to be in one."""
@@ -186,13 +186,9 @@ class MergeLine:
             self.line.remove(candidate)
         for group, members in tuple(self._groups.items()):
             if candidate in members:
-                stack = self._searched.get(group)
                 self._set_group(group, tuple(each for each in members if each != candidate))
-                return (
-                    LineVerdict(moot=(self._searched.pop(group),))
-                    if stack and candidate in stack.members
-                    else LineVerdict()
-                )
+                stack = self._searched.get(group, Stack(()))
+                return LineVerdict(moot=(self._searched.pop(group),) if candidate in stack.members else ())
         this = self._round
         if this is None or all(candidate not in each.members for each in this.prefixes):
             return LineVerdict()
@@ -203,7 +199,9 @@ class MergeLine:
         moot = tuple(each for each in this.awaited if each not in left)
         self._round = _Round(left, {each: this.green[each] for each in left if each in this.green}) if left else None
         verdict = self._settled(self._round) if self._round is not None and not self.apart else LineVerdict()
-        return replace(verdict, moot=(*moot, *verdict.moot))
+        if verdict.rejected is not None:  # what it failed at is told by a proof of its own
+            self.again((verdict.rejected,))
+        return LineVerdict(verdict.lands, moot=(*moot, *verdict.moot))
 
     def _settled(self, this: _Round) -> LineVerdict:
         """Return what follows of a round once its longest prefix is green, or all are known."""
@@ -212,7 +210,6 @@ class MergeLine:
             return LineVerdict()
         self._round = None
         if len(longest.members) == 1 and not this.green[longest]:
-            self._outcomes.append(True)
             return LineVerdict(rejected=longest.members[0])  # it was alone on main
         greens = tuple(each for each in prefixes if this.green.get(each))
         if self.each:  # one that is green above a red one would bring both in one commit
@@ -229,7 +226,6 @@ class MergeLine:
             self._round = None
         if this.green[stack]:
             return LineVerdict((stack,))
-        self._outcomes.append(True)
         return LineVerdict(rejected=stack.members[0])
 
     def _searched_ended(self, stack: Stack, *, green: bool | None) -> LineVerdict:
@@ -246,7 +242,6 @@ class MergeLine:
         elif len(stack.members) == 1:
             self.again(rest)
             self._set_group(stack.group, ())
-            self._outcomes.append(True)
             return LineVerdict(rejected=members[0])
         else:
             self._set_group(stack.group, stack.members)

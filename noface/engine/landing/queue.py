@@ -257,7 +257,8 @@ class MergeQueue:
     def _able(self) -> frozenset[str]:
         """Return who may be proven or land now, and was not tried in this tick."""
         now, entries = self._context.clock.now(), self._entries.items()
-        due = (name for name, entry in entries if entry.not_before <= now and name not in self._tried)
+        rest = any(not entry.held for _, entry in entries)
+        due = (name for name, entry in entries if entry.due(now, rest=rest) and name not in self._tried)
         return self._without_rivals(frozenset(due))
 
     def _without_rivals(self, able: frozenset[str]) -> frozenset[str]:
@@ -272,13 +273,17 @@ class MergeQueue:
         return frozenset(name for name in able if contest.rival(self._entries[name].issue, alone) is None)
 
     def _alike(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the first of those that main's judges judge alike; what may have killed noface is proven by itself."""
+        """Return the first of those that main's judges judge alike.
+
+        What may have killed noface is proven by itself, and so is what something of the person's holds up.
+        """
         if not names or self._line.apart:
             return names
-        suspects, first = self._context.suspects, is_judged(self._context, self._entries[names[0]])
-        if names[0] in suspects:
+        apart = {*self._context.suspects, *(name for name in names if self._entries[name].held)}
+        if names[0] in apart:
             return names[:1]
-        same = (is_judged(self._context, self._entries[each]) is first and each not in suspects for each in names)
+        first = is_judged(self._context, self._entries[names[0]])
+        same = (is_judged(self._context, self._entries[each]) is first and each not in apart for each in names)
         return tuple(name for name, _ in takewhile(itemgetter(1), zip(names, same, strict=True)))
 
     def _built(self, names: Sequence[str], *, apart: bool = False) -> Steps[StackBuilt | None]:
@@ -381,6 +386,7 @@ class MergeQueue:
                 if each.story is not None and each.story.job is not None:
                     each.story.job.cancel.cancel()
         if verdict.rejected is not None and failure is not None:
+            self._line.decided((verdict.rejected,), red=True)
             self._refuse(self._entries[verdict.rejected], failure)
         if verdict.lands:
             self._proven.append(tuple(self._green.pop(stack) for stack in verdict.lands))
@@ -416,7 +422,9 @@ class MergeQueue:
         self._at_work -= 1
         left = [step.entry for step in stacks[-1].steps[landed:] if self._holds(step.entry)]
         self._line.again(entry.issue.id for entry in left)
-        if len(left) == len(stacks[0].steps) == 1:  # what holds it up may go before main moves; a push finds it moved
+        if (
+            len(stacks) == len(left) == len(stacks[0].steps) == 1
+        ):  # what holds it up may go before main moves; a push finds it moved
             left[0].proof = stacks[0].proof if left[0].not_before > self._context.clock.now() else None
 
     def _land(self, proven: ProvenStack) -> Steps[str | None]:
@@ -554,7 +562,7 @@ class MergeQueue:
             hit("landing_recorded")
             keep_lesson(context, entry.issue)
             self._take_out(entry.issue.id)
-        self._line.landed(names)
+        self._line.decided(names, red=False)
         if context.known is not None:
             context.known = tuple((result.gate.name, result.failing_tests) for result in proof.gates)
 
@@ -581,6 +589,7 @@ class MergeQueue:
         elif entry.passing_since is None:
             entry.passing_since = now
         entry.held = entry.held or reason
+        entry.holds += 1
         entry.not_before = until or now + (_PASSING_RETRY_S if held.passing else _HELD_RETRY_S)
         # The reason names the age of a lock: it is shown when the lock appears, and when it has stayed.
         cause = held.passing or reason, not entry.worth_waiting(now)

@@ -41,7 +41,7 @@ class QueueEntry:
     `held` says what that is; `cause` distinguishes it from the next, and `passing_since` is set where such a thing
     usually goes by itself. Both times are the clock's. `proof` is the attempt's own, for the main that it was made on.
     `mains` are the commits where main stood when work began, as far as they are recorded. `ready_at` is since when
-    nothing but a last look is missing.
+    nothing but a last look is missing. `holds` counts how often it was held up.
     """
 
     issue: Issue
@@ -54,12 +54,19 @@ class QueueEntry:
     passing_since: float | None = None
     mains: frozenset[str] = frozenset()
     ready_at: float | None = None
+    holds: int = 0
+
+    def due(self, now: float, *, rest: bool) -> bool:
+        """True if it may be tried; what is held up is less and less often, where there is a `rest` to land."""
+        is_held = self.held and self.passing_since is None and rest
+        return self.not_before + (min(_HELD_PAUSE_S, 2.0**self.holds) if is_held else 0.0) <= now
 
     def worth_waiting(self, now: float) -> bool:
         """True if a run should go on for this entry alone."""
         return not self.held or (self.passing_since is not None and now < self.passing_since + PATIENCE_S)
 
 
+_HELD_PAUSE_S = 300.0
 PATIENCE_S = 30.0
 """How long a run with nothing else to do waits for another git's lock before it ends with the issue in landing.
 
