@@ -360,7 +360,8 @@ class Engine:
         Progress alone is shown, and no reason to read the backlog again. `pending`: something could start and was let
         by no station, so a loop that has nothing else to wait for would spin.
         """
-        deadline = time.monotonic() + (0.0 if self._idle() and not pending else _TICK_S)
+        at_once = self._landing.news() or (self._idle() and not pending)
+        deadline = time.monotonic() + (0.0 if at_once else _TICK_S)
         changed = False
         try:
             while not changed:

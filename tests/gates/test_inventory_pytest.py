@@ -1,6 +1,7 @@
 import sys
 
 import pytest
+from support.cases import first_ones
 from support.reported_gate import run_plain, run_reported
 
 from noface.integrity.inventory import compared
@@ -127,7 +128,7 @@ CHEATS = {
 }
 
 
-@pytest.mark.parametrize("cheat", CHEATS)
+@pytest.mark.parametrize("cheat", first_ones(CHEATS, 4))
 def test_what_hides_tests_from_a_green_gate_shows(checkout, cheat):
     file, text, command, expected = CHEATS[cheat]
     main = run_reported(checkout, command)
@@ -141,15 +142,18 @@ def test_what_hides_tests_from_a_green_gate_shows(checkout, cheat):
 
 @pytest.mark.parametrize(
     "forgery",
-    [
-        "def pytest_sessionfinish(session): session.exitstatus = 0",
-        "import os\ndef pytest_unconfigure(): os._exit(0)",
-        "import pytest\n@pytest.hookimpl(tryfirst=True)\ndef pytest_runtest_logreport(report): report.outcome = 'passed'\ndef pytest_sessionfinish(session): session.exitstatus = 0",
-        (
-            "import pytest\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item, call):\n"
-            "    (yield).get_result().outcome = 'passed'"
-        ),
-    ],
+    first_ones(
+        [
+            "def pytest_sessionfinish(session): session.exitstatus = 0",
+            "import os\ndef pytest_unconfigure(): os._exit(0)",
+            "import pytest\n@pytest.hookimpl(tryfirst=True)\ndef pytest_runtest_logreport(report): report.outcome = 'passed'\ndef pytest_sessionfinish(session): session.exitstatus = 0",
+            (
+                "import pytest\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item, call):\n"
+                "    (yield).get_result().outcome = 'passed'"
+            ),
+        ],
+        2,
+    ),
 )
 def test_a_forged_result_shows_as_the_failure_it_is(checkout, forgery):
     main = run_reported(checkout, PYTEST)
@@ -196,7 +200,7 @@ PATCHES = {
 }
 
 
-@pytest.mark.parametrize("patch", PATCHES)
+@pytest.mark.parametrize("patch", first_ones(PATCHES))
 def test_what_the_code_under_test_replaces_is_named_and_changes_no_report(checkout, patch):
     text, red, named = PATCHES[patch]
     main = run_reported(checkout, PYTEST).inventory

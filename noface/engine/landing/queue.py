@@ -132,9 +132,15 @@ class MergeQueue:
         self._remote = Outage(context.clock, PUSH_PAUSES_S, PUSH_REFUSED_S)
         self._tried: set[str] = set()  # in this tick: of several that one lock holds up, one is always due again
         self._at_work = 0
+        self._has_news = False
         self.publisher: Publisher | None = None
         self.last_look: LastLook = lambda _: True
         self.rejected: Callable[[QueueEntry, Failure], None] = lambda _entry, _failure: None
+
+    def news(self) -> bool:
+        """Tell, once, that a proof has ended: what follows of it is due at the next tick, which need not wait."""
+        has_news, self._has_news = self._has_news, False
+        return has_news
 
     @property
     def working(self) -> bool:
@@ -357,6 +363,7 @@ class MergeQueue:
             return
         finally:
             self._under_way.remove(proving)
+            self._has_news = True
         if proving.moot:
             return
         if isinstance(result, Proof):
