@@ -87,12 +87,13 @@ def prove(proving: Proving, *, judged: bool = True, let: frozenset[str] | None =
     """Return the proof of a tree, or the evidence that it has none.
 
     If it alters its judges it must be green with main's as well, unless it need not be `judged`, or it contradicts but
-    those tests of main that it was `let` to.
+    those tests of main that it was `let` to. Main is asked if the task asks how steady a failure is.
     """
     proving.run_gates()
     unproven = proving.by_gates
     if unproven is not None:
-        return proving.beside_main(unproven.failure, merged=True) if unproven.of_work else unproven
+        asks_main = unproven.of_work and proving.task.steady
+        return proving.beside_main(unproven.failure, merged=True) if asks_main else unproven
     failure = proving.failure() if judged else None
     if failure is not None and not (
         failure.rule == CONTRADICTED and let is not None and let >= {*failure.failing_tests}

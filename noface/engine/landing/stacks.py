@@ -155,9 +155,9 @@ class StackProof:
         entry, tree = last.entry, last.tree
         logs = Path(attempt_directory(context.settings.attempts_dir, entry.issue.id, entry.number)) / "landing"
         token = f"landing-{self.slot}-{entry.issue.id}"
-        task = GateTask(
-            entry.issue.id, entry.number, token, self.slot, tree, last.commit, self.main, logs, context.known
-        )
+        whose, where = (entry.issue.id, entry.number, token, self.slot), (tree, last.commit, self.main, logs)
+        # A red stack charges nobody: who is suspected is proven alone, and only then told from a red main or a flake.
+        task = GateTask(*whose, *where, context.known, steady=len(self.steps) == 1)
         issue = joined(tuple(step.entry.issue for step in self.steps))
         proving = Proving(context.scope(cancel), task, self._gates(context), issue, self.landed, tuple(self.let or ()))
         try:
