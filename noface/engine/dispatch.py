@@ -10,8 +10,8 @@ from noface.engine.advisors import Advisors
 from noface.engine.budget_guard import RunLimits, estimates
 from noface.engine.context import Planning, RunContext
 from noface.engine.jobs import Jobs
+from noface.engine.landing.entries import QueueEntry
 from noface.engine.landing.queue import MergeQueue
-from noface.engine.landing.stacks import QueueEntry
 from noface.engine.orders import make_order
 from noface.engine.outages import blocked_rows, provider_away
 from noface.engine.outside import adopt_branch, move_branch, wait_for_person

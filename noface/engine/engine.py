@@ -39,8 +39,8 @@ from noface.engine.ground import follow, settle_following, take_ground
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.kept_work import KeptWork
 from noface.engine.landing.commits import check_signing
+from noface.engine.landing.entries import QueueEntry
 from noface.engine.landing.queue import MergeQueue, release_merged
-from noface.engine.landing.stacks import QueueEntry
 from noface.engine.lessons import count_lessons
 from noface.engine.main_checks import AcceptChecks, Epics
 from noface.engine.outages import (

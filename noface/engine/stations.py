@@ -203,9 +203,11 @@ class Stations:
             if story in self._stories:
                 self._stories.remove(story)
             return
-        # A job that is due while the run is stopped never begins: the next run goes on from what is recorded.
         if isinstance(waits, Job) and (waits.always or not self.stopping):
             story.job = self.jobs.start(waits)
+        elif isinstance(waits, Job):
+            # It never begins, and the next run goes on from what is recorded. A story left waiting would count as work.
+            self.end(story)
 
     def ended(self, job: Job[Any]) -> None:
         """Resume the story that waits for a job; what comes of one whose story is over is not looked at."""

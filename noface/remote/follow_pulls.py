@@ -12,7 +12,7 @@ from typing import assert_never
 
 from noface.engine.dispatch import configured, decide_and_apply, history
 from noface.engine.engine import RunParts
-from noface.engine.landing.stacks import QueueEntry
+from noface.engine.landing.entries import QueueEntry
 from noface.engine.lessons import keep_lesson
 from noface.engine.outages import Outage
 from noface.engine.prompt_context import attempt_directory

@@ -39,8 +39,7 @@ def proven_commit(context: RunContext, issue: Issue, number: int, proof: Proof, 
     else:
         parents = (proof.main,)
     named = replace(masked_issue(issue, context.env.masker), title=_title(context, issue))
-    note = _note(context, issue.id, number)
-    return landing_commit(context, named, number, proof.tree, parents, base=parents[0], note=note)
+    return landing_commit(context, named, number, proof.tree, parents, base=parents[0])
 
 
 def draft_of(context: RunContext, row: PullRow, issue: Issue) -> PullDraft:
@@ -77,7 +76,7 @@ def _proposal(context: RunContext, row: PullRow, issue: Issue) -> Proposal:
         main=_main_of(context),
         number=number if number is not None and number.isdecimal() else None,
         closes=rules.closes,
-        note=_note(context, issue.id, row.attempt),
+        note=landing_note(context.reader.notes(issue.id, row.attempt)),
         approved=any(each.attempt == row.attempt and each.verdict is Verdict.APPROVED for each in verdicts),
         cost_usd=known.cost_usd if known is not None else None,
         protected=tuple(path for path in changed if matches_any(path, issue.may_change)),
@@ -106,8 +105,3 @@ def _main_of(context: RunContext) -> str:
 
 def _places(context: RunContext) -> tuple[str, ...]:
     return tuple(machine_places(context.env))
-
-
-def _note(context: RunContext, issue_id: str, number: int) -> str:
-    rows = context.reader.attempts(issue_id)
-    return next((landing_note(row.notes) for row in rows if row.number == number), "")

@@ -141,6 +141,15 @@ class Reader(Overview):
         """Return an issue's attempts, oldest first."""
         return self._records(AttemptRow, "WHERE issue_id = ? ORDER BY number", issue_id)
 
+    def attempt(self, issue_id: str, number: int) -> AttemptRow | None:
+        """Return one attempt of an issue, None if there is none of that number."""
+        return next(iter(self._records(AttemptRow, "WHERE issue_id = ? AND number = ?", issue_id, number)), None)
+
+    def notes(self, issue_id: str, number: int) -> tuple[str, ...]:
+        """Return the notes of one attempt, none if there is no such attempt."""
+        row = self.attempt(issue_id, number)
+        return row.notes if row is not None else ()
+
     def past(self, issue_id: str) -> tuple[PastAttempt, ...]:
         """Return an issue's finished attempts as the policy sees them."""
         return tuple(_past(row) for row in self._db.rows(_PAST, issue_id))

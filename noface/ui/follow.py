@@ -232,10 +232,9 @@ class Follower:
         if attempt is None:
             return False
         self._finish()
-        before = next(
-            (row.action for row in self._reader.attempts(attempt.issue_id) if row.number == attempt.number - 1), None
-        )
-        how = (before and started_by(before.kind)) or ("thinking longer" if attempt.think else "")
+        before = self._reader.attempt(attempt.issue_id, attempt.number - 1)
+        action = before.action if before is not None else None
+        how = (action and started_by(action.kind)) or ("thinking longer" if attempt.think else "")
         self._say(f"attempt {attempt.number} with {attempt.model}{f', {how}' if how else ''}")
         self._attempt, self._heading = attempt, "the worker"
         return True

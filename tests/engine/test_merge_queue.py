@@ -1,6 +1,8 @@
 """Issues that wait together are proven together: what lands then, what main's history shows, and after a kill."""
 
 import json
+import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -12,11 +14,11 @@ from support.processes import wait_for
 TOGETHER = 6
 
 
-def lay_out(project, gate="sleep 0.4", extra="", slots=2):
+def lay_out(project, gate="sleep 0.4", extra="", slots=2, plays=()):
     """As many issues as end at the same time: while the first lands the others become stale."""
     project.config(f"{extra}\n[landing]\nparallel_gates = {slots}\n", gate=gate, workers=TOGETHER)
     names = range(1, TOGETHER + 1)
-    project.play(*[(str(n), 0, [{"write": f"f{n}.txt", "text": "x"}]) for n in names])
+    project.play(*plays, *[(str(n), 0, [{"write": f"f{n}.txt", "text": "x"}]) for n in names])
     for n in names:
         project.issue(n)
     project.base = project.commit()
@@ -88,6 +90,20 @@ def test_two_that_break_each_other_are_told_apart_from_the_innocent_beside_them(
         assert [each["outcome"] for each in project.attempts(name)] == ["PASSED"]
 
 
+def test_who_may_alter_a_judge_of_main_s_is_proven_without_the_others_who_may_not(project):
+    steps = [{"sleep": 0.2}, {"write": "tests/check.sh", "text": "test -e a.txt\n"}]
+    lay_out(project, gate="sleep 0.4; sh tests/check.sh", slots=1, plays=[("4", 0, steps)])
+    project.write("tests/check.sh", "true\n")
+    project.issue(4, may_change=["tests/**"])
+    project.base = project.commit()
+    project.run()
+    assert set(project.statuses().values()) == {"merged"}
+    subjects = project.git("log", "--first-parent", "--format=%s", f"{project.base}..main").splitlines()
+    assert len(subjects) < TOGETHER
+    assert "Issue 4" in subjects
+    check_history(project)
+
+
 @pytest.mark.parametrize("style", ['prove = "each"', pytest.param('style = "squash"', marks=pytest.mark.thorough)])
 def test_each_issue_lands_as_a_commit_of_its_own_where_that_is_wanted(project, style):
     lay_out(project)
@@ -135,3 +151,28 @@ def test_a_person_s_commit_meanwhile_loses_nothing(project):
     assert set(project.statuses().values()) == {"merged"}
     assert (project.path / "mine.txt").read_text() == "mine\n"
     assert project.git("status", "--porcelain") == ""
+
+
+def test_a_run_that_is_stopped_while_a_stack_is_merged_ends(project):
+    lay_out(project, extra='[landing]\nprove = "each"')
+    text = (project.path / "noface.toml").read_text()
+    project.write(
+        "noface.toml",
+        text.replace("[landing]\nparallel_gates = 2\n", "").replace('"each"', '"each"\nparallel_gates = 1'),
+    )
+    project.base = project.commit()
+    armed, reached, program = (project.folder / name for name in ("armed", "reached", "bin/git"))
+    program.parent.mkdir()
+    slow = f'case "$*" in *merge-tree*) if test -e {armed}; then touch {reached}; sleep 1; fi ;; esac'
+    program.write_text(f'#!/bin/sh\n{slow}\nexec {shutil.which("git")} "$@"\n')
+    program.chmod(0o755)
+    running = project.start("run", PATH=f"{program.parent}:{os.environ['PATH']}")
+    wait_for(lambda: set(project.statuses().values()) == {"landing", "merged"}, 60)
+    armed.touch()
+    wait_for(reached.exists, 60)
+    running.send_signal(signal.SIGINT)
+    assert running.wait(30) == 130
+    armed.unlink()
+    project.run()
+    assert set(project.statuses().values()) == {"merged"}
+    check_history(project)

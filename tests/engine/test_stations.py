@@ -205,6 +205,23 @@ def test_waiting_at_the_beginning_ends_with_its_time_or_when_a_person_wants_the_
     may_end.set()
 
 
+def test_a_story_whose_call_is_due_while_the_run_is_stopped_ends_where_it_stands(loop):
+    ended = []
+
+    def story():
+        yield Tick(always=True)
+        try:
+            yield from call(lambda _: ended.append("called"))
+        finally:
+            ended.append("ended")
+
+    loop.stations.open((Plain(story()),), loop.heed)
+    loop.stations.stopping = True
+    loop.stations.tick()
+    loop.stations.tick()
+    assert ended == ["ended"]
+
+
 def test_last_words_are_said_though_the_run_is_stopped(loop):
     said, due = [], []
 

@@ -39,11 +39,8 @@ def make_commits(context: RunContext, steps: Sequence[StackedEntry], main: str) 
     for step in steps:
         entry, below = step.entry, own[-1] if own else main
         parents = (below,) if context.settings.squash else (below, step.candidate)
-        rows = context.reader.attempts(entry.issue.id)
-        notes = next((row.notes for row in rows if row.number == entry.number), ())
         named, base = masked_issue(entry.issue, context.env.masker), "" if parents[1:] else below
-        note = landing_note(notes)
-        own.append(landing_commit(context, named, entry.number, step.tree, parents, base=base, note=note))
+        own.append(landing_commit(context, named, entry.number, step.tree, parents, base=base))
     issues = [masked_issue(step.entry.issue, context.env.masker) for step in steps]
     reflog = f"noface: land issue{'s' if own[1:] else ''} {', '.join(issue.id for issue in issues)}"
     if not own[1:]:
@@ -54,12 +51,13 @@ def make_commits(context: RunContext, steps: Sequence[StackedEntry], main: str) 
 
 
 def landing_commit(
-    context: RunContext, issue: Issue, number: int, tree: str, parents: tuple[str, ...], *, base: str, note: str
+    context: RunContext, issue: Issue, number: int, tree: str, parents: tuple[str, ...], *, base: str
 ) -> str:
     """Make the commit that lands an attempt's work, and hold it by a ref; return its id.
 
     `issue` is masked; `base` is named by one that merges no attempt. Raises SigningError if it cannot be signed.
     """
+    note = landing_note(context.reader.notes(issue.id, number))
     message = landing_message(issue, number, base, note, trailers(context, issue.id, number))
     return _made(context, hold_ref(issue.id, "landing"), tree, parents, message)
 
@@ -75,10 +73,10 @@ def trailers(context: RunContext, issue_id: str, number: int) -> tuple[str, ...]
     rules, who = context.settings.landing, context.env.plumbing.repository.identity
     result = []
     if rules.agent_trailer:
-        name = next((row.model for row in context.reader.attempts(issue_id) if row.number == number), "")
-        model = context.settings.models.get(name)
+        row = context.reader.attempt(issue_id, number)
+        model = context.settings.models.get(row.model) if row is not None else None
         if model is not None:
-            result.append(f"Assisted-by: {model.agent}:{model.model or name}")
+            result.append(f"Assisted-by: {model.agent}:{model.model or model.name}")
     if rules.signoff:
         result.append(f"Signed-off-by: {who.name} <{who.email}>")
     return tuple(result)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
-from operator import itemgetter
 from typing import Protocol
 
 from noface.attempt.environment import LANDING_SLOT
@@ -19,10 +18,11 @@ from noface.attempt.held_secrets import why_held_back
 from noface.engine.context import RunContext
 from noface.engine.jobs import JobKind, Jobs
 from noface.engine.landing.commits import LandingCommits, make_commits
+from noface.engine.landing.entries import QueueEntry
 from noface.engine.landing.line import LineVerdict, MergeLine, Stack, slots_by_load
 from noface.engine.landing.merged_branches import remove_merged
 from noface.engine.landing.pushed import LandedThere, follow_push, push_landing, was_pushed
-from noface.engine.landing.stacks import QueueEntry, StackBuilt, StackedEntry, build, is_judged, overruled, proof_of
+from noface.engine.landing.stacks import StackBuilt, StackedEntry, build, has_leave, is_judged, overruled, proof_of
 from noface.engine.landing.unasked import rewritten_beside
 from noface.engine.lessons import keep_lesson
 from noface.engine.outages import PUSH_PAUSES_S, PUSH_REFUSED_S, Outage
@@ -45,8 +45,6 @@ from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
 from noface.recovery.schedule import Contest
 
-_HELD_RETRY_S = 5.0
-_PASSING_RETRY_S = 0.5
 _UNSEEN_RETRY_S = 0.2
 
 
@@ -94,11 +92,6 @@ class IntendedLanding:
 
     landings: tuple[int, ...]
     commits: LandingCommits
-
-    @property
-    def commit(self) -> str:
-        """The commit that is to be main."""
-        return self.commits.main
 
 
 @dataclass(slots=True, eq=False)
@@ -222,27 +215,24 @@ class MergeQueue:
             self._searched_last = True
             yield from self._search(stack, slots.pop())
         wanted = self._alike(self._line.wanted(len(slots), able))
-        built = (yield from self._built(wanted, apart=self._line.apart)) if wanted else None
-        steps = tuple(built.steps) if built is not None else ()
-        if built is None or not steps:
-            self._line.begin((), 0)
-            return
-        self._searched_last = False
-        self._green.clear()
-        for stack in self._line.begin(tuple(step.entry.issue.id for step in steps), len(slots)):
-            of_stack = tuple(step for step in steps if step.entry.issue.id in stack.members)
+        built = yield from self._built(wanted, apart=self._line.apart)
+        stacks = self._line.begin(tuple(step.entry.issue.id for step in built.steps), len(slots))
+        if stacks:
+            self._searched_last = False
+            self._green.clear()
+        for stack in stacks:
+            of_stack = tuple(step for step in built.steps if step.entry.issue.id in stack.members)
             self._begin(_Proving(stack, of_stack, built.main, slots.pop(0)))
 
     def _search(self, stack: Stack, slot: str) -> Steps[None]:
         """Begin the proof of some suspects; those that do not fit on each other any more go back to the line."""
         built = yield from self._built(stack.members)
-        steps = tuple(built.steps) if built is not None else ()
-        if built is not None and len(steps) == len(stack.members):
-            self._begin(_Proving(stack, steps, built.main, slot))
+        if len(built.steps) == len(stack.members):
+            self._begin(_Proving(stack, tuple(built.steps), built.main, slot))
             return
         self._follow(self._line.ended(stack, green=None))
         for name in stack.members:
-            if name in self._entries and all(step.entry.issue.id != name for step in steps):
+            if name in self._entries and all(step.entry.issue.id != name for step in built.steps):
                 self._line.withdraw(name)
                 self._line.again((name,))
 
@@ -279,34 +269,39 @@ class MergeQueue:
         return frozenset(name for name in able if contest.rival(self._entries[name].issue, alone) is None)
 
     def _alike(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the first of those that main's judges judge alike.
+        """Return the first of those that may be proven together: who is judged alike, and has no leave of its own.
 
         What may have killed noface is proven by itself, and so is what something of the person's holds up.
         """
+        context, entries = self._context, [self._entries[name] for name in names]
         if not names or self._line.apart:
             return names
-        apart = {*self._context.suspects, *(name for name in names if self._entries[name].held)}
-        if names[0] in apart:
-            return names[:1]
-        first = is_judged(self._context, self._entries[names[0]])
-        same = (is_judged(self._context, self._entries[each]) is first and each not in apart for each in names)
-        return tuple(name for name, _ in takewhile(itemgetter(1), zip(names, same, strict=True)))
 
-    def _built(self, names: Sequence[str], *, apart: bool = False) -> Steps[StackBuilt | None]:
-        """Merge entries in a thread; None if that says nothing of those that are still there."""
+        def is_single(entry: QueueEntry) -> bool:
+            return bool(entry.held) or entry.issue.id in context.suspects or has_leave(context, entry)
+
+        judged = is_judged(context, entries[0])
+        beside = takewhile(lambda each: is_judged(context, each) is judged and not is_single(each), entries[1:])
+        return (names[0], *(() if is_single(entries[0]) else (entry.issue.id for entry in beside)))
+
+    def _built(self, names: Sequence[str], *, apart: bool = False) -> Steps[StackBuilt]:
+        """Merge entries in a thread; nothing is stacked if the run is stopped meanwhile."""
         entries = [self._entries[name] for name in names if self._is_free(self._entries[name])]
         for entry in entries:
             entry.mains, entry.ready_at = self._context.reader.mains(), None
-        if not entries:
-            return None
+        nothing = StackBuilt("")
+        if not entries or self._stations.stopping:
+            return nothing
         try:
             built = yield from self._in_thread(entries[0], partial(build, self._context, entries, apart=apart))
         except Exception:
             if any(map(self._holds, entries)):
                 raise
-            return None
+            return nothing
         for entry, why in built.refused:
             self._refuse(entry, why)
+        if self._stations.stopping:
+            return nothing
         held = tuple(takewhile(lambda step: apart or self._holds(step.entry), built.steps))
         return replace(built, steps=[step for step in held if self._holds(step.entry)])
 
@@ -429,9 +424,8 @@ class MergeQueue:
         self._at_work -= 1
         left = [step.entry for step in stacks[-1].steps[landed:] if self._holds(step.entry)]
         self._line.again(entry.issue.id for entry in left)
-        if (
-            len(stacks) == len(left) == len(stacks[0].steps) == 1
-        ):  # what holds it up may go before main moves; a push finds it moved
+        # What holds it up may go before main moves; a push may have found it moved.
+        if len(stacks) == len(left) == len(stacks[0].steps) == 1:
             left[0].proof = stacks[0].proof if left[0].not_before > self._context.clock.now() else None
 
     def _land(self, proven: ProvenStack) -> Steps[str | None]:
@@ -460,7 +454,7 @@ class MergeQueue:
             return (yield from self._push(proven, intended))
         # The engine waits meanwhile: only for a lock that nobody has met before.
         patient = all(each.passing_since is None for each in self._entries.values())
-        old, new = proven.main, intended.commit
+        old, new = proven.main, intended.commits.main
         return self._moved(
             proven, intended, advance(context.env.plumbing, old, new, intended.commits.note, patient=patient)
         )
@@ -493,7 +487,7 @@ class MergeQueue:
         match result:
             case Landed():
                 self._landed(proven, intended)
-                return intended.commit
+                return intended.commits.main
             case Moved():
                 self._drop_intent(intended)
             case Blocked():
@@ -504,7 +498,7 @@ class MergeQueue:
     def _push(self, proven: ProvenStack, intended: IntendedLanding) -> Steps[str | None]:
         """Move the remote's main; a push of which nothing is known stays intended, and is repeated as it is."""
         context, first = self._context, proven.entries[0]
-        run = partial(push_landing, context, proven.main, intended.commit)
+        run = partial(push_landing, context, proven.main, intended.commits.main)
         self._pushing = frozenset(entry.issue.id for entry in proven.entries)
         try:
             result: PushResult | None = None
@@ -517,7 +511,7 @@ class MergeQueue:
                     self._at_work -= 1  # a run with nothing else to do may end meanwhile
                     yield Tick(self._remote.until)
                     self._at_work += 1
-                    if was_pushed(context, intended.commit):
+                    if was_pushed(context, intended.commits.main):
                         break
                     if context.env.plumbing.main() != proven.main:
                         self._drop_intent(intended)
@@ -526,18 +520,18 @@ class MergeQueue:
             self._pushing = frozenset()
         if isinstance(result, Rejected):
             self._drop_intent(intended)
-            if not result.moved:  # a refusal is met like an outage
+            if result.moved:
+                self._remote.over()
+            else:  # a refusal is met like an outage
                 why = f"main cannot be pushed: {result.server_words or result.reason.line}"
                 self._remote.met(RemoteError(why, result.reason.advice), quietly=True)
                 self._hold(proven, self._remote_blocked(), self._remote.until)
-                return None
-            self._remote.over()
             return None
         self._remote.over()
         hit("landing_pushed")
-        follow_push(context, proven.main, intended.commit, intended.commits.note)
+        follow_push(context, proven.main, intended.commits.main, intended.commits.note)
         self._landed(proven, intended)
-        return intended.commit
+        return intended.commits.main
 
     def _remote_blocked(self) -> Blocked:
         reason = self._remote.reason
@@ -562,8 +556,7 @@ class MergeQueue:
         context, proof = self._context, proven.proof
         names = tuple(entry.issue.id for entry in proven.entries)
         for entry, landing, commit in zip(proven.entries, intended.landings, intended.commits.own, strict=True):
-            rows = context.reader.attempts(entry.issue.id)
-            notes = next((row.notes for row in rows if row.number == entry.number), ())
+            notes = context.reader.notes(entry.issue.id, entry.number)
             marks = {"unfinished": bool(noted(notes, UNFINISHED)), "changed_tests": bool(noted(notes, CHANGED_TESTS))}
             context.journal.landed(context.clock.now(), landing, entry.issue.id, commit, proof.flaky, **marks)
             hit("landing_recorded")
@@ -584,25 +577,10 @@ class MergeQueue:
             if {change.path for change in plumbing.changes(below, step.tree)} & {*held.paths}:
                 touching.append(step.entry)
             below = step.tree
-        for entry in touching or proven.entries:
-            self._hold_up(entry, held, until)
-
-    def _hold_up(self, entry: QueueEntry, held: Blocked, until: float | None) -> None:
-        paths = f": {', '.join(held.paths)}" if held.paths else ""
-        reason = held.reason + paths
         now = self._context.clock.now()
-        if not held.passing:
-            entry.passing_since = None
-        elif entry.passing_since is None:
-            entry.passing_since = now
-        entry.held = entry.held or reason
-        entry.holds += 1
-        entry.not_before = until or now + (_PASSING_RETRY_S if held.passing else _HELD_RETRY_S)
-        # The reason names the age of a lock: it is shown when the lock appears, and when it has stayed.
-        cause = held.passing or reason, not entry.worth_waiting(now)
-        if entry.cause != cause:
-            entry.cause, entry.held = cause, reason
-            self._context.journal.status(now, entry.issue.id, IssueStatus.LANDING, reason, cause=Cause.HELD)
+        for entry in touching or proven.entries:
+            if entry.hold_up(held, now, until):
+                self._context.journal.status(now, entry.issue.id, IssueStatus.LANDING, entry.held, cause=Cause.HELD)
 
 
 def release_merged(context: RunContext) -> None:

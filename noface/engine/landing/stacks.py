@@ -17,61 +17,23 @@ from noface.attempt.trial import CutShort
 from noface.engine.changed_tests import let_for
 from noface.engine.context import RunContext
 from noface.engine.ground import fetch_again
+from noface.engine.landing.entries import QueueEntry
 from noface.engine.landing.pushed import LandedThere, landed_there
 from noface.engine.landing.unasked import unasked_landings
 from noface.engine.prompt_context import attempt_directory
 from noface.git.plumbing import make_and_hold
 from noface.git.refs import hold_ref
 from noface.git.taken_back import merge_and_hold
+from noface.integrity.judges import Part, lifted, part_of
 from noface.model.failure import Failure
 from noface.model.gate import GateSpec, Proof
 from noface.model.history import Verdict
-from noface.model.issue import Issue, joined
+from noface.model.issue import joined
 from noface.model.quoting import some
 from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
 
 _NAMED_MAX = 5
-
-
-@dataclass(slots=True)
-class QueueEntry:
-    """A passed attempt that waits to land. `not_before` is set while something of the person's is in the way.
-
-    `held` says what that is; `cause` distinguishes it from the next, and `passing_since` is set where such a thing
-    usually goes by itself. Both times are the clock's. `proof` is the attempt's own, for the main that it was made on.
-    `mains` are the commits where main stood when work began, as far as they are recorded. `ready_at` is since when
-    nothing but a last look is missing. `holds` counts how often it was held up.
-    """
-
-    issue: Issue
-    number: int
-    candidate: str
-    proof: Proof | None = None
-    not_before: float = 0.0
-    held: str = ""
-    cause: tuple[str, bool] = ("", False)
-    passing_since: float | None = None
-    mains: frozenset[str] = frozenset()
-    ready_at: float | None = None
-    holds: int = 0
-
-    def due(self, now: float, *, rest: bool) -> bool:
-        """True if it may be tried; what is held up is less and less often, where there is a `rest` to land."""
-        is_held = self.held and self.passing_since is None and rest
-        return self.not_before + (min(_HELD_PAUSE_S, 2.0**self.holds) if is_held else 0.0) <= now
-
-    def worth_waiting(self, now: float) -> bool:
-        """True if a run should go on for this entry alone."""
-        return not self.held or (self.passing_since is not None and now < self.passing_since + PATIENCE_S)
-
-
-_HELD_PAUSE_S = 300.0
-PATIENCE_S = 30.0
-"""How long a run with nothing else to do waits for another git's lock before it ends with the issue in landing.
-
-An editor's git, or a commit with slow hooks, holds one for seconds; a lock that stays longer usually has no holder.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +57,16 @@ class StackBuilt:
 
 def build(context: RunContext, entries: Sequence[QueueEntry], cancel: Canceller, *, apart: bool = False) -> StackBuilt:
     """Merge entries with main as it is now, each on the one before or, if `apart`, each by itself."""
-    plumbing, env = context.env.plumbing, context.env
-    if context.settings.landing.push:
+    plumbing, env, pushes = context.env.plumbing, context.env, context.settings.landing.push
+    if pushes:
         fetch_again(context, cancel)
     built = StackBuilt(plumbing.main())
     for entry in entries:
         below = built.steps[-1].commit if built.steps and not apart else built.main
-        if context.settings.landing.push:
-            there = landed_there(plumbing, entry.issue.id, entry.candidate, built.main)
-            if there is not None:
-                built.refused.append((entry, there))
-                continue
+        there = landed_there(plumbing, entry.issue.id, entry.candidate, built.main) if pushes else None
+        if there is not None:
+            built.refused.append((entry, there))
+            continue
         hold = hold_ref(entry.issue.id, "merge")
         if below != built.main and history_failure(env, entry.candidate) is not None:
             continue  # what lands in its place is a commit on main itself
@@ -120,9 +81,8 @@ def build(context: RunContext, entries: Sequence[QueueEntry], cancel: Canceller,
         if isinstance(fit, Failure):
             built.refused.append((entry, fit))
             continue
-        commit = fit
-        if entry is not entries[-1] and not apart:
-            commit = _merge(context, entry, tree, (below, fit))
+        is_top = apart or entry is entries[-1]
+        commit = fit if is_top else _merge(context, entry, tree, (below, fit))
         built.steps.append(StackedEntry(entry, fit, tree, commit))
     hit("merge_built")
     return built
@@ -159,6 +119,8 @@ class StackProof:
         # A red stack charges nobody: who is suspected is proven alone, and only then told from a red main or a flake.
         task = GateTask(*whose, *where, context.known, steady=len(self.steps) == 1)
         issue = joined(tuple(step.entry.issue for step in self.steps))
+        if len(self.steps) > 1:
+            issue = replace(issue, paths=(), may_change=())
         proving = Proving(context.scope(cancel), task, self._gates(context), issue, self.landed, tuple(self.let or ()))
         try:
             return prove_tree(proving, judged=self.judged, let=self.let)
@@ -184,12 +146,19 @@ def is_judged(context: RunContext, entry: QueueEntry) -> bool:
     return not (approved or entry.issue.accept)
 
 
+def has_leave(context: RunContext, entry: QueueEntry) -> bool:
+    """True if an entry alters a judge of main's by leave of its issue or a model: nobody beside it has it (law 11)."""
+    row, plumbing = context.reader.attempt(entry.issue.id, entry.number), context.env.plumbing
+    altered = {*row.changed} & plumbing.whole(plumbing.main()).paths if row is not None else frozenset[str]()
+    judging = any(lifted(path, entry.issue) and part_of(path) is not Part.PRODUCT for path in altered)
+    return judging or let_for(context.questions.advice(entry.issue.id), entry.number) is not None
+
+
 def proof_of(context: RunContext, steps: tuple[StackedEntry, ...], main: str, slot: str) -> StackProof:
-    """Return what proves a stack of entries that are all to be judged, or all not."""
-    lets = [let_for(context.questions.advice(step.entry.issue.id), step.entry.number) for step in steps]
-    known = [let for let in lets if let is not None]
-    let = frozenset[str]().union(*known) if known else None
-    return StackProof(steps, main, slot, is_judged(context, steps[0].entry), let, unasked_landings(context))
+    """Return what proves a stack of entries that are all to be judged, or all not; of several none has leave."""
+    first = steps[0].entry
+    let = let_for(context.questions.advice(first.issue.id), first.number) if len(steps) == 1 else None
+    return StackProof(steps, main, slot, is_judged(context, first), let, unasked_landings(context))
 
 
 def overruled(context: RunContext, entry: QueueEntry, failure: Failure, main: str) -> Failure:

@@ -32,8 +32,7 @@ def unasked_landings(context: RunContext) -> tuple[tuple[str, str], ...]:
     result = []
     for landing in context.reader.landed_in_run():
         issue = issues.get(landing.issue_id)
-        rows = context.reader.attempts(landing.issue_id)
-        notes = next((row.notes for row in rows if row.number == landing.number), ())
+        notes = context.reader.notes(landing.issue_id, landing.number)
         approvals = context.questions.approvals(landing.issue_id)
         by_person = any(a.attempt == landing.number and a.verdict is Verdict.APPROVED for a in approvals)
         named = issue is not None and bool(issue.paths or issue.may_change)
