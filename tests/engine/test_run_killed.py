@@ -28,7 +28,7 @@ def lay_out(project):
     moved = f"until test -e {project.path}/two.txt; do sleep 0.05; done"
     asks = '[roles]\ndiagnoser = "big"\n[retry.strategies]\nRUNTIME_ERROR = "diagnose"\n'
     # What prints nothing could be the other's doing: it would be waited for.
-    gate = f"if test -e bad; then echo strange; exit 3; fi; if test -e three.txt; then {moved}; fi"
+    gate = f"if test -e bad; then echo 'RuntimeError: strange' >&2; exit 3; fi; if test -e three.txt; then {moved}; fi"
     project.config(asks, gate=gate, workers=2)
     project.play(
         ("2", 0, [{"say": json.dumps(DIAGNOSIS)}], "diagnosis"),
@@ -68,8 +68,8 @@ def check_laws(project):
     wait_for(lambda: not project.processes())
 
 
-ALWAYS = ("snapshot_taken", "landing_files_updated")
-"""A death before the work is kept, and one while main moves."""
+ALWAYS = ("snapshot_taken", "answer_recorded", "landing_files_updated")
+"""A death before the work is kept, one in between, and one while main moves."""
 
 
 @pytest.mark.parametrize(
