@@ -97,7 +97,7 @@ class ExcusedChecks:
         custom = set[tuple[str, str]]()
         for ending in {splitext(each.path)[1] for each in comments if each.rules}:
             names = {name for each in comments if each.path.endswith(ending) for _, name in each.rules}
-            paths = self._plumbing.with_words(self._main, tuple(sorted(names)), f"*{ending}")[:_FILES_MAX]
+            paths = self._plumbing.files_with(self._main, tuple(sorted(names)), f"*{ending}")[:_FILES_MAX]
             with self._plumbing.blobs() as blobs:
                 for _, oid in self._plumbing.entries(self._main, paths).values():
                     lines = (line for line in _text(blobs, oid).split("\n") if any(name in line for name in names))

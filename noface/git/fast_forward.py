@@ -20,7 +20,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from noface.errors import GitError
 from noface.git.command import Git
 from noface.git.plumbing import Plumbing
 from noface.git.removal import unlink_below
@@ -171,9 +170,7 @@ def tracked_edits(git: Git, changes: Mapping[str, str]) -> tuple[str, ...]:
     """Return those paths of `changes` that git knows here and a person has changed or staged."""
     few = sum(len(path) + 20 for path in changes) <= _PATHSPEC_BYTES_MAX
     asked = ("--", *(f":(top,literal){path}" for path in changes)) if few else ()
-    output = git.run("status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", *asked)
-    if output.code != 0:
-        raise GitError(f"git status failed: {output.stderr.strip()}")
+    output = git.answer("status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", *asked)
     return tuple(sorted({entry[3:] for entry in output.parts} & set(changes)))
 
 

@@ -43,7 +43,7 @@ def _why(plumbing: Plumbing, main: str, change: FileChange, protection: Protecti
         grown = growth((old or b"").decode("utf-8", "replace"), now.decode("utf-8", "replace"))
         if isinstance(grown, str):
             return grown
-        paths = filter(is_test_file, plumbing.with_words(main, tuple(grown), "*.py"))
+        paths = filter(is_test_file, plumbing.files_with(main, tuple(grown), "*.py"))
         for path, (_, oid) in plumbing.entries(main, tuple(paths)).items():
             if names := asked_for(blobs.text(oid, _BYTES_MAX), grown):
                 return f"{path} names `{min(names)}` already"

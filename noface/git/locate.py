@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from noface.errors import UsageError
+from noface.git.ref_files import references
 
 
 class RepositoryFolders(NamedTuple):
@@ -19,24 +20,15 @@ class RepositoryFolders(NamedTuple):
 
     def has_branch(self, name: str) -> bool:
         """True if a local branch is there; True if git keeps its refs in a form that only git reads."""
-        if (self.common_dir / "reftable").is_dir() or (self.common_dir / "refs" / "heads" / name).is_file():
-            return True
-        try:
-            packed = (self.common_dir / "packed-refs").read_text("utf-8", "replace")
-        except OSError:
-            return False
-        return f" refs/heads/{name}\n" in packed
+        refs = references(self.common_dir, f"refs/heads/{name}")
+        return refs is None or f"refs/heads/{name}" in refs
 
 
 def locate(start: Path) -> RepositoryFolders:
     """Return the repository around `start`; raise UsageError if there is none."""
     for folder in (start, *start.parents):
-        git_dir = folder / ".git"
-        if git_dir.is_dir():
+        if (git_dir := git_dir_of(folder)) is not None:
             return RepositoryFolders(folder, common_dir_of(git_dir))
-        if git_dir.is_file():
-            pointer = git_dir.read_text().removeprefix("gitdir:").strip()
-            return RepositoryFolders(folder, common_dir_of((folder / pointer).resolve()))
     raise nothing_around(start)
 
 
@@ -45,6 +37,20 @@ def nothing_around(start: Path) -> UsageError:
     return UsageError(
         f"{start} is not in a git repository.", "Change to your project's folder, or make one: `git init`."
     )
+
+
+def git_dir_of(path: Path) -> Path | None:
+    """Return the git dir of a working tree, as its `.git` tells; None if there is none."""
+    dot_git = path / ".git"
+    if dot_git.is_dir():
+        return dot_git
+    if not dot_git.is_file():
+        return None
+    try:
+        pointer = dot_git.read_text("utf-8", "surrogateescape")
+    except OSError:
+        return None
+    return (path / pointer.removeprefix("gitdir:").strip()).resolve()
 
 
 def common_dir_of(git_dir: Path) -> Path:

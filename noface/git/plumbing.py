@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import TypeVar
 
 from noface.errors import GitError, RefLockedError, SigningError, UsageError
-from noface.git import ref_files
 from noface.git.command import Git, failed
 from noface.git.objects import BlobReader, NewHistory, ObjectReader, TreeDiff, parse_diff, parse_history
 from noface.git.private_git_dir import make_private_git_dir
@@ -311,16 +310,11 @@ class Plumbing:
         """
         return self._stored.write_tree(self.tree(tree), files)
 
-    def files_with(self, commit: str, texts: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the text files of a commit in which one of the texts stands."""
+    def files_with(self, commit: str, texts: tuple[str, ...], word_in: str = "") -> tuple[str, ...]:
+        """Return the text files of a commit in which one of the texts stands; as a word, if `word_in` a pattern."""
         asked = [part for text in texts for part in ("-e", text)]
-        names = self.git.run("grep", "-zlIF", *asked, commit, "--").parts if asked else []
-        return tuple(name.removeprefix(f"{commit}:") for name in names)
-
-    def with_words(self, commit: str, words: tuple[str, ...], pattern: str) -> tuple[str, ...]:
-        """Return the text files of a commit that match a pattern of git's and hold one of the words."""
-        asked = [part for word in words for part in ("-e", word)]
-        names = self.git.run("grep", "-zlIFw", *asked, commit, "--", pattern).parts if asked else []
+        among = ("-w", *asked, commit, "--", word_in) if word_in else (*asked, commit, "--")
+        names = self.git.run("grep", "-zlIF", *among).parts if asked else []
         return tuple(name.removeprefix(f"{commit}:") for name in names)
 
     def containing(self, commit: str, word: str, seconds_max: float) -> frozenset[str]:
@@ -420,11 +414,7 @@ class Plumbing:
 
     def references(self, prefix: str) -> dict[str, str]:
         """Return the refs below `prefix` with the objects they name."""
-        refs = ref_files.references(self.repository.common_dir, prefix)
-        if refs is not None:
-            return refs
-        text = self.git.ask("for-each-ref", "--format=%(refname) %(objectname)", prefix)
-        return dict(line.split(" ", 1) for line in text.splitlines())
+        return self.repository.references(prefix)
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,14 @@ class Repository:
         """Return a sealed git on the repository itself."""
         return Git.sealed(str(self.common_dir), identity=self.identity)
 
+    def references(self, *prefixes: str) -> dict[str, str]:
+        """Return the refs below the prefixes with the objects they name."""
+        refs = references(self.common_dir, *prefixes)
+        if refs is not None:
+            return refs
+        text = self.git().ask("for-each-ref", "--format=%(refname) %(objectname)", *prefixes)
+        return dict(line.split(" ", 1) for line in text.splitlines())
+
 
 def discover(start: Path, main: str = "") -> Repository:
     """Find the repository around `start` and check that noface can work in it.

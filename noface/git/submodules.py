@@ -17,11 +17,11 @@ from pathlib import Path, PurePosixPath
 
 from noface.errors import GitError
 from noface.git.command import Git
+from noface.git.locate import git_dir_of
 from noface.git.private_git_dir import config_text, copy_shallow, write_if_new
 from noface.git.removal import remove_below
 from noface.git.repository import Repository
 from noface.git.stored import LINK_MODE
-from noface.git.worktrees import git_dir_of
 from noface.process.files import is_folder, read_regular
 
 _MODE_IN_INDEX = int(LINK_MODE, 8).to_bytes(4, "big")

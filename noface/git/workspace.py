@@ -16,7 +16,6 @@ from noface.errors import GitError
 from noface.git.command import Git
 from noface.git.filtered import record_of, release, write_filtered
 from noface.git.private_git_dir import config_text, copy_shallow, make_private_git_dir, quoted, write_if_new
-from noface.git.ref_files import references
 from noface.git.refs import exclusive_lock, scratch_branch
 from noface.git.removal import mount_points, remove, remove_below
 from noface.git.repository import Repository
@@ -176,12 +175,7 @@ def _origin(repository: Repository) -> str:
 def _packed_refs(repository: Repository) -> str:
     """Return the tags, and main as the remote's: gates compare a change with it."""
     main = repository.base or repository.main
-    refs = references(repository.common_dir, "refs/tags", main)
-    if refs is None:
-        lines = (
-            repository.git().ask("for-each-ref", "--format=%(refname) %(objectname)", "refs/tags", main).splitlines()
-        )
-        refs = dict(line.split(" ", 1) for line in lines)
+    refs = repository.references("refs/tags", main)
     names = {main: f"refs/remotes/origin/{repository.main_name}"}
     return "".join(f"{oid} {names.get(ref, ref)}\n" for ref, oid in sorted(refs.items(), key=lambda each: each[1]))
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from noface.git.command import Git
-from noface.git.locate import common_dir_of
+from noface.git.locate import common_dir_of, git_dir_of
 from noface.git.ref_files import head
 from noface.git.repository import Repository
 from noface.process.files import kind_at, read_regular
@@ -99,10 +99,10 @@ def _in_files(common: Path) -> list[dict[str, str]] | None:
     places = {str(common.parent if common.name == ".git" else common): common}
     for git_dir in sorted((common / "worktrees").glob("*/")):
         pointer = (read_regular(git_dir / "gitdir", _CONFIG_BYTES_MAX) or b"").decode("utf-8", "surrogateescape")
-        if pointer and not pointer.startswith("/"):
-            return None
-        if pointer:
+        if pointer.startswith("/"):
             places[pointer.rstrip().removesuffix("/.git")] = git_dir
+        elif pointer:
+            return None
     listed = []
     for place, git_dir in places.items():
         answer = head(common, git_dir)
@@ -146,18 +146,6 @@ def _main_worktree(repository: Repository, branch: str | None, commit: str) -> W
         if git_dir is not None and git_dir.resolve() == common:
             return Worktree(path, branch, common, commit)
     return Worktree(common, branch, common, commit, reachable=False)
-
-
-def git_dir_of(path: Path) -> Path | None:
-    """Return the git dir of a working tree, as its `.git` tells; None if there is none."""
-    dot_git = path / ".git"
-    if dot_git.is_dir():
-        return dot_git
-    try:
-        pointer = dot_git.read_text("utf-8", "surrogateescape")
-    except OSError:
-        return None
-    return (path / pointer.removeprefix("gitdir:").strip()).resolve()
 
 
 # git's `read-tree -u` takes ignored files for expendable: it removes one where a file is to be written, a file or link

@@ -8,9 +8,9 @@ import pytest
 from support.git_ground import ENV, a_bench, a_repository, git
 
 from noface.git import ref_files
-from noface.git.locate import common_dir_of
+from noface.git.locate import common_dir_of, git_dir_of
 from noface.git.ref_files import head, references
-from noface.git.worktrees import _in_files, _listed_by_git, git_dir_of
+from noface.git.worktrees import _in_files, _listed_by_git
 
 PREFIXES = ("refs", "refs/heads", "refs/heads/", "refs/tags", "refs/noface/issues/1", "refs/heads/main", "refs/none")
 
