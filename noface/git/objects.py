@@ -175,21 +175,15 @@ class BlobReader(ObjectReader):
         return self._shared._info(name)  # noqa: SLF001
 
 
-class ObjectWriter(_ObjectProcess):
-    """Writes objects of one kind through one `git hash-object`. Threads may share it."""
+class _ObjectWriter(_ObjectProcess):
+    """Writes objects of one kind through one git. Threads may share it."""
 
-    def __init__(self, git: Git, packs: Path, kind: str) -> None:
-        super().__init__(git, packs)
-        self._command = ("hash-object", "-t", kind, "-w", "--no-filters", "--stdin-paths")
-
-    def write(self, content: bytes) -> str:
-        """Store an object; return its id. Raises GitError if git cannot write it, or takes it for damaged."""
-        with tempfile.NamedTemporaryFile(prefix="noface-") as file, self._lock:
-            file.write(content)
-            file.flush()
+    def _written(self, feed: bytes) -> str:
+        """Return the id of the object that git makes of `feed`; raise GitError if it makes none."""
+        with self._lock:
             process, oid, message = self._running(), "", ""
             try:
-                process.stdin.write(os.fsencode(file.name) + b"\n")
+                process.stdin.write(feed)
                 process.stdin.flush()
                 oid = process.stdout.readline().decode("ascii", "replace").strip()
             except OSError:
@@ -201,8 +195,31 @@ class ObjectWriter(_ObjectProcess):
                     message = process.stderr.read().decode("utf-8", "replace").strip()
                     self._end()
             if not oid:
-                raise GitError(f"git hash-object failed: {message or 'it ended without a message'}")
+                raise GitError(f"git {self._command[0]} failed: {message or 'it ended without a message'}")
             return oid
+
+
+class CommitWriter(_ObjectWriter):
+    """Writes commits through `git hash-object`, which refuses damaged ones."""
+
+    _command = ("hash-object", "-t", "commit", "-w", "--no-filters", "--stdin-paths")
+
+    def write(self, content: bytes) -> str:
+        """Store a commit; return its id. Raises GitError if git cannot write it, or takes it for damaged."""
+        with tempfile.NamedTemporaryFile(prefix="noface-") as file:
+            file.write(content)
+            file.flush()
+            return self._written(os.fsencode(file.name) + b"\n")
+
+
+class TreeWriter(_ObjectWriter):
+    """Writes trees through `git mktree`: since 2.40 hash-object refuses some that people have (a linked .gitignore)."""
+
+    _command = ("mktree", "-z", "--batch")
+
+    def write(self, listed: bytes) -> str:
+        """Store a tree of what `git ls-tree -z` lists; return its id. Raises GitError if an object is not there."""
+        return self._written(listed + b"\0")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,13 @@ What an id names never changes, so what was read once is not read again, up to a
 a person may prune (law 2). What is not near in the history is left to the caller's git.
 """
 
-import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from noface.errors import GitError
 from noface.git.command import Git
-from noface.git.objects import ObjectReader, ObjectWriter
+from noface.git.objects import CommitWriter, ObjectReader, TreeWriter
 from noface.model.attempt import ABSENT, FileChange
 
 _BYTES_KEPT_MAX = 16 << 20
@@ -22,6 +21,7 @@ _TABLES_MAX = 64
 _TREE = "040000"
 LINK_MODE = "160000"
 """Git's mode of a path that stands for a commit of another repository."""
+_KINDS = {_TREE: "tree", LINK_MODE: "commit"}
 _NO_NAMES = frozenset({"", ".", "..", ".git"})
 
 Entry = tuple[str, str]
@@ -34,15 +34,15 @@ class StoredObjects:
     def __init__(self, git: Git, reader: ObjectReader) -> None:
         self._git = git
         self._reader = reader
-        self._writers = {kind: ObjectWriter(git, reader.packs, kind) for kind in ("commit", "tree")}
+        self._commits, self._trees = CommitWriter(git, reader.packs), TreeWriter(git, reader.packs)
         self._kept: dict[str, bytes] = {}
         self._bytes_kept = 0
         self._author = ""
 
     def close(self) -> None:
         """End the git processes that write."""
-        for writer in self._writers.values():
-            writer.close()
+        self._commits.close()
+        self._trees.close()
 
     def _content(self, oid: str, kind: str, *, again: bool = False) -> bytes:
         content = None if again else self._kept.get(oid)
@@ -116,6 +116,8 @@ class StoredObjects:
             end = content.index(b"\0", at)
             mode, _, name = content[at:end].decode("utf-8", "surrogateescape").partition(" ")
             at = end + 1 + size
+            if mode.startswith("100"):  # as git lists it: a file of an old history may have another, such as 100664
+                mode = "100755" if int(mode, 8) & 0o100 else "100644"
             yield name, (mode.zfill(6), content[end + 1 : at].hex())
 
     def files(self, tree: str, prefix: str = "") -> Iterator[tuple[str, str, str]]:
@@ -194,45 +196,42 @@ class StoredObjects:
         now = f"{int(time.time())} {time.strftime('%z')}"
         lines += [f"{role} {self._author}> {now}" for role in ("author", "committer")]
         content = "\n".join((*lines, "", message.replace("\0", "")))
-        return self._writers["commit"].write(content.encode("utf-8", "replace"))
+        return self._commits.write(content.encode("utf-8", "replace"))
 
     def write_tree(self, tree: str, files: Mapping[str, Entry | None]) -> str:
         """Make a tree like `tree` but for these files; None means that there is no such file. Folders never stay empty.
 
         A file takes the place of a folder, and the other way round.
         """
-        return self._with(tree, {tuple(path.split("/")): entry for path, entry in files.items()}) or self._put({})
-
-    def _with(self, tree: str, files: Mapping[tuple[str, ...], Entry | None]) -> str:
-        """Return the tree, "" if nothing is in it."""
-        entries = dict(self._entries(tree)) if tree else {}
-        below: dict[str, dict[tuple[str, ...], Entry | None]] = {}
-        for (name, *rest), entry in files.items():
-            if name.lower() in _NO_NAMES:
-                raise GitError(f"git takes no path with the name {name!r}")
-            below.setdefault(name, {})[tuple(rest)] = entry
-        for name, inner in below.items():
-            own = entries.pop(name, None)
-            folder = own[1] if own is not None and own[0] == _TREE else ""
-            file = inner.pop((), own)  # what is there, unless told otherwise
-            if file is not None and file[0] != _TREE and not any(inner.values()):
-                own = file
-            elif inner and (folder or any(inner.values())):
-                made = self._with(folder, inner)
-                own = (_TREE, made) if made else None
-            elif not folder:
-                own = None
-            entries |= {name: own} if own is not None else {}
-        return self._put(entries) if entries else ""
+        folders = {"": dict(self._entries(tree))}  # each behind the one that it is in; no recursion here, either
+        for path, entry in files.items():
+            above, names = "", path.split("/")
+            if unfit := [name for name in names if name.lower() in _NO_NAMES]:
+                raise GitError(f"git takes no path with the name {unfit[0]!r}")
+            for name in names[:-1]:
+                inner, own = f"{above}{name}/", folders[above].get(name, ("", ""))
+                if inner not in folders and entry is None and own[0] != _TREE:
+                    break
+                if inner not in folders:
+                    folders[inner] = dict(self._entries(own[1])) if own[0] == _TREE else {}
+                    folders[above][name] = (_TREE, "")
+                above = inner
+            else:
+                if entry is not None:
+                    folders[above][names[-1]] = entry
+                elif folders[above].get(names[-1], (_TREE, ""))[0] != _TREE:
+                    del folders[above][names[-1]]
+        for place in list(folders)[:0:-1]:
+            head, _, name = place[:-1].rpartition("/")
+            holder = folders[f"{head}/" if head else ""]
+            if holder[name][0] == _TREE:  # no file has taken its place
+                del holder[name]
+                holder |= {name: (_TREE, self._put(folders[place]))} if folders[place] else {}
+        return self._put(folders[""])
 
     def _put(self, entries: Mapping[str, Entry]) -> str:
-        # Git sorts a folder as if its name ended with a slash.
-        named = {os.fsencode(name) + b"/" * (mode == _TREE): (mode, oid) for name, (mode, oid) in entries.items()}
-        lines = (
-            f"{mode.lstrip('0')} ".encode() + name.rstrip(b"/") + b"\0" + bytes.fromhex(oid)
-            for name, (mode, oid) in sorted(named.items())
-        )
-        return self._writers["tree"].write(b"".join(lines))
+        lines = (f"{mode} {_KINDS.get(mode, 'blob')} {oid}\t{name}\0" for name, (mode, oid) in entries.items())
+        return self._trees.write("".join(lines).encode("utf-8", "surrogateescape"))
 
 
 def _letter(was: str, now: str) -> str:
