@@ -15,7 +15,7 @@ from noface.git.repository import Repository
 from noface.process.files import kind_at, read_regular
 
 _CONFIG_BYTES_MAX = 1 << 20
-_GIT_DECIDES = re.compile(rb"(?im)^[ \t]*+(?:\[include|worktreeconfig|bare(?![ \t]*+=[ \t]*+false[ \t]*+$))|\\$")
+_GIT_DECIDES = re.compile(rb"(?im)(?:^|\])[ \t]*+(?:\[include|worktreeconfig|bare(?![ \t]*+=[ \t]*+false[ \t]*+$))|\\$")
 
 _IN_PROGRESS = {
     "MERGE_HEAD": "a merge",

@@ -181,6 +181,17 @@ def test_a_repository_that_may_be_bare_is_left_to_git(tmp_path):
         git(bench.path, "config", setting, "true")
         assert _in_files(bench.path / ".git") is None
         git(bench.path, "config", "--unset", setting)
+    config = bench.path / ".git" / "config"
+    known = config.read_text()
+    for line in (
+        "[core] bare = true",
+        "[user][core]bare",
+        "[extensions] worktreeConfig = true",
+        "[core] [include]\npath = x",
+    ):
+        config.write_text(f"{known}{line}\n")
+        assert _in_files(bench.path / ".git") is None
+    config.write_text(known)
     assert _in_files(bench.path / ".git") is not None
 
 
