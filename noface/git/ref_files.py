@@ -55,7 +55,8 @@ def head(common: Path, git_dir: Path) -> tuple[str, str] | None:
     try:
         _refuse_reftable(common)
         value = _value(git_dir / "HEAD")
-        return _end_of(common, value) if value.startswith("ref:") else ("", _oid(value))
+        answer = _end_of(common, value) if value.startswith("ref:") else ("", _oid(value))
+        return answer if any(answer) else None
     except (_OnlyGitTellsError, OSError):
         return None
 

@@ -106,7 +106,7 @@ def _in_files(common: Path) -> list[dict[str, str]] | None:
     listed = []
     for place, git_dir in places.items():
         answer = head(common, git_dir)
-        if answer is None or answer == ("", ""):
+        if answer is None:
             return None
         fields = {"worktree": place, "HEAD": answer[1], **({"branch": answer[0]} if answer[0] else {})}
         listed.append(fields | ({"locked": ""} if os.path.lexists(git_dir / "locked") else {}))

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from support.git_ground import ENV, a_bench, a_repository, git
 
+from noface.errors import GitError
 from noface.git import ref_files
 from noface.git.locate import common_dir_of, git_dir_of
 from noface.git.ref_files import head, references
-from noface.git.worktrees import _in_files, _listed_by_git
+from noface.git.worktrees import _in_files, _listed_by_git, checked_out, worktrees
 
 PREFIXES = ("refs", "refs/heads", "refs/heads/", "refs/tags", "refs/noface/issues/1", "refs/heads/main", "refs/none")
 
@@ -193,6 +194,17 @@ def test_a_repository_that_may_be_bare_is_left_to_git(tmp_path):
         assert _in_files(bench.path / ".git") is None
     config.write_text(known)
     assert _in_files(bench.path / ".git") is not None
+
+
+@pytest.mark.parametrize("left", ["", "ref:", "words\n"])
+def test_a_head_that_a_crash_has_cut_off_is_not_taken_for_a_detached_one(tmp_path, left):
+    bench = a_bench(tmp_path)
+    git(bench.path, "worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
+    tree = next(each for each in worktrees(bench.plumbing.repository) if each.path.name == "side")
+    (tree.git_dir / "HEAD").write_text(left)
+    assert head(bench.path / ".git", tree.git_dir) is None
+    with pytest.raises(GitError):
+        checked_out(tree)
 
 
 def test_packed_refs_are_read_once_for_each_that_is_written(tmp_path):
