@@ -4,6 +4,7 @@ What an id names never changes, so what was read once is not read again, up to a
 a person may prune (law 2). What is not near in the history is left to the caller's git.
 """
 
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -178,20 +179,18 @@ class StoredObjects:
             return False
         known = self.commit(base)[0]
         trees = dict.fromkeys(self.commit(commit)[0] for commit in commits) if commits else {name: None}
-        blobs = 0
-        for tree in trees if name != base else ():
-            for change in self.changes(known, tree, again=True):
-                blobs += 1
-                if blobs > _NEW_BLOBS_MAX:
-                    return False
-                if change.new_mode not in (ABSENT, LINK_MODE) and self._reader.size(change.new_oid) is None:
-                    return False
+        new = (change for tree in trees if name != base for change in self.changes(known, tree, again=True))
+        for count, change in enumerate(new):
+            here = change.new_mode in (ABSENT, LINK_MODE) or self._reader.size(change.new_oid) is not None
+            if count >= _NEW_BLOBS_MAX or not here:
+                return False
         return True
 
     def write_commit(self, tree: str, parents: tuple[str, ...], message: str) -> str:
         """Make a commit by whom git says it is by."""
-        # As git itself makes it of name and address, which need not be fit for a commit as they are.
-        self._author = self._author or self._git.ask("var", "GIT_COMMITTER_IDENT").rpartition(">")[0]
+        # As git itself makes it of name and address, which need not be fit for a commit: other bytes are Latin-1 to it.
+        name = self._author or self._git.ask("var", "GIT_COMMITTER_IDENT").rpartition(">")[0]
+        self._author = re.sub("[\udc80-\udcff]", lambda byte: chr(ord(byte[0]) - 0xDC00), name)
         lines = [f"tree {tree}", *(f"parent {parent}" for parent in dict.fromkeys(parents))]
         now = f"{int(time.time())} {time.strftime('%z')}"
         lines += [f"{role} {self._author}> {now}" for role in ("author", "committer")]

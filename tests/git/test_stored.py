@@ -97,10 +97,11 @@ def test_a_path_that_git_takes_from_nobody_is_refused(tmp_path, path):
     bench.plumbing.close()
 
 
+@pytest.mark.parametrize("name", [" Pat <the> Committer. ", b"J\xfcrgen \xc3\xa9".decode("utf-8", "surrogateescape")])
 @pytest.mark.parametrize("init", [(), ("--object-format=sha256",)])
-def test_a_commit_is_the_one_that_git_makes(tmp_path, init):
+def test_a_commit_is_the_one_that_git_makes(tmp_path, init, name):
     path = a_repository(tmp_path / "project", None, *init)
-    git(path, "config", "user.name", " Pat <the> Committer. ")
+    git(path, "config", "user.name", name)
     plumbing = Plumbing(discover(path))
     main, tree = plumbing.main(), git(path, "rev-parse", "HEAD^{tree}")
     for message in ("subject\n\nbody é\n", "no line end", ""):
