@@ -1,21 +1,18 @@
 """A tree is proven by its gates and by main's judges, for one issue or for several whose work it holds."""
 
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from support.project import PYTEST
+from support.run_parts import run_parts
 
 from noface.attempt.gate_session import GateTask
 from noface.attempt.prove import Proving, Unproven, prove
-from noface.cli.run_session import make_context, open_project
-from noface.cli.wiring import RunOptions, settings
 from noface.engine.preflight import preflight
 from noface.model.gate import Proof
 from noface.model.issue import Issue, joined
 from noface.model.taxonomy import FailureKind
 from noface.process.supervise import Canceller
-from noface.store.database import Database
 
 GOOD = "def half(number):\n    return number // 2\n"
 TEST = "from calc import half\n\n\ndef test_half():\n    assert half(7) == 3\n"
@@ -33,13 +30,7 @@ def proven(project):
     project.write("pytest.ini", "[pytest]\npythonpath = .\n")
     project.config(gate=PYTEST)
     project.commit()
-    with ExitStack() as stack:
-        repository, config, tracker = open_project(project.path, None, RunOptions())
-        database = Database.open(repository.state_dir / "state.db")
-        stack.callback(database.close)
-        chosen = settings(config, repository, RunOptions())
-        context = make_context(repository, config, tracker, chosen, database, lambda *_: None, stack)
-        context.journal.run_started(0.0, 1)
+    with run_parts(project.path) as context:
         for result in preflight(context, Canceller()):
             context.memo[context.env.key(result.tree, result.gate)] = result
 

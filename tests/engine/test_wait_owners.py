@@ -1,18 +1,14 @@
 """Who has an issue wait ends that wait, and nobody else's."""
 
-from contextlib import ExitStack
-
 import pytest
+from support.run_parts import run_parts
 
-from noface.cli.run_session import make_context, open_project
-from noface.cli.wiring import RunOptions, settings
 from noface.engine.jobs import Jobs
 from noface.engine.outside import BacklogWatch
 from noface.engine.red_main import RedMain
 from noface.engine.stations import Stations
 from noface.model.failure import Failure
 from noface.model.taxonomy import Cause, FailureKind, IssueStatus
-from noface.store.database import Database
 
 RED = Failure(FailureKind.BASELINE_RED, "gate test: 1 failed", "r")
 
@@ -21,13 +17,7 @@ RED = Failure(FailureKind.BASELINE_RED, "gate test: 1 failed", "r")
 def context(project):
     project.issue(7)
     project.commit()
-    with ExitStack() as stack:
-        repository, config, tracker = open_project(project.path, None, RunOptions())
-        database = Database.open(repository.state_dir / "state.db")
-        stack.callback(database.close)
-        chosen = settings(config, repository, RunOptions())
-        made = make_context(repository, config, tracker, chosen, database, lambda *_: None, stack)
-        made.journal.run_started(0.0, 1)
+    with run_parts(project.path) as made:
         BacklogWatch(made).refresh()
         yield made
 
