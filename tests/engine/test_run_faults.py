@@ -23,7 +23,7 @@ def in_good_order(done, code):
     return said
 
 
-@pytest.mark.parametrize("number", first_ones([signal.SIGTERM, signal.SIGHUP]))
+@pytest.mark.parametrize("number", first_ones([signal.SIGHUP, signal.SIGTERM]))
 def test_a_signal_that_ends_programs_ends_the_workers_and_keeps_everything(project, number):
     running = project.half_done()
     running.send_signal(number)

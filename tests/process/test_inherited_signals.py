@@ -28,6 +28,9 @@ def started(project, setting, *args):
     return process
 
 
+BLOCKING = "signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())"
+
+
 def ignoring(*numbers):
     return "; ".join(f"signal.signal({int(number)}, signal.SIG_IGN)" for number in numbers)
 
@@ -60,9 +63,9 @@ def test_a_run_under_nohup_goes_on_when_the_terminal_hangs_up(project, at_work):
     assert project.statuses() == {"1": "merged"}
 
 
-@pytest.mark.parametrize("number", first_ones([signal.SIGHUP, signal.SIGTERM]))
-def test_hanging_up_and_sigterm_are_a_first_ctrl_c(project, at_work, number):
-    running = at_work("pass")
+@pytest.mark.parametrize("number", first_ones([signal.SIGTERM, signal.SIGHUP]))
+def test_hanging_up_and_sigterm_are_a_first_ctrl_c_also_where_the_parent_blocks_them(project, at_work, number):
+    running = at_work(BLOCKING)
     running.send_signal(number)
     said, _ = running.communicate(timeout=120)
     assert running.returncode == 130, said
@@ -72,8 +75,7 @@ def test_hanging_up_and_sigterm_are_a_first_ctrl_c(project, at_work, number):
 
 
 def test_a_run_of_a_script_s_background_or_with_all_signals_blocked_can_be_ended_by_sigint(project, at_work):
-    blocked = "signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())"
-    running = at_work(f"{ignoring(signal.SIGINT, signal.SIGQUIT)}; {blocked}")
+    running = at_work(f"{ignoring(signal.SIGINT, signal.SIGQUIT)}; {BLOCKING}")
     running.send_signal(signal.SIGINT)
     said, _ = running.communicate(timeout=120)
     assert running.returncode == 130, said
