@@ -39,20 +39,20 @@ def with_main_examples(path: str, main: str, change: str) -> str | None:
 
 def _run(text: str, marks: str) -> tuple[str, ...]:
     """Return what is run of a documentation: the lines from each example's first to the blank line or fence behind."""
-    inside, tests_run = False, []
+    inside, run = False, []
     for line in text.splitlines():
         words = line.strip().removeprefix("///").removeprefix("//!").strip()
         if marks == "```":
             if words.startswith(marks):
                 inside = not inside
-                tests_run.append(words)
+                run.append(words)
             elif inside:
-                tests_run.append(words)
+                run.append(words)
             continue
         inside = bool(words) and (inside or words.startswith(marks))
         if inside:
-            tests_run.append(words)
-    return tuple(tests_run)
+            run.append(words)
+    return tuple(run)
 
 
 def _python(text: str) -> _Documentation:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache, wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import TypeVar, TypeVarTuple
 
 from noface.integrity.judges import Part, part_of
 from noface.integrity.strength import Body, bodies
@@ -52,9 +52,9 @@ _IMPORTS = re.compile(r"(?:from|import)\b")
 _VERSION = re.compile(r"v\d+")
 
 
-P = ParamSpec("P")
 S = TypeVar("S")
 V = TypeVar("V")
+Ts = TypeVarTuple("Ts")
 
 
 class OriginKind(Enum):
@@ -83,15 +83,15 @@ def words(lines: Iterable[str]) -> frozenset[str]:
     return frozenset(_WORD.findall("\n".join(lines)))
 
 
-def remembered(method: Callable[Concatenate[S, P], V]) -> Callable[Concatenate[S, P], V]:
+def remembered(method: Callable[[S, *Ts], V]) -> Callable[[S, *Ts], V]:
     """Have an object ask a method of its own once for the same arguments."""
     name = f"_{method.__name__}_known"
 
     @wraps(method)
-    def asked(self: S, /, *args: P.args, **more: P.kwargs) -> V:
+    def asked(self: S, /, *args: *Ts) -> V:
         known = vars(self).setdefault(name, {})
         if args not in known:
-            known[args] = method(self, *args, **more)
+            known[args] = method(self, *args)
         result: V = known[args]
         return result
 
