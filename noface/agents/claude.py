@@ -254,8 +254,8 @@ class AnswerTokens:
         output = usage.whole("output_tokens") or 0
         written = output if message.flag("stop_reason") else max(output, -(-chars // _CHARS_PER_TOKEN))
         now = (read, written, usage.whole("cache_read_input_tokens") or 0)
-        total, read, cached = (sum_ + new - old for sum_, new, old in zip(self._sum, now, before, strict=True))
-        self._sum = (total, read, cached)
+        read, written, cached = (sum_ + new - old for sum_, new, old in zip(self._sum, now, before, strict=True))
+        self._sum = (read, written, cached)
         self._open[name] = (now, chars)
         if len(self._open) > _ANSWERS_OPEN_MAX:
             del self._open[next(iter(self._open))]
