@@ -89,6 +89,15 @@ START = f"PYTHONPATH=.:$PYTHONPATH {PYTEST}"
 EXIT = "import os\ndef pytest_{}(): os._exit(0)\n"
 # The file, what it says, the command: then how many are gone, how many skipped, and whether the run broke off.
 CHEATS = {
+    "a hook": ("conftest.py", "def pytest_collection_modifyitems(items): del items[1:]\n", PYTEST, (4, 0, False)),
+    "an early exit": ("conftest.py", EXIT.format("runtest_teardown"), PYTEST, (5, 0, True)),
+    "a skip of all": (
+        "conftest.py",
+        "import pytest\n@pytest.fixture(autouse=True)\ndef no(): pytest.skip('later')\n",
+        PYTEST,
+        (0, 5, False),
+    ),
+    "another pytest": ("pytest.py", "print('5 passed in 0.01s')\n", PYTEST, (5, 0, False)),
     "a narrower pattern": ("pytest.ini", "[pytest]\naddopts = -k adds\n", PYTEST, (4, 0, False)),
     "a deselection": (
         "pytest.ini",
@@ -97,8 +106,6 @@ CHEATS = {
         (1, 0, False),
     ),
     "an ignored file": ("conftest.py", "collect_ignore_glob = ['tests/*']\n", PYTEST, (5, 0, False)),
-    "a hook": ("conftest.py", "def pytest_collection_modifyitems(items): del items[1:]\n", PYTEST, (4, 0, False)),
-    "an early exit": ("conftest.py", EXIT.format("runtest_teardown"), PYTEST, (5, 0, True)),
     "an exit while collecting": ("conftest.py", EXIT.format("collection_finish"), PYTEST, (5, 0, True)),
     "pytest.exit": (
         "conftest.py",
@@ -106,19 +113,12 @@ CHEATS = {
         PYTEST,
         (4, 0, True),
     ),
-    "a skip of all": (
-        "conftest.py",
-        "import pytest\n@pytest.fixture(autouse=True)\ndef no(): pytest.skip('later')\n",
-        PYTEST,
-        (0, 5, False),
-    ),
     "an expected failure": (
         "conftest.py",
         "import pytest\ndef pytest_itemcollected(item): item.add_marker('xfail')\n",
         PYTEST,
         (0, 5, False),
     ),
-    "another pytest": ("pytest.py", "print('5 passed in 0.01s')\n", PYTEST, (5, 0, False)),
     "another start": (
         "sitecustomize.py",
         "import os\nos.write(1, b'5 passed in 0.01s\\n')\nos._exit(0)\n",

@@ -106,17 +106,17 @@ class TestSkipped(unittest.TestCase):
 
 CHEATS = {
     "a skip": ("self.assertEqual(1 + 1, 2)", "self.skipTest('later')", (0, 1, 0, False)),
-    "a test by another name": ("def test_adds", "def adds", (1, 0, 0, False)),
-    "a filter": (
-        "import unittest",
-        "import unittest\ndef load_tests(l, t, p): return unittest.TestSuite()",
-        (5, 0, 0, False),
-    ),
     "an early exit": ("self.assertEqual(1 + 1, 2)", "import os; os._exit(0)", (4, 0, 0, True)),
     "a forged result": (
         "import unittest",
         "import unittest\nunittest.TestResult.wasSuccessful = lambda self: True\nunittest.TestCase.assertEqual = 0",
         (0, 0, 1, False),
+    ),
+    "a test by another name": ("def test_adds", "def adds", (1, 0, 0, False)),
+    "a filter": (
+        "import unittest",
+        "import unittest\ndef load_tests(l, t, p): return unittest.TestSuite()",
+        (5, 0, 0, False),
     ),
     "a forged exit code": (
         "self.assertEqual(1 + 1, 2)",
