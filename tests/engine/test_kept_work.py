@@ -35,17 +35,17 @@ def test_work_that_lacked_another_issues_lands_once_that_has_without_a_call(proj
     assert calls.read_text().count("call") == len(project.attempts("1")) - 1
 
 
-def test_before_a_worker_is_paid_again_its_work_is_gated_on_the_main_of_today(project):
-    calls = needing(project, 2)
-    project.play(
-        ("1", 0, [{"write": "one.txt", "text": "1"}, {"shell": f"echo call >> {calls}"}, {"sleep": 2}]),
-        ("2", 0, [{"write": "two.txt", "text": "2"}]),
-    )
-    running = project.start("run")
-    out, _ = running.communicate(timeout=90)
-    assert running.returncode == 0, out
+def test_a_blocked_issue_s_work_is_gated_again_and_lands_once_what_it_lacked_has(project):
+    needing(project, 1, ("1", 0, [{"write": "one.txt", "text": "1"}]), ("2", 0, [{"write": "two.txt", "text": "2"}]))
+    project.issue(1, max_attempts=1)
+    project.commit()
+    out = project.run()
     assert project.statuses() == {"1": "merged", "2": "merged"}
-    assert calls.read_text() == "call\n"
+    assert project.shown("show", "1")["needs"] == ["2"]
+    assert "what it lacked has landed with 2" in out
+    lacked, again = project.attempts("1")
+    assert (lacked["outcome"], lacked["charged"]) == ("BASELINE_RED", False)
+    assert (again["outcome"], again["cost_usd"]) == ("PASSED", 0.0)
 
 
 @pytest.mark.thorough
