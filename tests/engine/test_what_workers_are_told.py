@@ -57,7 +57,9 @@ def test_a_worker_reads_what_is_charged_to_it_where_it_starts_and_how_main_does(
     assert "one.txt is not there" in part(idle, "What fails now")
 
     broken = project.prompt("2", 2)
-    assert project.attempts("2")[0]["outcome"] == "ENVIRONMENT"
+    lacked = project.attempts("2")[0]
+    assert lacked["outcome"] == "ENVIRONMENT"
+    assert "the library isoweeks is not installed" in lacked["failure"]["message"]
     assert "No module named 'isoweeks'" in part(broken, "What failed in attempt 1")
     assert "so the change causes this" in part(broken, "This attempt")
     assert "Your working directory holds main with the changes of attempt 1" in part(broken, "This attempt")

@@ -21,6 +21,7 @@ from support.policy_story import (
     typed,
 )
 
+from noface.diagnosis.missing_library import MISSING_LIBRARY
 from noface.model.actions import Block, Land, Mode, RequestApproval, RunWorker
 from noface.model.budget import Estimate, Estimates
 from noface.model.history import Topic, Verdict
@@ -46,6 +47,17 @@ def test_the_attempts_a_person_granted_outrank_the_issue_s_own():
     issue = replace(ISSUE, max_attempts=1)
     assert not isinstance(decide(*fails(2), issue=issue, attempts_max=3), Block)
     assert typed(decide(*fails(3), issue=issue, attempts_max=3)) == Block(K.TEST_FAILURE, "")
+
+
+def test_a_library_that_two_attempts_in_a_row_did_not_add_is_for_a_person():
+    def missed(name):
+        return failed(K.ENVIRONMENT, said=f"{MISSING_LIBRARY}{name}", charged=True)
+
+    blocked = decide(missed("leftpad"), missed("leftpad"))
+    assert typed(blocked) == Block(K.ENVIRONMENT, "")
+    assert blocked.reason == "the library leftpad is not installed, and 2 attempts did not add it"
+    assert not isinstance(decide(missed("leftpad")), Block)
+    assert not isinstance(decide(missed("yaml"), missed("leftpad")), Block)
 
 
 def test_attempts_that_were_not_charged_leave_the_cap_alone():
