@@ -5,6 +5,13 @@ import sys
 
 import pytest
 from support.project import GATE
+from support.run_parts import run_parts
+
+from noface.engine.accept_on_main import fact_of
+from noface.engine.main_checks import check_accept
+from noface.engine.outside import BacklogWatch
+from noface.engine.protection import protection_for
+from noface.process.supervise import Canceller
 
 
 @pytest.mark.thorough
@@ -27,6 +34,22 @@ def test_accept_has_a_limit_of_its_own_and_does_not_run_after_a_failed_gate(proj
     assert (own["outcome"], configured["outcome"]) == ("TIMEOUT", "TIMEOUT")
     assert "limit of 1 s" in own["failure"]["message"]
     assert "limit of 2 s" in configured["failure"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "to_write"),
+    [(["test_b.py -k new"], True), (["test_b.py::test_new"], True), (["test_b.py", "test_b.py -k new"], False)],
+)
+def test_a_file_is_protected_if_main_has_the_test_that_accept_chooses_in_it(project, chosen, to_write):
+    project.write("test_b.py", "def test_b():\n    assert False\n")
+    project.issue(1, accept=[f"{sys.executable} -m pytest -q -p no:cacheprovider {words}" for words in chosen])
+    project.commit()
+    with run_parts(project.path) as context:
+        BacklogWatch(context).refresh()
+        (issue,) = context.issues
+        context.journal.fact(*fact_of(issue, check_accept(context, issue, 0, Canceller())))
+        protected = protection_for(context, issue, context.env.plumbing.main()).patterns
+    assert ("test_b.py" not in protected) is to_write
 
 
 @pytest.mark.thorough
