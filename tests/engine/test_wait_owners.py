@@ -2,8 +2,9 @@
 
 import pytest
 from support.run_parts import run_parts
+from support.scripted_http import StandingClock
 
-from noface.engine.jobs import Jobs
+from noface.engine.jobs import Job, Jobs
 from noface.engine.outside import BacklogWatch
 from noface.engine.red_main import RedMain
 from noface.engine.stations import Stations
@@ -17,7 +18,7 @@ RED = Failure(FailureKind.BASELINE_RED, "gate test: 1 failed", "r")
 def context(project):
     project.issue(7)
     project.commit()
-    with run_parts(project.path) as made:
+    with run_parts(project.path, StandingClock()) as made:
         BacklogWatch(made).refresh()
         yield made
 
@@ -36,4 +37,20 @@ def test_a_green_main_ends_the_wait_for_it_and_leaves_that_for_another_machine(p
     project.commit()
     red_main.step()
     assert context.reader.issue("7").status == status
+    jobs.close()
+
+
+def test_a_main_that_passes_by_itself_is_seen_by_looking_again(context):
+    jobs = Jobs(context.inbox, 1)
+    stations = Stations(context.clock, context.inbox, jobs, pytest.fail)
+    red_main = RedMain(context, jobs, stations)
+    red_main.wait(context.issues[0], RED)
+    red_main.wait(context.issues[0], RED)
+    assert (context.reader.issue("7").status, context.inbox.empty()) == (IssueStatus.WAITING, True)
+    context.clock.sleep(15)
+    red_main.wait(context.issues[0], RED)
+    looked = next(message for message in iter(lambda: context.inbox.get(timeout=60), None) if isinstance(message, Job))
+    jobs.ended(looked)
+    stations.ended(looked)
+    assert context.reader.issue("7").status == IssueStatus.READY
     jobs.close()
