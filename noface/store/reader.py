@@ -8,12 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from noface.model.attempt import AttemptOrder, PastAttempt
+from noface.model.attempt import CHANGED_TESTS, AttemptOrder, PastAttempt
 from noface.model.budget import ESTIMATED
 from noface.model.codec import decode
 from noface.model.failure_document import last_output
 from noface.model.gate import GateResult
-from noface.model.history import IssueKind, Tried
+from noface.model.history import IssueKind, Tried, Verdict
 from noface.model.issue import IssueState
 from noface.model.taxonomy import IssueStatus
 from noface.model.unsteady import UnsteadyTest
@@ -226,9 +226,13 @@ class Reader(Overview):
         rows = self._db.rows("SELECT id, issue_id, number, old, new FROM landings WHERE state = 'intent' ORDER BY id")
         return tuple(OpenLanding(**dict(row)) for row in rows)
 
-    def landed_in_run(self) -> tuple[OpenLanding, ...]:
-        """Return the landings since the run began that goes on, also over runs that were cut off; the first first."""
-        return tuple(OpenLanding(**dict(row)) for row in self._db.rows(query("landed_in_run")))
+    def unasked_in_run(self) -> tuple[OpenLanding, ...]:
+        """Return the landings since the run began that goes on, also over runs that were cut off; the first first.
+
+        Those are left out of which a note or a person's approval says that they may change tests.
+        """
+        rows = self._db.rows(query("unasked_in_run"), CHANGED_TESTS, Verdict.APPROVED)
+        return tuple(OpenLanding(**dict(row)) for row in rows)
 
     def began_on(self, issue_id: str, number: int) -> str:
         """Return where main stood when an attempt was ordered, "" if there is no such attempt."""

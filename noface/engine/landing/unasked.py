@@ -6,8 +6,7 @@ from noface.engine.context import RunContext
 from noface.git.plumbing import Plumbing
 from noface.integrity.judges import Part, lifted, part_of
 from noface.integrity.tampering import is_code
-from noface.model.attempt import ABSENT, CHANGED_TESTS, noted
-from noface.model.history import Verdict
+from noface.model.attempt import ABSENT
 from noface.store.reader import OpenLanding
 
 
@@ -28,18 +27,13 @@ def unasked_landings(context: RunContext) -> tuple[tuple[str, str], ...]:
 
     What a run did that was cut off belongs to the one that goes on.
     """
-    issues = {issue.id: issue for issue in context.issues}
-    result = []
-    for landing in context.reader.landed_in_run():
+    issues, plumbing, result = {issue.id: issue for issue in context.issues}, context.env.plumbing, []
+    for landing in context.reader.unasked_in_run():
+        before, after = change_of(plumbing, landing)
         issue = issues.get(landing.issue_id)
-        notes = context.reader.notes(landing.issue_id, landing.number)
-        approvals = context.questions.approvals(landing.issue_id)
-        by_person = any(a.attempt == landing.number and a.verdict is Verdict.APPROVED for a in approvals)
-        named = issue is not None and bool(issue.paths or issue.may_change)
-        before, after = change_of(context.env.plumbing, landing)
-        paths = [c.path for c in context.env.plumbing.changes(before, after)] if named else []
-        lifts = issue is not None and any(part_of(p) is Part.TEST and lifted(p, issue) for p in paths)
-        if not (by_person or lifts or noted(notes, CHANGED_TESTS)):
+        named = issue is not None and (issue.paths or issue.may_change)
+        paths = [change.path for change in plumbing.changes(before, after)] if named else []
+        if issue is None or not any(part_of(path) is Part.TEST and lifted(path, issue) for path in paths):
             result.append((before, after))
     return tuple(result)
 
