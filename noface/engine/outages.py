@@ -72,11 +72,9 @@ class Outage:
         longer = passing and self.until > now + SOON_S and self.failures < len(self.pauses_s)
         of_issue = self.each_reason and (error.reason != self.reason or longer)
         self.failures, self.passing, self.reason = self.failures + 1, passing, error.reason
-        if quietly:
-            pass
-        elif of_issue or (passing and not self.away):
+        if not quietly and (of_issue or (passing and not self.away)):
             self.tell(error, self.until, None)
-        elif not passing:
+        elif not (quietly or passing or self.each_reason):
             self.refused(error)
         self.away = self.away or passing
 

@@ -69,7 +69,8 @@ def test_a_refusal_is_told_once_a_run_whatever_comes_between(outage, told):
 
 def test_an_issue_is_told_again_what_refuses_it_once_an_outage_has_stood_between(told):
     outage = Outage(Hand(), (1.0,), (600.0,), lambda error, *_: told.append(error.reason), each_reason=True)
-    for error in (ForgeError("too large"), RemoteError("no route", passing=True), ForgeError("too large")):
+    large = ForgeError("too large")
+    for error in (large, large, RemoteError("no route", passing=True), large, large):
         outage.met(error)
     assert told == ["too large.", "no route.", "too large."]
 
