@@ -60,13 +60,11 @@ class RedMain:
         """Have an issue wait until main is green; look at main again for it, in a free slot, if that is due."""
         now = self._context.clock.now()
         if not self._waiting:
-            self._since, self._pause = now, _FIRST_LOOK_S
-            self._next_look = now + self._pause
+            self._since, self._pause, self._next_look = now, _FIRST_LOOK_S, now + _FIRST_LOOK_S
         self._waiting.add(issue.id)
+        self._context.set_status(issue.id, IssueStatus.WAITING, _reason(red), self._next_look, cause=Cause.RED_MAIN)
         if now >= self._next_look:
             self._stations.begin(self._look_again(issue, red, self._jobs.take_slot()))
-            return
-        self._context.set_status(issue.id, IssueStatus.WAITING, _reason(red), self._next_look, cause=Cause.RED_MAIN)
 
     def _look(self, slot: int, cancel: Canceller) -> float | None:
         """Run main's gates; return how many seconds the red ones took, 0.0 if all passed, None if a cancel ended it."""
@@ -91,13 +89,17 @@ class RedMain:
             return
         self._pause = max(min(2 * self._pause, _LOOKS_S_MAX), _TIMES_THE_GATE * seconds)
         self._next_look = self._context.clock.now() + self._pause
-        for issue_id in self._waiting:
+        for issue_id in self._still_waiting():
             self._context.set_status(issue_id, IssueStatus.WAITING, _reason(red), self._next_look, cause=Cause.RED_MAIN)
 
+    def _still_waiting(self) -> list[str]:
+        """Return the issues that wait for main: others, or a person, may have moved some on."""
+        rows = (row for row in self._context.reader.issues() if row.id in self._waiting)
+        return [row.id for row in rows if (row.status, row.cause) == (IssueStatus.WAITING, Cause.RED_MAIN)]
+
     def _go_on(self, why: str) -> None:
-        for row in self._context.reader.issues():
-            if row.id in self._waiting and (row.status, row.cause) == (IssueStatus.WAITING, Cause.RED_MAIN):
-                self._context.set_status(row.id, IssueStatus.READY, why)
+        for issue_id in self._still_waiting():
+            self._context.set_status(issue_id, IssueStatus.READY, why)
         self._waiting, self._since = set(), 0.0
 
 

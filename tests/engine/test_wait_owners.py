@@ -1,5 +1,7 @@
 """Who has an issue wait ends that wait, and nobody else's."""
 
+from dataclasses import replace
+
 import pytest
 from support.run_parts import run_parts
 from support.scripted_http import StandingClock
@@ -11,6 +13,7 @@ from noface.engine.stations import Stations
 from noface.model.failure import Failure
 from noface.model.taxonomy import Cause, FailureKind, IssueStatus
 
+LATER_S = 20.0
 RED = Failure(FailureKind.BASELINE_RED, "gate test: 1 failed", "r")
 
 
@@ -53,4 +56,25 @@ def test_a_main_that_passes_by_itself_is_seen_by_looking_again(context):
     jobs.ended(looked)
     stations.ended(looked)
     assert context.reader.issue("7").status == IssueStatus.READY
+    jobs.close()
+
+
+@pytest.mark.parametrize("meanwhile", [IssueStatus.WAITING, IssueStatus.SKIPPED])
+def test_a_look_at_a_main_that_is_still_red_moves_nobody_who_waits_for_it_no_more(context, meanwhile):
+    issue, jobs = context.issues[0], Jobs(context.inbox, 1)
+    context.settings = replace(context.settings, gates=(replace(context.settings.gates[0], command="false"),))
+    stations = Stations(context.clock, context.inbox, jobs, pytest.fail)
+    red_main = RedMain(context, jobs, stations)
+    red_main.wait(issue, RED)
+    context.clock.sleep(15)
+    red_main.wait(issue, RED)  # it is time to look
+    if meanwhile is not IssueStatus.WAITING:
+        context.set_status("7", meanwhile, "a person leaves it")
+    while not isinstance(message := context.inbox.get(timeout=30), Job):
+        pass
+    jobs.ended(message)
+    stations.ended(message)
+    row = context.reader.issue("7")
+    assert row.status == meanwhile
+    assert (row.until or 0.0) > context.clock.now() or meanwhile is not IssueStatus.WAITING
     jobs.close()
