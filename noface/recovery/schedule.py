@@ -116,13 +116,14 @@ class Contest:
     """Which issues have lost to main, by id, and which are `busy`: at work, or about to land.
 
     `changed` are the files that the work on an issue has changed so far, and `stood_back` how many others have started
-    while it stood back.
+    while it stood back. So many `workers` are at work at once.
     """
 
     lost: Mapping[str, Lost] = field(default_factory=dict)
     busy: tuple[Issue, ...] = ()
     changed: Mapping[str, Collection[str]] = field(default_factory=dict)
     stood_back: Mapping[str, int] = field(default_factory=dict)
+    workers: int = 1
 
     def rival(self, issue: Issue, others: Iterable[Issue]) -> Issue | None:
         """Return the first of `others` beside which an issue must not be, since one of them is to be alone."""
@@ -220,7 +221,7 @@ def plan(
     waiting: list[Waiting] = []
     behind: dict[str, str] = {}
     probed, ahead = set(at_work), list(contest.busy)
-    stands_back_max = _STOOD_BACK_MAX * (slots + len(contest.busy))
+    early, often = min(slots, contest.workers), _STOOD_BACK_MAX * contest.workers  # a dry run has slots for all
     order = sorted(enumerate(issues), key=lambda pair: (pair[1].id in late, pair[1].priority, pair[0]))
     for _, equals in groupby((issue for _, issue in order), key=lambda issue: (issue.id in late, issue.priority)):
         turn, back = deque(equals), dict[str, str]()
@@ -233,9 +234,8 @@ def plan(
             blocker = _later(_obstacle(issue, state, known, states, now), _provider(issue, model, waits, probed, now))
             rival = contest.wait(issue, ahead) if blocker is None else None
             free = blocker is None and rival is None
-            if free and issue.id not in back and contest.stood_back.get(issue.id, 0) < stands_back_max:
-                contested = bool(slots - len(start)) and issue.id not in contest.lost
-                near = contest.neighbour(issue, ahead) if contested else None
+            if free and issue.id not in back and contest.stood_back.get(issue.id, 0) < often:
+                near = contest.neighbour(issue, ahead) if len(start) < early and issue.id not in contest.lost else None
                 if near is not None:
                     back[issue.id] = f"may conflict with {near[0].id} in {near[1]}: others start first"
                     turn.append(issue)  # it comes after its equals

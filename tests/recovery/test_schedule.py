@@ -237,9 +237,9 @@ def test_the_newest_attempt_that_tells_something_says_whether_an_issue_lost_to_m
 # Who may conflict with what is under way stands back
 
 
-def put(*issues, busy=(), slots=9, changed=None, stood_back=None):
+def put(*issues, busy=(), slots=9, changed=None, stood_back=None, workers=9):
     states = {i.id: IssueState(i.id) for i in issues}
-    contest = Contest(busy=tuple(busy), changed=changed or {}, stood_back=stood_back or {})
+    contest = Contest(busy=tuple(busy), changed=changed or {}, stood_back=stood_back or {}, workers=workers)
     result = plan(tuple(issues), states, {}, {}, slots, NOW, contest=contest)
     return [i.id for i in result.start], dict(result.behind)
 
@@ -262,8 +262,11 @@ WHY = "may conflict with a in hot.py: others start first"
         ((B, C), {"busy": [D], "slots": 1, "changed": {"d": {"hot.py"}}}, ["c"], {"b": WHY.replace(" a ", " d ")}),
         ((D, C), {"busy": [A], "slots": 1, "changed": {"d": ("hot.py",)}}, ["c"], {"d": WHY}),
         ((B, placed("c", "cold.py", priority=3)), {"busy": [A], "slots": 1}, ["b"], {}),  # a person's order stands
-        ((B, C), {"busy": [A], "slots": 1, "stood_back": {"b": 15}}, ["c"], {"b": WHY}),
-        ((B, C), {"busy": [A], "slots": 1, "stood_back": {"b": 16}}, ["b"], {}),  # 8 for each of two workers
+        ((B, C), {"busy": [A], "slots": 1, "stood_back": {"b": 15}, "workers": 2}, ["c"], {"b": WHY}),
+        ((B, C), {"busy": [A], "slots": 1, "stood_back": {"b": 16}, "workers": 2}, ["b"], {}),  # 8 for each of two
+        ((B, C), {"busy": [A] * 9, "slots": 1, "stood_back": {"b": 16}, "workers": 2}, ["b"], {}),  # nine are to land
+        ((A, B, C), {"workers": 1}, ["a", "b", "c"], {}),  # a dry run: b starts when a has ended
+        ((A, B, C), {"workers": 2}, ["a", "c", "b"], {"b": WHY}),
         ((B, C), {"busy": [A], "slots": 0}, [], {}),
     ],
 )
