@@ -39,6 +39,7 @@ from noface.recovery.partly_done import PARTLY_DONE, partly_done, rest_reported
 from noface.recovery.reported import of_report, of_unreadable
 
 _SHOWN_MAX = 10
+_LANDED_MAX = 3
 _WHY_CHARS_MAX = 120
 _GONE = "its workspace was removed while it was at work (by what clears caches?), so what it did is not all there"
 
@@ -196,7 +197,8 @@ def _main_conflicts(attempt: Judging) -> Failure | None:
         ref = hold_ref(attempt.issue.id, f"gating-{order.slot}")
         brought = merge_and_hold(plumbing, ref, main, candidate, (order.main,))
     if brought.merge.tree is None:
-        return conflict(brought.merge.conflicts)
+        paths = brought.merge.conflicts
+        return conflict(paths, plumbing.brought(candidate, main, paths))
     # Under "only-new", main's failing tests may be others by now: then the landing proves it against those.
     # So it does if main has lost what the work began on: the commit that may land is made there.
     attempt.provable = brought.began is None and (order.known_failures is None or main == order.main)
@@ -318,12 +320,15 @@ def _unsteadiness(result: GateResult, first: Failure) -> str:
     return f"{failed} and passed when it was run again on the same tree"
 
 
-def conflict(paths: tuple[str, ...]) -> Failure:
-    """Return the failure of a merge that git cannot make; main has moved, so the worker is not charged."""
-    names = ", ".join(paths[:_SHOWN_MAX])
+def conflict(paths: tuple[str, ...], by: tuple[str, ...]) -> Failure:
+    """Return the failure of a merge that git cannot make, because of what `by` names.
+
+    Main has moved, so the worker is not charged.
+    """
+    names, landed = ", ".join(paths[:_SHOWN_MAX]), some(by[-_LANDED_MAX:], _LANDED_MAX)
     return Failure(
         FailureKind.MERGE_CONFLICT,
-        f"main moved meanwhile, and the change conflicts with it in {names}",
+        f"main moved meanwhile, and the change conflicts with it in {names}{f' ({landed})' if landed else ''}",
         rule="merge-tree-conflict",
         signature=f"conflict:{names}",
         evidence=paths,

@@ -116,16 +116,21 @@ _CONFLICTS_MAX = 20
 
 
 def _main_since(context: RunContext, history: History, start: StartPoint, main: str) -> str:
-    """Return what main has changed where an attempt conflicts with it: its worker sees no history of main."""
-    lost = next((past for past in history.attempts if past.number == start.number), None)
-    if start.reason is not StartReason.CONFLICT or lost is None or lost.candidate is None:
+    """Return what main has changed since the work that an attempt starts from, and who: it sees no history of main.
+
+    If they conflict that is in the files in conflict, else in those that the work changed too.
+    """
+    plumbing, left = context.env.plumbing, next((p for p in history.attempts if p.number == start.number), None)
+    conflicts = start.reason is StartReason.CONFLICT
+    if left is None or left.candidate is None or left.main == main or not (conflicts or start.holds):
         return ""
-    paths = start.without or conflicts_of(lost)
+    paths = (start.without or (conflicts_of(left) if conflicts else ()) or left.changed)[:_CONFLICTS_MAX]
     try:
-        patch = context.env.plumbing.patch_since(lost.candidate, main, (paths or lost.changed)[:_CONFLICTS_MAX])
+        patch = plumbing.patch_since(left.candidate, main, paths)
     except GitError:
         return ""  # a commit is gone
-    return patch.decode("utf-8", "replace")
+    by = plumbing.brought(left.candidate, main, paths) if patch else ()
+    return "".join((*(f"{name}\n" for name in by), patch.decode("utf-8", "replace")))
 
 
 def _gate_hung(attempt: PastAttempt) -> bool:

@@ -26,6 +26,7 @@ _CLAIMS = (
 _BASE = b"noface-base"  # git reads trailers in any case
 _LINK = "120000"
 _LINK_BYTES_MAX = 4096
+_BROUGHT_MAX = 50
 _CHANGES_KEPT_MAX = 32
 _PATCH_KEPT_BYTES_MAX = 1 << 18
 _DIGITS_MAX = 10
@@ -354,6 +355,22 @@ class Plumbing:
             own = self.landings(f"{commit}^!") if self.may_land_several(commit) else ()
             commits += [each.commit for each in reversed(own)] or [commit]
         return tuple(commits)
+
+    def brought(self, work: str, main: str, paths: Collection[str]) -> tuple[str, ...]:
+        """Name the newest of what has changed one of `paths` on `main` since `work` left it, the oldest first.
+
+        Of a landing that is issue and title ("12: Add dates"), of a person's commit id and subject. () if objects are
+        gone.
+        """
+        named, base = frozenset(paths), self.merge_base(work, main)
+        with suppress(GitError):
+            commits = self.landed_commits(base, main)[:_BROUGHT_MAX] if base and named else ()
+            there = [each for each in commits if any(c.path in named for c in self.raw_changes(f"{each}^1", each))]
+            form = "%h%x00%s%x00%(trailers:key=Noface-Issue,valueonly,separator=%x1f)"
+            text = self.git.ask("log", "--no-walk=unsorted", f"--format={form}", *reversed(there)) if there else ""
+            lines = (line.split("\0") for line in text.split("\n") if line)
+            return tuple(f"{issue or short}: {subject}" for short, subject, issue in lines)
+        return ()
 
     def may_land_several(self, commit: str) -> bool:
         """False if a commit is none that lands several issues: that one merges, and names its first parent."""

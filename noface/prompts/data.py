@@ -48,11 +48,11 @@ class PromptData:
     `earlier` are the failed attempts, oldest first. `cut_off` tells of the attempt before, if something other than
     its worker ended it. `start` says where the workspace starts, `patch` is the diff of the attempt it names, or the
     newest attempt's if it names none; `previous_patch` is the newest attempt's if that is another one.
-    `main_patch` is what main has changed where an attempt conflicts with it. `hints` are the user's own, `instruction`
-    and `strategy` noface's; `another_way`: not what was done so far. `diagnosis` (of the last failure), `advice` and
-    `lessons` are quoted as data. `on_main` is how the issue's own commands fail on main. `points` are what reviews
-    asked for that is open and stands nowhere else. `read_first` are files of instructions that the agent does not read
-    by itself. `report_example` is JSON.
+    `main_patch` is what main has changed since in files of that attempt, below the names of what brought it. `hints`
+    are the user's own, `instruction` and `strategy` noface's; `another_way`: not what was done so far. `diagnosis` (of
+    the last failure), `advice` and `lessons` are quoted as data. `on_main` is how the issue's own commands fail on
+    main. `points` are what reviews asked for that is open and stands nowhere else. `read_first` are files of
+    instructions that the agent does not read by itself. `report_example` is JSON.
     `earlier_bytes_max` bounds what it says of the older attempts. `notes`, for a person, say how parts were chosen.
     """
 

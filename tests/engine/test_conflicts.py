@@ -1,8 +1,14 @@
 """Issues whose changes conflict with each other: all of them land, and nobody pays for main's moving."""
 
+import re
 from collections import Counter
 
 ISSUES = 4
+
+
+def part(prompt, heading):
+    """Return the part of a prompt below a heading."""
+    return prompt.partition(f"## {heading}")[2].partition("\n## ")[0]
 
 
 def test_issues_that_append_to_one_file_all_land_since_who_loses_works_alone_next(project):
@@ -23,6 +29,11 @@ def test_issues_that_append_to_one_file_all_land_since_who_loses_works_alone_nex
         "main moved into log.txt meanwhile: it works alone the next time" in attempt["action"]["reason"]
         for attempt in lost
     )
+    assert all(re.search(r"in log\.txt \(\d: Issue \d\b", attempt["failure"]["message"]) for attempt in lost)
+    told = [
+        part(project.prompt(str(n + 1), 2), "What main has") for n, attempts in enumerate(tried) if len(attempts) > 1
+    ]
+    assert all(re.search(r"^(\d): Issue \1$[^`]*^\+line of \1$", text, re.MULTILINE) for text in told), told
     begun = [line for line in log.splitlines() if "attempt 2 with small, alone (log.txt)" in line]
     assert len(begun) == len(lost)
     assert [len(attempts) for attempts in tried if len(attempts) > 2] == []
@@ -40,3 +51,21 @@ def test_an_issue_whose_paths_meet_those_of_one_under_way_lets_the_others_start_
     log = project.run()
     begun = [line.partition("▶ ")[2].split()[0] for line in log.splitlines() if "▶ " in line and " attempt 1 " in line]
     assert begun == ["1", "3", "2"]
+
+
+def test_a_worker_is_told_what_has_changed_in_its_files_though_it_merges(project):
+    """It remembers the files otherwise, if at all; what changed elsewhere it finds by itself."""
+    before = "".join(f"{n}\n" for n in range(20))
+    moved = f"cd {project.path} && sed -i 's/^15$/theirs/' hot.txt && echo x > other.txt && git add -A && git commit -qm Fifteen"
+    project.write("hot.txt", before)
+    project.config()
+    project.play(
+        ("1", 1, [{"shell": f"sed -i 's/^2$/mine/' hot.txt; touch bad; {moved}"}]), ("1", 0, [{"delete": "bad"}])
+    )
+    project.issue(1)
+    project.commit()
+    project.run()
+    told = part(project.prompt("1", 2), "What main has changed there since")
+    assert "Fifteen" in told
+    assert "+theirs" in told
+    assert "other.txt" not in told

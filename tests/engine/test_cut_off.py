@@ -24,6 +24,19 @@ def killed_half_way(project):
     wait_for(lambda: not project.processes())
 
 
+def test_a_resumed_worker_is_told_what_conflicts_with_its_work_and_whose_landing_it_was(project):
+    """What lies in its files in conflict is main's: its conversation knows them otherwise."""
+    claude(project, ("1", 1, [{"write": "other.txt", "text": "half"}, *HALF]), ("1", 2, REST))
+    killed_half_way(project)
+    project.write("half.txt", "theirs\n")
+    commit = project.commit("Write half differently")
+    project.run()
+    now = asked(project, 2)[-1]
+    assert "but for half.txt: main has changed there in the same places since" in now
+    assert f"{commit[:7]}: Write half differently" in now
+    assert "+theirs" in now
+
+
 def asked(project, number, log="agent.log"):
     """Return the conversation that an attempt's agent has sent to its model, a text for each message."""
     lines = (project.state / f"attempts/1/{number}/{log}").read_text().splitlines()

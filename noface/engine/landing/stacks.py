@@ -75,7 +75,8 @@ def build(context: RunContext, entries: Sequence[QueueEntry], cancel: Canceller,
         if below != built.main and (tree is None or brought.commit != entry.candidate):
             continue  # it may fit on main; if not, that is told once those below it have landed
         if tree is None:
-            built.refused.append((entry, conflict(brought.merge.conflicts)))
+            paths = brought.merge.conflicts
+            built.refused.append((entry, conflict(paths, plumbing.brought(entry.candidate, built.main, paths))))
             continue
         fit = without_history(env, hold, built.main, brought.commit, tree)
         if isinstance(fit, Failure):
