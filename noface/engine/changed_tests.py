@@ -95,7 +95,7 @@ def contested(context: RunContext, history: History) -> Advice | None:
         kin = other in (history.issue.id, issue.id) or parents.get(other) in (history.issue.id, issue.id)
         if kin or other in issue.depends_on or _speaks_of(issue, other):
             continue
-        own = bodies_since(context.env.plumbing, *change_of(context.env.plumbing, landing))
+        own = bodies_since(context.env.plumbing, *change_of(context, landing))
         if mine := tuple(test for test in tests if named_among(test, own)):
             cause = f"issue {other}, which landed first, asks for what main's {some(mine, 3)} expects"
             number, epoch = last.number, history.epoch

@@ -10,6 +10,15 @@ import subprocess
 import pytest
 from support.cases import first_ones
 from support.processes import wait_for
+from support.run_parts import run_parts
+
+from noface.engine.landing.commits import make_commits
+from noface.engine.landing.entries import QueueEntry
+from noface.engine.landing.stacks import StackedEntry
+from noface.engine.landing.unasked import rewritten_beside, unasked_landings
+from noface.model.attempt import AttemptOrder
+from noface.model.issue import Issue
+from noface.model.worker_run import ModelSpec
 
 TOGETHER = 6
 
@@ -71,6 +80,45 @@ def rows(project, query):
     database = sqlite3.connect(project.state / "state.db")
     database.row_factory = sqlite3.Row
     return database.execute(query).fetchall()
+
+
+def test_what_has_landed_together_is_asked_of_git_once(project, monkeypatch):
+    # Each order, entry of the queue and stack asks for all landings of the run: a process for each held up the loop.
+    seen, program = project.folder / "seen", project.folder / "bin/git"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$@" >> {seen}\nexec {shutil.which("git")} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    project.config()
+    project.issue(9)
+    base = project.commit()
+    with run_parts(project.path) as context:
+        model = ModelSpec("small", "scripted", tier=1)
+        order = AttemptOrder("run-1", "t9", Issue("9", "9"), 9, model, "p", base, base, 0, "/d", ())
+        context.journal.attempt_started(1.0, order, epoch=0, prompt_hash="", branch="noface/9")
+        steps, plumbing = [], context.env.plumbing
+        for name in ("1", "2"):
+            project.git("reset", "-q", "--hard", base)
+            project.write(f"test_{name}.txt", name)
+            work = project.commit(f"work\n\nNoface-Issue: {name}\nNoface-Outcome: PASSED")
+            merge = plumbing.merge(steps[-1].commit if steps else base, work)
+            commit = plumbing.commit_tree(merge.tree, (base, work), "stacked\n")
+            steps.append(StackedEntry(QueueEntry(Issue(name, name), 1, work), work, merge.tree, commit))
+        project.git("reset", "-q", "--hard", base)
+        commits = make_commits(context, steps, base)
+        project.git("reset", "-q", "--hard", commits.main)
+        rows = context.journal.landing_intents(
+            2.0, (("1", 1), ("2", 1)), old=base, new=commits.main, tree=steps[-1].tree, gates=()
+        )
+        for row, name, own in zip(rows, ("1", "2"), commits.own, strict=True):
+            context.journal.landed(3.0, row, name, own)
+        pairs = ((base, commits.own[0]), commits.own)
+        assert unasked_landings(context) == pairs
+        assert not rewritten_beside(context, "9", 9), "they add files, and rewrite none"
+        seen.unlink()
+        assert unasked_landings(context) == pairs
+        assert not rewritten_beside(context, "9", 9)
+        assert not seen.exists()
 
 
 @pytest.mark.parametrize("slots", [1, pytest.param(3, marks=pytest.mark.thorough)])
