@@ -91,7 +91,21 @@ def test_who_is_left_red_when_the_others_are_withdrawn_is_proven_by_itself_befor
     one, _ = line.begin(line.wanted(2, "ab"), 2)
     assert line.ended(one, green=False).rejected is None
     assert line.withdraw("b").rejected is None
-    assert line.line == ["a"]
+    assert (line.line, line.search()) == ([], Stack(("a",), 1))
+
+
+def test_a_red_result_is_looked_at_again_only_if_it_rejects():
+    # In a round of several it would hold up the slots of the others for three gates, and be proven once more anyway.
+    line = MergeLine()
+    for name in "abc":
+        line.add(name)
+    stacks = line.begin(line.wanted(2, "abc"), 2)
+    assert not any(map(line.decides, stacks))
+    assert line.withdraw("b").rejected is None
+    assert line.ended(stacks[0], green=False).rejected is None
+    assert line.decides(line.search())
+    (alone,) = line.begin(line.wanted(2, "c"), 2)
+    assert line.decides(alone)
 
 
 def test_a_result_that_says_nothing_has_the_next_go_alone():

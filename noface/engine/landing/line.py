@@ -6,7 +6,8 @@ Only the gap before the first red one steps aside and is searched while the line
 the gap stays in line. A gate tells one bit at most, so prefixes end where the chance of the first red is divided
 evenly.
 
-Who is rejected was red twice, in the gap and alone on main, or alone on main in a round of its own. A red prefix inside
+Who is rejected was red twice, in the gap and alone on main, or alone on main in a round of its own. The first red of a
+gap is therefore taken as it is: to look at once whether it is steady would hold up the whole round. A red prefix inside
 a longer green one had a test that fails now and then, or was mended by the rest.
 """
 
@@ -81,10 +82,14 @@ def ends_of_prefixes(count: int, slots: int, red: float) -> tuple[int, ...]:
 
 @dataclass(slots=True)
 class _Round:
-    """The prefixes of one stack that are proven at the same time, the shortest first, and what is known of them."""
+    """The prefixes of one stack that are proven at the same time, the shortest first, and what is known of them.
+
+    `of_one`: it began with a single candidate, or with each by itself, so a red result rejects.
+    """
 
     prefixes: tuple[Stack, ...]
     green: dict[Stack, bool] = field(default_factory=dict)
+    of_one: bool = False
 
     @property
     def awaited(self) -> tuple[Stack, ...]:
@@ -156,8 +161,13 @@ class MergeLine:
             prefixes = tuple(Stack((each,)) for each in stacked)
         else:
             prefixes = tuple(Stack(stacked[:end]) for end in ends_of_prefixes(len(stacked), slots, self.red))
-        self._round = _Round(prefixes)
+        self._round = _Round(prefixes, of_one=self.apart or len(stacked) == 1)
         return prefixes
+
+    def decides(self, stack: Stack) -> bool:
+        """True if a red result rejects a candidate: it is worth asking again, and asking main. Else it steps aside."""
+        in_round = self._round is not None and self._round.of_one
+        return len(stack.members) == 1 if stack.group else in_round
 
     def search(self) -> Stack | None:
         """Return the next suspects to prove on main, in a slot of their own; None if none wait for one."""
@@ -197,10 +207,9 @@ class MergeLine:
             below = left[-1].members if left else ()
             self.again(each for each in this.prefixes[-1].members[len(below) :] if each != candidate)
         moot = tuple(each for each in this.awaited if each not in left)
-        self._round = _Round(left, {each: this.green[each] for each in left if each in this.green}) if left else None
+        known = {each: this.green[each] for each in left if each in this.green}
+        self._round = _Round(left, known, of_one=this.of_one) if left else None
         verdict = self._settled(self._round) if self._round is not None and not self.apart else LineVerdict()
-        if verdict.rejected is not None:  # what it failed at is told by a proof of its own
-            self.again((verdict.rejected,))
         return LineVerdict(verdict.lands, moot=(*moot, *verdict.moot))
 
     def _settled(self, this: _Round) -> LineVerdict:
@@ -209,8 +218,8 @@ class MergeLine:
         if this.awaited and (self.each or not this.green.get(longest, False)):
             return LineVerdict()
         self._round = None
-        if len(longest.members) == 1 and not this.green[longest]:
-            return LineVerdict(rejected=longest.members[0])  # it was alone on main
+        if this.of_one and not this.green[longest]:
+            return LineVerdict(rejected=longest.members[0])
         greens = tuple(each for each in prefixes if this.green.get(each))
         if self.each:  # one that is green above a red one would bring both in one commit
             greens = tuple(takewhile(lambda each: this.green[each], prefixes))

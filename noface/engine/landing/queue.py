@@ -46,6 +46,8 @@ from noface.process.supervise import Canceller
 from noface.recovery.schedule import Contest
 
 _UNSEEN_RETRY_S = 0.2
+_ENDING_S = 0.5
+"""How long the next round waits for the slots of proofs that nobody needs any more: most end within a tick."""
 
 
 class Publisher(Protocol):
@@ -96,13 +98,13 @@ class IntendedLanding:
 
 @dataclass(slots=True, eq=False)
 class _Proving:
-    """A stack that is proven on `main`, in a slot. `moot`: nobody waits for the result any more."""
+    """A stack that is proven on `main`, in a slot. `moot_at` is since when nobody waits for the result any more."""
 
     stack: Stack
     steps: tuple[StackedEntry, ...]
     main: str
     slot: str
-    moot: bool = False
+    moot_at: float | None = None
     story: OpenStory | None = None
 
 
@@ -206,8 +208,9 @@ class MergeQueue:
 
     def _prove_next(self) -> Steps[None]:
         """Begin the proofs for which slots are free: suspects have one each, and the line keeps one at least."""
-        slots, able = self._free_slots(), self._able()
-        if not slots or not self._entries:
+        slots, able, now = self._free_slots(), self._able(), self._context.clock.now()
+        is_ending = any(each.moot_at is not None and now < each.moot_at + _ENDING_S for each in self._under_way)
+        if not slots or not self._entries or is_ending:
             return
         in_turn = self._slots == 1 and not self._searched_last
         kept = 1 if self._line.awaits_round(able) and not in_turn else 0
@@ -349,17 +352,18 @@ class MergeQueue:
     def _prove(self, proving: _Proving) -> Steps[None]:
         """Prove a stack, and tell the line what came of it."""
         context, steps = self._context, proving.steps
-        proof = proof_of(context, steps, proving.main, proving.slot)
+        decides = self._line.decides(proving.stack)
+        proof = replace(proof_of(context, steps, proving.main, proving.slot), decides=decides)
         try:
             result = yield from self._in_thread(steps[-1].entry, partial(proof.prove, context))
         except Exception:
-            if not proving.moot:
+            if proving.moot_at is None:
                 raise
             return
         finally:
             self._under_way.remove(proving)
             self._has_news = True
-        if proving.moot:
+        if proving.moot_at is not None:
             return
         if isinstance(result, Proof):
             self._note_left_out(steps, result)
@@ -383,8 +387,8 @@ class MergeQueue:
     def _follow(self, verdict: LineVerdict, failure: Failure | None = None) -> None:
         """Carry out what follows of a result; the `failure` is that of who is rejected."""
         for each in self._under_way:
-            if each.stack in verdict.moot and not each.moot:
-                each.moot = True
+            if each.stack in verdict.moot and each.moot_at is None:
+                each.moot_at = self._context.clock.now()
                 if each.story is not None and each.story.job is not None:
                     each.story.job.cancel.cancel()
         if verdict.rejected is not None and failure is not None:

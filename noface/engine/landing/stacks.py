@@ -97,7 +97,10 @@ def _merge(context: RunContext, entry: QueueEntry, tree: str, parents: tuple[str
 
 @dataclass(frozen=True, slots=True)
 class StackProof:
-    """What the proof of a stack needs of the loop's thread. `judged`: no person and no issue's own commands want it."""
+    """What the proof of a stack needs of the loop's thread. `judged`: no person and no issue's own commands want it.
+
+    `decides`: a red result rejects the entry, so it is told from a red main and a test that fails now and then.
+    """
 
     steps: tuple[StackedEntry, ...]
     main: str
@@ -105,6 +108,7 @@ class StackProof:
     judged: bool
     let: frozenset[str] | None
     landed: tuple[tuple[str, str], ...]
+    decides: bool = True
 
     def prove(self, context: RunContext, cancel: Canceller) -> Proof | Unproven | None:
         """Run every gate on the stack's tree, unless that has passed; None if a cancel ended it.
@@ -117,8 +121,7 @@ class StackProof:
         logs = Path(attempt_directory(context.settings.attempts_dir, entry.issue.id, entry.number)) / "landing"
         token = f"landing-{self.slot}-{entry.issue.id}"
         whose, where = (entry.issue.id, entry.number, token, self.slot), (tree, last.commit, self.main, logs)
-        # A red stack charges nobody: who is suspected is proven alone, and only then told from a red main or a flake.
-        task = GateTask(*whose, *where, context.known, steady=len(self.steps) == 1)
+        task = GateTask(*whose, *where, context.known, steady=self.decides)
         issue = joined(tuple(step.entry.issue for step in self.steps))
         if len(self.steps) > 1:
             issue = replace(issue, paths=(), may_change=())
