@@ -251,6 +251,7 @@ class GateSession:
         self.beside = tuple(turn.beside)
         if result is None:
             return None
+        env.gate_facts.turns.passed[gate.command] += result.passed and bool(self.beside)
         if watched:
             self._keep_reads(gate, reads_since(self.slot.path, watched), green=result.passed)
         if reports is not None:

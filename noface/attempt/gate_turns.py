@@ -14,6 +14,9 @@ from dataclasses import dataclass, field
 from noface.model.gate import ALONE_AFTER
 from noface.process.command import TICK_S, Canceller
 
+PASSES_IN_COMPANY = 30
+"""So often a gate passes beside others before a red one is run again beside them: alone it would hold up all slots."""
+
 
 @dataclass(slots=True, eq=False)
 class Turn:
@@ -32,9 +35,13 @@ class Turn:
 
 @dataclass(slots=True)
 class GateTurns:
-    """The gates that run now, and those that wait. `met` counts by command how often one has failed in company only."""
+    """The gates that run now, and those that wait.
+
+    By command `met` counts how often one has failed in company only, `passed` how often one has passed in company.
+    """
 
     met: Counter[str] = field(default_factory=Counter)
+    passed: Counter[str] = field(default_factory=Counter)
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _running: list[Turn] = field(default_factory=list)
     _waiting: deque[Turn] = field(default_factory=deque)
@@ -64,6 +71,10 @@ class GateTurns:
                 if granted:
                     self._running.remove(mine)
                 self._changed.notify_all()
+
+    def minds_company(self, command: str) -> bool:
+        """False if company is hardly why a gate is red twice in a row: no other gate has to wait for its next run."""
+        return self.met[command] > 0 or self.passed[command] < PASSES_IN_COMPANY
 
     def _free(self, mine: Turn) -> bool:
         """True if a turn may begin: nobody came before it, and nobody runs who keeps it waiting."""

@@ -89,9 +89,10 @@ class Steadiness:
         if failed and not rest and self._runs_alone() and not _short_of_coverage(self.red):
             return self._passed(failed)
         known = not rest and (bool(failed) or WHOLE_GATE in self._known)
+        minds_company = bool(self.beside) and self._env.gate_facts.turns.minds_company(self.gate.command)
         by_name = False
         for number in range(1, (max(_RUNS_WHEN_KNOWN, self.gate.again) if known else self.gate.again) + 1):
-            with self.session.by_itself(self.red.seconds, wanted=bool(self.beside) and not self._all_own(rest)):
+            with self.session.by_itself(self.red.seconds, wanted=minds_company and not self._all_own(rest)):
                 again = self._rerun(self.session, self.before, rest, f"steady-{number}")
             if again is None:
                 return None if self.session.scope.cancel.cancelled else self.red

@@ -8,7 +8,7 @@ import time
 import pytest
 from support.cases import first_ones
 
-from noface.attempt.gate_turns import GateTurns, Turn
+from noface.attempt.gate_turns import PASSES_IN_COMPANY, GateTurns, Turn
 from noface.process.command import Canceller
 
 
@@ -96,6 +96,21 @@ def test_a_gate_that_met_others_twice_waits_also_if_it_stood_in_the_row_by_then(
     ahead.over()
     assert behind.runs.wait(5)
     behind.over()
+
+
+def test_a_gate_that_has_passed_beside_others_so_often_is_run_again_beside_them():
+    turns = GateTurns()
+    turns.passed["make"] = PASSES_IN_COMPANY - 1
+    assert turns.minds_company("make")
+    turns.passed["make"] += 1
+    assert not turns.minds_company("make")
+    turns.met["make"] = 1
+    assert turns.minds_company("make")
+
+
+def test_two_reds_in_a_row_after_so_many_passes_are_the_company_s_in_less_than_one_of_a_thousand():
+    chances = (share / 1000 for share in range(1, 1000))
+    assert max((1 - chance) ** PASSES_IN_COMPANY * chance**2 for chance in chances) < 0.001
 
 
 def test_who_would_rather_be_alone_waits_for_a_while_and_knows_then_who_was_there():
