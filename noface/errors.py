@@ -99,6 +99,10 @@ class RemoteError(GitError):
         self.cause = cause
 
 
+class HostError(NofaceError):
+    """Another machine cannot carry attempts out: it is not reached, lets nobody in, or runs another noface."""
+
+
 class DivergedError(NofaceError):
     """Main and the remote's main went different ways; a person has to bring them together before work can land."""
 

@@ -17,6 +17,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "run": "run",
         "issue": "issues.group",
         "fetch": "fetch",
+        "worker": "worker",
         "demo": "demo",
     },
     "Look": {

@@ -253,6 +253,22 @@ def _size(value: object) -> int:
 Size = Annotated[int, BeforeValidator(_size), WithJsonSchema({"type": "string", "pattern": f"^{_SIZE.pattern}$"})]
 """Bytes, a megabyte at least."""
 
+HOST_NAME_PATTERN = r"^(ssh://)?([A-Za-z0-9_][A-Za-z0-9_.+-]*@)?[A-Za-z0-9_\[:][A-Za-z0-9_.:%\]-]*$"
+_HOST_NAME = re.compile(HOST_NAME_PATTERN, re.ASCII)
+
+
+def host_name(value: str) -> bool:
+    """True if ssh takes a text for a machine, and for nothing else: one that begins with - would be an option."""
+    return _HOST_NAME.fullmatch(value) is not None
+
+
+HostName = Annotated[
+    str,
+    _require(host_name, 'what you would tell ssh, such as "build@bigbox" or a Host of ~/.ssh/config'),
+    Field(json_schema_extra={"pattern": HOST_NAME_PATTERN}),
+]
+"""A machine as ssh knows it: a name, with a user before it if that is another."""
+
 # TOML has arrays; tuples keep the records frozen, so this layer alone is not strict about the type.
 Items = Annotated[tuple[_T, ...], Field(strict=False)]
 Money = Annotated[float, Field(gt=0, allow_inf_nan=False)]

@@ -12,6 +12,7 @@ ROWS = """\
 cli
 remote
 engine | ui
+hosts
 attempt
 trackers | agents | gates | git | store
 forge

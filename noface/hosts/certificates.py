@@ -1,0 +1,152 @@
+"""The certificates of one run: who holds one may join it, and everybody else is refused.
+
+They are made anew for each run by an authority that signs nothing after that, and live in memory. dask.distributed
+writes a key into a private folder for the moment in which OpenSSL loads it, since Python's ssl reads files only.
+"""
+
+import ssl
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from noface.errors import UsageError
+
+if TYPE_CHECKING:
+    from distributed import Security
+
+Role = Literal["scheduler", "client", "worker"]
+
+_BEFORE = timedelta(days=1)  # a host's clock may be slow, or in another time zone than it thinks
+_VALID = timedelta(days=14)
+
+
+@dataclass(frozen=True, slots=True)
+class TlsIdentity:
+    """What one member of a run proves itself with, in PEM: the authority, its certificate, and its key."""
+
+    ca: str
+    certificate: str
+    key: str
+
+    def security(self) -> "Security":
+        """Return what dask.distributed asks for; nothing is sent in the open, and TLS is 1.3."""
+        from distributed import Security
+
+        pair: dict[str, str] = {}
+        for role in ("scheduler", "client", "worker"):
+            pair |= {f"tls_{role}_cert": self.certificate, f"tls_{role}_key": self.key}
+        version = ssl.TLSVersion.TLSv1_3
+        return Security(require_encryption=True, tls_ca_file=self.ca, tls_min_version=version, **pair)
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """The members of one run."""
+
+    scheduler: TlsIdentity
+    client: TlsIdentity
+    worker: TlsIdentity
+
+    def identity(self, role: Role) -> TlsIdentity:
+        """Return what a member of this role proves itself with."""
+        identity: TlsIdentity = getattr(self, role)
+        return identity
+
+    def security(self, role: Role) -> "Security":
+        """Return the same as dask.distributed takes it."""
+        return self.identity(role).security()
+
+
+def make_certificates() -> Credentials:
+    """Make an authority for one run and what its members need; the authority's key is thrown away."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+    now = datetime.now(UTC)
+
+    def named(name: str) -> x509.Name:
+        return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"noface {name}")])
+
+    def builder(name: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+        return (
+            x509.CertificateBuilder()
+            .subject_name(name)
+            .issuer_name(issuer)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - _BEFORE)
+            .not_valid_after(now + _VALID)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.public_key()), critical=False)
+        )
+
+    def usage(*, signs: bool) -> x509.KeyUsage:
+        no = dict.fromkeys(("content_commitment", "key_encipherment", "data_encipherment", "key_agreement"), False)
+        return x509.KeyUsage(
+            **no,
+            digital_signature=not signs,
+            key_cert_sign=signs,
+            crl_sign=signs,
+            encipher_only=False,
+            decipher_only=False,
+        )
+
+    authority = ec.generate_private_key(ec.SECP256R1())
+    issuer = named(f"run {x509.random_serial_number():x}")
+    root = (
+        builder(issuer, authority)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(usage(signs=True), critical=True)
+        .sign(authority, hashes.SHA256())
+    )
+    ca = root.public_bytes(serialization.Encoding.PEM).decode()
+
+    def member(name: str) -> TlsIdentity:
+        key = ec.generate_private_key(ec.SECP256R1())
+        # Scheduler and workers call each other: each is a server and a client.
+        both = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH])
+        certificate = (
+            builder(named(name), key)
+            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            .add_extension(usage(signs=False), critical=True)
+            .add_extension(both, critical=False)
+            .add_extension(x509.SubjectAlternativeName([x509.DNSName("noface")]), critical=False)
+            .sign(authority, hashes.SHA256())
+        )
+        secret = key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+        return TlsIdentity(ca, certificate.public_bytes(serialization.Encoding.PEM).decode(), secret.decode())
+
+    return Credentials(member("scheduler"), member("client"), member("worker"))
+
+
+def read_identity(ca: Path, certificate: Path, key: Path) -> TlsIdentity:
+    """Read what a person keeps in files for a standing cluster.
+
+    Raises UsageError if a file cannot be read, holds something else, or the key is not that of the certificate.
+    """
+    texts = [_read(path, what) for path, what in ((ca, "CERTIFICATE"), (certificate, "CERTIFICATE"), (key, "KEY"))]
+    try:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.load_verify_locations(ca)
+        context.load_cert_chain(certificate, key, password="")
+    except (ssl.SSLError, OSError, ValueError) as error:
+        hint = "The files are PEM; the key belongs to the certificate and has no passphrase."
+        raise UsageError(f"{certificate} and {key} cannot be used: {error}.", hint) from error
+    return TlsIdentity(*texts)
+
+
+def _read(path: Path, what: str) -> str:
+    try:
+        text = path.read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no PEM file"
+        raise UsageError(f"{path} cannot be read: {reason}.", "Give the path of a PEM file.") from error
+    if f"{what}-----" not in text:
+        named = "private key" if what == "KEY" else "certificate"
+        raise UsageError(f"{path} holds no {named}.", "Give the path of a PEM file.")
+    return text

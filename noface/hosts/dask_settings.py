@@ -1,0 +1,60 @@
+"""What noface asks of dask.distributed, on both sides; nothing of it is imported before it is needed.
+
+A person's own settings of dask hold for all else. These do not bend: noface's policy owns retries and memory, and a
+cut connection has to be noticed soon.
+"""
+
+import logging
+from collections.abc import Mapping
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from types import MappingProxyType
+
+from noface.errors import UsageError
+
+SETTINGS: dict[str, object] = {
+    "distributed.comm.timeouts.connect": "15s",
+    "distributed.comm.timeouts.tcp": "15s",
+    "distributed.worker.profile.enabled": False,
+    "distributed.worker.http.routes": [],  # its web server cannot be left out; so it has nothing to say
+    "distributed.scheduler.http.routes": [],
+    "distributed.diagnostics.nvml": False,
+    "distributed.admin.system-monitor.gil.enabled": False,
+    "distributed.admin.tick.limit": "30s",  # it warns of a busy machine
+}
+_LOGGERS = ("distributed", "tornado", "asyncio")
+_LOG_BYTES_MAX = 5_000_000
+
+
+def check_installed() -> None:
+    """Raise UsageError, which says how to install it, if the extra `cluster` is missing."""
+    try:
+        import cryptography  # noqa: F401
+        import distributed  # noqa: F401
+    except ModuleNotFoundError as error:
+        from noface.process.installation import installation
+
+        raise UsageError(
+            f"Work on other machines needs a library that is not installed ({error.name}).",
+            f"Install the extra 'noface-loop[cluster]': `{installation().bringing('cluster')}`.",
+        ) from error
+
+
+def use_settings(more: Mapping[str, object] = MappingProxyType({})) -> None:
+    """Have dask.distributed work as noface needs it; `more` are settings of one side."""
+    import dask
+
+    dask.config.set({**SETTINGS, **more})
+
+
+def log_to(path: Path) -> None:
+    """Have what dask.distributed says of itself go to a file, and not to the terminal."""
+    import distributed  # noqa: F401 - it gives its loggers handlers as it is imported
+
+    handler = RotatingFileHandler(path, maxBytes=_LOG_BYTES_MAX, backupCount=1, encoding="utf-8", errors="replace")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    known = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in _LOGGERS]
+    for name in {*_LOGGERS, *known}:
+        logger = logging.getLogger(name)
+        logger.handlers = [handler] if name in _LOGGERS else []
+        logger.propagate = name not in _LOGGERS

@@ -1,0 +1,81 @@
+"""Who holds a certificate of the run may join it, and nobody else; nothing is sent in the open."""
+
+import datetime as dt
+import ssl
+
+import pytest
+from cryptography import x509
+from distributed.comm import connect
+from support.home_scheduler import home_scheduler
+
+from noface.errors import HostError, UsageError
+from noface.hosts.certificates import make_certificates, read_identity
+from noface.hosts.worker import reach
+
+
+@pytest.fixture(scope="module")
+def home():
+    with home_scheduler() as running:
+        yield running
+
+
+def test_a_member_of_the_run_is_let_in(home):
+    reach(home.address, home.credentials.worker)
+
+
+def test_a_worker_of_another_run_is_refused_and_refuses(home):
+    with pytest.raises(HostError, match="do not trust each other"):
+        reach(home.address, make_certificates().worker)
+
+
+def test_a_certificate_of_another_run_is_refused_by_the_scheduler(home):
+    """Also one that trusts the scheduler: it is the scheduler that has to refuse."""
+    stranger = make_certificates().worker
+    mixed = type(stranger)(home.credentials.worker.ca, stranger.certificate, stranger.key)
+    with pytest.raises(HostError, match="do not trust each other"):
+        reach(home.address, mixed)
+
+
+def test_what_is_not_encrypted_is_refused(home):
+    async def in_the_open():
+        await connect(f"tcp://127.0.0.1:{home.port}", timeout=3)
+
+    with pytest.raises(OSError, match="TCP"):
+        home.do(in_the_open())
+
+
+def test_a_host_whose_clock_is_wrong_by_an_hour_can_join():
+    certificate = x509.load_pem_x509_certificate(make_certificates().worker.certificate.encode())
+    now, hour = dt.datetime.now(dt.UTC), dt.timedelta(hours=1)
+    assert certificate.not_valid_before_utc < now - hour
+    assert now + 13 * 24 * hour < certificate.not_valid_after_utc <= now + 14 * 24 * hour
+
+
+def test_what_a_member_proves_itself_with_goes_with_dask_as_text():
+    security = make_certificates().security("worker")
+    assert security.require_encryption
+    assert "BEGIN" in security.tls_worker_key
+    assert security.get_connection_args("worker")["ssl_context"].minimum_version is ssl.TLSVersion.TLSv1_3
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [("missing", "cannot be read"), ("empty", "holds no"), ("other key", "cannot be used"), ("binary", "no PEM file")],
+)
+def test_files_that_are_no_identity_are_told(tmp_path, wrong, says):
+    one, other = make_certificates().worker, make_certificates().worker
+    paths = [tmp_path / name for name in ("ca.pem", "cert.pem", "key.pem")]
+    for path, text in zip(paths, (one.ca, one.certificate, one.key), strict=True):
+        path.write_text(text)
+    assert read_identity(*paths) == one
+    match wrong:
+        case "missing":
+            paths[2].unlink()
+        case "empty":
+            paths[1].write_text("")
+        case "other key":
+            paths[2].write_text(other.key)
+        case "binary":
+            paths[0].write_bytes(b"\xff\x00")
+    with pytest.raises(UsageError, match=says):
+        read_identity(*paths)
