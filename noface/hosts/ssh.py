@@ -37,6 +37,9 @@ _ENDED_S = 3.0
 _CONTROL_CHARS_MAX = 80
 """A socket's path has 104 bytes at most on some systems, and ssh makes it under a name of 17 more."""
 
+_PREFIX = "noface-ssh-"
+_OLD_S = 600.0
+
 _OPTIONS = {
     "BatchMode": "yes",
     "ConnectTimeout": "15",
@@ -75,6 +78,7 @@ class SshHost:
         attempts: int = 1,
         command: str = COMMAND,
         ssh: tuple[str, ...] = ("ssh",),
+        connect_s: float = CONNECT_S,
     ) -> None:
         self.name = name
         self.worker_name = f"{name}/{token_hex(3)}"
@@ -84,6 +88,7 @@ class SshHost:
         self._attempts = attempts
         self._command = command
         self._ssh = ssh
+        self._connect_s = connect_s
         self._folder: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._lines: SimpleQueue[Mapping[str, object] | None] = SimpleQueue()
@@ -204,10 +209,10 @@ class SshHost:
                 return value
 
     def _greeted(self) -> Hello:
-        deadline = time.monotonic() + CONNECT_S
+        deadline = time.monotonic() + self._connect_s
         while True:
             try:
-                value = self._next("noface", deadline, f"did not answer within {CONNECT_S:.0f} s")
+                value = self._next("noface", deadline, f"did not answer within {self._connect_s:.0f} s")
             except HostError as error:
                 if self._process is not None and self._process.poll() is None and self._logged_in():
                     raise HostError(f"{error.message.rstrip('.')}, though the login worked.", error.hint) from None
@@ -320,9 +325,16 @@ def _short(text: str) -> str:
 
 
 def _private_folder() -> Path:
-    """Make a folder of one's own, whose path is short enough for a socket that ssh makes there."""
+    """Make a folder of one's own, whose path is short enough for a socket that ssh makes there.
+
+    Of a noface that was killed an empty one is left; those go with the next.
+    """
     for base in (tempfile.gettempdir(), os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp"):  # noqa: S108 - mkdtemp's
         if base and len(os.fsencode(base)) <= _CONTROL_CHARS_MAX and "%" not in base and '"' not in base:
+            for old in Path(base).glob(f"{_PREFIX}*"):
+                with suppress(OSError):
+                    if old.stat().st_mtime < time.time() - _OLD_S:
+                        old.rmdir()
             with suppress(OSError):
-                return Path(tempfile.mkdtemp(prefix="noface-", dir=base))
+                return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
     raise HostError("there is no folder for ssh's socket.", "Let yourself write to /tmp, or give a short TMPDIR.")
