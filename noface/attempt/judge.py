@@ -28,7 +28,7 @@ from noface.integrity.covered import UNRUN
 from noface.integrity.diff.rules import REWRITTEN
 from noface.integrity.not_taken import with_missing
 from noface.integrity.tampering import ALTERED, BY_BODY, CONTRADICTED, EMPTIED, is_code
-from noface.model.attempt import unfinished_note
+from noface.model.attempt import Judged, unfinished_note
 from noface.model.failure import UNCHANGED, Failure
 from noface.model.gate import GateResult, all_hard_passed
 from noface.model.quoting import one_line, some
@@ -68,6 +68,18 @@ def judge(attempt: Judging) -> Judging:
         judged.interrupted = interrupted
     judged.notes = (*judged.notes, *notes, note)
     return judged
+
+
+def judge_elsewhere(attempt: Judging, report: Judged) -> Judging:
+    """Return the attempt with the verdict that another machine has come to, unless what needs no gate says otherwise.
+
+    There is no proof: the landing makes one here.
+    """
+    before = CHECKS[: CHECKS.index(_main_conflicts)]
+    attempt.failure = next((failure for check in before if (failure := check(attempt)) is not None), report.failure)
+    attempt.gates, attempt.doubts = report.gates, report.doubts
+    attempt.notes = (*attempt.notes, *report.notes)
+    return attempt
 
 
 def _decided(attempt: Judging) -> Judging:

@@ -15,9 +15,10 @@ from pathlib import Path
 from noface.attempt.attempt import PATCH_FILE, Attempt, Judging
 from noface.attempt.changes import PATCH_BYTES_MAX, Change, masked_patch, own_values
 from noface.attempt.environment import AttemptProgress, put
-from noface.attempt.judge import judge
+from noface.attempt.judge import judge, judge_elsewhere
 from noface.attempt.prepare import Preparation, setup_differs
 from noface.attempt.worker.sessions import run_worker, settle, write_order
+from noface.errors import GitError
 from noface.git.guarded import with_files_of
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.removal import remove
@@ -53,7 +54,7 @@ def run_attempt(attempt: Attempt) -> AttemptReport:
     """Carry out an attempt's order. Raises only if noface, git or the disk fails; all else is in the report."""
     order, scope = attempt.order, attempt.scope
     before = _done_before(attempt) if order.resumed else None
-    done = before or (_finished_before(attempt, order.finished) if order.finished else _do_work(attempt))
+    done = before or (_finished_before(attempt, order.finished) if order.finished else do_work(attempt))
     if isinstance(done, Failure) and scope.cancel.cancelled:
         return Interrupted(order.token, order.issue.id, order.number)
     if isinstance(done, Failure):
@@ -64,6 +65,14 @@ def run_attempt(attempt: Attempt) -> AttemptReport:
         done = judge(done)
         hit("attempt_judged")
     return _reported(done)
+
+
+def report_elsewhere(attempt: Attempt, report: Judged) -> AttemptReport:
+    """Return the report of recorded work that another machine has judged as `report` says."""
+    done = _done_before(attempt)
+    if done is None:
+        raise GitError(f"the work of attempt {attempt.order.number} is not recorded")
+    return _reported(judge_elsewhere(done, report))
 
 
 def only_judged(order: AttemptOrder) -> bool:
@@ -85,6 +94,12 @@ def read_work(order: AttemptOrder) -> Work | None:
         return decode(Work, json.loads(text))
     except (ValueError, TypeError, KeyError):
         return None
+
+
+def write_work(attempt: Attempt, work: Work) -> None:
+    """Record what a worker did, with the mark of the order's seal."""
+    text = json.dumps(encode(work)).encode()
+    put(attempt.folder / _WORK_FILE, _mark(attempt.order, text) + b"\n" + text)
 
 
 def _mark(order: AttemptOrder, text: bytes) -> bytes:
@@ -133,7 +148,8 @@ def _as_protected(attempt: Attempt, snapshot: Snapshot) -> Snapshot:
     return replace(snapshot, candidate=commit, candidate_tree=tree, changes=changes, protected_edits=edits)
 
 
-def _do_work(attempt: Attempt) -> Judging | Failure:
+def do_work(attempt: Attempt) -> Judging | Failure:
+    """Have the worker of an order work; return what it left, to be judged, or why it never began."""
     order, scope, env, issue = attempt.order, attempt.scope, attempt.env, attempt.issue
     attempt.progress("workspace", "preparing the workspace")
     env.plumbing.refs.apply(RefUpdate(hold_ref(issue.id, "start"), order.start))
@@ -186,8 +202,7 @@ def _recorded(
     changed = taken.changed or ((order.by_person or order.unjudged) and bool(taken.snapshot.changes))
     snapshot = masked_snapshot(taken.snapshot, attempt.env.masker, own)
     work = Work(agent, snapshot, taken.patch_hash, changed, report, notes, broken)
-    text = json.dumps(encode(work)).encode()
-    put(attempt.folder / _WORK_FILE, _mark(order, text) + b"\n" + text)
+    write_work(attempt, work)
     hit("snapshot_recorded")
     files = frozenset(one.path for one in snapshot.changes)
     attempt.scope.send(

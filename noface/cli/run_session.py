@@ -19,6 +19,7 @@ import typer
 
 from noface.cli.connections import Connections, connect, fetch_issues
 from noface.cli.findings import check_workspaces, config_findings, fault_finding, idle_findings, left_out
+from noface.cli.hosts import executor
 from noface.cli.wiring import (
     RunOptions,
     allotments,
@@ -210,6 +211,7 @@ def make_context(
         forge=connections.github,
         spending=Spending(database),
         env=env,
+        executor=stack.enter_context(executor(config, repository, chosen, env, inbox.put)),
         clock=env.clock,
         announce=announce,
         inbox=inbox,

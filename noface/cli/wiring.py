@@ -80,6 +80,7 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         protected=(*config.protect.patterns, *tracked),
         hints=tuple(hint.record(HintRule) for hint in config.failure_hints),
         workers=options.workers or config.run.workers,
+        slots=(options.workers or config.run.workers) + slots_elsewhere(config),
         cost_usd_max=options.max_cost if options.max_cost is not None else config.run.max_cost_usd,
         tokens_max=options.max_tokens if options.max_tokens is not None else config.run.max_tokens,
         seconds_max=config.run.max_hours * 3600 if config.run.max_hours is not None else None,
@@ -101,6 +102,12 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         roles=RoleAccess(config.roles.tools, config.roles.permissions),
         landing=landing_rules(config),
     )
+
+
+def slots_elsewhere(config: Config) -> int:
+    """Return how many attempts there can be at once on all hosts."""
+    executor = config.executor
+    return executor.attempts * (len(executor.hosts) + bool(executor.address))
 
 
 def remote_issues(config: Config, tracker: IssueTracker) -> RemoteIssues | None:

@@ -18,6 +18,7 @@ from noface.config.presets import AGENT_NAMES
 from noface.config.prices import ListPrice, list_price
 from noface.config.values import (
     Branch,
+    ClusterAddress,
     Command,
     Duration,
     Env,
@@ -25,12 +26,14 @@ from noface.config.values import (
     FilledRegex,
     FilledText,
     Glob,
+    HostName,
     HostPath,
     InnerPath,
     Items,
     Money,
     Name,
     OptionalGlob,
+    OptionalHostPath,
     OptionalPath,
     Pause,
     Regex,
@@ -300,6 +303,27 @@ class Protect(Section):
     def patterns(self) -> tuple[str, ...]:
         """Every protected glob, without repeats."""
         return tuple(dict.fromkeys(self.paths + self.extra))
+
+
+class Executor(Section):
+    """Other machines that carry attempts out (docs/hosts.md). Needs the extra "cluster"."""
+
+    hosts: Items[HostName] = setting(
+        (), "machines, as ssh knows them, on which attempts are carried out beside those here", ["build@bigbox"]
+    )
+    attempts: int = setting(4, "how many attempts there are at once on each of them", ge=1, le=64)
+    gates: Literal["here", "hosts"] = setting(
+        "here",
+        'where the gates of attempts run: "here", or "hosts": there, which tells a worker what is wrong; what lands is'
+        " proven here all the same",
+    )
+    command: FilledText = setting("noface", "how noface is started there", "/opt/noface/bin/noface")
+    address: ClusterAddress = setting(
+        "", "the scheduler of a standing dask cluster, which is one host", "tls://cluster.example:8786"
+    )
+    ca: OptionalHostPath = setting("", "its authority's certificate, a PEM file", "~/cluster/ca.pem")
+    certificate: OptionalHostPath = setting("", "the certificate for it, a PEM file", "~/cluster/me.pem")
+    key: OptionalHostPath = setting("", "the key of that certificate, a PEM file", "~/cluster/me.key")
 
 
 class Landing(Section):
@@ -711,6 +735,7 @@ class Config(Section):
     sandbox: Sandbox = Field(default_factory=Sandbox)
     protect: Protect = Field(default_factory=Protect)
     landing: Landing = Field(default_factory=Landing)
+    executor: Executor = Field(default_factory=Executor)
     limits: Limits = Field(default_factory=Limits)
 
     @property

@@ -222,6 +222,20 @@ HostPath = Annotated[
 ]
 """A path on this machine: absolute, or in the person's home (~/)."""
 
+ClusterAddress = Annotated[
+    str,
+    _require(
+        lambda value: not value or re.fullmatch(r"tls://[^\s/]{1,250}:\d{1,5}", value) is not None,
+        "the address of a scheduler that asks for certificates, such as tls://cluster.example:8786",
+    ),
+]
+"""The address of a scheduler, "" for none."""
+
+OptionalHostPath = Annotated[
+    str, _NO_NUL, _require(lambda value: not value or value.startswith(("/", "~/")), "an absolute path")
+]
+"""A path on this machine, "" for none."""
+
 OptionalPath = Annotated[str, _NO_NUL, AfterValidator(_path)]
 """A path inside the repository, normalised; "" for none."""
 InnerPath = Annotated[str, _NOT_BLANK, _NO_NUL, AfterValidator(_path), _NOT_EMPTY]

@@ -1,5 +1,6 @@
 """What the loop works with: the settings of a run, and the parts that wiring put together."""
 
+import json
 import queue
 import random
 from collections import Counter
@@ -7,12 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from noface.attempt.environment import AttemptEnvironment, MainSeen, Scope
+from noface.attempt.executor import HostSeen, LocalExecutor
 from noface.attempt.gating import Known
 from noface.errors import ForgeAwayError, LockLostError
 from noface.forge.github import Forge
 from noface.git.remote import Remote
 from noface.knowledge.hints import SEARCHED_CHARS_MAX, Found, HintRule, Search
 from noface.model.access import RoleAccess
+from noface.model.codec import encode
 from noface.model.gate import GateResult, GateSpec
 from noface.model.issue import Issue
 from noface.model.pull_request import LandingRules
@@ -27,6 +30,7 @@ from noface.recovery.schedule import Breaker, BreakerRules, tripped
 from noface.recovery.sudden_ends import SuddenEnd
 from noface.store.journal import Announce, Journal
 from noface.store.lessons import LessonStore
+from noface.store.overview import HOSTS, HostState
 from noface.store.publications import Publications
 from noface.store.pull_requests import PullRequests
 from noface.store.questions import Questions
@@ -67,7 +71,8 @@ def patient_search() -> Search:
 class RunSettings:
     """What one run does and where it stops. Money in dollars, durations in seconds; None means no limit.
 
-    `idle` are sentences about settings that do nothing.
+    `idle` are sentences about settings that do nothing. `workers` attempts are carried out here at once, and `slots` in
+    all, with those on hosts.
     """
 
     models: Mapping[str, ModelSpec]
@@ -76,6 +81,7 @@ class RunSettings:
     protected: tuple[str, ...] = ()
     hints: tuple[HintRule, ...] = ()
     workers: int = 1
+    slots: int = 1
     cost_usd_max: float | None = None
     tokens_max: int | None = None
     seconds_max: float | None = None
@@ -135,6 +141,7 @@ class RunContext(Planning):
     tracker: IssueTracker
     journal: Journal
     env: AttemptEnvironment
+    executor: LocalExecutor
     announce: Announce
     inbox: "queue.SimpleQueue[object]"
     memo: dict[str, GateResult]
@@ -157,6 +164,7 @@ class RunContext(Planning):
     away_since: dict[str, float] = field(default_factory=dict)
     sudden_ends: dict[str, tuple[SuddenEnd, ...]] = field(default_factory=dict)
     changes_landed: dict[int, tuple[str, str]] = field(default_factory=dict)
+    hosts: dict[str, HostState] = field(default_factory=dict)
 
     def keep_hold(self) -> None:
         """Raise LockLostError if lock or database are not those of this run any more; nothing is done after that."""
@@ -196,6 +204,19 @@ class RunContext(Planning):
     def quiet_scope(self, cancel: Canceller) -> Scope:
         """Return the same for a check that shows no progress and whose results do not count later."""
         return Scope(self.env, cancel, lambda _: None)
+
+    def see_host(self, seen: HostSeen) -> None:
+        """Tell that a host is there, or why it is not, and keep that for whoever looks."""
+        now = self.clock.now()
+        before = self.hosts.get(seen.name)
+        if before is not None and (before.up, before.why) == (seen.up, seen.why):
+            return  # told already
+        self.hosts[seen.name] = HostState(seen.name, seen.up, seen.why, seen.slots, now)
+        self.journal.fact(HOSTS, json.dumps(encode(tuple(self.hosts.values()))))
+        if seen.up:
+            self.log_event("host_up", None, host=seen.name, slots=seen.slots)
+        else:
+            self.log_event("host_away", None, host=seen.name, why=seen.why)
 
     def set_status(
         self,

@@ -175,7 +175,7 @@ def plan_tick(
         if issue.id not in states or states[issue.id].status in (IssueStatus.READY, IssueStatus.WAITING)
     }
     files = {**context.reader.changed_so_far(), **changed} if slots and len(issues) > 1 else _NONE
-    contest = Contest(context.reader.lost_to_main(), busy, files, stood_back, context.settings.workers)
+    contest = Contest(context.reader.lost_to_main(), busy, files, stood_back, context.settings.slots)
     return plan(issues, states, models, waits, slots, context.clock.now(), at_work, contest, late)
 
 

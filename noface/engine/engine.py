@@ -22,7 +22,7 @@ from noface.attempt.environment import (
     MainSeen,
     UnsteadySeen,
 )
-from noface.attempt.run import run_attempt
+from noface.attempt.executor import HostSeen
 from noface.engine.budget_guard import BudgetGuard, RunLimits, unpriced_models
 from noface.engine.context import RunContext
 from noface.engine.deaths import remember_oom_kills
@@ -288,7 +288,7 @@ class Engine:
     def __init__(self, context: RunContext, stations: Callable[[RunParts], Iterable[Station]]) -> None:
         self._context = context
         self._watch = BacklogWatch(context)
-        self._jobs = Jobs(context.inbox, context.settings.workers)
+        self._jobs = Jobs(context.inbox, context.executor)
         self._stations = Stations(context.clock, context.inbox, self._jobs, self._break)
         self._checks = AcceptChecks(context, self._jobs, self._stations, self._watch)
         self._epics = Epics(context, self._jobs, self._stations)
@@ -405,6 +405,8 @@ class Engine:
                     context.clock.now(), message.issue_id, message.gate, message.tests, context.env.gate_facts.unsteady
                 )
                 return False
+            case HostSeen():
+                context.see_host(message)
             case Job():
                 self._job_ended(message)
             case Stop(urgent):
@@ -435,7 +437,7 @@ class Engine:
         job: Job[AttemptReport] = Job(
             JobKind.ATTEMPT,
             order.issue.id,
-            lambda cancel: run_attempt(Attempt(order, context.scope(cancel))),
+            lambda cancel: context.executor.carry_out(Attempt(order, context.scope(cancel))),
             order.slot,
             model,
             order.think,
@@ -774,7 +776,7 @@ class Engine:
             return ""
         if not self._waves:
             return "nothing was ready to start, and --once waits for nothing; `noface run` does"
-        workers = self._context.settings.workers
+        workers = self._context.settings.slots
         return f"settled what --once started, at most {workers} at once; `noface run` goes on with the rest"
 
     def _break(self, error: BaseException) -> None:

@@ -7,6 +7,7 @@ writes state.
 
 import queue
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from enum import Enum, auto
 from typing import Any, Generic, TypeVar
 
 from noface.attempt.environment import AttemptProgress
+from noface.attempt.executor import LocalExecutor
 from noface.model.budget import EndedFor, Overrun
 from noface.process.command import Canceller
 from noface.recovery.schedule import Breaker
@@ -88,11 +90,11 @@ class Job(Generic[R]):
 class Jobs:
     """The jobs under way. Slots are numbers; the end of a job frees its slot."""
 
-    def __init__(self, inbox: "queue.SimpleQueue[object]", workers: int) -> None:
-        self._inbox = inbox
-        self._pool = ThreadPoolExecutor(workers + _LANDING_MAX, thread_name_prefix="job")
+    def __init__(self, inbox: "queue.SimpleQueue[object]", executor: LocalExecutor) -> None:
+        self._inbox, self._executor = inbox, executor
+        self._pool = ThreadPoolExecutor(executor.slots + _LANDING_MAX, thread_name_prefix="job")
         self._jobs: list[Job[Any]] = []
-        self._free = list(range(workers))
+        self._free = list(range(executor.slots))
 
     def start(self, job: Job[R]) -> Job[R]:
         """Start a job, in its slot where it has one."""
@@ -106,17 +108,22 @@ class Jobs:
     def ended(self, job: Job[Any]) -> None:
         """Take a job that has ended off the list; its slot is free."""
         self._jobs.remove(job)
-        if job.slot is not None:
+        if job.slot is not None and job.slot < self._executor.slots:  # there were more when it was ordered
             self._free.append(job.slot)
 
     @property
     def free(self) -> int:
         """How many more can start."""
-        return len(self._free)
+        return len(self._open())
+
+    def _open(self) -> list[int]:
+        return [slot for slot in self._free if self._executor.is_open(slot)]
 
     def take_slot(self, best: int | None = None) -> int:
-        """Return a free slot, which is then taken: `best` where that is free."""
-        slot = best if best in self._free else self._free[0]
+        """Return a free slot, which is taken then: `best` if that is free, else one of the place with most free."""
+        free = self._open()
+        places = Counter(map(self._executor.place, free))
+        slot = best if best in free else max(free, key=lambda each: places[self._executor.place(each)])
         self._free.remove(slot)
         return slot
 

@@ -285,7 +285,9 @@ def failure_of(attempt: PastAttempt) -> Failure:
 UNFINISHED = "the worker did not finish"
 CHANGED_TESTS = "tests of main are changed"
 MET = "a key was met"
-"""What notes of an attempt begin with: its worker did not finish, main's tests do not accept it, it left secrets."""
+HOST_LOST = "the host was lost"
+"""What notes of an attempt begin with: its worker did not finish, main's tests do not accept it, it left secrets, or
+its host was lost."""
 _MET_MAX = 5
 
 
@@ -297,6 +299,11 @@ def unfinished_note(why: str) -> str:
 def changed_tests_note(why: str) -> str:
     """Return the note of an attempt that passed with other tests than main's; `why` says who lets them."""
     return f"{CHANGED_TESTS}: {why}"
+
+
+def host_lost_note(host: str, why: str) -> str:
+    """Return the note of an attempt whose host was lost."""
+    return f"{HOST_LOST}: {host} ({why})"
 
 
 def met_note(named: Iterable[str]) -> str:

@@ -30,6 +30,16 @@ def agent_environment(own: Iterable[str], model: ModelSpec, extra: Iterable[tupl
     return tuple((rules.for_agents(os.environ, own, model) | dict(extra)).items())
 
 
+def variables_of(own: Iterable[str], model: ModelSpec) -> Variables:
+    """Return the variables of noface's environment that an agent's program reads for itself, or `env_pass` names.
+
+    Those are left out that name a place on this machine.
+    """
+    patterns = (*own, *model.env_pass)
+    named = ((name, value) for name, value in os.environ.items() if rules.fits(name, patterns))
+    return tuple((name, value) for name, value in named if not value.startswith(("/", "~", "./", "../")))
+
+
 def gate_environment(env_pass: tuple[str, ...] = ()) -> Variables:
     """Return the whole environment of a gate or of setup: what every program needs, and what `env_pass` names."""
     return tuple(rules.for_gates(os.environ, env_pass).items())

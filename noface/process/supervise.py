@@ -61,7 +61,7 @@ class Launcher:
         memory_max_bytes: int | None = None,
     ) -> None:
         self.masking = masking or Masking()
-        self._namespaces = namespaces
+        self.namespaces = namespaces
         self.memory_max_bytes = memory_max_bytes
         self._ladder = ladder or Ladder()
         self._fork_server = ForkServer()
@@ -83,7 +83,7 @@ class Launcher:
     def containment(self) -> Containment:
         """Return what keeps descendants of a command from outliving it here. Starts the fork server."""
         best = self._fork_server.containment()
-        return best if self._namespaces else min(best, Containment.SUBREAPER)
+        return best if self.namespaces else min(best, Containment.SUBREAPER)
 
     def warm_up(self) -> None:
         """Start the fork server now, so that the first command needn't wait for it."""
@@ -201,7 +201,7 @@ class Launcher:
             "memory_max_bytes": self.memory_max_bytes,
             "mark": mark,
             "boxed": boxed,
-            "namespace": self._namespaces and not boxed,
+            "namespace": self.namespaces and not boxed,
         }
 
 

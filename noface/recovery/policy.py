@@ -89,7 +89,7 @@ from noface.model.actions import (
     model_of,
     thinks,
 )
-from noface.model.attempt import PastAttempt, failure_of
+from noface.model.attempt import HOST_LOST, PastAttempt, failure_of, noted
 from noface.model.budget import (
     ENDS_MAX,
     Budget,
@@ -345,7 +345,8 @@ def _why_again(last: PastAttempt) -> str:
     """Say why an interrupted attempt is made again."""
     ended_for = ended_at(last.signature)
     if ended_for is None:
-        return "noface was interrupted; nothing is charged"
+        lost = noted(last.notes, HOST_LOST)
+        return f"{lost or 'noface was interrupted'}; nothing is charged"
     owner = "issue" if ended_for is EndedFor.ISSUE else "run"
     return f"ended at the {owner}'s {limit_of(last.signature)}; nothing is charged"
 

@@ -16,6 +16,8 @@ TRACKER_AWAY = "tracker_away"
 """The fact that tells since when a tracker on another machine has not answered."""
 WORKSPACES = "workspaces"
 """The fact that tells what the workspaces took when the newest run ended."""
+HOSTS = "hosts"
+"""The fact that tells of the hosts of the newest run."""
 _GAPS_MAX = 1000
 _ORDER = "ORDER BY present DESC, priority, position, id"
 _T = TypeVar("_T")
@@ -35,6 +37,16 @@ class Gap(NamedTuple):
 
     id: Annotated[str, "The issue."]
     gap: Annotated[str, "What was missing."]
+
+
+class HostState(NamedTuple):
+    """A host of a run."""
+
+    host: Annotated[str, "What ssh calls it, or the address of a standing cluster."]
+    up: Annotated[bool, "True if attempts can begin there."]
+    why: Annotated[str, "Why it is not, empty if it is."]
+    slots: Annotated[int, "How many attempts there can be at once."]
+    since: Annotated[float, Timestamp, "Since when it is so."]
 
 
 class Room(NamedTuple):
@@ -172,6 +184,10 @@ class Overview:
         """Return what the workspaces take, without what is free; None before a run has ended."""
         known = json.loads(self.fact(WORKSPACES) or "null")
         return Room(str(known["folder"]), int(known["bytes"])) if known else None
+
+    def hosts(self) -> tuple[HostState, ...]:
+        """Return the hosts of the newest run, as they were seen last."""
+        return tuple(HostState(**each) for each in json.loads(self.fact(HOSTS) or "[]"))
 
     def model_waits(self, now: float) -> list[ModelWait]:
         """Return the models that wait for their provider still."""

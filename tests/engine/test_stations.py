@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from noface.attempt.executor import LocalExecutor
 from noface.engine.jobs import Job, Jobs
 from noface.engine.stations import Station, Stations, Tick, call
 
@@ -23,7 +24,7 @@ class Loop:
 
     def __init__(self):
         self.clock, self.inbox, self.broken, self.heard = Hand(), queue.SimpleQueue(), [], []
-        self.jobs = Jobs(self.inbox, 1)
+        self.jobs = Jobs(self.inbox, LocalExecutor(1))
         self.stations = Stations(self.clock, self.inbox, self.jobs, self.broken.append)
 
     def heed(self, message):

@@ -6,6 +6,7 @@ import pytest
 from support.run_parts import run_parts
 from support.scripted_http import StandingClock
 
+from noface.attempt.executor import LocalExecutor
 from noface.engine.jobs import Job, Jobs
 from noface.engine.outside import BacklogWatch
 from noface.engine.red_main import RedMain
@@ -30,7 +31,7 @@ def context(project):
     ("cause", "status"), [(Cause.RED_MAIN, IssueStatus.READY), (Cause.CLAIMED, IssueStatus.WAITING)]
 )
 def test_a_green_main_ends_the_wait_for_it_and_leaves_that_for_another_machine(project, context, cause, status):
-    jobs = Jobs(context.inbox, 1)
+    jobs = Jobs(context.inbox, LocalExecutor(1))
     red_main = RedMain(context, jobs, Stations(context.clock, context.inbox, jobs, pytest.fail))
     red_main.wait(context.issues[0], RED)
     assert context.reader.issue("7").cause == Cause.RED_MAIN
@@ -44,7 +45,7 @@ def test_a_green_main_ends_the_wait_for_it_and_leaves_that_for_another_machine(p
 
 
 def test_a_main_that_passes_by_itself_is_seen_by_looking_again(context):
-    jobs = Jobs(context.inbox, 1)
+    jobs = Jobs(context.inbox, LocalExecutor(1))
     stations = Stations(context.clock, context.inbox, jobs, pytest.fail)
     red_main = RedMain(context, jobs, stations)
     red_main.wait(context.issues[0], RED)
@@ -61,7 +62,7 @@ def test_a_main_that_passes_by_itself_is_seen_by_looking_again(context):
 
 @pytest.mark.parametrize("meanwhile", [IssueStatus.WAITING, IssueStatus.SKIPPED])
 def test_a_look_at_a_main_that_is_still_red_moves_nobody_who_waits_for_it_no_more(context, meanwhile):
-    issue, jobs = context.issues[0], Jobs(context.inbox, 1)
+    issue, jobs = context.issues[0], Jobs(context.inbox, LocalExecutor(1))
     context.settings = replace(context.settings, gates=(replace(context.settings.gates[0], command="false"),))
     stations = Stations(context.clock, context.inbox, jobs, pytest.fail)
     red_main = RedMain(context, jobs, stations)

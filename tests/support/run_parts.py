@@ -12,13 +12,14 @@ from noface.store.database import Database
 
 
 @contextmanager
-def run_parts(path: Path, clock: Clock | None = None) -> Iterator[RunContext]:
-    """Yield the context of a run that has begun; what it announces is dropped."""
+def run_parts(path: Path, clock: Clock | None = None, *, begun: bool = True) -> Iterator[RunContext]:
+    """Yield the context of a run, which has `begun`; what it announces is dropped."""
     with ExitStack() as stack:
         repository, config, tracker = open_project(path, None, RunOptions())
         database = Database.open(repository.state_dir / "state.db")
         stack.callback(database.close)
         chosen = settings(config, repository, RunOptions())
         context = make_context(repository, config, tracker, chosen, database, lambda *_: None, stack, clock)
-        context.journal.run_started(0.0, 1)
+        if begun:
+            context.journal.run_started(0.0, 1)
         yield context

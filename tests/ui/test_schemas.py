@@ -220,6 +220,8 @@ RARE = {
     "attempt_excused",
     "attempt_fenced",
     "continuing",
+    "host_away",
+    "host_up",
     "lesson_dropped",
     "processes_swept",
     "logs_masked",
@@ -308,6 +310,8 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "main_gate", None, gate="check", text="[ 40%]", seconds=5.0)
     story.journal.event(story.tick(), "lesson_dropped", "7", lesson=3)
     story.journal.event(story.tick(), "continuing", "7", message="blocked", independent=["8"])
+    story.journal.event(story.tick(), "host_up", None, host="build@bigbox", slots=4)
+    story.journal.event(story.tick(), "host_away", None, host="build@bigbox", why="Connection refused")
     story.journal.event(story.tick(), "processes_swept", count=2)
     story.journal.event(story.tick(), "logs_masked", count=1)
     story.journal.event(story.tick(), "landings_learned", None, issues=["7"])

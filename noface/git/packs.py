@@ -1,0 +1,62 @@
+"""Packs: how commits go to another machine and come back. They hold only what the other side lacks."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from noface.errors import GitError
+from noface.git.command import Git
+from noface.git.plumbing import Plumbing
+from noface.git.repository import Repository
+
+COMMITS_MAX = 16
+"""So many commits at most come back with an attempt: noface makes two of it, and one of what is no part of it."""
+_HISTORY_KEPT = 64
+
+
+def make_pack(plumbing: Plumbing, tips: Iterable[str], there: Iterable[str] = ()) -> bytes:
+    """Return the objects of commits, without those that commits which are `there` reach.
+
+    What this repository does not know of `there` is passed over. Raises GitError if an object is gone.
+    """
+    wanted = "".join(f"{tip}\n" for tip in tips)
+    known = "".join(f"^{commit}\n" for commit in there if plumbing.resolve(commit) is not None)
+    words = ("--revs", "--stdout", "--thin", "--delta-base-offset", "-q")
+    return plumbing.git.answer("pack-objects", *words, stdin=(wanted + known).encode()).stdout
+
+
+def take_pack(plumbing: Plumbing, pack: bytes, tips: Iterable[str], *, checked: bool = False) -> None:
+    """Put a pack's objects into the repository, and see to it that the commits `tips` are whole.
+
+    `checked`: as a stranger's, each object by fsck. Raises GitError: then no ref can have moved to any of it.
+    """
+    words = ("--strict",) if checked else ()
+    plumbing.git.ask("index-pack", "--stdin", "--fix-thin", *words, stdin=pack)
+    for tip in tips:
+        if missing := plumbing.git.run("rev-list", "--objects", "--quiet", tip, "--not", "--all").problem("rev-list"):
+            raise GitError(f"the commit {tip[:12]} did not come whole: {missing}")
+
+
+def stand_on(plumbing: Plumbing, tips: Iterable[str], bases: Iterable[str]) -> str:
+    """Say why commits that came back are none of an attempt's, "" if all of them stand on its bases, and are few."""
+    known = {*bases}
+    words = ("rev-list", "--parents", f"--max-count={COMMITS_MAX + 1}")
+    lines = plumbing.git.ask(*words, *tips, "--not", *known).splitlines()
+    if len(lines) > COMMITS_MAX:
+        return f"there are more than {COMMITS_MAX} of them"
+    new = {line.split()[0] for line in lines}
+    strange = [parent for line in lines for parent in line.split()[1:] if parent not in new | known]
+    return f"{strange[0][:12]} is none of the commits that it began on" if strange else ""
+
+
+def commits_there(repository: Repository) -> tuple[str, ...]:
+    """Return commits that the repository has, to be left out of what is sent to it; the newest refs first."""
+    words = ("--sort=-creatordate", f"--count={_HISTORY_KEPT}", "--format=%(objectname)")
+    return tuple(repository.git().ask("for-each-ref", *words).split())
+
+
+def make_repository(folder: Path, object_format: str) -> None:
+    """Make an empty repository, with a working tree that nothing is put into; one that is there stays as it is."""
+    if (folder / ".git" / "HEAD").exists():
+        return
+    (folder / ".git").mkdir(0o700, parents=True, exist_ok=True)
+    Git.sealed(str(folder / ".git")).ask("init", "-q", "--template=", f"--object-format={object_format}")

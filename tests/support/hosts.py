@@ -1,0 +1,117 @@
+"""Hosts in this process: the host's own code, with a connection that can be cut, for tests that need no other machine."""
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from noface.cli.hosts import host_environment, project_parcel
+from noface.config.load import load
+from noface.engine.context import RunContext
+from noface.engine.engine import RunResult, run_session
+from noface.hosts.cluster import Cluster
+from noface.hosts.connection import HostLost
+from noface.hosts.host import Host
+from noface.process.clock import Clock
+from noface.process.supervise import Canceller
+from noface.remote.elsewhere import elsewhere
+
+
+class SteppedClock(Clock):
+    """A clock that a test can put forward."""
+
+    def __init__(self):
+        self.ahead = 0.0
+
+    def monotonic(self):
+        return super().monotonic() + self.ahead
+
+
+@dataclass
+class Task:
+    future: Future
+
+    def done(self):
+        return self.future.done()
+
+    def problem(self):
+        return None if self.future.exception() is None else HostLost(str(self.future.exception()))
+
+    def drop(self):
+        pass
+
+
+@dataclass
+class NearHost:
+    """A way to a host that is another folder of this machine; `cut` is why nothing is heard of it, "" if it is."""
+
+    folder: Path
+    name: str = "bigbox"
+    cut: str = ""
+    asked: list = field(default_factory=list)
+    opened: int = 0
+    tampered: object = None
+    clock: SteppedClock = field(default_factory=SteppedClock)
+    began: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self):
+        self.host = Host(self.folder, host_environment, self.clock)
+        self.threads = ThreadPoolExecutor(4)
+
+    def open(self):
+        self.opened += 1
+        self._reach()
+        return self
+
+    def close(self):
+        pass
+
+    def _reach(self, token=""):
+        self.asked.append(token)
+        if self.cut:
+            raise HostLost(self.cut, final=True)
+
+    def work(self, parcel, token):
+        self._reach(token)
+        self.began.set()
+        return Task(self.threads.submit(self.host.work, parcel))
+
+    def look(self, tokens):
+        self._reach()
+        return self.host.look(tokens)
+
+    def cancel(self, token, cancel):
+        if not self.cut:
+            self.host.cancel(token, urgent=cancel.urgent)
+
+    def there(self, project):
+        return self.host.there(project)
+
+    def kept(self, project):
+        return self.host.kept(project)
+
+    def parcel(self, project, token):
+        self._reach()
+        packed = self.host.parcel(project, token)
+        return self.tampered(packed) if self.tampered is not None else packed
+
+    def forget(self, project, tokens):
+        self.host.forget(project, tokens)
+
+
+@contextmanager
+def with_hosts(context: RunContext, *hosts: NearHost, per_host: int = 2, gated: bool = False) -> Iterator[Cluster]:
+    """Give a run hosts beside its one worker here."""
+    repository = context.env.plumbing.repository
+    parcel = project_parcel(load(repository.root), repository)
+    send = context.inbox.put
+    with closing(Cluster(1, hosts, per_host, parcel, context.env.plumbing, send, gated=gated)) as cluster:
+        context.executor = cluster
+        cluster.start()
+        yield cluster
+
+
+def run(context: RunContext) -> RunResult:
+    return run_session(context, Canceller(), elsewhere(None))
