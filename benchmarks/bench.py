@@ -18,8 +18,13 @@ from merge_queue import arguments, merge_queue
 from supervision import LINES, supervision
 from tracker import tracker
 
-ISSUES = 25
+from noface.process.sandbox import find_bubblewrap
+
+SIZES = {50: 25, 5_000: 12, 50_000: 4}
+"""How many issues are measured in a repository of so many files."""
 ROUNDS = 3
+STARTS = 5
+TURNS = 22
 
 
 def make_repo(path: Path, files: int) -> None:
@@ -32,6 +37,7 @@ def make_repo(path: Path, files: int) -> None:
     for args in (("init", "-q", "-b", "main"), ("add", "-A"), (*identity, "commit", "-qm", "start")):
         subprocess.run(["git", *args], cwd=path, check=True)
     subprocess.run(["git", "config", "gc.auto", "0"], cwd=path, check=True)
+    os.sync()  # what is measured syncs as well, and would write these files out, too
 
 
 def configure(
@@ -47,30 +53,55 @@ def configure(
         (repo / "issues" / f"{number}-x.md").write_text(f"# Issue {number}\n\nDo it.\n")
 
 
-def run_noface(repo: Path, slots: Path) -> float:
-    """Return seconds per issue, from the first attempt's start to the last landing, the first issue left out."""
-    configure(repo, slots, issues=ISSUES + 1)
+def run_noface(repo: Path, slots: Path, issues: int, sandbox: str = "none") -> float:
+    """Return seconds per issue, from landing to landing: the first issue, which warms the workspaces up, is left out."""
+    configure(repo, slots, issues=issues + 1, sandbox=sandbox)
     done = subprocess.run(
         [sys.executable, "-m", "noface", "run", "--json"], cwd=repo, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     merged = [e["at"] for e in map(json.loads, done.stdout.splitlines()) if e["event"] == "issue_merged"]
-    return (merged[-1] - merged[0]) / ISSUES
+    return (merged[-1] - merged[0]) / issues
 
 
 def overhead(files: int) -> None:
-    ratios, shown = [], []
+    """Print what an issue costs beside the floor, and how much more it costs in a sandbox; the rounds are interleaved."""
+    kinds, issues = ["none", *(["bubblewrap"] if find_bubblewrap(shutil.which("bwrap")).works else [])], SIZES[files]
+    floors: list[float] = []
+    taken: dict[str, list[float]] = {kind: [] for kind in kinds}
     for _ in range(ROUNDS):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             make_repo(folder / "floor", files)
-            make_repo(folder / "noface", files)
-            bare = run_bare(folder / "bare", ISSUES)
-            floor = run_floor(folder / "floor", folder / "floor-slots", ISSUES) - bare
-            noface = run_noface(folder / "noface", folder / "slots") - bare
-        ratios.append(noface / floor)
-        shown.append(f"{noface * 1000:.0f}/{floor * 1000:.0f} ms")
-    print(f"overhead per issue, {files} files: {statistics.median(ratios):.2f}x the floor  ({', '.join(shown)})")
+            bare = run_bare(folder / "bare", issues)
+            floors.append(run_floor(folder / "floor", folder / "floor-slots", issues) - bare)
+            for kind in kinds:
+                make_repo(folder / kind, files)
+                taken[kind].append(run_noface(folder / kind, folder / f"slots-{kind}", issues, kind) - bare)
+    ratio = statistics.median(own / floor for own, floor in zip(taken["none"], floors, strict=True))
+    shown = ", ".join(f"{own * 1000:.0f}/{floor * 1000:.0f}" for own, floor in zip(taken["none"], floors, strict=True))
+    print(f"overhead per issue, {files} files: {ratio:.2f}x the floor (aim: 2)  ({shown} ms)")
+    if len(kinds) > 1:
+        more = [boxed - own for boxed, own in zip(taken["bubblewrap"], taken["none"], strict=True)]
+        shown = ", ".join(f"{each * 1000:.0f}" for each in more)
+        print(f"  in the sandbox: {statistics.median(more) * 1000:.0f} ms more (aim: 30)  ({shown} ms)")
+    else:
+        print("  in the sandbox: not measured, bubblewrap does not work here")
+
+
+def first_agent(files: int) -> None:
+    """Print how long `noface run` takes to its first agent, by the clock that this one reads, in a new clone each time."""
+    seconds = []
+    for _ in range(STARTS):
+        with tempfile.TemporaryDirectory() as name:
+            repo = Path(name) / "repo"
+            make_repo(repo, files)
+            configure(repo, Path(name) / "slots", issues=1, command="date +%s.%N > began.txt")
+            began = time.time()
+            subprocess.run([sys.executable, "-m", "noface", "run"], cwd=repo, capture_output=True, check=True)
+            seconds.append(float((repo / "began.txt").read_text()) - began)
+    shown = ", ".join(f"{each:.2f}" for each in seconds)
+    print(f"`noface run` to its first agent, {files} files: {statistics.median(seconds):.2f} s (aim: 1)  ({shown} s)")
 
 
 def status() -> None:
@@ -87,22 +118,23 @@ def status() -> None:
         database.commit()
         database.close()
         noface = str(Path(sys.executable).with_name("noface"))
-        ours = timed([noface, "status"], repo)
-        theirs = timed([sys.executable, "-c", "import typer, rich"], repo)
+        ours, theirs = timed(repo, [noface, "status"], [sys.executable, "-c", "import typer, rich"])
         ratio = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
         print(
-            f"status, 1,000 issues and 100,000 events: {ratio:.2f}x `import typer, rich`  "
+            f"status, 1,000 issues and 100,000 events: {ratio:.2f}x `import typer, rich` (aim: 1.5)  "
             f"({statistics.median(ours) * 1000:.0f}/{statistics.median(theirs) * 1000:.0f} ms)"
         )
 
 
-def timed(argv: list[str], cwd: Path) -> list[float]:
-    times = []
-    for _ in range(12):
-        began = time.perf_counter()
-        subprocess.run(argv, cwd=cwd, stdout=subprocess.DEVNULL, check=True)
-        times.append(time.perf_counter() - began)
-    return times[2:]
+def timed(cwd: Path, *commands: list[str]) -> list[list[float]]:
+    """Return the seconds that each command took, run in turns; the first two turns do not count."""
+    times: list[list[float]] = [[] for _ in commands]
+    for _ in range(TURNS):
+        for argv, taken in zip(commands, times, strict=True):
+            began = time.perf_counter()
+            subprocess.run(argv, cwd=cwd, stdout=subprocess.DEVNULL, check=True)
+            taken.append(time.perf_counter() - began)
+    return [taken[2:] for taken in times]
 
 
 def memory(workers: int) -> None:
@@ -139,7 +171,8 @@ if __name__ == "__main__":
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()
     try:
         chosen = sys.argv[1:] or [
-            "overhead",
+            *(f"overhead-{files}" for files in SIZES),
+            "start",
             "status",
             "memory",
             "supervision",
@@ -148,9 +181,11 @@ if __name__ == "__main__":
             "classifier",
             "queue",
         ]
-        if "overhead" in chosen:
-            overhead(50)
-            overhead(5000)
+        for files in SIZES:
+            if f"overhead-{files}" in chosen:
+                overhead(files)
+        if "start" in chosen:
+            first_agent(5_000)
         if "queue" in chosen:
             merge_queue(arguments([]))
         if "status" in chosen:
