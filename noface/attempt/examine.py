@@ -132,10 +132,12 @@ class _Examination:
         """Return the lines by which the product detects its tests."""
         paths = {decoded(change.path) for change in self.files}
         lines = [line for line in changed_lines(self.patch) if line.path in paths]
-        folders = frozenset(part for path in self._on_main if is_test_file(path) for part in path.split("/")[:-1])
-        aware = self_aware(lines, folders).items()
+        aware = self_aware(lines, self._holds_tests).items()
         phrases = (phrase for phrase, word in aware if not (word and self._in_product(word)))
         return (*phrases, *self._flags_of_judges(lines))
+
+    def _holds_tests(self, folder: str) -> bool:
+        return any(folder in path.split("/")[:-1] and is_test_file(path) for path in self._on_main)
 
     def _flags_of_judges(self, lines: list[ChangedLine]) -> Iterator[str]:
         """Yield the lines that ask for a flag which main's tests and gates set, and nothing of its product knows."""

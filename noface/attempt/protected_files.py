@@ -53,7 +53,7 @@ def reached(plumbing: Plumbing, main: str, gates: tuple[GateSpec, ...]) -> Reach
     """
     tree = plumbing.whole(main)
     commands = "\n".join(gate.command for gate in gates)
-    steering = (path for path in tree.paths if _steers(path, commands))
+    steering = _steering(tree.paths, commands)
     paths = {*tree.files_named(commands), *steering, *modules_run(commands, tree.paths)}
     paths.update(tree.scripts_matching(commands))
     fresh = set(paths)
@@ -67,14 +67,13 @@ def reached(plumbing: Plumbing, main: str, gates: tuple[GateSpec, ...]) -> Reach
             break
         paths |= fresh
     started = frozenset(sources(paths, ()))
-    files = frozenset(path for path in paths - started if not _steers(path, commands))
-    return Reached(files, started)
+    return Reached(frozenset(paths - started - _steering(paths, commands)), started)
 
 
-def _steers(path: str, commands: str) -> bool:
-    """True if a command reads a file that it does not name, as make reads a Makefile."""
-    name = PurePosixPath(path).name
-    return any(re.search(program, commands) and name in files for program, files in _GO_BY)
+def _steering(paths: AbstractSet[str], commands: str) -> frozenset[str]:
+    """Return the files that a command reads and does not name, as make reads a Makefile."""
+    names = {name for program, files in _GO_BY if re.search(program, commands) for name in files}
+    return frozenset(path for path in paths if path.rpartition("/")[2] in names) if names else frozenset()
 
 
 def _texts(plumbing: Plumbing, main: str, paths: set[str]) -> dict[str, str]:

@@ -13,6 +13,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -90,7 +91,7 @@ def scan_worktree(
         left_out = place in within
         if _is_git(entry):
             own = not place or left_out or tracked(place)
-            kind = Nested.NONE if own else nested_by(Path(entry.path))
+            kind = Nested.NONE if own else nested_by(folder / relative)
             if kind is not Nested.NONE:
                 apart[place] = kind
                 within.add(place)
@@ -106,7 +107,7 @@ def scan_worktree(
             if too_big and entry.name in _READ_WHOLE_BY_GIT:
                 remove_below(folder, relative)
             elif not too_big and not status.st_mode & stat.S_IRUSR:
-                Path(entry.path).chmod(status.st_mode | stat.S_IRUSR)
+                (folder / relative).chmod(status.st_mode | stat.S_IRUSR)
             files += not left_out
             oversized += [relative] * (too_big and not left_out)
         elif stat.S_ISDIR(status.st_mode):
@@ -141,42 +142,51 @@ def display_path(path: str) -> str:
 def _walk(
     folder: Path, keep: tuple[str, ...], cut: list[str], unread: list[str]
 ) -> Iterator[tuple[os.DirEntry[str], str]]:
-    """Yield what is in `folder`, but nothing of what is kept or mounted there.
+    """Yield what is in `folder`, but nothing of what is kept or mounted there; an entry can be looked at when it comes.
 
     Folders deeper than programs can open are removed and go to `cut`, those that cannot be read go to `unread`.
     """
     kept = {path.strip("/") for path in keep}
     mounted = frozenset(mount_points(folder))
-    pending = [("", str(folder))]
+    pending = [""]
     while pending:
-        prefix, path = pending.pop()
-        for entry in _entries(path, prefix, unread):
-            relative = prefix + entry.name
-            is_folder = entry.is_dir(follow_symlinks=False)
-            if relative in kept:
-                if is_folder:
-                    _defuse(folder, f"{relative}/.git")
-                continue
-            if relative in mounted:
-                continue
-            if is_folder and len(os.fsencode(entry.path)) > FOLDER_BYTES_MAX:
-                remove_below(folder, relative)
-                cut.append(f"{display_path(relative[:60])}…: folders too deep for programs to open were removed")
-                continue
-            yield entry, relative
-            if is_folder and not _is_git(entry):
-                pending.append((relative + "/", entry.path))
+        prefix = pending.pop()
+        with _entries(f"{folder}/{prefix}", prefix, unread) as entries:
+            for entry in entries:
+                relative = prefix + entry.name
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if relative in kept:
+                    if is_folder:
+                        _defuse(folder, f"{relative}/.git")
+                    continue
+                if relative in mounted:
+                    continue
+                if is_folder and len(os.fsencode(f"{folder}/{relative}")) > FOLDER_BYTES_MAX:
+                    remove_below(folder, relative)
+                    cut.append(f"{display_path(relative[:60])}…: folders too deep for programs to open were removed")
+                    continue
+                yield entry, relative
+                if is_folder and not _is_git(entry):
+                    pending.append(f"{relative}/")
 
 
-def _entries(path: str, prefix: str, unread: list[str]) -> list[os.DirEntry[str]]:
+@contextmanager
+def _entries(path: str, prefix: str, unread: list[str]) -> Iterator[list[os.DirEntry[str]]]:
+    """Yield the entries of a folder, which is open meanwhile: by a path each would be looked up from the root."""
+    opened, entries = None, []
     try:
         if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
             os.chmod(path, stat.S_IRWXU)  # noqa: PTH101 - scandir deals in strings
-        with os.scandir(path) as entries:
-            return sorted(entries, key=lambda entry: not _is_git(entry))  # it decides about the others
+        opened = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        with os.scandir(opened) as listed:
+            entries = sorted(listed, key=lambda entry: not _is_git(entry))  # it decides about the others
     except OSError as error:
         unread.append(f"{display_path(prefix[:60])}…: {error.strerror}; what is in it was left out")
-        return []
+    try:
+        yield entries
+    finally:
+        if opened is not None:
+            os.close(opened)
 
 
 def _is_git(entry: os.DirEntry[str]) -> bool:

@@ -12,7 +12,7 @@ And for a gate that changes the files it checks: the option by which its tool on
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from noface.data import pattern, table
 from noface.integrity.judges import Part, part_of
@@ -31,11 +31,11 @@ def _aware(key: str) -> re.Pattern[str]:
     return pattern("integrity", "self_aware", key)
 
 
-def self_aware(lines: Iterable[ChangedLine], folders: Collection[str]) -> dict[str, str]:
+def self_aware(lines: Iterable[ChangedLine], of_tests: Callable[[str], bool]) -> dict[str, str]:
     """Return the added lines of the product that know of the tests, as phrases, with the word that gave each away.
 
-    `folders` are main's folders of tests. A line that the change only moves is none of them. Where the word is "" it
-    does not matter whether main has it, too.
+    `of_tests` tells whether main has a folder of tests by a name. A line that the change only moves is none of them.
+    Where the word is "" it does not matter whether main has it, too.
     """
     added: dict[str, list[str]] = defaultdict(list)
     removed: set[str] = set()
@@ -49,13 +49,13 @@ def self_aware(lines: Iterable[ChangedLine], folders: Collection[str]) -> dict[s
         fresh = [text for text in texts if text.strip() not in removed and not _COMMENT.match(text)]
         frames = any(_aware("frames").search(text) for text in fresh)
         for text in fresh:
-            why, word = _why(text, folders, frames=frames)
+            why, word = _why(text, of_tests, frames=frames)
             if why:
                 result[f"{path} {why}: `{' '.join(text.split())[:120]}`"] = word
     return result
 
 
-def _why(line: str, folders: Collection[str], *, frames: bool) -> tuple[str, str]:
+def _why(line: str, of_tests: Callable[[str], bool], *, frames: bool) -> tuple[str, str]:
     text = _SPLIT.sub("", line)
     asks = _aware("asks").search(text)
     if asks is not None:
@@ -63,7 +63,7 @@ def _why(line: str, folders: Collection[str], *, frames: bool) -> tuple[str, str
     if (_aware("looks").search(text) or frames) and _aware("test_word").search(text):
         return "asks whether it is being tested", ""
     place = _aware("test_place").search(text)
-    if place is not None and place[1] in folders and _aware("reads").search(text):
+    if place is not None and _aware("reads").search(text) and of_tests(place[1]):
         return "reaches into the tests", place[0]
     return "", ""
 
@@ -110,23 +110,34 @@ def shadowing(
     """
     added = [change.path for change in changes if change.old_mode == ABSENT and change.new_mode != ABSENT]
     gone = {change.path for change in changes if change.new_mode == ABSENT}
-    own = {name for path in main if (name := _module(path, main))}
-    stems = {path.rpartition(".")[0]: path for path in main if path.endswith(_COMPILED_TO_SCRIPT) and path not in gone}
     shadows, tools = [], table("integrity")["shadows"]["modules"]
     for path in added:
         name = _module(path, (*main, *added))
         own_by_issue = path in words or (not path.endswith("__init__.py") and names_file(words, path))
-        if name and name not in own and (name in tools or (name in outside and not own_by_issue)):
+        meant = name in tools or (name in outside and not own_by_issue)
+        if name and meant and not _has_module(name, main):
             shadows.append(f"{path} takes the place of the module {name}, which the gates have from outside the tree")
         elif "node_modules" in path.split("/"):
             shadows.append(f"{path} takes the place of a package that the gates have from outside the tree")
-        elif path.endswith(_SCRIPT) and (source := stems.get(path.rpartition(".")[0])) is not None:
+        elif path.endswith(_SCRIPT) and (source := _compiled_to(path, main, gone)):
             shadows.append(f"{path} takes the place of {source} where both can be meant")
         elif path.endswith(_COMPILED):
             shadows.append(f"{path} is compiled code, which is run in place of the source beside it")
         elif path.endswith(_PYTHON_STARTS):
             shadows.append(f"{path} would be run by Python when it starts")
     return tuple(dict.fromkeys(shadows))
+
+
+def _compiled_to(script: str, main: Collection[str], gone: Collection[str]) -> str:
+    """Return the file that is compiled to a script of this name, "" if there is none or it goes."""
+    sources = (script.rpartition(".")[0] + end for end in _COMPILED_TO_SCRIPT)
+    return next((source for source in sources if source in main and source not in gone), "")
+
+
+def _has_module(name: str, main: Collection[str]) -> bool:
+    # Whether tests stand beside a file takes a walk over the tree: it is asked of files of this name only.
+    named = (path for path in main if f"/{path}".rpartition("/")[2].startswith((f"{name}.", "__init__.")))
+    return any(_module(path, main) == name for path in named if name in path)
 
 
 def _module(path: str, tree: Iterable[str]) -> str:

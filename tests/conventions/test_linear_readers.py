@@ -104,7 +104,7 @@ READERS = {
     "suspects": lambda text: left_markers(_patch(text)),
     "weakened": lambda text: (weakened_tests((), _patch(text)), renamed_tests(_patch(text))),
     "bodies": lambda text: (strength.bodies("tests/test_a.py", text), strength.bodies("a.test.js", text)),
-    "evasion": lambda text: self_aware(list(changed_lines(_patch(text))), ()),
+    "evasion": lambda text: self_aware(list(changed_lines(_patch(text))), ().__contains__),
     "excuses": lambda text: [
         muted(text, excuses(name, text, range(text.count("\n") + 2))) for name in ("a.py", "a.js", "a.rs")
     ],

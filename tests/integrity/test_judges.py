@@ -196,9 +196,9 @@ def added(path, *texts):
     ],
 )
 def test_a_line_of_the_product_that_knows_of_the_tests_is_found(path, text):
-    (phrase,) = self_aware(added(path, text), {"tests"})
+    (phrase,) = self_aware(added(path, text), {"tests"}.__contains__)
     assert path in phrase
-    assert not self_aware(added(f"tests/test_{path.rpartition('/')[2]}", text), {"tests"})
+    assert not self_aware(added(f"tests/test_{path.rpartition('/')[2]}", text), {"tests"}.__contains__)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_a_line_of_the_product_that_knows_of_the_tests_is_found(path, text):
     ],
 )
 def test_ordinary_lines_are_not_taken_for_that(path, text):
-    assert not self_aware(added(path, text), {"tests"})
+    assert not self_aware(added(path, text), {"tests"}.__contains__)
 
 
 def test_the_canary_breaks_the_product_and_leaves_what_judges_and_builds():

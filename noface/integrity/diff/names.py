@@ -253,11 +253,12 @@ def _windows_names(added: list[FileChange], on_main: frozenset[str]) -> tuple[Un
 def _twins(changes: tuple[FileChange, ...], added: list[FileChange], on_main: frozenset[str]) -> Iterator[Unfit]:
     gone = {change.path for change in changes if change.new_mode == ABSENT}
     there = {change.path for change in changes if change.new_mode != ABSENT}
-    new = _entries(change.path for change in added) - _entries(on_main)
+    main = _entries(on_main)
+    new = _entries(change.path for change in added) - main
     folded = {name: _folded(name) for name in new}
     keys = set(folded.values())
     spelled: dict[str, list[str]] = {key: [] for key in keys}
-    for name in _entries((on_main - gone) | there):
+    for name in (_entries(on_main - gone) if gone else main) | _entries(there):
         if (key := _folded(name)) in keys:
             spelled[key].append(name)
     seen: set[str] = set()
@@ -272,12 +273,11 @@ def _twins(changes: tuple[FileChange, ...], added: list[FileChange], on_main: fr
 
 def _entries(paths: Iterable[str]) -> set[str]:
     """Return the paths and all folders above them."""
-    entries = set()
-    for path in paths:
-        name = path
-        while name and name not in entries:
-            entries.add(name)
-            name = name.rpartition("/")[0]
+    entries = set(paths)
+    folders = {path.rpartition("/")[0] for path in entries} - {""}
+    while folders:
+        entries |= folders
+        folders = {folder.rpartition("/")[0] for folder in folders} - entries - {""}
     return entries
 
 
