@@ -1,20 +1,20 @@
 """Runs git. The only module that imports GitPython, and of it only the command wrapper.
 
-Every command runs as `env … git …`: GitPython copies noface's own environment, to which its `env` can add but from
-which it can take nothing out. It may hold GIT_DIR and friends when noface was started from a hook or an alias.
-
 Two kinds of git exist, and remote.py adds to the second what reaching another machine needs:
 
 * sealed: no user or system configuration, no hooks, no fsmonitor, no prompts, durable objects. Everything noface
-  does on its own account (docs/facts.md, "Sealed git").
-* user: the person's own HOME and configuration; to look at their repository, and to move files in their checkout.
+  does on its own account (docs/facts.md, "Sealed git"). Its environment is made for it: the wrapper would add noface's.
+* user: the person's own HOME and configuration; to look at their repository, and to move files in their checkout. Of
+  noface's environment it has all but GIT_DIR and friends, which are there if a hook or an alias has started noface.
 """
 
 import os
+import subprocess
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from signal import SIGINT
+from signal import SIGINT, SIGKILL
 from typing import IO, Any, Self
 
 from noface.errors import GitError
@@ -77,18 +77,18 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """A git with a fixed environment; `cwd` is where it runs, `prefix` the `env …` that makes the environment.
+    """A git that runs in `cwd` with the variables of `environment`: with these `alone`, or beside noface's own.
 
-    `inherit` are file descriptors that its processes hold open as long as they live. `environment` are variables that
-    it is given without naming them in its arguments, which others can read: there are tokens among them.
+    They are not among its arguments, which others can read: there may be tokens in them. `inherit` are file descriptors
+    that its processes hold open as long as they live.
     """
 
     cwd: str
-    prefix: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...] = field(repr=False)
+    alone: bool = False
     options: tuple[str, ...] = ()
     seconds_max: float = GIT_SECONDS_MAX
     inherit: tuple[int, ...] = ()
-    environment: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @classmethod
     def sealed(
@@ -125,33 +125,26 @@ class Git:
         if objects is not None:
             env["GIT_OBJECT_DIRECTORY"] = objects
         env.update(extra or {})
-        prefix = ("env", "-i", *(f"{key}={value}" for key, value in env.items()))
         options = tuple(part for setting in _SEALED_CONFIG for part in ("-c", setting))
-        return cls(cwd=work_tree or git_dir, prefix=prefix, options=options, inherit=inherit)
+        return cls(work_tree or git_dir, tuple(env.items()), alone=True, options=options, inherit=inherit)
 
     @classmethod
     def user(cls, cwd: str, *, extra: Mapping[str, str] | None = None, inherit: tuple[int, ...] = ()) -> Self:
-        """Make a git that acts as the person at `cwd`: their configuration, but no inherited GIT_* variables.
-
-        The environment is inherited, not repeated in the arguments: those every user of the machine can read.
-        """
-        names = (key for key in os.environ if key.startswith("GIT_") and key not in _USER_CONFIG_VARIABLES)
-        unset = tuple(part for name in names for part in ("-u", name))
+        """Make a git that acts as the person at `cwd`: their configuration, but no inherited GIT_* variables."""
         env = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", **(extra or {})}
-        prefix = ("env", *unset, *(f"{key}={value}" for key, value in env.items()))
         options = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
-        return cls(cwd=cwd, prefix=prefix, options=options, inherit=inherit)
+        return cls(cwd, tuple(env.items()), options=options, inherit=inherit)
 
     def argv(self, *args: str) -> list[str]:
         """Return the full command line of `git args`.
 
-        `-C` and not the process's folder: GitPython runs a command elsewhere if that folder is gone.
+        `-C` and not the process's folder: GitPython runs a command elsewhere if that folder is gone. What is inherited
+        can be added to; taking something out takes a program.
         """
-        given = {name for name, _ in self.environment}
-        prefix = list(self.prefix)
-        for place in reversed([i for i, part in enumerate(prefix) if part == "-u" and prefix[i + 1] in given]):
-            del prefix[place : place + 2]
-        return [*prefix, "git", "-C", self.cwd, *self.options, *args]
+        left = {*_USER_CONFIG_VARIABLES, *(name for name, _ in self.environment)}
+        foreign = [] if self.alone else [name for name in os.environ if name.startswith("GIT_") and name not in left]
+        unset = ["env", *(part for name in foreign for part in ("-u", name))] if foreign else []
+        return [*unset, "git", "-C", self.cwd, *self.options, *args]
 
     def run(self, *args: str, stdin: bytes | str | None = None) -> Output:
         """Run `git args` and return what it answered, whatever its exit code."""
@@ -174,18 +167,22 @@ class Git:
         """Run `git args` and return its output as text; raise GitError if it fails."""
         return self.answer(*args, stdin=stdin).text
 
-    def open(self, *args: str) -> Any:
-        """Start `git args` with pipes at its three ends and return the process."""
-        import subprocess
+    def open(self, *args: str, stdin: IO[bytes] | int = subprocess.PIPE) -> Any:
+        """Start `git args` with pipes at its ends, or `stdin` at the first, and return the process.
 
-        return _wrapper().execute(
-            self.argv(*args),
-            istream=subprocess.PIPE,
-            as_process=True,
-            env=dict(self.environment) or None,
-            start_new_session=True,
-            pass_fds=self.inherit,
+        It has a session of its own: Ctrl-C in the terminal must not cut a git command in half.
+        """
+        argv, env = self.argv(*args), dict(self.environment)
+        if self.alone:
+            out = subprocess.PIPE
+            return subprocess.Popen(
+                argv, stdin=stdin, stdout=out, stderr=out, env=env, start_new_session=True, pass_fds=self.inherit
+            )
+        started = _wrapper().execute(
+            argv, istream=stdin, as_process=True, env=env, start_new_session=True, pass_fds=self.inherit
         )
+        process, started.proc = started.proc, None  # else the process ends once the wrapper is forgotten
+        return process
 
     def _execute(self, args: tuple[str, ...], feed: IO[bytes] | None) -> Output:
         output = self._begun(args, feed)
@@ -198,18 +195,15 @@ class Git:
     def _begun(self, args: tuple[str, ...], feed: IO[bytes] | None) -> Output:
         if feed is not None:
             feed.seek(0)
-        code, stdout, stderr = _wrapper().execute(
-            self.argv(*args),
-            istream=feed,
-            with_extended_output=True,
-            with_exceptions=False,
-            stdout_as_string=False,
-            strip_newline_in_stdout=False,
-            kill_after_timeout=self.seconds_max,
-            start_new_session=True,  # Ctrl-C in the terminal must not cut a git command in half
-            pass_fds=self.inherit,
-        )
-        return Output(code, bytes(stdout), str(stderr))
+        process = self.open(*args, stdin=feed or subprocess.DEVNULL)
+        try:
+            stdout, stderr = process.communicate(timeout=self.seconds_max)
+        except subprocess.TimeoutExpired:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, SIGKILL)
+            stdout, stderr = process.communicate()
+            stderr = f"it took longer than {self.seconds_max:g} s".encode()
+        return Output(process.returncode, stdout, stderr.decode("utf-8", "replace").removesuffix("\n"))
 
 
 def _wrapper() -> Any:
@@ -237,6 +231,9 @@ class GitProcess:
         self._lock = threading.Lock()
         self._process: Any = None
 
+    def __del__(self) -> None:
+        self._end()
+
     def close(self) -> None:
         """End the process; a later question starts another."""
         with self._lock:
@@ -261,6 +258,6 @@ def end_process(process: Any) -> None:
         process.stdin.close()
     except OSError:
         pass  # it died, and what was written last cannot be flushed
-    process.proc.wait()
+    process.wait()
     process.stdout.close()
     process.stderr.close()

@@ -241,7 +241,7 @@ def _prepared(plan: Advance) -> Iterator[Any]:
         yield process
     finally:
         end_process(process)
-        if process.proc.returncode < 0:
+        if process.returncode < 0:
             remove_own_ref_locks(plan.plumbing, plan.new)
 
 

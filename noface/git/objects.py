@@ -61,9 +61,6 @@ class ObjectReader(_ObjectProcess):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __del__(self) -> None:
-        self._end()
-
     def resolve(self, name: str) -> str | None:
         """Return the object id that `name` (a ref, an id, with or without a `^{…}`) stands for now, or None."""
         # A line end in the name would be a second question, whose answer nobody takes.

@@ -294,11 +294,10 @@ class Remote:
         return (("credential.helper", ""), (key, ""), (key, f"Authorization: Basic {basic}"))
 
     def _execute(self, args: tuple[str, ...], seconds_max: float, cancel: Cancel | None) -> Output:
-        git = replace(
-            Git.user(str(self._repository.root)), environment=environment(os.environ, self._ssh(), self._header)
-        )
+        git = Git.user(str(self._repository.root))
+        variables = (*git.environment, *environment(os.environ, self._ssh(), self._header))
         options = (*git.options, "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", _FSYNC)
-        git = replace(git, options=options)
+        git = replace(git, environment=variables, options=options)
         return run_within(git, args, seconds_max, cancel)
 
     def _ssh(self) -> str:
@@ -356,7 +355,7 @@ def run_within(git: Git, args: Sequence[str], seconds_max: float, cancel: Cancel
     try:
         while True:
             try:
-                out, err = process.proc.communicate(timeout=_LOOK_AGAIN_S)
+                out, err = process.communicate(timeout=_LOOK_AGAIN_S)
             except subprocess.TimeoutExpired:
                 late = time.monotonic() > deadline
                 if not late and (cancel is None or not cancel.cancelled):
@@ -364,16 +363,16 @@ def run_within(git: Git, args: Sequence[str], seconds_max: float, cancel: Cancel
                 _kill(process)
                 why = f"git took longer than {seconds_max:g} s" if late else _CANCELLED
                 return Output(-SIGKILL, b"", why)
-            return Output(process.proc.returncode, out, err.decode("utf-8", "replace"))
+            return Output(process.returncode, out, err.decode("utf-8", "replace"))
     finally:
-        if process.proc.poll() is None:
+        if process.poll() is None:
             _kill(process)
 
 
 def _kill(process: Any) -> None:
     """End a git command and what it started: it has a session of its own."""
     with suppress(ProcessLookupError):
-        os.killpg(process.proc.pid, SIGKILL)
+        os.killpg(process.pid, SIGKILL)
     end_process(process)
 
 

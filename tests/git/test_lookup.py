@@ -34,9 +34,8 @@ read -r line
 
     before = signal.signal(signal.SIGUSR1, interrupt)
     sealed = Git.sealed(str(bench.path / ".git"))
-    first = f"PATH={program.parent}:{os.environ['PATH']}"
-    prefix = tuple(first if word.startswith("PATH=") else word for word in sealed.prefix)
-    lookup = ObjectReader(replace(sealed, prefix=prefix), bench.path / ".git/objects/pack")
+    environment = (*sealed.environment, ("PATH", f"{program.parent}:{os.environ['PATH']}"))
+    lookup = ObjectReader(replace(sealed, environment=environment), bench.path / ".git/objects/pack")
     try:
         with pytest.raises(InterruptedHereError):
             lookup.resolve("HEAD^{tree}")

@@ -183,8 +183,8 @@ def test_ref_writer_survives_the_death_of_its_process(tmp_path):
     bench = a_bench(tmp_path)
     refs = bench.plumbing.refs
     refs.apply(RefUpdate("refs/noface/a", bench.main))
-    refs._process.proc.kill()
-    refs._process.proc.wait()
+    refs._process.kill()
+    refs._process.wait()
     refs.apply(RefUpdate("refs/noface/b", bench.main))
     assert set(bench.plumbing.references("refs/noface")) == {"refs/noface/a", "refs/noface/b"}
 

@@ -205,8 +205,8 @@ def test_a_writer_that_was_killed_is_begun_again_and_one_that_cannot_write_says_
     tree = git(bench.path, "rev-parse", "HEAD^{tree}")
     whole = f"tree {tree}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nx".encode()
     first = writer.write(whole)
-    writer._process.proc.kill()
-    writer._process.proc.wait()
+    writer._process.kill()
+    writer._process.wait()
     assert writer.write(whole) == first
     with pytest.raises(GitError, match=r"corrupt|malformed"):
         writer.write(b"no commit")
