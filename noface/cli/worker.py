@@ -45,7 +45,8 @@ def worker(
         raise typer.Exit(serve_over_ssh(place))
     if ca is None or cert is None or key is None:
         missing = [f"--{option}" for option, path in (("ca", ca), ("cert", cert), ("key", key)) if path is None]
-        raise UsageError(f"{', '.join(missing)} is missing.", "A cluster is joined with TLS only: docs/hosts.md.")
+        verb = "is" if len(missing) == 1 else "are"
+        raise UsageError(f"{', '.join(missing)} {verb} missing.", "A cluster is joined with TLS only: docs/hosts.md.")
     from socket import gethostname
 
     from noface.hosts.certificates import read_identity

@@ -5,6 +5,7 @@ cut connection has to be noticed soon.
 """
 
 import logging
+import warnings
 from collections.abc import Mapping
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -49,8 +50,10 @@ def use_settings(more: Mapping[str, object] = MappingProxyType({})) -> None:
 
 def log_to(path: Path) -> None:
     """Have what dask.distributed says of itself go to a file, and not to the terminal."""
-    import distributed  # noqa: F401 - it gives its loggers handlers as it is imported
+    from distributed.versions import VersionMismatchWarning  # its loggers get their handlers as it is imported
 
+    # It compares numpy, which noface does not use; versions that matter are compared in the hello.
+    warnings.simplefilter("ignore", VersionMismatchWarning)
     handler = RotatingFileHandler(path, maxBytes=_LOG_BYTES_MAX, backupCount=1, encoding="utf-8", errors="replace")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     known = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in _LOGGERS]

@@ -238,16 +238,17 @@ def reach(address: str, identity: TlsIdentity) -> None:
         raise UsageError(f"{address} is no address of a scheduler.", "It looks like tls://192.0.2.7:8786.")
     try:
         context = identity.security().get_connection_args("worker")["ssl_context"]
+    except (OSError, ValueError) as error:
+        raise HostError("what this host was given to prove itself with is no certificate and key") from error
+    try:
         with socket.create_connection((name, port), _CONNECT_S) as plain, context.wrap_socket(plain) as secure:
             _take_refusal(secure)
     except ssl.SSLError as error:
         hint = "All members of a cluster need certificates of one authority, and machines whose clocks are right."
-        raise HostError(
-            f"{address} and this machine do not trust each other: {error.reason or error}.", hint
-        ) from error
+        raise HostError(f"{address} and this machine do not trust each other: {error.reason or error}", hint) from error
     except OSError as error:
         reason = error.strerror or str(error)
-        raise HostError(f"the scheduler at {address} cannot be reached: {reason}.", _HINT_SCHEDULER) from error
+        raise HostError(f"the scheduler at {address} cannot be reached: {reason}", _HINT_SCHEDULER) from error
 
 
 def _take_refusal(secure: ssl.SSLSocket) -> None:

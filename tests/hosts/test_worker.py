@@ -1,0 +1,241 @@
+"""`noface worker`: what it says of its machine, how it joins a standing cluster by hand, and how it ends."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from support.cases import cases
+from support.home_scheduler import home_scheduler
+from support.processes import alive, wait_for
+
+from noface.config.values import host_name
+from noface.hosts.certificates import make_certificates
+from noface.hosts.handshake import Invitation, parse_invitation
+from noface.hosts.hello import hello, parse_hello
+
+NOFACE = [sys.executable, "-P", "-m", "noface", "worker"]
+
+
+@pytest.fixture(scope="module")
+def home():
+    with home_scheduler() as running:
+        yield running
+
+
+def files_of(identity, folder):
+    """The options that name an identity's files."""
+    folder.mkdir(exist_ok=True)
+    texts = {"ca": identity.ca, "cert": identity.certificate, "key": identity.key}
+    for name, text in texts.items():
+        (folder / f"{name}.pem").write_text(text)
+    return [word for name in texts for word in (f"--{name}", str(folder / f"{name}.pem"))]
+
+
+def run(*arguments, **more):
+    return subprocess.run([*NOFACE, *arguments], capture_output=True, text=True, timeout=60, check=False, **more)
+
+
+@contextmanager
+def joined(home, tmp_path, token, *arguments, before=()):
+    """A worker that has joined by hand."""
+    options = files_of(home.credentials.worker, tmp_path / "pem")
+    argv = [*before, *NOFACE, "--scheduler", home.address, *options, "--folder", str(tmp_path / "host"), *arguments]
+    environment = os.environ | {"NOFACE_TOKEN": token}
+    process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    with process:
+        try:
+            yield process, process.stdout.readline()
+        finally:
+            process.kill()
+
+
+def test_a_worker_joins_by_hand_and_ends_on_ctrl_c(home, tmp_path, token):
+    with joined(home, tmp_path, token, "--name", "bigbox", "--attempts", "3") as (process, line):
+        assert line.startswith(f"bigbox works for {home.address}, 3 at once.")
+        assert home.names() == ["bigbox"]
+        assert home.ask(os.getpid) == process.pid
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (0, "bigbox has ended: it was asked to (SIGINT).\n", "")
+    assert home.names() == []
+    assert "Registered to" in (tmp_path / "host" / "worker.log").read_text()
+
+
+def test_a_worker_whose_scheduler_goes_says_so_and_leaves_nothing(tmp_path, token):
+    with home_scheduler() as home, joined(home, tmp_path, token) as (process, _):
+        home.close()
+        _, err = process.communicate(timeout=30)
+        assert process.returncode == 1
+    assert "noface: the scheduler has gone" in err
+    assert "Traceback" not in err
+    assert alive(token) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="another user is become by root")
+def test_an_ordinary_user_whose_memory_is_hidden_can_be_a_worker(home, token):
+    """dask.distributed looks at its own open files, which the kernel shows to the process itself only."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        place = Path(folder)
+        place.chmod(0o777)
+        before = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "env", f"HOME={folder}")
+        with joined(home, place, token, "--name", "other", before=before) as (process, line):
+            if not line:
+                pytest.skip(f"this Python is closed to other users: {process.stderr.read()[-200:]}")
+            assert home.ask(os.getuid) == 65534
+            process.terminate()
+            assert process.wait(30) == 0
+
+
+def closed_port():
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        return held.getsockname()[1]
+
+
+@contextmanager
+def silent_port():
+    """A server that takes connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+REFUSED = {
+    "nothing to do": ([], 2, "nobody to work for"),
+    "two things": (["--check", "--over-ssh"], 2, "one thing at a time"),
+    "no certificates": (["--scheduler", "tls://h:1"], 2, "--ca, --cert, --key are missing"),
+    "one is missing": (["--scheduler", "tls://h:1", "--ca", "x", "--cert", "x"], 2, "--key is missing"),
+    "not encrypted": (["--scheduler", "tcp://127.0.0.1:1", "MINE"], 2, "is no address of a scheduler"),
+    "no port": (["--scheduler", "tls://bigbox", "MINE"], 2, "is no address of a scheduler"),
+    "no address": (["--scheduler", "[::", "MINE"], 2, "is no address of a scheduler"),
+    "no such file": (["--scheduler", "tls://h:1", "--ca", "/x", "--cert", "/x", "--key", "/x"], 2, "/x cannot be read"),
+    "nobody there": (["--scheduler", f"tls://127.0.0.1:{closed_port()}", "MINE"], 1, "Connection refused"),
+    "no such machine": (["--scheduler", "tls://no-such-machine.invalid:1", "MINE"], 1, "cannot be reached"),
+    "of another run": (["--scheduler", "HOME", "OTHER"], 1, "do not trust each other"),
+    "a file in its way": (["--scheduler", "HOME", "MINE", "--folder", "/dev/null"], 1, "/dev/null cannot be used"),
+    "a count of none": (["--scheduler", "HOME", "MINE", "--attempts", "0"], 2, "--attempts"),
+}
+
+
+@cases("case", REFUSED)
+def test_what_keeps_a_worker_from_joining_is_told_without_a_traceback(home, tmp_path, case):
+    words, code, message = REFUSED[case]
+    files = {
+        "MINE": files_of(home.credentials.worker, tmp_path / "mine"),
+        "OTHER": files_of(make_certificates().worker, tmp_path / "other"),
+        "HOME": [home.address],
+    }
+    arguments = [each for word in words for each in files.get(word, [word])]
+    answer = run(*arguments, env=os.environ | {"XDG_CACHE_HOME": str(tmp_path)})
+    assert (answer.returncode, answer.stdout) == (code, "")
+    assert message in answer.stderr
+    assert "Traceback" not in answer.stderr
+    assert answer.stderr.count("\n") <= 4
+
+
+def test_check_says_what_the_machine_has():
+    text, document = run("--check"), run("--check", "--json")
+    assert document.returncode == text.returncode == 0
+    told = json.loads(document.stdout)
+    assert told.pop("schema") == 1
+    there = parse_hello(told)
+    assert there == hello(Path.home())._replace(disk_free_bytes=there.disk_free_bytes)
+    for part in (there.noface, there.code, there.distributed, there.git, there.sandbox):
+        assert part in text.stdout
+
+
+WITHOUT = "import sys; sys.modules['distributed'] = None; from noface.__main__ import main; main()"
+
+
+def test_without_the_extra_it_is_told_what_to_install(tmp_path):
+    """The hello goes out all the same, so that home can say of which host it is missing."""
+    words = ["worker", "--scheduler", "tls://127.0.0.1:1", *files_of(make_certificates().worker, tmp_path)]
+    answer = subprocess.run([sys.executable, "-c", WITHOUT, *words], capture_output=True, text=True, check=False)
+    assert answer.returncode == 2
+    assert "not installed (distributed)" in answer.stderr
+    assert "pip install" in answer.stderr
+    assert "distributed" in answer.stderr
+
+
+def test_other_commands_import_nothing_of_it():
+    code = "import sys; from noface.cli.main import build; build(None); print(*sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {"dask", "distributed", "cryptography", "noface.hosts.ssh"} & set(answer.stdout.split()) == set()
+
+
+INVITED = Invitation("tls://127.0.0.1:1", "tls://127.0.0.1:2", "bigbox/1", 1, "CA", "CERT", "KEY")
+NO_INVITATIONS = {
+    "": b"",
+    "no object": b"[1]",
+    "no JSON": b"{",
+    "deep": b"[" * 100_000,
+    "more": json.dumps(INVITED._asdict() | {"more": 1}).encode(),
+    "less": json.dumps({"name": "x"}).encode(),
+    "none at once": json.dumps(INVITED._asdict() | {"attempts": 0}).encode(),
+    "true at once": json.dumps(INVITED._asdict() | {"attempts": True}).encode(),
+    "no text": json.dumps(INVITED._asdict() | {"key": None}).encode(),
+}
+
+
+def test_an_invitation_is_read_as_it_was_written():
+    assert parse_invitation(json.dumps(INVITED._asdict()).encode() + b"\n") == INVITED
+
+
+@cases("case", NO_INVITATIONS)
+def test_what_is_no_invitation_is_none(case):
+    assert parse_invitation(NO_INVITATIONS[case]) is None
+
+
+def talk(said, tmp_path):
+    """What `--over-ssh` answers to lines on its standard input, after its hello."""
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
+    answer = run("--over-ssh", input=said, env=environment)
+    first, *lines = map(json.loads, answer.stdout.splitlines())
+    assert parse_hello(first).port > 0
+    return answer.returncode, lines, answer.stderr
+
+
+@cases(
+    ("said", "told"),
+    [
+        ("", "home has not invited this host"),
+        ("who are you\n", "home has not invited this host"),
+        (f"{json.dumps(INVITED._asdict())}\n", "is no certificate and key"),
+    ],
+)
+def test_over_ssh_a_host_says_what_is_wrong_as_its_last_line(tmp_path, said, told):
+    code, lines, err = talk(said, tmp_path)
+    assert code != 0
+    assert len(lines) == 1
+    assert told in lines[0]["error"]
+    assert "Traceback" not in err
+
+
+@cases(
+    "name", ["bigbox", "build@bigbox", "build@192.0.2.7", "::1", "me@fe80::1%eth0", "a_b.example.org", "ssh://u@h:22"]
+)
+def test_what_ssh_takes_for_a_machine_is_a_host(name):
+    assert host_name(name)
+
+
+@cases(
+    "name",
+    ["", " ", "-oProxyCommand=x", "-v", "a b", "a@-x", "h;rm", "$(x)", "`x`", "a\nb", "h\n", "ü", "a'b", "u@", "@h"],
+)
+def test_what_ssh_or_a_shell_would_take_for_something_else_is_no_host(name):
+    assert not host_name(name)
+
+
+def test_a_worker_that_is_asked_twice_ends_at_once(home, tmp_path, token):
+    with joined(home, tmp_path, token) as (process, _):
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) in (0, 128 + signal.SIGTERM)
+    wait_for(lambda: home.names() == [], 30)
