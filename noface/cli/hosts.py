@@ -23,16 +23,14 @@ from noface.hosts.connection import HostCalls
 from noface.hosts.dask_settings import check_installed
 from noface.hosts.host import Host
 from noface.hosts.parcel import ProjectParcel
+from noface.hosts.worker import HOST_FOLDER, host_folder
 from noface.process.supervise import Launcher
 
 
 @cache
 def host() -> Host:
-    """Return what this machine keeps for others, below the user's state folder, or where the variable says."""
-    state = os.environ.get("NOFACE_HOST_FOLDER") or Path(
-        os.environ.get("XDG_STATE_HOME") or "~/.local/state", "noface/hosts"
-    )
-    return Host(Path(state).expanduser(), host_environment)
+    """Return what this machine keeps for others, where `noface worker --folder` says."""
+    return Host(Path(os.environ.get(HOST_FOLDER) or host_folder()) / "projects", host_environment)
 
 
 def work(parcel: Mapping[str, Any]) -> str:
@@ -120,7 +118,7 @@ def executor(
 
     with closing(Scheduler()) as scheduler:
         if rules.hosts:
-            scheduler.start()
+            scheduler.start(repository.state_dir / "hosts.log")
         ssh = (SshWay(name, scheduler, CALLS, rules.attempts, rules.command) for name in rules.hosts)
         standing = (StandingWay(rules.address, (rules.ca, rules.certificate, rules.key), CALLS),)
         ways = (*ssh, *(standing if rules.address else ()))

@@ -1,5 +1,6 @@
 """`noface worker`: carry attempts out for a noface that runs on another machine."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,16 +24,19 @@ def worker(
     key: Path | None = typer.Option(None, "--key", help="The key of that certificate."),
     attempts: int = typer.Option(1, "--attempts", min=1, max=1000, help="So many attempts at once."),
     name: str = typer.Option("", "--name", help="What this host is called; its host name if left out."),
-    folder: Path | None = typer.Option(None, "--folder", help="For its log; ~/.cache/noface/host if left out."),
+    folder: Path | None = typer.Option(
+        None, "--folder", help="For what it does; ~/.local/state/noface/host if left out."
+    ),
 ) -> VerbResult | None:
     """Work for a noface on another machine.
 
     `noface run` starts it itself on the hosts of [executor]; by hand it joins a standing cluster until Ctrl-C.
     """
-    from noface.hosts.worker import by_hand, host_folder
+    from noface.hosts.worker import HOST_FOLDER, by_hand, host_folder
     from noface.hosts.worker import over_ssh as serve_over_ssh
 
     place = (folder or host_folder()).expanduser().absolute()
+    os.environ[HOST_FOLDER] = str(place)
     ways = sum((over_ssh, check, bool(scheduler)))
     if ways != 1:
         raise UsageError(

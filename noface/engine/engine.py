@@ -76,7 +76,7 @@ from noface.recovery.ground import mode_of
 from noface.recovery.policy_state import OUTSIDE_REPEATS_MAX, outside_failures
 from noface.recovery.schedule import Plan
 from noface.recovery.sudden_ends import DOES_NOT_LOAD, NEVER_WORKED
-from noface.store.overview import WORKSPACES
+from noface.store.overview import HOSTS, WORKSPACES
 from noface.store.records import IssueRow
 
 _TICK_S = 0.5
@@ -110,6 +110,8 @@ def run_session(context: RunContext, cancel: Canceller, elsewhere: "Elsewhere") 
     journal, clock = context.journal, context.clock
     used_before = context.reader.last_run() is not None
     journal.run_started(clock.now(), os.getpid())
+    if context.reader.fact(HOSTS):
+        journal.fact(HOSTS, "")  # those of this run have yet to be seen
     hit("run_started")
     try:
         resumed = recover(context)

@@ -1,11 +1,12 @@
 """The scheduler of a run: in this process, on loopback, with certificates of its own; or a standing one's client."""
 
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noface.hosts.certificates import Credentials, TlsIdentity, make_certificates
 from noface.hosts.connection import HostLost
-from noface.hosts.dask_settings import use_settings
+from noface.hosts.dask_settings import log_to, use_settings
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -22,9 +23,10 @@ class Scheduler:
         self._cluster: Any = None
         self.client: Any = None
 
-    def start(self) -> None:
-        """Begin to listen."""
+    def start(self, log: Path) -> None:
+        """Begin to listen; what dask says of itself goes to a file."""
         use_settings({"distributed.scheduler.work-stealing": False, "distributed.scheduler.worker-saturation": 1.0})
+        log_to(log)
         from distributed import Client
         from distributed import Scheduler as DaskScheduler
         from distributed.deploy.spec import SpecCluster

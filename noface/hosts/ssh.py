@@ -117,6 +117,14 @@ class SshHost:
         Thread(target=self._beat, name=f"beats for {self.name}", daemon=True).start()
         return self.hello
 
+    def greet(self) -> Hello:
+        """Log in and look at what is there, without having it join; return what it says of itself. Raises HostError."""
+        try:
+            self._open()
+            return self._greeted()
+        finally:
+            self.close(wait_s=0)
+
     def alive(self) -> bool:
         """True if the host has joined, and nothing says that it has gone."""
         process = self._process

@@ -61,7 +61,7 @@ def reason_of(host: str, command: str, exit_code: int | None, words: Sequence[st
     if joined:
         killed = exit_code in (_SSH_FAILED, None) or exit_code > _SIGNALLED
         how = "was killed" if killed else f"has ended with code {exit_code}"
-        return HostError(f"noface on {host} {how}{quoted}", "Its log is there, in ~/.cache/noface/host/worker.log.")
+        return HostError(f"noface on {host} {how}{quoted}", "See ~/.local/state/noface/host/worker.log there.")
     return HostError(
         f"`{command}` on {host} ended at once (exit code {exit_code}){quoted}",
         f"Try it: `ssh {host} noface worker --check`.",

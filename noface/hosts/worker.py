@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from distributed import Worker
 
 LOG_NAME = "worker.log"
+HOST_FOLDER = "NOFACE_HOST_FOLDER"
+"""The variable that says where a host keeps what it does."""
 INVITED_S = 60.0
 _CONNECT_S = 20.0
 _END_S = 60.0
@@ -41,8 +43,11 @@ _TICK_S = 0.2
 
 
 def host_folder() -> Path:
-    """Return where a host keeps its log and what dask.distributed writes."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "noface" / "host"
+    """Return where a host keeps its log, what dask.distributed writes, and the projects it works for.
+
+    It is no cache: there may be work that home has not fetched yet (law 2).
+    """
+    return Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "noface" / "host"
 
 
 class EndRequest:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from noface.model.description import Minimum, OneOf, Timestamp
 from noface.model.unsteady import UnsteadyTest
-from noface.store.overview import Gap, ModelWait, Room, TrackerAway
+from noface.store.overview import Gap, HostState, ModelWait, Room, TrackerAway
 from noface.store.records import IssueRow, RunRow
 from noface.ui.page import advised, paint, painted
 from noface.ui.text import at_home, cells, clean, count, fit, hanging, moment, money, pad, size
@@ -105,6 +105,7 @@ class Status(NamedTuple):
     since: Annotated[float | None, Timestamp, "With --since: from when on it tells; else null."] = None
     unchanged: Annotated[int, "With --since: how many issues are left out, since nothing happened to them."] = 0
     left_out: Annotated[tuple[ListedFault, ...], "The issues that are not worked on, such as strangers', and why."] = ()
+    hosts: Annotated[tuple[HostState, ...], "The hosts of the newest run, as they were seen last."] = ()
 
 
 def counted(status: str) -> str:
@@ -375,6 +376,10 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
     if (disk := document.disk) is not None:
         text = f"Workspaces: {size(disk.bytes)} in {at_home(disk.folder)}, {size(disk.free)} free"
         lines += painted(hanging(text, width), "quiet")
+    for host in document.hosts if document.run is not None and document.run.running else ():
+        yours = f"at most {count(host.slots, 'attempt')} at once" if host.up else f"is away: {host.why}"
+        text = f"Host {host.host}, since {moment(host.since, now)}: {yours}"
+        lines += painted(hanging(text, width), "quiet" if host.up else "careful")
     for wait in document.waits:
         text = f"A provider is waited for until {moment(wait.until, now)}: {wait.reason}"
         lines += painted(hanging(text, width), "careful")
