@@ -12,13 +12,14 @@ from support.cases import first_ones
 from support.processes import wait_for
 from support.run_parts import run_parts
 
-from noface.engine.landing.commits import make_commits
+from noface.engine.landing.commits import commits_of
 from noface.engine.landing.entries import QueueEntry
 from noface.engine.landing.stacks import StackedEntry
 from noface.engine.landing.unasked import rewritten_beside, unasked_landings
 from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue
 from noface.model.worker_run import ModelSpec
+from noface.process.command import Canceller
 
 TOGETHER = 6
 
@@ -105,7 +106,7 @@ def test_what_has_landed_together_is_asked_of_git_once(project, monkeypatch):
             commit = plumbing.commit_tree(merge.tree, (base, work), "stacked\n")
             steps.append(StackedEntry(QueueEntry(Issue(name, name), 1, work), work, merge.tree, commit))
         project.git("reset", "-q", "--hard", base)
-        commits = make_commits(context, steps, base)
+        commits = commits_of(context, steps, base)(Canceller())
         project.git("reset", "-q", "--hard", commits.main)
         rows = context.journal.landing_intents(
             2.0, (("1", 1), ("2", 1)), old=base, new=commits.main, tree=steps[-1].tree, gates=()
@@ -223,4 +224,28 @@ def test_a_run_that_is_stopped_while_a_stack_is_merged_ends(project):
     armed.unlink()
     project.run()
     assert set(project.statuses().values()) == {"merged"}
+    check_history(project)
+
+
+def test_the_loop_goes_on_while_a_slow_key_signs_and_what_is_withdrawn_meanwhile_does_not_land(project):
+    key, program, reached, go = (project.folder / name for name in ("key", "sign.sh", "reached", "go"))
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    waits = (
+        f"if test $(git rev-parse main) != {{base}}; then touch {reached}; until test -e {go}; do sleep 0.05; done; fi"
+    )
+    for name, value in {"gpg.format": "ssh", "user.signingkey": str(key), "gpg.ssh.program": str(program)}.items():
+        project.git("config", name, value)
+    lay_out(project, slots="1\nsign = true")
+    program.write_text(f'#!/bin/sh\n{waits.format(base=project.base)}\nexec ssh-keygen "$@"\n')
+    program.chmod(0o755)
+    running = project.start("run")
+    wait_for(reached.exists, 60)
+    taken = next(name for name, status in project.statuses().items() if status == "landing")
+    next((project.path / "issues").glob(f"{taken}-*.md")).unlink()
+    wait_for(lambda: taken not in project.statuses(), 60)
+    go.touch()
+    assert running.wait(60) == 0
+    merged = {name for name in project.statuses() if project.git("ls-tree", "--name-only", "main", f"f{name}.txt")}
+    assert merged == {str(number) for number in range(1, TOGETHER + 1)} - {taken}
+    assert not project.git("ls-tree", "--name-only", "main", f"f{taken}.txt")
     check_history(project)

@@ -4,7 +4,7 @@ They are by the person whose repository it is. `[landing]` says whether they are
 signed off, and name the agent: then one who reads main's history, or a rule that wants it, finds that.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from noface.attempt.environment import landing_message, stack_message
@@ -15,6 +15,7 @@ from noface.git.plumbing import make_and_hold
 from noface.git.refs import hold_ref
 from noface.model.attempt import landing_note
 from noface.model.issue import Issue
+from noface.process.command import Canceller
 from noface.secrets.masked_records import masked_issue
 
 
@@ -30,24 +31,30 @@ class LandingCommits:
     note: str
 
 
-def make_commits(context: RunContext, steps: Sequence[StackedEntry], main: str) -> LandingCommits:
-    """Make the commits that bring proven steps to `main`. Raises SigningError if they cannot be signed.
+def commits_of(context: RunContext, steps: Sequence[StackedEntry], main: str) -> Callable[[Canceller], LandingCommits]:
+    """Return what makes the commits that bring proven steps to `main`, in any thread: the database is read here.
 
-    Several stand behind the second parent of one commit: on main itself stands only what is proven (law 1).
+    It raises SigningError if they cannot be signed. Several stand behind the second parent of one commit: on main
+    itself stands only what is proven (law 1).
     """
-    own: list[str] = []
-    for step in steps:
-        entry, below = step.entry, own[-1] if own else main
-        parents = (below,) if context.settings.squash else (below, step.candidate)
-        named, base = masked_issue(entry.issue, context.env.masker), "" if parents[1:] else below
-        own.append(landing_commit(context, named, entry.number, step.tree, parents, base=base))
     issues = [masked_issue(step.entry.issue, context.env.masker) for step in steps]
-    reflog = f"noface: land issue{'s' if own[1:] else ''} {', '.join(issue.id for issue in issues)}"
-    if not own[1:]:
-        return LandingCommits(own[0], (own[0],), reflog)
-    message = stack_message(issues, main, trailers(context, issues[-1].id, steps[-1].entry.number))
-    ref = hold_ref(issues[-1].id, "landing-stack")
-    return LandingCommits(_made(context, ref, steps[-1].tree, (main, own[-1]), message), tuple(own), reflog)
+    messages = [_message(context, issue, step.entry.number) for issue, step in zip(issues, steps, strict=True)]
+    lines = trailers(context, issues[-1].id, steps[-1].entry.number)
+
+    def make(_: Canceller) -> LandingCommits:
+        own: list[str] = []
+        for step, issue, message in zip(steps, issues, messages, strict=True):
+            below = own[-1] if own else main
+            parents = (below,) if context.settings.squash else (below, step.candidate)
+            text = message("" if parents[1:] else below)
+            own.append(_made(context, hold_ref(issue.id, "landing"), step.tree, parents, text))
+        reflog = f"noface: land issue{'s' if own[1:] else ''} {', '.join(issue.id for issue in issues)}"
+        if not own[1:]:
+            return LandingCommits(own[0], (own[0],), reflog)
+        ref, text = hold_ref(issues[-1].id, "landing-stack"), stack_message(issues, main, lines)
+        return LandingCommits(_made(context, ref, steps[-1].tree, (main, own[-1]), text), tuple(own), reflog)
+
+    return make
 
 
 def landing_commit(
@@ -57,9 +64,13 @@ def landing_commit(
 
     `issue` is masked; `base` is named by one that merges no attempt. Raises SigningError if it cannot be signed.
     """
+    return _made(context, hold_ref(issue.id, "landing"), tree, parents, _message(context, issue, number)(base))
+
+
+def _message(context: RunContext, issue: Issue, number: int) -> Callable[[str], str]:
     note = landing_note(context.reader.notes(issue.id, number))
-    message = landing_message(issue, number, base, note, trailers(context, issue.id, number))
-    return _made(context, hold_ref(issue.id, "landing"), tree, parents, message)
+    lines = trailers(context, issue.id, number)
+    return lambda base: landing_message(issue, number, base, note, lines)
 
 
 def _made(context: RunContext, ref: str, tree: str, parents: tuple[str, ...], message: str) -> str:

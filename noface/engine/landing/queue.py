@@ -17,7 +17,7 @@ from noface.attempt.environment import LANDING_SLOT
 from noface.attempt.held_secrets import why_held_back
 from noface.engine.context import RunContext
 from noface.engine.jobs import JobKind, Jobs
-from noface.engine.landing.commits import LandingCommits, make_commits
+from noface.engine.landing.commits import LandingCommits, commits_of
 from noface.engine.landing.entries import QueueEntry
 from noface.engine.landing.line import LineVerdict, MergeLine, Stack, slots_by_load
 from noface.engine.landing.merged_branches import remove_merged
@@ -434,12 +434,9 @@ class MergeQueue:
 
     def _land(self, proven: ProvenStack) -> Steps[str | None]:
         """Land a stack if its issues still ask for this very work; return what main is then, None if it is not."""
-        while (may := self._may_land(proven)) is None:
-            yield Tick(self._context.clock.now() + _UNSEEN_RETRY_S, always=True)
-        if not may:
-            return None
         context = self._context
-        context.keep_hold()
+        if not (yield from self._may_land_now(proven)):
+            return None
         if self.publisher is not None:
             for entry in proven.entries:
                 self._take_out(entry.issue.id)
@@ -448,11 +445,18 @@ class MergeQueue:
         if context.settings.landing.push and self._remote.until > context.clock.now():
             self._hold(proven, self._remote_blocked(), self._remote.until)  # another has just met what this would
             return None
+        make = commits_of(context, proven.steps, proven.main)
         try:
-            intended = self._intend(proven)
+            if context.settings.landing.sign:  # a key may be slow, and there is a commit for each issue
+                commits = yield from self._in_thread(proven.entries[0], make, always=True)
+                if not (yield from self._may_land_now(proven)):
+                    return None
+            else:
+                commits = make(Canceller())
         except SigningError as error:
             self._hold(proven, Blocked(f"{error.message}. {error.hint}"))
             return None
+        intended = self._intend(proven, commits)
         hit("landing_intent")
         if context.settings.landing.push:
             return (yield from self._push(proven, intended))
@@ -462,6 +466,14 @@ class MergeQueue:
         return self._moved(
             proven, intended, advance(context.env.plumbing, old, new, intended.commits.note, patient=patient)
         )
+
+    def _may_land_now(self, proven: ProvenStack) -> Steps[bool]:
+        """Wait until it is known whether a stack may land, and tell. Raises LockLostError."""
+        while (may := self._may_land(proven)) is None:
+            yield Tick(self._context.clock.now() + _UNSEEN_RETRY_S, always=True)
+        if may:
+            self._context.keep_hold()
+        return may
 
     def _may_land(self, proven: ProvenStack) -> bool | None:
         """Tell whether a stack may land now; None: not yet. What must not is out of the queue, or proven again."""
@@ -541,10 +553,9 @@ class MergeQueue:
         reason = self._remote.reason
         return Blocked(reason, passing=reason if self._remote.passing else "")
 
-    def _intend(self, proven: ProvenStack) -> IntendedLanding:
-        """Make the commit that is to be main, and record the intent. Raises SigningError if it cannot be signed."""
+    def _intend(self, proven: ProvenStack, commits: LandingCommits) -> IntendedLanding:
+        """Record that `commits` are to land."""
         context, proof = self._context, proven.proof
-        commits = make_commits(context, proven.steps, proven.main)
         landings = context.journal.landing_intents(
             context.clock.now(),
             tuple((entry.issue.id, entry.number) for entry in proven.entries),
