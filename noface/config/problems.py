@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+_OTHER_WORDS = {"exclusive": "alone", "serial": "alone"}
+"""What other programs call a key, if no letter tells which is meant."""
 
 
 class Shape(Enum):
@@ -214,6 +216,8 @@ def unknown_key(path: KeyPath) -> Problem:
     """Say that noface.toml has no key `path`, and which one was probably meant."""
     *table, name = path
     known = keys_at(tuple(table))
+    if (meant := _OTHER_WORDS.get(str(name))) in known:
+        return Problem(path, f'unknown key; did you mean "{meant}"?')
     if nearest(str(name), known) is None:
         here, _ = section_at(tuple(table))
         homes = [section.header for section in all_sections() if name in section.keys and section != here]

@@ -28,6 +28,9 @@ RULE = "[[gate_rules]]\nname = 'slow'\nkind = 'TIMEOUT'\npattern = 'slow: '\nexa
 MISTAKES = {
     "misspelt section": ("\n[rnu]\n", "rnu", 2, ['did you mean "run"']),
     "misspelt key": ("[run]\n\nworkerz = 3\n", "run.workerz", 3, ['did you mean "workers"']),
+    "a key by the word of other programs": (
+        '[[gates]]\nname = "g"\ncommand = "true"\nexclusive = true\n', "gates.0.exclusive", 4, ['did you mean "alone"?']
+    ),
     "unknown key without a near one": ("[landing]\nzzz = 1\n", "landing.zzz", 2, ["unknown key", "known are: style"]),
     "key of another section": ("[run]\nsetup = 'x'\n", "run.setup", 2, ["belongs in [project]"]),
     "unknown gate key": (GATE + "time = 3\n", "gates.0.time", 4, ['did you mean "timeout"']),

@@ -156,10 +156,11 @@ def test_a_tmpdir_that_another_has_made_a_link_is_not_followed(allotments, tmp_p
 
 
 SERVES = """
-import json, os, pathlib, socket, sys, time
+import json, os, pathlib, socket, subprocess, sys, time
 
-mine = {name: os.environ[name] for name in sys.argv[2:]}
+mine = {name: os.environ[name] for name in sys.argv[3:]}
 folder, met = pathlib.Path(mine["TMPDIR"]), pathlib.Path(sys.argv[1])
+subprocess.run([sys.argv[2], "compose", "up", "-d"], check=True)
 (folder / "lock").open("x").close()
 local = socket.socket(socket.AF_UNIX)
 local.bind(str(folder / "socket"))
@@ -171,19 +172,31 @@ while len(list(met.iterdir())) < 2 and time.monotonic() < end:
     time.sleep(0.02)
 assert len(list(met.iterdir())) >= 2, "no other gate was at work meanwhile"
 socket.create_connection(server.getsockname()).close()
+subprocess.run([sys.argv[2], "compose", "down"], check=True)
+"""
+DOCKER = """\
+#!/bin/sh
+# Stands in for docker, whose engine does not run here: no project's name twice at the same time.
+case "$2" in
+up) mkdir "{engine}/$COMPOSE_PROJECT_NAME" || {{ echo "the project is up already" >&2; exit 1; }} ;;
+down) rmdir "{engine}/$COMPOSE_PROJECT_NAME" ;;
+esac
 """
 NAMES = ("NOFACE_SLOT", "NOFACE_PORT", "NOFACE_PORTS", "COMPOSE_PROJECT_NAME", "TMPDIR")
 
 
 @pytest.mark.parametrize("sandbox", ["none", "auto"])
-def test_two_gates_at_once_have_a_server_each_on_their_port_and_fixed_names_in_their_tmpdir(project, sandbox):
-    met = project.folder / "met"
+def test_two_gates_at_once_have_each_a_server_a_compose_project_and_fixed_names_in_their_tmpdir(project, sandbox):
+    met, engine = project.folder / "met", project.folder / "engine"
     met.mkdir()
+    engine.mkdir()
     project.write("serve.py", SERVES)
-    gate = f"test ! -e work || {sys.executable} serve.py {met} {' '.join(NAMES)}"
+    docker = project.write("docker", DOCKER.format(engine=engine))
+    docker.chmod(0o755)
+    gate = f"test ! -e work || {sys.executable} serve.py {met} ./docker {' '.join(NAMES)}"
     project.config(gate=gate, workers=2, sandbox=sandbox)
     config = project.path / "noface.toml"
-    config.write_text(config.read_text().replace("[sandbox]", f'[sandbox]\nwrite = ["{met}"]'))
+    config.write_text(config.read_text().replace("[sandbox]", f'[sandbox]\nwrite = ["{met}", "{engine}"]'))
     project.issue(1)
     project.issue(2)
     project.play(*((f"{n}", 0, [{"write": f"work/{n}", "text": "x"}]) for n in (1, 2)))
@@ -201,3 +214,28 @@ def test_two_gates_at_once_have_a_server_each_on_their_port_and_fixed_names_in_t
     assert boxed or len({run["TMPDIR"] for run in runs}) == 3
     assert boxed or not any(Path(run["TMPDIR"]).exists() for run in runs)
     assert sandbox == "auto" or not boxed
+
+
+def test_worker_setup_gate_and_accept_have_what_belongs_to_their_workspace(project):
+    seen = project.folder / "seen"
+    seen.mkdir()
+    python = (
+        f"{sys.executable} -c 'import json, os, sys; print(json.dumps({{n: os.environ[n] for n in sys.argv[2:]}}))'"
+    )
+    notes = project.write("notes.sh", f"{python} x {' '.join(NAMES)} > {seen}/$1-$NOFACE_SLOT-$$\n")
+    project.config(f'[project]\nsetup = "sh {notes} setup"\n', gate=f"sh {notes} gate", workers=2)
+    for number in (1, 2):
+        project.issue(number, accept=[f"test -e {number}.txt && sh {notes} accept"])
+    project.play(*((f"{n}", 0, [{"shell": f"sh {notes} worker"}, {"write": f"{n}.txt", "text": ""}]) for n in (1, 2)))
+    project.commit()
+    project.run()
+    runs = [(path.name.split("-")[0], json.loads(path.read_text())) for path in seen.iterdir()]
+    assert {who for who, _ in runs} == {"setup", "worker", "gate", "accept"}
+    of_slot: dict[str, set[str]] = {}
+    for who, run in runs:
+        assert all(run[name] for name in NAMES), who
+        of_slot.setdefault(run["NOFACE_SLOT"], set()).add(run["NOFACE_PORT"] + run["COMPOSE_PROJECT_NAME"])
+    assert all(len(each) == 1 for each in of_slot.values())
+    assert len({each for kinds in of_slot.values() for each in kinds}) == len(of_slot)
+    worker, gate = ({run["NOFACE_SLOT"] for who, run in runs if who == name} for name in ("worker", "gate"))
+    assert worker.isdisjoint(gate), "what a worker leaves running does not reach the gates"
