@@ -316,7 +316,7 @@ class AttemptProgress:
     `alive`: the agent has shown that its provider answers. `kind` is what the agent did, None if the step is
     noface's own; `file` is the file it did that to, relative to the workspace, "" if that is unknown. `used` is what
     the worker's run has used so far, priced, and `answers` how often more of that came with an answer of its model.
-    `changed` are files that it is known to change.
+    `changed` are files that it is known to change, and `work` is the commit that is judged, once there is one.
     """
 
     issue_id: str
@@ -329,6 +329,7 @@ class AttemptProgress:
     used: Usage = field(default_factory=Usage)
     answers: int = 0
     changed: frozenset[str] = frozenset()
+    work: str = ""
 
 
 class SetupState(StrEnum):

@@ -34,9 +34,8 @@ def status(
     gaps = rows.gaps(row.id) if row is not None else []
     faults = [ListedFault(fault.source, fault.problem, fault.hint) for fault in rows.faults()]
     now = time.time()
-    document = status_document(
-        rows.listed(), faults, run, gaps, rows.model_waits(now), rows.unsteady(), rows.attempts_made(), rows.pull_urls()
-    )
+    of_models = rows.model_waits(now), rows.unsteady(), rows.attempts_made(), rows.pull_urls(), rows.behind()
+    document = status_document(rows.listed(), faults, run, gaps, *of_models)
     left_out = (ListedFault(fault.source, fault.problem, fault.hint) for fault in rows.left_out())
     document = document._replace(left_out=tuple(left_out))
     document = document._replace(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from enum import Enum, auto
-from typing import Any, assert_never
+from typing import assert_never
 
 from noface.attempt.worker.agent_run import missing_program
 from noface.engine.advisors import Advisors
@@ -147,7 +147,7 @@ def decide(context: Planning, past: History, record: tuple[Tried, ...] | None = 
     return next_action(past, policy, now, context.dice.random(), away, may_use)
 
 
-_NONE: Mapping[str, Any] = {}
+_NO_CONTEST = Contest()
 
 
 def plan_tick(
@@ -156,26 +156,24 @@ def plan_tick(
     states: Mapping[str, IssueState],
     slots: int,
     at_work: frozenset[str] = frozenset(),
-    busy: tuple[Issue, ...] = (),
+    under_way: Contest = _NO_CONTEST,
     late: Collection[str] = (),
-    changed: Mapping[str, Collection[str]] = _NONE,
-    stood_back: Mapping[str, int] = _NONE,
 ) -> Plan:
     """Return which of `issues` start now, and why the others wait.
 
-    `at_work` are the models at work, and `busy` the issues that are, or that are about to land. `late` are the issues
-    that come after all others, `changed` the files that attempts under way have changed by now, and `stood_back` tells
-    how many others have started while an issue stood back.
+    `at_work` are the models at work, `under_way` tells of the work that is, and `late` are the issues that come after
+    all others.
     """
-    waits = context.reader.waits()
+    reader = context.reader
+    waits = reader.waits()
     record = record_of(context) if waits else ()
     models = {
         issue.id: model_of(decide(context, history(context, issue, states.get(issue.id)), record))
         for issue in (issues if waits else ())
         if issue.id not in states or states[issue.id].status in (IssueStatus.READY, IssueStatus.WAITING)
     }
-    files = {**context.reader.changed_so_far(), **changed} if slots and len(issues) > 1 else _NONE
-    contest = Contest(context.reader.lost_to_main(), busy, files, stood_back, context.settings.slots)
+    files = {**reader.changed_so_far(), **under_way.changed} if slots and len(issues) > 1 else {}
+    contest = replace(under_way, lost=reader.lost_to_main(), changed=files, workers=context.settings.slots)
     return plan(issues, states, models, waits, slots, context.clock.now(), at_work, contest, late)
 
 

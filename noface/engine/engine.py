@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from noface.attempt.attempt import Attempt
@@ -35,6 +36,7 @@ from noface.engine.dispatch import (
     record_attempt,
     why_over,
 )
+from noface.engine.early_conflicts import EarlyConflicts
 from noface.engine.ground import follow, settle_following, take_ground
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.kept_work import KeptWork
@@ -74,14 +76,15 @@ from noface.process.files import bytes_in
 from noface.process.supervise import Canceller
 from noface.recovery.ground import mode_of
 from noface.recovery.policy_state import OUTSIDE_REPEATS_MAX, outside_failures
-from noface.recovery.schedule import Plan
+from noface.recovery.schedule import Contest, Plan
 from noface.recovery.sudden_ends import DOES_NOT_LOAD, NEVER_WORKED
-from noface.store.overview import HOSTS, WORKSPACES
+from noface.store.overview import BEHIND, HOSTS, WORKSPACES
 from noface.store.records import IssueRow
 
 _TICK_S = 0.5
 _DRAIN_S = 30.0
 _GONE_MAX = 10
+_BEHIND_MAX = 200
 ASKED_ONCE = (OUT_OF_REACH, NEVER_WORKED, DOES_NOT_LOAD)
 """Rules of failures for which a person is asked once a run, whatever the number of issues."""
 _GLOBS_MAX = 3
@@ -302,6 +305,7 @@ class Engine:
         self._red_main = RedMain(context, self._jobs, self._stations)
         parts = (self._jobs, self._stations, self._landing, self._limits, self._red_main)
         self._dispatch = Dispatch(context, *parts, self._attempt)
+        self._early = EarlyConflicts(context, self._jobs, self._landing)
         self._outside = OutsideChanges(context)
         run = RunParts(context, self._jobs, self._landing, self._watch, self._leave, self._stations)
         self._others = stations(run)
@@ -312,6 +316,7 @@ class Engine:
         self._resumed: list[AttemptOrder] = []
         self._limit = ""
         self._stood_back: Counter[str] = Counter()
+        self._behind: dict[str, str] | None = None
         self._first_wave: set[str] | None = None
         self._waves = False
         self._drain_until: float | None = None
@@ -331,6 +336,7 @@ class Engine:
             self._judge_resumed()
             self._settle_unfinished()
             self._stations.begin(self._landing.land_all())
+            self._stations.begin(self._early.watch())
             while True:
                 context.keep_hold()
                 self._stations.tick()
@@ -669,8 +675,18 @@ class Engine:
         at_work = self._jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION) | self._landing.due
         working = tuple(issue for issue in self._context.issues if issue.id in at_work)
         probed = self._jobs.probed(self._context.reader.waits())
-        live = self._jobs.changed, self._stood_back
-        planned = plan_tick(self._context, issues, states, self._jobs.free, probed, working, late, *live)
+        under_way = Contest(
+            busy=working,
+            changed=self._jobs.changed,
+            stood_back=self._stood_back,
+            met=self._early.met,
+            conflicted=self._early.conflicted,
+        )
+        planned = plan_tick(self._context, issues, states, self._jobs.free, probed, under_way, late)
+        behind = dict(islice(planned.behind.items(), _BEHIND_MAX))
+        if self._jobs.free and behind != self._behind:  # without a free slot nobody starts before them
+            self._behind = behind
+            self._context.journal.fact(BEHIND, json.dumps(behind))
         waiting = (wait for other in self._others for wait in other.waiting)
         return replace(planned, waiting=(*planned.waiting, *waiting))
 

@@ -47,8 +47,8 @@ class Job(Generic[R]):
 
     `model` is the one at work since `began_at` (epoch seconds), "" for none. `due`: a review, which runs whatever its
     issue has cost. `phase` is the last that an attempt has reported, `changed` the
-    files in its snapshot, or those that its agent says it edits, and `over` why the job was ended for money.
-    `always`: it begins though the run is stopped.
+    files in its snapshot, or those that its agent says it edits, `judged` what was told with the commit that is judged,
+    and `over` why the job was ended for money. `always`: it begins though the run is stopped.
     """
 
     kind: JobKind
@@ -63,6 +63,7 @@ class Job(Generic[R]):
     phase: str = _ENDED_AT_ONCE[0]
     over: Overrun | None = None
     changed: set[str] = field(default_factory=set)
+    judged: AttemptProgress | None = None
     cancel: Canceller = field(default_factory=Canceller)
     future: "Future[R]" = field(default_factory=Future)
 
@@ -147,11 +148,17 @@ class Jobs:
             if job.issue_id == progress.issue_id:
                 job.phase = progress.phase
                 job.changed |= progress.changed
+                job.judged = progress if progress.work else job.judged
 
     @property
     def changed(self) -> dict[str, set[str]]:
         """The files that each attempt under way has changed, as far as is known by now."""
         return {job.issue_id: job.changed for job in self._attempts() if job.changed}
+
+    @property
+    def judged(self) -> list[Job[Any]]:
+        """The attempts under way whose work is judged."""
+        return [job for job in self._attempts() if job.judged is not None]
 
     def _attempts(self) -> list[Job[Any]]:
         return [job for job in self._jobs if job.kind is JobKind.ATTEMPT]

@@ -18,6 +18,8 @@ when its turn is, by priority; what waits for its dependencies, or for a time, h
 
 Of issues of one priority those stand back whose `paths`, or what they have changed so far, meet those of one under way:
 the others start first. No slot stays empty for that, and an issue that has stood back often starts in its turn.
+Works made beside each other tell more of a file. Where nearly all conflicted the next would be done twice, and waits
+until the other has landed. Where they could be merged nobody stands back.
 """
 
 from collections import deque
@@ -116,7 +118,8 @@ class Contest:
     """Which issues have lost to main, by id, and which are `busy`: at work, or about to land.
 
     `changed` are the files that the work on an issue has changed so far, and `stood_back` how many others have started
-    while it stood back. So many `workers` are at work at once.
+    while it stood back. So many `workers` are at work at once. `met` counts by file how often works were merged that
+    changed it beside each other, `conflicted` how many of them conflicted there.
     """
 
     lost: Mapping[str, Lost] = field(default_factory=dict)
@@ -124,6 +127,8 @@ class Contest:
     changed: Mapping[str, Collection[str]] = field(default_factory=dict)
     stood_back: Mapping[str, int] = field(default_factory=dict)
     workers: int = 1
+    met: Mapping[str, int] = field(default_factory=dict)
+    conflicted: Mapping[str, int] = field(default_factory=dict)
 
     def rival(self, issue: Issue, others: Iterable[Issue]) -> Issue | None:
         """Return the first of `others` beside which an issue must not be, since one of them is to be alone."""
@@ -145,10 +150,30 @@ class Contest:
         return (*lost.files, *lost.changed) if lost is not None else ()
 
     def neighbour(self, issue: Issue, others: Iterable[Issue]) -> tuple[Issue, str] | None:
-        """Return the first of `others` that is known to change what `issue` does, and where."""
+        """Return one of `others` that is known to change what `issue` does, and where: the likeliest to conflict.
+
+        What has been merged often enough is left out.
+        """
         mine = self._known(issue)
         pairs = ((other, one, two) for other in others if mine for one in mine for two in self._known(other))
-        return next(((other, one) for other, one, two in pairs if overlap(one, two)), None)
+        near = [(other, one if one in self.met else two) for other, one, two in pairs if overlap(one, two)]
+        return next(
+            (pair for pair in near if self.collides(pair[1])),
+            next((pair for pair in near if not self._fits(pair[1])), None),
+        )
+
+    def collides(self, file: str) -> bool:
+        """True if nearly all works that changed a file beside each other conflicted there."""
+        conflicted = self.conflicted.get(file, 0)
+        return conflicted >= _COLLIDES_MIN and conflicted >= _COLLIDES_SHARE * self.met.get(file, 0)
+
+    def why(self, other: Issue, file: str) -> str:
+        """Say why an issue does not start beside another that changes a file in which nearly all conflicted."""
+        times = f"{self.conflicted[file]} of {self.met[file]}"
+        return f"would conflict with {other.id} in {file}, as {times} did: starts once it has landed"
+
+    def _fits(self, file: str) -> bool:
+        return self.met.get(file, 0) >= _FITS_MIN * (1 + self.conflicted.get(file, 0))
 
     def _known(self, issue: Issue) -> tuple[str, ...]:
         return (*(self._places(issue) if issue.paths else ()), *self.changed.get(issue.id, ()))
@@ -166,6 +191,12 @@ class Contest:
         )
 
 
+_COLLIDES_MIN, _COLLIDES_SHARE = 2, 0.75
+_FITS_MIN = 6
+"""So often, and so many times as often as they conflicted, works were merged in a file in which others may start.
+
+docs/facts.md#landing-order has how often these and other limits are right in public histories.
+"""
 _NO_CONTEST = Contest()
 _OPEN = (IssueStatus.READY, IssueStatus.WAITING)
 _FOR_A_PERSON = (IssueStatus.BLOCKED, IssueStatus.APPROVAL, IssueStatus.SKIPPED, IssueStatus.REVIEW)
@@ -236,6 +267,10 @@ def plan(
             free = blocker is None and rival is None
             if free and issue.id not in back and contest.stood_back.get(issue.id, 0) < often:
                 near = contest.neighbour(issue, ahead) if len(start) < early and issue.id not in contest.lost else None
+                if near is not None and contest.collides(near[1]):
+                    behind[issue.id] = contest.why(*near)
+                    waiting.append(Waiting(issue.id, behind[issue.id]))
+                    continue
                 if near is not None:
                     back[issue.id] = f"may conflict with {near[0].id} in {near[1]}: others start first"
                     turn.append(issue)  # it comes after its equals

@@ -18,6 +18,8 @@ WORKSPACES = "workspaces"
 """The fact that tells what the workspaces took when the newest run ended."""
 HOSTS = "hosts"
 """The fact that tells of the hosts of the newest run."""
+BEHIND = "behind"
+"""The fact that tells why issues start after others, as the newest run plans it."""
 _GAPS_MAX = 1000
 _ORDER = "ORDER BY present DESC, priority, position, id"
 _T = TypeVar("_T")
@@ -179,6 +181,10 @@ class Overview:
         """Return since when the tracker has not answered the newest run, None if it has."""
         known = json.loads(self.fact(TRACKER_AWAY) or "null")
         return TrackerAway(float(known["since"]), str(known["why"])) if known else None
+
+    def behind(self) -> dict[str, str]:
+        """Return why issues start after others of their priority, as the newest run has planned it last."""
+        return {str(name): str(why) for name, why in json.loads(self.fact(BEHIND) or "{}").items()}
 
     def workspaces(self) -> Room | None:
         """Return what the workspaces take, without what is free; None before a run has ended."""

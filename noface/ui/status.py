@@ -182,14 +182,18 @@ def status_document(
     unsteady: Sequence[UnsteadyTest] = (),
     made: Mapping[str, int] | None = None,
     pulls: Mapping[str, str] | None = None,
+    behind: Mapping[str, str] | None = None,
 ) -> Status:
     """Return the document of `noface status`. `gaps` are what workers of the newest run reported (L2).
 
-    `waits` are the models that wait for a provider, `pulls` the addresses of pull requests.
+    `waits` are the models that wait for a provider, `pulls` the addresses of pull requests. `behind` says why issues
+    start after others, by id.
     """
     issues = tuple(_with_wait(issue, waits) for issue in listed_issues(rows, made))
     if run is None or not run.running:
         issues = tuple(_cut_off(issue) for issue in issues)
+    elif behind:
+        issues = tuple(i._replace(reason=behind[i.id]) if i.status == "ready" and i.id in behind else i for i in issues)
     if pulls:
         issues = tuple(issue._replace(pull_request=pulls.get(issue.id)) for issue in issues)
     counts = dict(Counter(issue.status for issue in issues))
@@ -339,9 +343,7 @@ def _reason(issue: ListedIssue, now: float) -> str:
         return f"{f'until {moment(until, now)}' if until > now else 'may go on now'}: {reason}"
     if status == "review" and issue.pull_request:
         return reviewed(reason, issue.pull_request)
-    if status in ("merged", "epic") or (status == "ready" and not issue.attempts and failure is None):
-        return ""
-    return reason
+    return "" if status in ("merged", "epic") else reason
 
 
 def reviewed(reason: str, address: str) -> str:

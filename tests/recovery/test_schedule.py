@@ -237,15 +237,20 @@ def test_the_newest_attempt_that_tells_something_says_whether_an_issue_lost_to_m
 # Who may conflict with what is under way stands back
 
 
-def put(*issues, busy=(), slots=9, changed=None, stood_back=None, workers=9):
+def put(*issues, busy=(), slots=9, workers=9, **known):
     states = {i.id: IssueState(i.id) for i in issues}
-    contest = Contest(busy=tuple(busy), changed=changed or {}, stood_back=stood_back or {}, workers=workers)
+    contest = Contest(busy=tuple(busy), workers=workers, **known)
     result = plan(tuple(issues), states, {}, {}, slots, NOW, contest=contest)
     return [i.id for i in result.start], dict(result.behind)
 
 
 A, B, C, D = placed("a", "hot.py"), placed("b", "hot.py"), placed("c", "cold.py"), issue("d")
 WHY = "may conflict with a in hot.py: others start first"
+WOULD = "would conflict with a in hot.py, as {} of {} did: starts once it has landed"
+
+
+def seen(met, conflicted, file="hot.py"):
+    return {"met": {file: met}, "conflicted": {file: conflicted}}
 
 
 @pytest.mark.parametrize(
@@ -268,6 +273,20 @@ WHY = "may conflict with a in hot.py: others start first"
         ((A, B, C), {"workers": 1}, ["a", "b", "c"], {}),  # a dry run: b starts when a has ended
         ((A, B, C), {"workers": 2}, ["a", "c", "b"], {"b": WHY}),
         ((B, C), {"busy": [A], "slots": 0}, [], {}),
+        # What is known of a file by works that were made beside each other:
+        ((B,), {"busy": [A], **seen(2, 2)}, [], {"b": WOULD.format(2, 2)}),  # a slot stays empty for that
+        ((A, B, C), {**seen(4, 3)}, ["a", "c"], {"b": WOULD.format(3, 4)}),
+        ((B, C), {"busy": [A], "slots": 1, **seen(1, 1)}, ["c"], {"b": WHY}),  # once is too little
+        ((B, C), {"busy": [A], "slots": 1, **seen(3, 2)}, ["c"], {"b": WHY}),  # and two of three are
+        ((B, C), {"busy": [A], "slots": 1, **seen(5, 0)}, ["c"], {"b": WHY}),
+        ((B, C), {"busy": [A], "slots": 1, **seen(6, 0)}, ["b"], {}),  # it fits
+        ((B, C), {"busy": [A], "slots": 1, **seen(11, 1)}, ["c"], {"b": WHY}),
+        ((B, C), {"busy": [A], "slots": 1, **seen(12, 1)}, ["b"], {}),
+        ((B, C), {"busy": [A], "slots": 1, **seen(9, 9, "cold.py")}, ["c"], {"b": WHY}),
+        ((B, placed("e", "hot.py")), {**seen(2, 2)}, ["b"], {"e": WOULD.format(2, 2).replace(" a ", " b ")}),
+        ((placed("b", "cold.py", "hot.py"),), {"busy": [A, C], **seen(2, 2)}, [], {"b": WOULD.format(2, 2)}),
+        ((B,), {"busy": [A], "stood_back": {"b": 72}, **seen(2, 2)}, ["b"], {}),  # nobody waits for ever
+        ((B,), {"busy": [A], "lost": {"b": Lost(("hot.py",), ())}, **seen(2, 2)}, [], {}),  # it works alone
     ],
 )
 def test_who_may_conflict_with_one_under_way_starts_after_its_equals(issues, how, start, behind):

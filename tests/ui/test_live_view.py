@@ -209,6 +209,13 @@ def test_an_issue_s_own_wait_is_named_where_no_provider_is_away():
     assert "8: later" not in "\n".join(drawn(state, totals))
 
 
+def test_who_stands_back_is_named_while_others_work():
+    totals = Totals({}, behind=("8 may conflict with 7 in a.py: others start first", "9 would conflict with 7"))
+    line = " 8 may conflict with 7 in a.py: others start first (and 1 more stand back)"
+    assert line in drawn(told(RunState(0.0), running()), totals)
+    assert "may conflict" not in "\n".join(drawn(RunState(0.0), totals))
+
+
 def test_a_provider_that_is_away_is_named_while_others_work():
     state = told(RunState(0.0), running())
     assert " claude-sonnet: rate limited until 16:28" in drawn(
