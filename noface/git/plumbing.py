@@ -1,5 +1,7 @@
 """Reads a repository and makes objects in it: no working tree, nobody's programs."""
 
+import re
+import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -26,6 +28,8 @@ _CLAIMS = (
 _BASE = b"noface-base"  # git reads trailers in any case
 _LINK = "120000"
 _LINK_BYTES_MAX = 4096
+_ATTRIBUTES_BYTES_MAX = 1 << 16
+_OF_MERGES = re.compile(r"[-!]?merge|merge=\S+|binary")
 _BROUGHT_MAX = 50
 _CHANGES_KEPT_MAX = 32
 _PATCH_KEPT_BYTES_MAX = 1 << 18
@@ -184,10 +188,12 @@ class Plumbing:
     def merge(self, ours: str, theirs: str) -> "Merge":
         """Merge two commits in the object store; no working tree, no merge driver of the user's.
 
-        Merge drivers and attributes in the repository's own git dir would count, so it happens in another.
+        Merge drivers and attributes in the repository's own git dir would count, so it happens in another. Which files
+        are joined by lines the .gitattributes at the top of `ours` says, where no agent writes.
         """
-        repository = self.repository
-        git_dir = make_private_git_dir(repository, repository.private_git_dirs / "merge")
+        repository, union = self.repository, self._union_of(ours)
+        name = f"merge-{zlib.crc32(union.encode()):08x}" if union else "merge"  # threads merge with several mains
+        git_dir = make_private_git_dir(repository, repository.private_git_dirs / name, attributes=union)
         git = Git.sealed(str(git_dir), objects=str(repository.objects))
         output = git.run("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
         if output.code not in (0, 1):
@@ -199,6 +205,16 @@ class Plumbing:
         if output.code == 1 and not conflicts:  # no conflict has no paths: an object was gone, or git was cut short
             raise failed(("merge-tree", ours, theirs), output)
         return Merge(None, conflicts) if output.code == 1 else Merge(tree, ())
+
+    def _union_of(self, commit: str) -> str:
+        """Return the lines of a commit's .gitattributes that name git's own driver `union`, which runs no program."""
+        there = self.entries(commit, (".gitattributes",)).values()
+        with self.blobs() as blobs:
+            text = "".join(blobs.text(oid, _ATTRIBUTES_BYTES_MAX) for mode, oid in there if mode.startswith("100"))
+        rows = (line.split() for line in text.splitlines() if not line.lstrip().startswith(("#", "[", '"')))
+        named = [(row[0], word) for row in rows for word in row[1:] if _OF_MERGES.fullmatch(word)]
+        union = any(word == "merge=union" for _, word in named)
+        return "".join(f"{path} {word if word == 'merge=union' else '!merge'}\n" for path, word in named if union)
 
     def diff(self, old: str, new: str) -> TreeDiff:
         """Compare two trees; no external diff, no textconv, no rename guessing."""

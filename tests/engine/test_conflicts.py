@@ -10,6 +10,20 @@ from support.processes import wait_for
 ISSUES = 4
 
 
+def test_what_the_project_joins_by_lines_costs_no_attempt(project):
+    project.write(".gitattributes", "log.txt merge=union\n")
+    project.write("log.txt", "first line\n")
+    project.config(workers=3)
+    project.play(("*", 0, [{"shell": 'echo "line of $NOFACE_ISSUE_ID" >> log.txt'}]))
+    for number in range(1, ISSUES + 1):
+        project.issue(number)
+    project.commit()
+    project.run()
+    lines = (project.path / "log.txt").read_text().splitlines()
+    assert sorted(lines) == ["first line", *(f"line of {number}" for number in range(1, ISSUES + 1))]
+    assert {len(project.attempts(str(number))) for number in range(1, ISSUES + 1)} == {1}
+
+
 def part(prompt, heading):
     """Return the part of a prompt below a heading."""
     return prompt.partition(f"## {heading}")[2].partition("\n## ")[0]

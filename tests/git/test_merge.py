@@ -1,0 +1,55 @@
+"""Merges in the object store: as git makes them, and by lines where the project says so."""
+
+import pytest
+from support.git_ground import a_repository, git, write
+from support.landings import plumbing_at
+
+
+def merged(repository, attributes, path="CHANGES.md", on_work=None):
+    """Have main and a work each append a line to a file; its merged lines, None for a conflict."""
+
+    def committed(files):
+        write(repository, files)
+        git(repository, "add", "-A")
+        git(repository, "commit", "-q", "--allow-empty", "-m", "x")
+        return git(repository, "rev-parse", "HEAD")
+
+    base = committed({path: "head\n", **({".gitattributes": attributes} if attributes else {})})
+    work = committed({path: "head\nwork\n", **(on_work or {})})
+    git(repository, "reset", "-q", "--hard", base)
+    main = committed({path: "head\nmain\n"})
+    plumbing = plumbing_at(repository)
+    tree = plumbing.merge(main, work).tree
+    plumbing.close()
+    return git(repository, "cat-file", "blob", f"{tree}:{path}").split() if tree else None
+
+
+BOTH = ["head", "main", "work"]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "path", "lines"),
+    [
+        ("", "CHANGES.md", None),
+        ("CHANGES.md merge=union\n", "CHANGES.md", BOTH),
+        ("# CHANGES.md merge=union\n", "CHANGES.md", None),
+        ("*.py text\n*.md  text merge=union eol=lf\n", "docs/CHANGES.md", BOTH),
+        ("*.md merge=union\nCHANGES.md merge=text\n", "CHANGES.md", None),  # the last line that names it holds
+        ("*.md merge=union\nCHANGES.md binary\n", "CHANGES.md", None),
+        ("* -merge\nCHANGES.md merge=union\n", "CHANGES.md", BOTH),
+        ("CHANGES.md merge=other\n", "CHANGES.md", None),
+        ("CHANGES.md -merge\n", "CHANGES.md", None),
+        ("merge=union\n", "merge=union", None),
+    ],
+)
+def test_what_the_project_has_joined_by_lines_does_not_conflict(tmp_path, attributes, path, lines):
+    """The driver is git's own: whatever the project configures, none of its programs runs."""
+    repository = a_repository(tmp_path / "repo")
+    git(repository, "config", "merge.other.driver", f"touch {tmp_path}/ran; true")
+    assert merged(repository, attributes, path) == lines
+    assert not (tmp_path / "ran").exists()
+
+
+def test_work_cannot_have_its_own_files_joined(tmp_path):
+    repository = a_repository(tmp_path / "repo")
+    assert merged(repository, "", on_work={".gitattributes": "* merge=union\n"}) is None
