@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 Role = Literal["scheduler", "client", "worker"]
 
 _BEFORE = timedelta(days=1)  # a host's clock may be slow, or in another time zone than it thinks
-_VALID = timedelta(days=14)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ class Credentials:
         return self.identity(role).security()
 
 
-def make_certificates() -> Credentials:
+def make_certificates(days: int = 14) -> Credentials:
     """Make an authority for one run and what its members need; the authority's key is thrown away."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
@@ -78,7 +77,7 @@ def make_certificates() -> Credentials:
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
             .not_valid_before(now - _BEFORE)
-            .not_valid_after(now + _VALID)
+            .not_valid_after(now + timedelta(days=days))
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
             .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.public_key()), critical=False)
         )

@@ -52,7 +52,7 @@ def reason_of(host: str, command: str, exit_code: int | None, words: Sequence[st
             if word in text:
                 return HostError(f"{message.format(host=host)}{quoted}", hint.format(host=host))
     if exit_code == _NOT_FOUND:
-        hint = f'Install it there, or say where it is: [executor] command = "/path/to/{command.strip()}".'
+        hint = f'Install it there, or say where it is: [executor] command = "/path/to/{_program(command)}".'
         return HostError(f"{host} has no `{_program(command)}` on its PATH{quoted}", hint)
     if exit_code == _NOT_EXECUTABLE:
         return HostError(f"`{_program(command)}` cannot be run on {host}{quoted}", "Look at its permissions there.")

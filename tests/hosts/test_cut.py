@@ -52,7 +52,7 @@ def cable():
 
 def test_a_cut_is_known_on_both_sides_within_fifteen_seconds(tmp_path, token, cable):
     network, near, address = cable
-    environment = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "NOFACE_TOKEN": token}
+    environment = {"XDG_STATE_HOME": str(tmp_path / "state"), "NOFACE_TOKEN": token}
     sshd = Sshd(tmp_path / "sshd", environment, address=address)
     sshd.start("ip", "netns", "exec", network)
     with home_scheduler() as home:

@@ -34,7 +34,7 @@ def home():
 
 @pytest.fixture
 def sshd(tmp_path, token):
-    server = Sshd(tmp_path / "sshd", {"XDG_CACHE_HOME": str(tmp_path / "cache"), "NOFACE_TOKEN": token})
+    server = Sshd(tmp_path / "sshd", {"XDG_STATE_HOME": str(tmp_path / "state"), "NOFACE_TOKEN": token})
     server.start()
     yield server
     server.stop()
@@ -42,7 +42,7 @@ def sshd(tmp_path, token):
 
 @pytest.fixture
 def stand_in(tmp_path, token, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("NOFACE_TOKEN", token)
     return (sys.executable, str(STAND_IN))
 
@@ -273,11 +273,12 @@ os.kill(server.pid, signal.SIGKILL)
 
 
 @with_sshd
-def test_a_connection_that_is_cut_in_the_handshake_is_told(sshd, home):
+def test_a_connection_that_is_cut_in_the_handshake_is_told(sshd, home, token):
     """The server's process for this connection is killed once the host has said hello."""
     command = f"{says().replace('cat', 'head -n 1')}; {shlex.join([sys.executable, '-c', CUT])}"
     message, _ = refused(host_at(sshd, home, command=command))
     assert "closed the connection" in message or "was cut" in message
+    wait_for(lambda: alive(token) == [], SOON_S)
 
 
 @pytest.mark.parametrize("name", ["-oProxyCommand=touch gone", "-F/dev/null"])

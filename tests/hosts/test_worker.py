@@ -94,6 +94,25 @@ def test_an_ordinary_user_whose_memory_is_hidden_can_be_a_worker(home, token):
             assert process.wait(30) == 0
 
 
+def test_a_worker_that_dask_starts_itself_is_a_host_too(home, tmp_path, token):
+    """As dask-jobqueue and dask-kubernetes do it."""
+    files_of(home.credentials.worker, tmp_path)
+    tls = [
+        f"--tls-{dask}={tmp_path / name}"
+        for dask, name in (("ca-file", "ca.pem"), ("cert", "cert.pem"), ("key", "key.pem"))
+    ]
+    more = ["--no-nanny", "--nthreads=2", "--no-dashboard", f"--local-directory={tmp_path}", "--name=node-7"]
+    argv = [sys.executable, "-m", "distributed.cli.dask_worker", home.address, *tls, *more]
+    environment = os.environ | {"NOFACE_TOKEN": token}
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen([*argv, "--preload=noface.hosts.preload"], stdout=log, stderr=log, env=environment)
+    wait_for(lambda: home.names() == ["node-7"] or process.poll() is not None, 30)
+    assert home.ask(os.getpid) == process.pid, (tmp_path / "log").read_text()
+    process.terminate()
+    process.wait(30)
+    assert "noface.hosts.preload" in (tmp_path / "log").read_text()
+
+
 def closed_port():
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
@@ -133,7 +152,7 @@ def test_what_keeps_a_worker_from_joining_is_told_without_a_traceback(home, tmp_
         "HOME": [home.address],
     }
     arguments = [each for word in words for each in files.get(word, [word])]
-    answer = run(*arguments, env=os.environ | {"XDG_CACHE_HOME": str(tmp_path)})
+    answer = run(*arguments, env=os.environ | {"XDG_STATE_HOME": str(tmp_path)})
     assert (answer.returncode, answer.stdout) == (code, "")
     assert message in answer.stderr
     assert "Traceback" not in answer.stderr
@@ -195,7 +214,7 @@ def test_what_is_no_invitation_is_none(case):
 
 def talk(said, tmp_path):
     """What `--over-ssh` answers to lines on its standard input, after its hello."""
-    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
+    environment = os.environ | {"XDG_STATE_HOME": str(tmp_path)}
     answer = run("--over-ssh", input=said, env=environment)
     first, *lines = map(json.loads, answer.stdout.splitlines())
     assert parse_hello(first).port > 0
