@@ -298,7 +298,7 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
             "model": model_of(actions[issue.id]),
             "action": actions[issue.id].name,
             "reason": planned.behind.get(issue.id) or actions[issue.id].reason,
-            "now": position < chosen.workers,
+            "now": position < chosen.slots,
         }
         for position, issue in enumerate(planned.start)
     ]
@@ -318,7 +318,7 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
         return code
     asked = sum(states[each.id].status in (IssueStatus.BLOCKED, IssueStatus.APPROVAL) for each in issues) - len(shut)
     typer.echo(
-        f"{len(starts)} can start ({chosen.workers} at once), {len(waits)} wait, {len(faults)} faulty"
+        f"{len(starts)} can start ({chosen.slots} at once), {len(waits)} wait, {len(faults)} faulty"
         + (f", {asked} wait for you: noface blocked" if asked else ".")
     )
     _print_plan(starts, waits)

@@ -374,7 +374,10 @@ class Dispatch:
         slot = self._jobs.take_slot(before.slot if before is not None else None)
         order, prompt_hash = make_order(context, past, action, slot, note, accept_failing)
         learned = action.reason if isinstance(action, RunWorker) and action.learned else ""
-        notes = (*order.notes, learned) if learned else order.notes
+        place = context.executor.place(slot)
+        if before is not None and place != context.executor.place(before.slot):
+            order = replace(order, session=None)  # it lies on another machine
+        notes = (*order.notes, *filter(None, (learned, f"carried out on {place}" if place else "")))
         order = replace(order, allowance=self._limits.allowance(order.model, past), notes=notes)
         branch = branch_name(issue.id)
         lost, how = context.reader.lost_to_main().get(issue.id), {"prompt_hash": prompt_hash, "branch": branch}

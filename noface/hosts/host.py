@@ -19,11 +19,12 @@ from typing import Any
 from noface.attempt.attempt import Attempt, Judging
 from noface.attempt.environment import AttemptEnvironment, Scope
 from noface.attempt.run import do_work, run_attempt
-from noface.errors import GitError
+from noface.errors import GitError, HostError
 from noface.git.packs import commits_there, make_pack, make_repository, take_pack
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.removal import remove
 from noface.git.repository import Repository
+from noface.hosts.hello import code_digest
 from noface.hosts.parcel import OrderParcel, ProjectParcel, WorkParcel, files_of, progress_text
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged, NotStarted, Work
 from noface.model.failure import Failure
@@ -131,6 +132,8 @@ class Host:
         return token
 
     def _carry_out(self, parcel: OrderParcel, under_way: UnderWay) -> WorkParcel:
+        if parcel.project.code != code_digest():
+            raise HostError("it runs another noface than home", "Install the same version there.")
         project = self._opened(parcel.project)
         order = self._as_here(project, parcel.order)
         plumbing = project.env.plumbing

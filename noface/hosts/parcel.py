@@ -13,6 +13,7 @@ from noface.agents.base import SESSION
 from noface.attempt.environment import AttemptProgress, MainSeen, put
 from noface.git.command import Identity
 from noface.git.repository import Repository
+from noface.hosts.hello import code_digest
 from noface.model.attempt import AttemptOrder, Judged, Work
 from noface.model.codec import decode, encode
 from noface.model.failure import Failure
@@ -30,7 +31,7 @@ _TEXTS = ("token", "issue_id", "held", "aside", "error")
 class ProjectParcel:
     """A project as a host has to know it: `id` names the repository at home, `config` is noface.toml as JSON.
 
-    It holds no variable of a model: these go with the orders that need them.
+    It holds no variable of a model: these go with the orders that need them. `code` is the state of noface at home.
     """
 
     id: str
@@ -40,6 +41,7 @@ class ProjectParcel:
     identity: Identity = field(default_factory=Identity)
     object_format: str = "sha1"
     excludes: str = ""
+    code: str = field(default_factory=code_digest)
 
     def repository(self, folder: Path) -> Repository:
         """Return the repository that stands for it below a folder of the host's."""

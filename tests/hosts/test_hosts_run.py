@@ -1,12 +1,19 @@
 """Attempts on hosts: what a run does with them, and with what goes wrong there."""
 
+import json
+import threading
 import time
 
 import pytest
 from support.hosts import NearHost, run, with_hosts
 from support.run_parts import run_parts
 
-from noface.model.taxonomy import IssueStatus
+from noface.git.refs import hold_ref
+from noface.hosts.host import LEASE_S
+from noface.model.attempt import HOST_LOST, noted
+from noface.model.codec import encode
+from noface.model.failure import Failure
+from noface.model.taxonomy import FailureKind, IssueStatus
 
 WORK = ("*", 0, [{"write": "b.txt", "text": "b"}])
 
@@ -36,3 +43,63 @@ def test_what_hosts_do_lands(project, host, gated):
         assert host.host.kept(context.executor._project.id) == []
     log = project.state / "attempts" / "3" / "1" / "agent.log"
     assert "it is 3" in log.read_text()
+
+
+def joined(cluster):
+    """Wait until a host is there, and have this machine take nothing."""
+    while not cluster.is_open(1):
+        time.sleep(0.01)
+
+
+def test_a_host_that_is_cut_off_costs_nobody_anything_and_what_it_did_is_fetched_later(project, host):
+    project.issue(1)
+    project.play(("1", 1, [{"write": "half.txt", "text": "half"}, {"say": "half is done"}, {"sleep": 60}]), WORK)
+    with run_parts(project.path, begun=False) as context, with_hosts(context, host) as cluster:
+        joined(cluster)
+
+        def cut_off():
+            host.began.wait(60)
+            while not any("half is done" in log.read_text() for log in host.folder.rglob("agent.log")):
+                time.sleep(0.05)
+            host.cut, host.clock.ahead = "the cable was pulled", LEASE_S + 1
+            while not host.host.kept(cluster._project.id):
+                time.sleep(0.05)
+            host.cut = ""
+
+        cutting = threading.Thread(target=cut_off)
+        cutting.start()
+        result = run(context)
+        cutting.join()
+        first, second = context.reader.past("1")
+        assert (result.exit_code, first.outcome, first.charged) == (0, "INTERRUPTED", False)
+        assert noted(first.notes, HOST_LOST) == f"{HOST_LOST}: bigbox (the cable was pulled)"
+        assert second.outcome == "PASSED"
+        plumbing = context.env.plumbing
+        while (held := plumbing.resolve(hold_ref("1", "1"))) is None:
+            time.sleep(0.05)
+        assert "half.txt" in plumbing.paths(plumbing.tree(held))
+
+
+@pytest.mark.parametrize(
+    ("lacks", "why"),
+    [
+        ({"error": "HostError: it runs another noface than home"}, "it runs another noface than home"),
+        (
+            {"failure": encode(Failure(FailureKind.AUTH, "claude is not logged in", "r", charged=False))},
+            "not logged in",
+        ),
+    ],
+    ids=["another noface", "no login"],
+)
+def test_a_host_that_lacks_something_is_not_used_again_and_no_issue_waits_for_that(project, host, lacks, why):
+    for number in (1, 2, 3):
+        project.issue(number)
+    project.play(*((str(n), 0, [{"write": f"{n}.txt", "text": "b"}, {"sleep": 0.2}]) for n in (1, 2, 3)))
+    host.tampered = lambda packed: packed | {"text": json.dumps(json.loads(packed["text"]) | {"work": None} | lacks)}
+    with run_parts(project.path, begun=False) as context, with_hosts(context, host) as cluster:
+        joined(cluster)
+        run(context)
+        assert {row.status for row in context.reader.issues()} == {IssueStatus.MERGED}
+        assert not any(attempt.charged for attempt in attempts(context) if attempt.slot)
+        assert not cluster.is_open(1)
+        assert why in context.hosts["bigbox"].why

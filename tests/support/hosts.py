@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from noface.cli.hosts import host_environment, project_parcel
@@ -57,8 +57,11 @@ class NearHost:
     began: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self):
-        self.host = Host(self.folder, host_environment, self.clock)
+        self.host = Host(self.folder, self._environment, self.clock)
         self.threads = ThreadPoolExecutor(4)
+
+    def _environment(self, config, repository):
+        return replace(host_environment(config, repository), slots_dir=self.folder / "slots")
 
     def open(self):
         self.opened += 1
