@@ -37,6 +37,8 @@ LOST_S = LEASE_S + 5.0
 _LOOK_S = 0.5
 _TICK_S = 0.1
 ORDER_FILE = "order.json"
+BEGIN_S = 600.0
+"""So long an order waits for a worker of a standing cluster, which may have to start one."""
 LOSSES_MAX = 3
 """So many hosts are lost with an issue before a person is asked what it does to them."""
 
@@ -76,10 +78,22 @@ class HostPlace:
 
 @dataclass(slots=True, eq=False)
 class _Awaited:
-    """An attempt that a host carries out: what is heard of it goes to `attempt`; `lost` is why no more will be."""
+    """An attempt that a host carries out: what is heard of it goes to `attempt`; `lost` is why no more will be.
+
+    `began`: a host has it. Until then it waits in a standing cluster, since `sent_at` (monotonic seconds).
+    """
 
     attempt: Attempt
+    sent_at: float
     lost: str = ""
+    began: bool = False
+
+    @property
+    def why_over(self) -> str:
+        """Why nothing will come of it, "" while something may."""
+        if self.began or time.monotonic() - self.sent_at < BEGIN_S:
+            return self.lost
+        return self.lost or f"no worker has begun it within {BEGIN_S / 60:.0f} minutes"
 
 
 class Cluster(LocalExecutor):
@@ -192,7 +206,7 @@ class Cluster(LocalExecutor):
         self._plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, "start"), order.start))
         real_folder(attempt.folder, self._plumbing.repository.state_dir)
         attempt.progress("workspace", f"on {place.name}")
-        awaited = place.awaited[order.token] = _Awaited(attempt)
+        awaited = place.awaited[order.token] = _Awaited(attempt, time.monotonic())
         try:
             pack = make_pack(self._plumbing, (order.start, order.main), place.sent)
             agent = attempt.env.agents[order.model.agent]
@@ -212,8 +226,8 @@ class Cluster(LocalExecutor):
         """Wait until a host has carried an attempt out, and pass a cancel on; return why it never will."""
         cancel, passed_on = awaited.attempt.scope.cancel, 0
         while not under_way.done():
-            if awaited.lost:
-                return HostLost(awaited.lost)
+            if why := awaited.why_over:
+                return HostLost(why)
             if cancel.cancelled and passed_on <= cancel.urgent:
                 passed_on += 1
                 connection.cancel(awaited.attempt.order.token, cancel)
@@ -295,6 +309,7 @@ class Cluster(LocalExecutor):
                 place.heard_at = time.monotonic()
                 for token, new in news.items():
                     if (awaited := place.awaited.get(token)) is not None:
+                        awaited.began = True
                         _pass_on(awaited.attempt, new)
             self._closing.wait(_LOOK_S)
         return "the run ended"

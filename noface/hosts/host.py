@@ -16,18 +16,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from noface.agents.base import SESSION
 from noface.attempt.attempt import Attempt, Judging
 from noface.attempt.environment import AttemptEnvironment, Scope
 from noface.attempt.run import do_work, run_attempt
 from noface.errors import GitError, HostError
 from noface.git.packs import commits_there, make_pack, make_repository, take_pack
-from noface.git.refs import RefUpdate, hold_ref
+from noface.git.refs import ZERO, RefUpdate, hold_ref
 from noface.git.removal import remove
 from noface.git.repository import Repository
 from noface.hosts.hello import code_digest
 from noface.hosts.parcel import OrderParcel, ProjectParcel, WorkParcel, files_of, progress_text
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged, NotStarted, Work
 from noface.model.failure import Failure
+from noface.model.scratch import ASIDE
 from noface.process.clock import Clock
 from noface.process.environment import Variables
 from noface.process.files import read_regular, real_folder, write_atomic
@@ -129,6 +131,7 @@ class Host:
         finally:
             del self._under_way[token]
         self._keep(project, replace(done, issue_id=parcel.order.issue.id, number=parcel.order.number))
+        self._let_go(parcel)
         return token
 
     def _carry_out(self, parcel: OrderParcel, under_way: UnderWay) -> WorkParcel:
@@ -185,6 +188,20 @@ class Host:
 
         place = real_folder(self._folder / project / "kept", self._folder) / parcel.token
         write_atomic(place, msgpack.packb(parcel.packed()))
+
+    def _let_go(self, parcel: OrderParcel) -> None:
+        """Remove what the parcel holds by now; an agent's session stays for the next attempt."""
+        project = self._projects.get((parcel.project.id, parcel.project.config))
+        if project is None:
+            return
+        order, plumbing = parcel.order, project.env.plumbing
+        refs = (hold_ref(order.issue.id, name) for name in (str(order.number), f"{ASIDE}{order.number}"))
+        with suppress(GitError):
+            plumbing.refs.apply(*(RefUpdate(ref, ZERO) for ref in refs if plumbing.resolve(ref) is not None))
+        with suppress(OSError):
+            for path in Path(self._as_here(project, order).directory).iterdir():
+                if path.name != SESSION:
+                    remove(path)
 
     def kept(self, project: str) -> list[str]:
         """Return the tokens of the orders whose work home has yet to take in."""
