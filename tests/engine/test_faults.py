@@ -14,6 +14,7 @@ GROUPS = (
     "Gate",
     "Input",
     "GitHub",
+    "Many hosts",
 )
 ROWS_MIN = 100
 CELLS = 3
