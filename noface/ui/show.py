@@ -245,7 +245,7 @@ def _head(document: Story, now: float, width: int) -> Iterator[str]:
     more = reason.removeprefix(f"merged as {commit}") if commit else reason
     yield from hanging(more.lstrip(",; "), width, "  ")
     if commit:
-        yield f"  landed: git show {commit}"
+        yield f"  landed: git show --first-parent {commit}"
     yield from _pull_request(document, width)
     yield from _relations(document, width)
     yield from _agreed(document, width)

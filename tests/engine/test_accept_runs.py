@@ -84,7 +84,7 @@ def test_work_that_landed_after_its_worker_had_broken_off_says_so_in_log_show_an
     assert ", though its worker did not finish: Add b\n" in log
     page = project.noface("show", "1").stdout
     commit = project.git("rev-parse", "main")[:12]
-    assert f"  though its worker did not finish\n  landed: git show {commit}\n" in page
+    assert f"  though its worker did not finish\n  landed: git show --first-parent {commit}\n" in page
     assert page.count(commit) == 1
     why = "the worker did not finish (the worker ended with exit code 7: Killed by the cat.); its work counts"
     assert why in " ".join(page.split())

@@ -69,6 +69,10 @@ def test_what_waits_together_lands_as_one_commit_that_lists_each_issue_s_own(pro
         assert f"- {trailers['Noface-Issue']}: " in message
         added = project.git("diff", "--name-only", f"{commit}^1", commit).split()
         assert added == [f"f{trailers['Noface-Issue']}.txt"], "who reverts it takes back this issue alone"
+        page = project.noface("show", trailers["Noface-Issue"]).stdout
+        command = next(line for line in page.splitlines() if "landed: " in line).partition("landed: ")[2]
+        shown = project.git(*command.removeprefix("git ").split())
+        assert [line for line in shown.splitlines() if line.startswith("+++")] == [f"+++ b/{added[0]}"]
     merged = {row["id"]: row["merged_commit"] for row in rows(project, "SELECT id, merged_commit FROM issues")}
     assert {*own} <= {*merged.values()}
 
