@@ -3,12 +3,15 @@
 Gates and agents sleep, so that slots are not bound by the machine's cores. A few issues break each other: each passes
 alone, and the second of a pair is red beside the first.
 
-    .venv/bin/python benchmarks/merge_queue.py [--red 0.05] [--issues 48] [--workers 16] [--gate 3] [--agent 5]
+    .venv/bin/python benchmarks/merge_queue.py [--red 0.05] [--issues 48] [--workers 16] [--gate 3] [--agent 5] [--runs 1]
+
+With several runs all kinds take turns, and the median of each is compared.
 """
 
 import argparse
 import json
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -52,21 +55,25 @@ def landed(given: argparse.Namespace, landing: str) -> tuple[int, float]:
 
 def merge_queue(given: argparse.Namespace) -> None:
     """Print the ratios for each number of slots."""
-    number, seconds = landed(given, 'prove = "each"\nparallel_gates = 1')
-    serial = number / seconds
-    print(f"one gate after another, {given.red:.0%} red: {number} landed in {seconds:.0f} s")
-    for slots in SLOTS:
-        number, seconds = landed(given, f"parallel_gates = {slots}")
-        print(f"merge queue, slots {slots}: {number} in {seconds:.0f} s, {number / seconds / serial:.2f}x")
-    most = given.workers / (given.gate + given.agent) / serial
-    print(f"the workers themselves pass at most {most:.1f}x")
+    kinds = {"one gate after another": 'prove = "each"\nparallel_gates = 1'}
+    kinds |= {f"merge queue, slots {slots}": f"parallel_gates = {slots}" for slots in SLOTS}
+    rates: dict[str, list[float]] = {kind: [] for kind in kinds}
+    for _ in range(given.runs):
+        for kind, landing in kinds.items():
+            number, seconds = landed(given, landing)
+            rates[kind].append(number / seconds)
+            print(f"{kind}, {given.red:.0%} red: {number} landed in {seconds:.0f} s", flush=True)
+    serial = statistics.median(rates["one gate after another"])
+    for kind in kinds:
+        print(f"{kind}: {statistics.median(rates[kind]) / serial:.2f}x")
+    print(f"the workers themselves pass at most {given.workers / (given.gate + given.agent) / serial:.1f}x")
 
 
 def arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, default in (("red", 0.05), ("gate", 3.0), ("agent", 5.0)):
         parser.add_argument(f"--{name}", type=float, default=default)
-    for name, default in (("issues", 48), ("workers", 16)):
+    for name, default in (("issues", 48), ("workers", 16), ("runs", 1)):
         parser.add_argument(f"--{name}", type=int, default=default)
     return parser.parse_args(words)
 
