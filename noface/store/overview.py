@@ -202,4 +202,4 @@ class Overview:
 
     def _records(self, kind: type[_T], which: str, *values: object) -> list[_T]:
         """Return the records of a kind that `which`, the end of a query, chooses."""
-        return [read(kind, row) for row in self._rows(select(kind, which), *values)]
+        return read(kind, self._rows(select(kind, which), *values))

@@ -84,7 +84,7 @@ class Publications:
         Not those that have been settled and told, nor those that landed before `since` and were never told.
         """
         rows = self._db.rows(query("to_say"), f"{IssueStatus.MERGED}:%", f"{GONE}:%", since)
-        return [self._standing(read(IssueRow, row)) for row in rows]
+        return [self._standing(row) for row in read(IssueRow, rows)]
 
     def version(self) -> int:
         """Return a number that grows whenever something has happened that may have to be said."""
@@ -108,7 +108,7 @@ class Publications:
             attempts=tuple(Worked(*each) for each in attempts),
             cost_usd=row.cost_usd,
             request=row.block or NOTHING_ASKED,
-            parts=tuple(_part(read(IssueRow, each)) for each in parts),
+            parts=tuple(map(_part, read(IssueRow, parts))),
             pull=pull,
             merged_commit=row.merged_commit or "",
         )
@@ -118,7 +118,7 @@ class Publications:
 
     def _state(self, issue_id: str) -> str:
         rows = self._db.rows(select(IssueRow, "WHERE id = ?"), issue_id)
-        return self._standing(read(IssueRow, rows[0])).state if rows else ""
+        return next((self._standing(row).state for row in read(IssueRow, rows)), "")
 
     def _known(self, issue_id: str) -> Publication:
         return self.get(issue_id) or Publication(issue_id)

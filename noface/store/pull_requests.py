@@ -222,4 +222,4 @@ class PullRequests:
             self._journal.event(at, "pull_request", issue_id, state=row.state, **where)
 
     def _rows(self, which: str, *values: object) -> list[PullRow]:
-        return [read(PullRow, row) for row in self._db.rows(select(PullRow, which), *values)]
+        return read(PullRow, self._db.rows(select(PullRow, which), *values))

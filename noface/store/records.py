@@ -6,8 +6,9 @@ Named tuples, since `noface status` needs them: a dataclass of that size takes f
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
@@ -216,10 +217,17 @@ def select(kind: type[Any], which: str) -> str:
     return f"SELECT {', '.join(kind._fields)} FROM {_TABLES[kind]} {which}"  # noqa: S608 - our own names
 
 
-def read(kind: type[_T], row: sqlite3.Row) -> _T:
-    """Return the record of a row that has its columns. Raises ValueError or TypeError if one cannot be read."""
+def read(kind: type[_T], rows: Iterable[sqlite3.Row]) -> list[_T]:
+    """Return the records of rows that have their columns. Raises ValueError or TypeError if one cannot be read."""
     names: tuple[str, ...] = kind._fields  # type: ignore[attr-defined] # a NamedTuple
-    return kind(*(value(row, name) for name in names))
+    converted = [(at, _FROM_COLUMN[name]) for at, name in enumerate(names) if name in _FROM_COLUMN]
+    columns, records = itemgetter(*names), []
+    for row in rows:
+        values = list(columns(row))
+        for at, convert in converted:
+            values[at] = convert(values[at])
+        records.append(kind(*values))
+    return records
 
 
 def value(row: sqlite3.Row, name: str) -> Any:
