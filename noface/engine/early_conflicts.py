@@ -111,6 +111,8 @@ class EarlyConflicts:
         """Merge works with main, and pairs; return how works fail. What git cannot read has nothing to say."""
         plumbing, failures = self._context.env.plumbing, []
         for work in works:
+            if plumbing.is_near(main, work.commit):
+                continue  # what stands on main is merged with it
             try:
                 merge = merge_onto(plumbing, main, work.commit, began_on(plumbing, mains, work.commit, main))
             except GitError:

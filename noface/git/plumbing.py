@@ -31,9 +31,13 @@ _LINK_BYTES_MAX = 4096
 _ATTRIBUTES_BYTES_MAX = 1 << 16
 _OF_MERGES = re.compile(r"[-!]?merge|merge=\S+|binary")
 _BROUGHT_MAX = 50
-_CHANGES_KEPT_MAX = 32
+_CHANGES_KEPT_MAX = 20_000
+"""So many changed files are remembered: a run looks at those of all its landings again for each issue."""
+_PATCHES_KEPT_MAX = 32
 _PATCH_KEPT_BYTES_MAX = 1 << 18
 _DIGITS_MAX = 10
+_TREES_KEPT_MAX = 10_000
+_UNCHANGING = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\^?")
 _SIGNING_SECONDS_MAX = 30.0
 _SAID_CHARS_MAX = 400
 
@@ -59,6 +63,7 @@ class Plumbing:
         self._whole: tuple[str, Tree] | None = None
         self._diffs: dict[tuple[str, str], TreeDiff] = {}
         self._changes: dict[tuple[str, str], tuple[FileChange, ...]] = {}
+        self._trees: dict[str, str] = {}
 
     def close(self) -> None:
         """End the persistent git processes."""
@@ -84,7 +89,7 @@ class Plumbing:
 
     def local_main(self) -> str:
         """Return main's commit; raise UsageError if the branch is gone."""
-        commit = self.resolve(self.repository.main)
+        commit = self.references(self.repository.main).get(self.repository.main)
         if commit is None:
             raise UsageError(
                 f"The branch {self.repository.main_name} is gone.", "Restore it, or set [project] main to another."
@@ -101,10 +106,14 @@ class Plumbing:
         return int(counts[0]), int(counts[1])
 
     def tree(self, commit: str) -> str:
-        """Return a commit's tree."""
-        tree = self._names.resolve(f"{commit}^{{tree}}")
+        """Return a commit's tree; of one that is named by its id it is asked once."""
+        tree = self._trees.get(commit) or self._names.resolve(f"{commit}^{{tree}}")
         if tree is None:
             raise GitError(f"{commit} names no tree.", "Was it pruned while noface was running?")
+        if _UNCHANGING.fullmatch(commit) is not None:
+            if len(self._trees) >= _TREES_KEPT_MAX:
+                self._trees.clear()
+            self._trees[commit] = tree
         return tree
 
     def is_ancestor(self, old: str, new: str) -> bool:
@@ -119,6 +128,12 @@ class Plumbing:
         if output.code < 0:
             raise failed(asked, output)
         return output.code == 0
+
+    def are_on_line(self, commits: Collection[str], main: str) -> bool:
+        """True if `main` came from all of `commits` along its first parents; else it may have come from them."""
+        with suppress(GitError):
+            return self._stored.are_on_line(commits, main)
+        return False
 
     def is_near(self, old: str, new: str) -> bool:
         """True if `old` is `new` or one of its nearest ancestors; else it may still be one."""
@@ -225,10 +240,11 @@ class Plumbing:
         if trees in self._diffs:
             return self._diffs[trees]
         diff = parse_diff(self.git.answer("diff-tree", *args, *trees).stdout)
-        if len(self._changes) >= _CHANGES_KEPT_MAX:
+        if sum(map(len, self._changes.values())) >= _CHANGES_KEPT_MAX:
             self._changes.clear()
-            self._diffs.clear()
         self._changes[trees] = diff.changes
+        if len(self._diffs) >= _PATCHES_KEPT_MAX:
+            self._diffs.clear()
         if len(diff.patch) <= _PATCH_KEPT_BYTES_MAX:
             self._diffs[trees] = diff
         return diff

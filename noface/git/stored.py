@@ -39,6 +39,7 @@ class StoredObjects:
         self._kept: dict[str, bytes] = {}
         self._bytes_kept = 0
         self._author = ""
+        self._line: tuple[str, frozenset[str]] = ("", frozenset())
 
     def close(self) -> None:
         """End the git processes that write."""
@@ -86,6 +87,19 @@ class StoredObjects:
             new[oid] = None
             pending += reversed(parents)
         return tuple(new)
+
+    def are_on_line(self, commits: Iterable[str], tip: str) -> bool:
+        """True if all are `tip`, or in its line of first parents as far as that is known; else nothing is known."""
+        end, line = self._line
+        if tip != end:
+            at, new = tip, set[str]()
+            while at and at != end and len(new) < _NEAR_MAX:
+                new.add(at)
+                at = next(iter(self.commit(at)[1]), "")
+            # What is known of a line counts only if this one goes on from its end: main may have been set back.
+            line = line.union(new) if at and at == end else frozenset(new)
+            self._line = (tip, line)
+        return line.issuperset(commits)
 
     def is_near(self, old: str, new: str) -> bool:
         """True if `old` is `new` or one of its nearest ancestors; else nothing is known."""

@@ -40,7 +40,7 @@ def began_on(plumbing: Plumbing, mains: Collection[str], work: str, main: str) -
 
 def taken_back(plumbing: Plumbing, mains: Collection[str], main: str) -> tuple[str, ...]:
     """Return where main once stood and what it does not hold any more, the newest first."""
-    if all(plumbing.is_near(commit, main) for commit in mains):
+    if plumbing.are_on_line(mains, main):
         return ()
     asked = "".join(f"{commit}\n" for commit in mains)
     lost = plumbing.git.ask("rev-list", "--topo-order", "--ignore-missing", "--stdin", stdin=f"{asked}^{main}\n")

@@ -283,10 +283,11 @@ def test_no_step_starts_more_git_processes_than_it_should(tmp_path):
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    # take: add, write-tree, diff-tree, ls-files for what is ignored; at first also who commits are by, and what writes them
+    # take: add, write-tree, diff-tree, ls-files for what is ignored; at first also who commits are by, and what reads and
+    # writes them
     # advance: status, update-ref, read-tree; the rest is asked of processes that run already
     assert dict(line.rsplit(" ", 1) for line in ended.stdout.splitlines()) == {
-        "take": "6",
+        "take": "7",
         "take again": "4",
         "checkout": "2",
         "hold": "1",

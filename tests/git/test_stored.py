@@ -160,6 +160,40 @@ def test_new_history_and_ancestors_are_those_of_git(tmp_path):
     plumbing.close()
 
 
+def test_where_main_stood_is_known_as_it_goes_on_and_forgotten_when_it_is_set_back(tmp_path):
+    bench = a_bench(tmp_path)
+    path, plumbing, stood = bench.path, bench.plumbing, [bench.main]
+
+    def move(*command):
+        git(path, *command)
+        stood.append(git(path, "rev-parse", "main"))
+        assert plumbing.local_main() == stood[-1]
+        return plumbing.are_on_line(stood, stood[-1])
+
+    assert all(move("commit", "-q", "--allow-empty", "-m", f"{number}") for number in range(3))
+    git(path, "pack-refs", "--all")
+    assert plumbing.local_main() == stood[-1]
+    git(path, "switch", "-q", "-c", "side")
+    git(path, "commit", "-q", "--allow-empty", "-m", "side")
+    git(path, "switch", "-q", "main")
+    assert move("merge", "-q", "--no-ff", "-m", "both", "side")
+    assert not plumbing.are_on_line([git(path, "rev-parse", "side")], stood[-1])  # not along the first parents
+    merged, tree = stood[-1], plumbing.tree(stood[-1])
+    assert not move("reset", "-q", "--hard", "main~2")
+    assert not move("commit", "-q", "--amend", "--allow-empty", "-m", "another")
+    assert plumbing.are_on_line(stood[:2], stood[-1])
+    assert move("reset", "-q", "--hard", merged) is False  # what was amended is not in it
+    assert plumbing.are_on_line(stood[:5], merged)
+    git(path, "commit", "-q", "--allow-empty", "-m", "after")
+    assert plumbing.tree("main") == plumbing.tree(f"{merged}^{{tree}}") == tree  # a name is asked each time
+    (path / "new.txt").write_text("new\n")
+    git(path, "add", "-A")
+    git(path, "commit", "-q", "-m", "new")
+    assert plumbing.tree("main") == git(path, "rev-parse", "main^{tree}") != tree
+    assert plumbing.tree(f"{stood[1]}^") == plumbing.tree(stood[0])
+    plumbing.close()
+
+
 def test_what_was_read_and_is_pruned_since_is_missing(tmp_path):
     bench = a_bench(tmp_path)
     main = bench.main

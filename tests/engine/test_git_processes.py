@@ -1,0 +1,53 @@
+"""How many git processes a further issue starts: each costs milliseconds, and a new one is seen here and nowhere else."""
+
+import os
+import shutil
+from collections import Counter
+
+LOGGED = """#!/bin/sh
+case " $* " in *" core.hooksPath=/dev/null "*) echo "$*" >> {log} ;; esac
+exec {git} "$@"
+"""
+FURTHER = {
+    # The workspace: what is there goes, and main's files come.
+    "clean": 2,  # the worker's, and the gate's
+    "read-tree": 3,  # the same, and the person's checkout
+    # Which files git keeps in another form than a checkout.
+    "grep": 1,
+    "config": 2,  # where the person's attributes lie, and what their settings run
+    # The snapshot.
+    "add": 1,
+    "write-tree": 1,
+    "diff-tree": 1,
+    "ls-files": 1,
+    # The landing, in the person's checkout.
+    "status": 1,
+    "checkout-index": 1,
+    "update-ref": 1,
+}
+
+
+def command_of(line):
+    words = iter(line.split())
+    for word in words:
+        if word in ("-c", "-C"):
+            next(words)
+        else:
+            return word
+    return ""
+
+
+def test_a_further_issue_starts_the_git_processes_of_the_table_and_no_others(project):
+    log, program = project.folder / "git.log", project.folder / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(LOGGED.format(log=log, git=shutil.which("git")))
+    program.chmod(0o755)
+    project.play(("*", 0, [{"shell": f"echo agent >> {log}; echo $NOFACE_ISSUE_ID > made-$NOFACE_ISSUE_ID.txt"}]))
+    for number in (1, 2, 3):
+        project.issue(number)
+    project.commit()
+    log.unlink(missing_ok=True)
+    project.run(PATH=f"{program.parent}:{os.environ['PATH']}")
+    assert len(project.git("log", "--first-parent", "--format=%h", "--grep=Noface-Issue", "main").split()) == 3
+    one = log.read_text().split("agent\n")[2]  # from the second agent's work to the third's
+    assert Counter(map(command_of, one.splitlines())) == FURTHER
