@@ -31,6 +31,7 @@ from noface.engine.prompt_context import (
     earlier_answers,
     landed_parts,
     landed_patch,
+    main_since,
     patch_of,
     prior_failures,
     quotes_of,
@@ -54,13 +55,14 @@ from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage
 from noface.process.failpoints import hit
 from noface.prompts.answers.forms import ANSWERS
 from noface.prompts.answers.provider_form import provider_schema, without_nulls
-from noface.prompts.data import QuestionData, Situation
+from noface.prompts.data import FileExcerpt, QuestionData, Situation
 from noface.prompts.render import render
 from noface.prompts.structured import Invalid, reminder, validate
 from noface.recovery.breakdown import BreakdownLimits, PlanFault, left_out, plan_children
 from noface.recovery.breakdown_rules import AcceptForms
 from noface.recovery.reported import of_invalid
 from noface.recovery.resume import refusal
+from noface.recovery.start import conflicts_of
 from noface.secrets.masking import Masker
 from noface.store.records import GateRun
 
@@ -327,7 +329,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         note=note,
         advice=(*words, *quotes_of(history)),
         lessons=tuple(lesson.advice for lesson in look_up(context, history)),
-        files=related_files(context, history, start)[0] if topic is Topic.CLARIFICATION else (),
+        files=_files(context, history, topic, start, main),
         answer_schema=json.dumps(ANSWERS[topic].schema),
         limits=_limits(context, issue, topic, forms),
         questions=_questions(last),
@@ -380,6 +382,18 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         files=(*files.change, *files.read),
         grounds=grounds,
     )
+
+
+_MAIN_SIDE = "what main has changed there since, below what brought it"
+
+
+def _files(context: RunContext, history: History, topic: Topic, start: str, main: str) -> tuple[FileExcerpt, ...]:
+    """Return what else a question quotes: of a conflict main's side, which is not in the work that is looked at."""
+    if topic is Topic.CLARIFICATION:
+        return related_files(context, history, start)[0]
+    last = history.current[-1]
+    text = main_since(context, last, main, conflicts_of(last)) if topic is Topic.MERGE_CONFLICT else ""
+    return (FileExcerpt(_MAIN_SIDE, text),) if text else ()
 
 
 def _as_role(context: RunContext, model: str, topic: Topic) -> ModelSpec:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from noface.diagnosis.missing_library import TO_ADD_IT
 from noface.engine.context import RunContext
-from noface.errors import ConfigError
+from noface.errors import ConfigError, GitError
 from noface.git.refs import slug
 from noface.model.attempt import PastAttempt
 from noface.model.codec import view
@@ -135,6 +135,20 @@ def patch_of(context: RunContext, issue: Issue, number: int) -> str:
     """Return an attempt's diff against main, "" if there is none."""
     path = Path(attempt_directory(context.settings.attempts_dir, issue.id, number)) / "diff.patch"
     return (read_regular(path, _PATCH_BYTES_MAX) or b"").decode("utf-8", "replace")
+
+
+_CONFLICTS_MAX = 20
+
+
+def main_since(context: RunContext, left: PastAttempt, main: str, paths: tuple[str, ...]) -> str:
+    """Return what main has changed in `paths` since an attempt, below the names of what brought it; "" for nothing."""
+    plumbing, paths = context.env.plumbing, paths[:_CONFLICTS_MAX]
+    try:
+        patch = plumbing.patch_since(left.candidate, main, paths) if left.candidate is not None else b""
+    except GitError:
+        return ""  # a commit is gone
+    by = plumbing.brought(str(left.candidate), main, paths) if patch else ()
+    return "".join((*(f"{name}\n" for name in by), patch.decode("utf-8", "replace")))
 
 
 def landed_parts(context: RunContext, issue: Issue) -> tuple[Issue, ...]:

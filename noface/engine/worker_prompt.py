@@ -10,11 +10,11 @@ from noface.engine.going_on import cut_off_before
 from noface.engine.prompt_context import (
     advice_of,
     diagnosis_of,
+    main_since,
     patch_of,
     prior_failures,
     related_files,
 )
-from noface.errors import GitError
 from noface.integrity import leftovers, not_taken
 from noface.knowledge.hints import matched
 from noface.model.actions import Mode, RunWorker, WaitUntil, action_instruction
@@ -112,25 +112,16 @@ def _besides(last: PastAttempt, start: StartPoint, history: History) -> bool:
     return quoted is not None and quoted.number != last.number and quoted.patch_hash != last.patch_hash
 
 
-_CONFLICTS_MAX = 20
-
-
 def _main_since(context: RunContext, history: History, start: StartPoint, main: str) -> str:
     """Return what main has changed since the work that an attempt starts from, and who: it sees no history of main.
 
     If they conflict that is in the files in conflict, else in those that the work changed too.
     """
-    plumbing, left = context.env.plumbing, next((p for p in history.attempts if p.number == start.number), None)
+    left = next((past for past in history.attempts if past.number == start.number), None)
     conflicts = start.reason is StartReason.CONFLICT
-    if left is None or left.candidate is None or left.main == main or not (conflicts or start.holds):
+    if left is None or left.main == main or not (conflicts or start.holds):
         return ""
-    paths = (start.without or (conflicts_of(left) if conflicts else ()) or left.changed)[:_CONFLICTS_MAX]
-    try:
-        patch = plumbing.patch_since(left.candidate, main, paths)
-    except GitError:
-        return ""  # a commit is gone
-    by = plumbing.brought(left.candidate, main, paths) if patch else ()
-    return "".join((*(f"{name}\n" for name in by), patch.decode("utf-8", "replace")))
+    return main_since(context, left, main, start.without or (conflicts_of(left) if conflicts else ()) or left.changed)
 
 
 def _gate_hung(attempt: PastAttempt) -> bool:

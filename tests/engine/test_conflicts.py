@@ -1,5 +1,6 @@
 """Issues whose changes conflict with each other: all of them land, and nobody pays for main's moving."""
 
+import json
 import re
 import time
 from collections import Counter
@@ -153,3 +154,29 @@ def test_status_says_while_a_run_goes_on_who_stands_back_and_why(project):
 
 def told(project):
     return [(issue["id"], issue["reason"]) for issue in project.shown("status")["issues"]]
+
+
+def test_who_is_asked_how_to_merge_sees_both_sides(project):
+    """It looks at the work, in which main's side is not."""
+    roles = f'[models.wise]\nagent = "scripted"\ncommand = "{project.script}"\ntier = 3\n[roles]\nresolver = "wise"\n'
+    project.config(f"\n{roles}")
+    project.write("log.txt", "first line\n")
+
+    def moved(n):
+        return f"cd {project.path} && echo theirs {n} >> log.txt && git add -A && git commit -qm 'The {n}. time'"
+
+    answer = {"guidance": "Put your line last.", "files": ["log.txt"]}
+    project.play(
+        ("1", 0, [{"say": f"```json\n{json.dumps(answer)}\n```"}], "merge_conflict"),
+        ("1", 1, [{"shell": f"echo mine >> log.txt; {moved(1)}"}]),
+        ("1", 2, [{"shell": f"echo mine >> log.txt; {moved(2)}"}]),
+        ("1", 3, [{"shell": "echo mine >> log.txt"}]),
+    )
+    project.issue(1)
+    project.commit()
+    project.run()
+    asked = (project.state / "attempts/1/2/ask-1-merge_conflict/prompt.md").read_text()
+    assert "+mine" in part(asked, "What attempt 2 changed")
+    assert re.search(r": The 2\. time\n[^`]*\+theirs 2", part(asked, "Related files"))
+    assert "Put your line last." in project.prompt("1", 3)
+    assert (project.path / "log.txt").read_text() == "first line\ntheirs 1\ntheirs 2\nmine\n"
