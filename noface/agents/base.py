@@ -13,6 +13,7 @@ from noface.data import table
 from noface.model.access import Permissions, Tool
 from noface.model.attempt import AttemptOrder
 from noface.model.failure import Failure
+from noface.model.quota import Window
 from noface.model.worker_run import ModelSpec, Session, Usage
 from noface.process.files import real_folder
 from noface.process.sandbox_home import AgentHome
@@ -195,6 +196,11 @@ class StreamReader(Protocol):
     @property
     def ended(self) -> bool:
         """True if the stream's last word is that the work is over."""
+        ...
+
+    @property
+    def quota(self) -> tuple[Window, ...]:
+        """The windows of its login's quota at the provider, as far as it has told of them."""
         ...
 
     @property

@@ -28,6 +28,7 @@ from noface.diagnosis.agent_errors import AgentError, AgentEvidence, Amounts, Re
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import summed
 from noface.model.json_record import JsonRecord, total
+from noface.model.quota import Window
 from noface.model.worker_run import Usage
 
 _THINKING = (("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "64000"), ("MAX_THINKING_TOKENS", "63999"))
@@ -65,11 +66,19 @@ class ClaudeReader(JsonReader):
         self._limit = ""
         self._answers = AnswerTokens()
         self._context: int | None = None
+        self._windows: dict[str, Window] = {}
+
+    @property
+    def quota(self) -> tuple[Window, ...]:
+        """The windows that `rate_limit_event` has told of."""
+        return tuple(self._windows.values())
 
     def entry(self, entry: JsonRecord) -> list[AgentEvent]:
         """Return the events of a line."""
         self._session = entry.text("session_id") or self._session
         message, limit = entry.inside("message"), entry.inside("rate_limit_info")
+        if entry.text("type") == "rate_limit_event":
+            self._window(limit)
         match entry.text("type"):
             case "assistant":
                 self._retrying = None
@@ -98,6 +107,17 @@ class ClaudeReader(JsonReader):
                 return [AgentEvent(EventKind.LIMIT, notice, self._resets_at)]
             case _:
                 return []
+
+    def _window(self, limit: JsonRecord) -> None:
+        """Remember a window; what is rejected is used up, and of what is allowed a share is told only near its end."""
+        name, used = limit.text("rateLimitType"), limit.number("utilization")
+        used = 1.0 if limit.text("status") == "rejected" else used
+        beyond = limit.flag("isUsingOverage")
+        if name and (used is not None or beyond):
+            plain, _, model = name.replace("seven_day", "week").partition("week_")
+            named = f"week_{model}" if model else plain
+            share = used if used is not None else 1.0
+            self._windows[named] = Window(named, share, limit.time("resetsAt"), model, beyond=beyond)
 
     @property
     def ended(self) -> bool:

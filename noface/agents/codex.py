@@ -38,6 +38,7 @@ from noface.agents.session_log import SessionLog, less
 from noface.diagnosis.agent_errors import AgentError, AgentEvidence, Amounts, Resource
 from noface.model.attempt import AttemptOrder
 from noface.model.json_record import JsonRecord, json_value, parsed
+from noface.model.quota import WINDOWS, Window
 from noface.model.worker_run import Session, Usage
 from noface.process.files import open_regular
 
@@ -54,6 +55,7 @@ _WAITS = re.compile(
 _TAIL_BYTES = 1 << 20
 _FILES_MAX = 20_000
 _COUNTING = ('"token_usage_record"', '"token_count"')
+_LIMITS = '"rate_limits"'
 _NAMED = '"codex_error_info"'
 _NO_NAME = "other"
 _TIMED = "7"
@@ -99,6 +101,11 @@ class CodexReader(JsonReader):
                 return self._item(entry.inside("item"), done=stage == "item.completed")
             case _:
                 return []
+
+    @property
+    def quota(self) -> tuple[Window, ...]:
+        """The windows that its log of the thread tells of."""
+        return self._rollout.windows
 
     def ending(self, exit_code: int | None, stderr: str) -> AgentEvidence:
         """Return how the run ended."""
@@ -205,6 +212,7 @@ class Rollout(SessionLog):
         self._path: Path | None = None
         self._size = 0
         self.error: AgentError | None = None
+        self.windows: tuple[Window, ...] = ()
         self.context: tuple[int | None, int | None] = (None, None)
 
     def look(self, session: str) -> Usage | None:
@@ -226,6 +234,7 @@ class Rollout(SessionLog):
         newest = lines[: 0 if start else None : -1]
         errors = (_logged_error(line) for line in newest if _NAMED in line)
         self.error = next((error for error in errors if error is not None), self.error)
+        self.windows = next(filter(None, (_windows(line) for line in newest if _LIMITS in line)), self.windows)
         contexts = (_context(line) for line in newest if _COUNTING[1] in line)
         self.context = next((context for context in contexts if context[1] is not None), self.context)
         for word in _COUNTING:
@@ -248,6 +257,19 @@ def _logged_error(line: str) -> AgentError | None:
         JsonRecord.of(each).whole("http_status_code") for each in error.inside("codex_error_info").values.values()
     )
     return AgentError(error.text("message"), codes, next((status for status in statuses if status is not None), None))
+
+
+def _windows(line: str) -> tuple[Window, ...]:
+    """Return the windows of the login's quota that a count of tokens comes with."""
+    payload = JsonRecord.of(json_value(line)).inside("payload")
+    limits = payload.inside("rate_limits") or payload.inside("info", "rate_limits")
+    windows = []
+    for each in (limits.inside("primary"), limits.inside("secondary")):
+        used, minutes = each.number("used_percent"), each.whole("window_minutes")
+        if used is not None:
+            name = WINDOWS.get(minutes or 0, f"{minutes or 0} minutes")
+            windows.append(Window(name, used / 100, each.time("resets_at")))
+    return tuple(windows)
 
 
 def _context(line: str) -> tuple[int | None, int | None]:

@@ -19,6 +19,7 @@ from noface.diagnosis.agent_errors import ASKS, NOT_UNDERSTOOD, AgentError, Agen
 from noface.diagnosis.reset_times import WallClock
 from noface.model.budget import sane_cost
 from noface.model.json_record import JsonRecord, json_value, parsed
+from noface.model.quota import Window
 from noface.model.worker_run import Usage
 
 TEXT_MAX = 200
@@ -53,6 +54,11 @@ class LineReader(ABC):
     def ended(self) -> bool:
         """True if the last word is that the work is over: not told if that adds nothing to the counts."""
         return False
+
+    @property
+    def quota(self) -> tuple[Window, ...]:
+        """The windows of its login's quota, as far as the stream tells of them."""
+        return ()
 
     @property
     def open_calls(self) -> Sequence[OpenCall]:

@@ -34,6 +34,7 @@ from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec, gate_key
 from noface.model.issue import Issue
 from noface.model.markdown import inert
+from noface.model.quota import Window
 from noface.model.worker_run import Usage
 from noface.process.clock import Clock
 from noface.process.environment import Variables, passed_digest, programs_digest
@@ -316,6 +317,7 @@ class AttemptProgress:
     `alive`: the agent has shown that its provider answers. `kind` is what the agent did, None if the step is
     noface's own; `file` is the file it did that to, relative to the workspace, "" if that is unknown. `used` is what
     the worker's run has used so far, priced, and `answers` how often more of that came with an answer of its model.
+    `quota` are the windows of its login's quota, as its program has told of them.
     `changed` are files that it is known to change, and `work` is the commit that is judged, once there is one.
     """
 
@@ -330,6 +332,7 @@ class AttemptProgress:
     answers: int = 0
     changed: frozenset[str] = frozenset()
     work: str = ""
+    quota: tuple[Window, ...] = ()
 
 
 class SetupState(StrEnum):

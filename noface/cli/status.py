@@ -39,7 +39,10 @@ def status(
     left_out = (ListedFault(fault.source, fault.problem, fault.hint) for fault in rows.left_out())
     document = document._replace(left_out=tuple(left_out))
     document = document._replace(
-        tracker_away=rows.tracker_away(), disk=_with_free(rows.workspaces()), hosts=rows.hosts()
+        tracker_away=rows.tracker_away(),
+        disk=_with_free(rows.workspaces()),
+        hosts=rows.hosts(),
+        quotas=rows.quotas(now),
     )
     if since is not None:
         from noface.ui.since import since_when

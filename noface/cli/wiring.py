@@ -29,6 +29,7 @@ from noface.knowledge.hints import HintRule
 from noface.model.access import RoleAccess
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.pull_request import LandingRules
+from noface.model.quota import Reserve
 from noface.process.clock import Clock
 from noface.process.sandbox import Bubblewrap, find_bubblewrap
 from noface.process.supervise import Launcher
@@ -101,6 +102,7 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         breaker=breaker_rules(config),
         roles=RoleAccess(config.roles.tools, config.roles.permissions),
         landing=landing_rules(config),
+        reserve=Reserve(config.budget.reserve, config.budget.overage_usd),
     )
 
 

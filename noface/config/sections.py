@@ -36,6 +36,7 @@ from noface.config.values import (
     OptionalHostPath,
     OptionalPath,
     Pause,
+    Percent,
     Regex,
     Size,
     SlotsDir,
@@ -530,6 +531,19 @@ class LadderRung(Section):
     )
 
 
+class BudgetRules(Section):
+    """What of your quota at a provider is left for you, as far as the agent's program tells of it (docs/night.md)."""
+
+    reserve: Mapping[Name, Percent] = setting(
+        dict,
+        "the share of each of the provider's windows that runs leave to you: five_hour, week, week_opus, …",
+        {"five_hour": "15%", "week": "25%"},
+    )
+    overage_usd: Money | None = setting(
+        None, "what a run may spend beyond a window that is used up, in US dollars; by default nothing", 5.0
+    )
+
+
 class Retry(Section, json_schema_extra=_one_ladder):
     """What happens after a failure."""
 
@@ -722,6 +736,7 @@ class Config(Section):
     gate_rules: Items[GateRule] = ()
     models: Mapping[str, Model] = setting(..., "the presets and the entries of [models], by name")
     retry: Retry
+    budget: BudgetRules = Field(default_factory=BudgetRules)
     roles: Roles = Field(default_factory=Roles)
     recovery: Recovery = Field(default_factory=Recovery)
     breakdown: Breakdown = Field(default_factory=Breakdown)

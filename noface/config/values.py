@@ -284,6 +284,21 @@ HostName = Annotated[
 """A machine as ssh knows it: a name, with a user before it if that is another."""
 
 # TOML has arrays; tuples keep the records frozen, so this layer alone is not strict about the type.
+_PERCENT = re.compile(r"(\d{1,2}(?:\.\d{1,2})?) ?%", re.ASCII)
+
+
+def _share(value: object) -> float:
+    match = _PERCENT.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        raise expected('a share below 100%, such as "15%"')
+    return float(match[1]) / 100
+
+
+Percent = Annotated[
+    float, BeforeValidator(_share), WithJsonSchema({"type": "string", "pattern": f"^{_PERCENT.pattern}$"})
+]
+"""A share, from 0 to 1."""
+
 Items = Annotated[tuple[_T, ...], Field(strict=False)]
 Money = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 """US dollars, above 0."""

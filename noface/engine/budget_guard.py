@@ -29,15 +29,20 @@ from noface.model.budget import (
     beyond_share,
     can_pay,
     first_to_end,
+    likely_cost,
     overrun,
     passed_by,
 )
 from noface.model.history import History
 from noface.model.issue import Issue, IssueState
+from noface.model.quoting import in_dollars
 from noface.model.taxonomy import IssueStatus
 from noface.model.worker_run import THINKING_FACTOR, ModelSpec
 from noface.recovery.schedule import independent
 
+_OPEN = (IssueStatus.READY, IssueStatus.WAITING)
+_CENT = 0.01
+_DONE = (IssueStatus.MERGED, IssueStatus.REVIEW, IssueStatus.SKIPPED)
 _RUN = ""
 """The run's key where issues have their ids; no issue has this one."""
 
@@ -134,6 +139,19 @@ def unpriced_models(context: RunContext) -> tuple[str, ...]:
     specs = [settings.models[name] for name in policy.alternatives if name in settings.models]
     whole = settings.cost_usd_max is not None or policy.budget.usd is not None
     return tuple(spec.name for spec in specs if (whole or spec.max_cost_usd is not None) and is_unpriced(spec))
+
+
+def tell_prospect(context: RunContext) -> None:
+    """Tell what the open issues are likely to cost, by what others have cost here until they landed."""
+    states, costs = context.reader.states(), context.spending.landed_costs()
+    many = len([issue for issue in context.issues if issue.id not in states or states[issue.id].status in _OPEN])
+    likely = likely_cost(costs, many)
+    if likely is None or likely[1] < _CENT:
+        return
+    low, high = map(in_dollars, likely)
+    issues = "1 open issue" if many == 1 else f"{many} open issues"
+    text = f"{issues}: {low} to {high} in four of five cases, by what {len(costs)} that landed here have cost"
+    context.announce("prospect", None, {"text": text, "issues": many, "low_usd": likely[0], "high_usd": likely[1]})
 
 
 class RunLimits:
@@ -251,10 +269,28 @@ class BudgetGuard:
         self._context = context
         self._jobs = jobs
         self._live = limits.live
-        self._ended_some = False
+        self._ended_some = self._nudged = False
+
+    def _nudge(self) -> None:
+        """Tell once if half of the run's money is spent, and less than half of its issues are done."""
+        context = self._context
+        whole, began_with = context.settings.cost_usd_max, context.at_first
+        if self._nudged or whole is None or not began_with:
+            return
+        spent = context.spending.of_run(context.run_id).usd
+        if spent < whole / 2:
+            return
+        self._nudged = True
+        done = sum(state.status in _DONE for name, state in context.reader.states().items() if name in began_with)
+        if done < len(began_with) / 2:
+            text = (
+                f"{in_dollars(spent)} of {in_dollars(whole)} are spent, and {done} of {len(began_with)} issues are done"
+            )
+            context.log_event("budget_nudge", None, text=text, spent_usd=spent, done=done, issues=len(began_with))
 
     def hold(self) -> str:
         """End what has passed a budget; return which limit of the run it is, an empty text where it is none."""
+        self._nudge()
         live = self._live
         for issue_id, passed in live.issues_passed():
             self._jobs.end(issue_id, overrun(EndedFor.ISSUE, passed, live.used(issue_id)))

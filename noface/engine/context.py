@@ -19,6 +19,7 @@ from noface.model.codec import encode
 from noface.model.gate import GateResult, GateSpec
 from noface.model.issue import Issue
 from noface.model.pull_request import LandingRules
+from noface.model.quota import Reserve
 from noface.model.taxonomy import Cause, IssueStatus
 from noface.model.worker_run import ModelSpec
 from noface.process.clock import Clock
@@ -102,6 +103,7 @@ class RunSettings:
     accept_timeout_s: float = 600.0
     roles: RoleAccess = field(default_factory=RoleAccess)
     landing: LandingRules = field(default_factory=LandingRules)
+    reserve: Reserve = field(default_factory=Reserve)
     idle: tuple[str, ...] = ()
 
 

@@ -24,7 +24,7 @@ from noface.attempt.environment import (
     UnsteadySeen,
 )
 from noface.attempt.executor import HostSeen
-from noface.engine.budget_guard import BudgetGuard, RunLimits, unpriced_models
+from noface.engine.budget_guard import BudgetGuard, RunLimits, tell_prospect, unpriced_models
 from noface.engine.context import RunContext
 from noface.engine.deaths import remember_oom_kills
 from noface.engine.dispatch import (
@@ -58,6 +58,7 @@ from noface.engine.outages import (
 )
 from noface.engine.outside import BacklogWatch, OutsideChanges, edited_since, move_branch
 from noface.engine.preflight import announce_new_rules, announce_tests, preflight, remember_reads
+from noface.engine.quota_guard import QuotaGuard
 from noface.engine.readiness import checkout_findings
 from noface.engine.recover import as_configured, recover, with_work, without_end
 from noface.engine.red_main import RedMain
@@ -302,6 +303,7 @@ class Engine:
         self._landing.last_look, self._landing.rejected = self._look_again, self._rejected
         self._limits = RunLimits(context)
         self._guard = BudgetGuard(context, self._jobs, self._limits)
+        self._quota = QuotaGuard(context, self._jobs, self._limits.live)
         self._red_main = RedMain(context, self._jobs, self._stations)
         parts = (self._jobs, self._stations, self._landing, self._limits, self._red_main)
         self._dispatch = Dispatch(context, *parts, self._attempt)
@@ -330,6 +332,8 @@ class Engine:
             self._watch.refresh()
             self._stations.open(self._others, self._heed)
             lift_raised(context)
+            self._quota.begin()
+            tell_prospect(context)
             notice_waits(context)
             suspects_first = sorted(resumed, key=lambda order: order.issue.id not in context.suspects)
             self._resumed = [as_configured(context, order) for order in suspects_first]
@@ -386,6 +390,7 @@ class Engine:
             case AttemptProgress(issue_id, number, phase, text):
                 self._jobs.progressed(message)
                 self._limits.live.update(message)
+                self._quota.seen(message)
                 self._breakers_close(message)
                 cost, tokens = message.used.cost_usd, message.used.tokens
                 did = {"kind": message.kind, "file": message.file, "cost_usd": cost, "tokens": tokens}

@@ -17,6 +17,8 @@ The cost of a run whose agent reports only tokens (codex, gemini, a run cut off)
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from math import sqrt
+from statistics import fmean, stdev
 from typing import TypeVar
 
 from noface.model.quoting import in_dollars
@@ -24,6 +26,9 @@ from noface.model.worker_run import ModelSpec, Usage
 
 _Amount = TypeVar("_Amount", int, float)
 _TINY = 1e-9
+LANDED_MIN = 5
+"""So many issues must have landed before their costs say what others may cost."""
+_FOUR_OF_FIVE = 1.2816
 _REPORTS_NOTHING = frozenset({"command", "scripted"})
 """Agents that never report what they use: it counts as nothing."""
 
@@ -91,6 +96,19 @@ class Estimates:
             usd = spec.max_cost_usd * (self.thinking_factor if think else 1)
             return Estimate(model, usd, tokens, capped=True)
         return Estimate(model, usd, tokens)
+
+
+def likely_cost(costs: Sequence[float], issues: int) -> tuple[float, float] | None:
+    """Return between which dollars so many issues cost in four of five cases, by what others have cost.
+
+    None for fewer than LANDED_MIN of those. The sum of n is taken for normal, with the spread of the costs and that of
+    their mean: too narrow only where few issues cost most of it.
+    """
+    if len(costs) < LANDED_MIN or not issues:
+        return None
+    mean, spread = fmean(costs), stdev(costs)
+    half = _FOUR_OF_FIVE * spread * sqrt(issues + issues**2 / len(costs))
+    return max(issues * mean - half, 0.0), issues * mean + half
 
 
 def can_pay(budget: Budget, spent: Spent, reserved: Sequence[Estimate], estimate: Estimate) -> Refusal | None:

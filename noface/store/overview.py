@@ -20,6 +20,8 @@ HOSTS = "hosts"
 """The fact that tells of the hosts of the newest run."""
 BEHIND = "behind"
 """The fact that tells why issues start after others, as the newest run plans it."""
+QUOTA = "quota"
+"""The fact that tells of the quotas of logins, as their programs told of them last."""
 _GAPS_MAX = 1000
 _ORDER = "ORDER BY present DESC, priority, position, id"
 _T = TypeVar("_T")
@@ -49,6 +51,17 @@ class HostState(NamedTuple):
     why: Annotated[str, "Why it is not, empty if it is."]
     slots: Annotated[int, "How many attempts there can be at once."]
     since: Annotated[float, Timestamp, "Since when it is so."]
+
+
+class Quota(NamedTuple):
+    """A window of a login's quota at its provider, as the agent's program told of it last."""
+
+    login: Annotated[str, "The agent, and which variables give it another login than its program's own."]
+    window: Annotated[str, "The window: five_hour, week, …"]
+    used: Annotated[float, "The share that was used, from 0 to 1."]
+    resets_at: Annotated[float | None, Timestamp, "When it begins anew; null if that is not known."]
+    beyond: Annotated[bool, "True if it is used up and what is used costs extra."]
+    seen_at: Annotated[float, Timestamp, "When it was told."]
 
 
 class Room(NamedTuple):
@@ -194,6 +207,11 @@ class Overview:
     def hosts(self) -> tuple[HostState, ...]:
         """Return the hosts of the newest run, as they were seen last."""
         return tuple(HostState(**each) for each in json.loads(self.fact(HOSTS) or "[]"))
+
+    def quotas(self, now: float) -> tuple[Quota, ...]:
+        """Return the windows that have not begun anew since they were told of."""
+        known = (Quota(**each) for each in json.loads(self.fact(QUOTA) or "[]"))
+        return tuple(each for each in known if each.resets_at is None or each.resets_at > now)
 
     def model_waits(self, now: float) -> list[ModelWait]:
         """Return the models that wait for their provider still."""

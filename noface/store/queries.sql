@@ -177,6 +177,10 @@ SELECT AVG(usd), AVG(tokens) FROM (
     FROM attempts WHERE issue_id IN (SELECT id FROM issues WHERE status = 'merged') GROUP BY issue_id
 );
 
+-- name: landed_costs
+SELECT SUM(cost_usd) AS usd FROM attempts
+WHERE issue_id IN (SELECT id FROM issues WHERE status = 'merged') GROUP BY issue_id HAVING usd IS NOT NULL;
+
 -- name: costs_known
 -- How many attempts have an estimated cost, and of how many nobody knows it though they used something.
 SELECT COALESCE(SUM(notes LIKE ?), 0) AS estimated,

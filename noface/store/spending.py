@@ -33,6 +33,10 @@ class Spending:
         usd, tokens = self._db.rows(query("until_landed"))[0]
         return Spent(float(usd or 0.0), int(tokens or 0))
 
+    def landed_costs(self) -> tuple[float, ...]:
+        """Return what each issue that landed has cost, in dollars, as far as that is known."""
+        return tuple(float(row["usd"]) for row in self._db.rows(query("landed_costs")))
+
     def peaks(self) -> dict[str, Estimate]:
         """Return the most that one of each model's newest attempts and questions used."""
         return {row["model"]: Estimate(**row) for row in self._db.rows(query("peaks"), NEWEST_MAX)}

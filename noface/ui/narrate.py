@@ -325,6 +325,7 @@ _WORDS: dict[str, Words] = {
     "rules_changed": _notes("new in this version"),
     "unpriced": _unpriced,
     "idle_settings": _notes("noface.toml"),
+    "quota": _notes("quota"),
     "checkout_lacks": _notes("workspaces"),
     "sandbox": _sandbox,
     "processes_swept": _swept,

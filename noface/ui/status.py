@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from noface.model.description import Minimum, OneOf, Timestamp
 from noface.model.unsteady import UnsteadyTest
-from noface.store.overview import Gap, HostState, ModelWait, Room, TrackerAway
+from noface.store.overview import Gap, HostState, ModelWait, Quota, Room, TrackerAway
 from noface.store.records import IssueRow, RunRow
 from noface.ui.page import advised, paint, painted
 from noface.ui.text import at_home, cells, clean, count, fit, hanging, moment, money, pad, size
@@ -105,6 +105,7 @@ class Status(NamedTuple):
     since: Annotated[float | None, Timestamp, "With --since: from when on it tells; else null."] = None
     unchanged: Annotated[int, "With --since: how many issues are left out, since nothing happened to them."] = 0
     left_out: Annotated[tuple[ListedFault, ...], "The issues that are not worked on, such as strangers', and why."] = ()
+    quotas: Annotated[tuple[Quota, ...], "The windows of logins' quotas at their providers, as was told last."] = ()
     hosts: Annotated[tuple[HostState, ...], "The hosts of the newest run, as they were seen last."] = ()
 
 
@@ -382,6 +383,12 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
         yours = f"at most {count(host.slots, 'attempt')} at once" if host.up else f"is away: {host.why}"
         text = f"Host {host.host}, since {moment(host.since, now)}: {yours}"
         lines += painted(hanging(text, width), "quiet" if host.up else "careful")
+    for quota in document.quotas:
+        anew = f", anew {moment(quota.resets_at, now)}" if quota.resets_at is not None else ""
+        text = (
+            f"Quota of {quota.login}: {quota.used:.0%} of {quota.window} used{anew} (seen {moment(quota.seen_at, now)})"
+        )
+        lines += painted(hanging(text, width), "quiet")
     for wait in document.waits:
         text = f"A provider is waited for until {moment(wait.until, now)}: {wait.reason}"
         lines += painted(hanging(text, width), "careful")

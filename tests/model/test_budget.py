@@ -1,6 +1,7 @@
 """Budgets (law 12, I7): what cannot be paid is not started, and noface says which limit was in the way."""
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 from support.cases import cases
@@ -18,6 +19,7 @@ from noface.model.budget import (
     allowed,
     beyond_share,
     can_pay,
+    likely_cost,
 )
 from noface.model.worker_run import ModelSpec
 from noface.recovery.policy import next_action
@@ -274,3 +276,18 @@ def test_an_issue_that_has_used_twice_its_share_comes_after_those_that_have_not(
 
 def test_without_a_budget_nobody_comes_late():
     assert beyond_share(Budget("run"), Spent(9.0), {"a": Spent(9.0)}, ("a", "b"), Spent()) == {}
+
+
+def test_what_a_night_is_likely_to_cost_holds_in_four_of_five_cases():
+    dice, held, nights = Random(7), 0, 400
+    for _ in range(nights):
+        costs = [dice.lognormvariate(0, 1) for _ in range(30)]  # a few issues cost most, as they do
+        low, high = likely_cost(costs[:20], 10)
+        held += low <= sum(costs[20:]) <= high
+    assert 0.7 < held / nights < 0.9
+
+
+def test_few_landed_issues_say_nothing_of_a_night():
+    assert likely_cost([1.0, 2.0, 3.0, 4.0], 10) is None
+    assert likely_cost([1.0] * 5, 0) is None
+    assert likely_cost([1.0] * 5, 3) == (3.0, 3.0)

@@ -219,11 +219,15 @@ RARE = {
     "attempt_accepted",
     "attempt_excused",
     "attempt_fenced",
+    "budget_nudge",
     "continuing",
     "host_away",
     "host_up",
     "lesson_dropped",
     "processes_swept",
+    "prospect",
+    "quota",
+    "quota_nudge",
     "logs_masked",
     "landings_learned",
     "refs_kept",
@@ -310,6 +314,10 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "main_gate", None, gate="check", text="[ 40%]", seconds=5.0)
     story.journal.event(story.tick(), "lesson_dropped", "7", lesson=3)
     story.journal.event(story.tick(), "continuing", "7", message="blocked", independent=["8"])
+    story.journal.event(story.tick(), "budget_nudge", None, text="half", spent_usd=5.0, done=1, issues=4)
+    story.journal.event(story.tick(), "quota_nudge", None, login="claude", text="claude: 81%")
+    JsonLines(story.reader).announce("quota", None, {"what": ["claude: 62% of its five_hour window is used"]})
+    JsonLines(story.reader).announce("prospect", None, {"text": "4", "issues": 4, "low_usd": 1.0, "high_usd": 2.0})
     story.journal.event(story.tick(), "host_up", None, host="build@bigbox", slots=4)
     story.journal.event(story.tick(), "host_away", None, host="build@bigbox", why="Connection refused")
     story.journal.event(story.tick(), "processes_swept", count=2)

@@ -112,7 +112,7 @@ class RunWatch:
         """Read what is new; return the monotonic time of the last sign of life."""
         life = self._follower.poll()
         self.used = self._priced()
-        if self.used != self._last.used:
+        if self.used != self._last.used or self._reader.quota != self._last.quota:
             self._send(replace(self._last, used=self.used, alive=False))
         return life
 
@@ -168,7 +168,7 @@ class RunWatch:
 
     def _send(self, progress: AttemptProgress) -> None:
         answered = not self._reader.ended and _more_was_read(progress.used, self._last.used)
-        self._last = replace(progress, answers=self._last.answers + answered)
+        self._last = replace(progress, answers=self._last.answers + answered, quota=self._reader.quota)
         self.most = at_least(progress.used, self.most)
         self._scope.send(self._last)
 

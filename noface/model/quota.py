@@ -1,0 +1,73 @@
+"""A login's quota at its provider: how much of each window is used, and what of it a person keeps. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from noface.model.worker_run import ModelSpec
+
+WINDOWS = {300: "five_hour", 1_440: "day", 10_080: "week"}
+"""The names of windows by their minutes."""
+NUDGE_AT = 0.8
+_UNKNOWN_RESET_S = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A provider's window as a program told it: the share that is `used`, and when it begins anew (epoch seconds).
+
+    `model` is what a model's own name must hold for the window to count for it, "" for all of the login. `beyond`: the
+    window is used up, and what is used now costs extra.
+    """
+
+    name: str
+    used: float
+    resets_at: float | None = None
+    model: str = ""
+    beyond: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reserve:
+    """What a person keeps of each window (`shares`, by name), and how many dollars beyond a window may cost."""
+
+    shares: Mapping[str, float] = field(default_factory=dict)
+    beyond_usd: float | None = None
+
+
+def login_of(spec: ModelSpec) -> str:
+    """Name the login that a model's runs use: that of its program, unless its variables give it another one."""
+    own = sorted(name for name, _ in spec.env if name.endswith(("_KEY", "_TOKEN", "_HOME", "_DIR", "_BASE_URL")))
+    return f"{spec.agent} ({', '.join(own)} of {spec.name})" if own else spec.agent
+
+
+def counts_for(window: Window, spec: ModelSpec) -> bool:
+    """True if a window bounds what a model may use."""
+    return window.model in (spec.model or spec.name)
+
+
+def held_back(window: Window, reserve: Reserve, spent_beyond: float, now: float) -> tuple[float, str] | None:
+    """Return until when a login rests for a window, and why; None if it may go on.
+
+    `spent_beyond` are the dollars used since noface saw that what is used costs extra.
+    """
+    if window.resets_at is not None and window.resets_at <= now:
+        return None
+    until = window.resets_at if window.resets_at is not None else now + _UNKNOWN_RESET_S
+    if window.beyond and spent_beyond >= (reserve.beyond_usd or 0.0):
+        bound = f"${reserve.beyond_usd:.2f}" if reserve.beyond_usd else "nothing"
+        return until, f"its {window.name} window is used up, and {bound} may be spent beyond it ([budget] overage)"
+    kept = reserve.shares.get(window.name, 0.0)
+    if not window.beyond and kept and window.used >= 1.0 - kept:
+        return (
+            until,
+            f"{window.used:.0%} of its {window.name} window is used, and {kept:.0%} is yours ([budget] reserve)",
+        )
+    return None
+
+
+def nudged(before: Iterable[Window], now: Window) -> bool:
+    """True if a window has passed the share at which a person wants a word, and had not before."""
+    earlier = max(
+        (each.used for each in before if each.name == now.name and each.resets_at == now.resets_at), default=0.0
+    )
+    return earlier < NUDGE_AT <= now.used

@@ -1,0 +1,134 @@
+"""A person's own share of a login's quota: what a run leaves of it, and what it tells."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from support.run_parts import run_parts
+from support.scripted_http import StandingClock
+
+from noface.agents.claude import ClaudeReader
+from noface.attempt.environment import AttemptProgress
+from noface.attempt.executor import LocalExecutor
+from noface.engine.budget_guard import RunLimits
+from noface.engine.jobs import Job, JobKind, Jobs
+from noface.engine.quota_guard import QuotaGuard
+from noface.model.quota import Reserve, Window, held_back, login_of, nudged
+from noface.model.worker_run import ModelSpec
+
+NOW = 1_000_000.0
+RESET = NOW + 7_200
+KEEP = Reserve({"five_hour": 0.15, "week": 0.25})
+
+
+@pytest.mark.parametrize(
+    ("window", "reserve", "spent_beyond", "rests_until"),
+    [
+        (Window("five_hour", 0.86, RESET), KEEP, 0.0, RESET),
+        (Window("five_hour", 0.84, RESET), KEEP, 0.0, None),
+        (Window("week", 0.75, RESET), KEEP, 0.0, RESET),
+        (Window("day", 0.99, RESET), KEEP, 0.0, None),  # nothing is said of that one
+        (Window("five_hour", 0.86, NOW - 1), KEEP, 0.0, None),  # it has begun anew since
+        (Window("five_hour", 0.86), KEEP, 0.0, NOW + 3_600),  # nobody knows when: an hour, then one attempt asks
+        (Window("five_hour", 1.0, RESET, beyond=True), Reserve(), 0.0, RESET),
+        (Window("five_hour", 1.0, RESET, beyond=True), Reserve(beyond_usd=5.0), 4.9, None),
+        (Window("five_hour", 1.0, RESET, beyond=True), Reserve(beyond_usd=5.0), 5.0, RESET),
+        (Window("five_hour", 0.99, RESET), Reserve(), 0.0, None),
+    ],
+)
+def test_a_login_rests_once_its_window_has_come_to_the_share_that_is_a_persons(
+    window, reserve, spent_beyond, rests_until
+):
+    held = held_back(window, reserve, spent_beyond, NOW)
+    assert (held[0] if held else None) == rests_until
+
+
+def test_a_word_comes_once_for_each_window():
+    first = Window("week", 0.7, RESET)
+    assert nudged([first], Window("week", 0.81, RESET))
+    assert not nudged([Window("week", 0.81, RESET)], Window("week", 0.9, RESET))
+    assert nudged([Window("week", 0.95, RESET)], Window("week", 0.85, RESET + 604_800))
+
+
+def test_models_of_one_program_share_its_login_unless_they_are_given_another():
+    sonnet, opus = ModelSpec("sonnet", "claude"), ModelSpec("opus", "claude")
+    other = ModelSpec("work", "claude", env=(("ANTHROPIC_API_KEY", "k"),))
+    assert login_of(sonnet) == login_of(opus) != login_of(other)
+    assert login_of(sonnet) != login_of(ModelSpec("gpt", "codex"))
+
+
+@pytest.fixture
+def context(project):
+    project.issue(7)
+    with run_parts(project.path, StandingClock(NOW)) as parts:
+        models = {
+            name: ModelSpec(name, "claude", model=name, max_cost_usd=1.0) for name in ("claude-sonnet", "claude-opus")
+        }
+        policy = replace(parts.settings.policy, alternatives=tuple(models))
+        parts.settings = replace(parts.settings, models=models, reserve=KEEP, policy=policy)
+        yield parts
+
+
+def heard(context, guard, jobs, *windows, model="claude-sonnet"):
+    job = Job(JobKind.ATTEMPT, "7", lambda cancel: cancel.fileno(), 0, model)
+    jobs._jobs.append(job)
+    guard.seen(AttemptProgress("7", 1, "agent", "", quota=windows))
+    jobs._jobs.remove(job)
+    return job
+
+
+def begun(context):
+    jobs = Jobs(context.inbox, LocalExecutor(1))
+    guard = QuotaGuard(context, jobs, RunLimits(context).live)
+    guard.begin()
+    return guard, jobs
+
+
+def test_what_one_worker_hears_holds_all_models_of_the_login_and_the_next_run(context):
+    guard, jobs = begun(context)
+    job = heard(context, guard, jobs, Window("five_hour", 0.9, RESET))
+    assert {name: wait.until for name, wait in context.reader.waits().items()} == {
+        "claude-sonnet": RESET,
+        "claude-opus": RESET,
+    }
+    assert not job.cancel.cancelled  # it began within the window
+    context.settings = replace(context.settings, reserve=Reserve({"five_hour": 0.05}))
+    begun(context)
+    assert context.reader.waits() == {}  # who needs less for themselves runs again at once
+    context.settings = replace(context.settings, reserve=KEEP)
+    begun(context)
+    assert set(context.reader.waits()) == {"claude-sonnet", "claude-opus"}
+    context.clock.sleep(7_300)
+    begun(context)
+    assert context.reader.waits() == {}
+
+
+def test_a_window_of_one_model_holds_that_one(context):
+    guard, jobs = begun(context)
+    context.settings = replace(context.settings, reserve=Reserve({"week_opus": 0.2}))
+    heard(context, guard, jobs, Window("week_opus", 0.9, RESET, "opus"))
+    assert set(context.reader.waits()) == {"claude-opus"}
+
+
+def test_what_would_cost_extra_ends_at_once(context):
+    guard, jobs = begun(context)
+    job = heard(context, guard, jobs, Window("five_hour", 1.0, RESET, beyond=True))
+    assert job.cancel.cancelled
+    assert set(context.reader.waits()) == {"claude-sonnet", "claude-opus"}
+
+
+def test_the_stream_of_claude_code_tells_of_windows():
+    reader = ClaudeReader()
+    told = {"status": "allowed_warning", "resetsAt": RESET, "rateLimitType": "seven_day", "utilization": 0.91}
+    for info in (
+        told,
+        {"status": "rejected", "resetsAt": RESET, "rateLimitType": "seven_day_opus"},
+        {"status": "allowed", "resetsAt": RESET, "rateLimitType": "five_hour", "isUsingOverage": True},
+        {"status": "allowed", "resetsAt": RESET},
+    ):
+        reader.feed((json.dumps({"type": "rate_limit_event", "rate_limit_info": info}) + "\n").encode())
+    assert reader.quota == (
+        Window("week", 0.91, RESET),
+        Window("week_opus", 1.0, RESET, "opus"),
+        Window("five_hour", 1.0, RESET, beyond=True),
+    )
