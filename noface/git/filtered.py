@@ -23,7 +23,7 @@ from pathlib import Path
 from noface.git.command import Git
 from noface.git.plumbing import write_entries
 from noface.git.private_git_dir import make_private_git_dir
-from noface.git.repository import Repository
+from noface.git.repository import Repository, persons_settings
 from noface.git.submodules import Submodule
 from noface.model.attempt import FileChange
 from noface.process.files import is_folder, read_regular, write_atomic
@@ -129,7 +129,9 @@ def _mentioned(repository: Repository, commit: str, inner: Submodule | None) -> 
     own = Git.sealed(str(repository.common_dir), objects=str(git_dir / "objects"))
     if own.run("grep", "-q", "-E", _ATTRIBUTES, commit, "--", *places).code == 0:
         return True
-    named = _person(repository, inner).run("config", "--path", "--get", "core.attributesFile").text
+    named = {key: value for _, key, value in persons_settings(repository)}.get("core.attributesfile", "")
+    if inner is not None or named.startswith("%"):  # its own configuration counts; where git was installed, git tells
+        named = _person(repository, inner).run("config", "--path", "--get", "core.attributesFile").text
     files = (git_dir / "info" / "attributes", Path(named or "~/.config/git/attributes").expanduser())
     return any(b"filter=" in (read_regular(file, _RECORD_BYTES_MAX) or b"") for file in files)
 

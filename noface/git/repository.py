@@ -2,14 +2,15 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from noface.errors import UsageError
 from noface.git.command import Git, Identity
-from noface.git.locate import nothing_around
+from noface.git.locate import git_dir_of, nothing_around
 from noface.git.ref_files import references
 
 
@@ -133,6 +134,51 @@ def _settings(git: Git) -> Iterator[tuple[str, str, str]]:
         key, _, value = setting.partition("\n")
         if origin.startswith("file:"):
             yield origin.removeprefix("file:"), key, value
+
+
+_TICK_NS = 100_000_000
+_ASKED_AGAIN_S = 60.0
+"""Where git was installed with its configuration, nobody tells: what begins to stand there is seen this late."""
+_Stamps = tuple[tuple[int, ...] | None, ...]
+_asked: dict[Repository, tuple[float, _Stamps, tuple[tuple[str, str, str], ...]]] = {}
+
+
+def persons_settings(repository: Repository) -> tuple[tuple[str, str, str], ...]:
+    """Return file, key and value of each of the person's settings here.
+
+    Git is asked again once one of the files is another one, or may be: they edit them while a run is at work.
+    """
+    at, stamps, settings = _asked.get(repository, (0.0, (), ()))
+    if settings and time.monotonic() - at < _ASKED_AGAIN_S and stamps == tuple(_stamps(repository, settings)):
+        return settings
+    before = time.time_ns() - _TICK_NS
+    settings = tuple(_settings(Git.user(str(repository.root))))
+    stamps = tuple(_stamps(repository, settings))
+    settled = all(stamp is None or max(stamp[:2]) < before for stamp in stamps)
+    # Which file one of these includes goes by the branch that is checked out.
+    if settled and not any(key.startswith("includeif.onbranch:") for _, key, _ in settings):
+        _asked[repository] = (time.monotonic(), stamps, settings)
+    return settings
+
+
+def _stamps(repository: Repository, settings: Iterable[tuple[str, str, str]]) -> Iterator[tuple[int, ...] | None]:
+    """Yield times, size and number of each file that settings stand in, or may come to stand in; None if it is not."""
+    folder = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    named = (os.environ.get("GIT_CONFIG_GLOBAL"), os.environ.get("GIT_CONFIG_SYSTEM"), "/etc/gitconfig")
+    git_dirs = {repository.common_dir, git_dir_of(repository.root) or repository.common_dir}
+    files = {*filter(None, named), f"{folder}/git/config", "~/.gitconfig"}
+    files |= {str(git_dir / name) for git_dir in git_dirs for name in ("config", "config.worktree")}
+    for origin, key, value in settings:
+        files.add(origin)
+        if key.startswith(("include.", "includeif.")):
+            files.add(str((repository.root / origin).parent / Path(value).expanduser()))
+    for file in sorted(files):
+        try:
+            status = (repository.root / Path(file).expanduser()).stat()
+        except OSError:
+            yield None
+            continue
+        yield (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
 
 
 def without_login(address: str) -> str:
@@ -303,7 +349,7 @@ def person_names(repository: Repository) -> PersonNames:
     """Return what the person's configuration and hooks name. What cannot be read names nothing."""
     root, paths, texts = repository.root, [], []
     hooks = repository.common_dir / "hooks"
-    for origin, key, value in _settings(Git.user(str(root))):
+    for origin, key, value in persons_settings(repository):
         file = root / origin
         paths.append(file)
         if key == "core.hookspath":

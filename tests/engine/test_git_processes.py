@@ -14,7 +14,6 @@ FURTHER = {
     "read-tree": 3,  # the same, and the person's checkout
     # Which files git keeps in another form than a checkout.
     "grep": 1,
-    "config": 2,  # where the person's attributes lie, and what their settings run
     # The snapshot.
     "add": 1,
     "write-tree": 1,
