@@ -173,32 +173,38 @@ class Plumbing:
             )
         return output.text
 
-    def missing(self, name: str, base: str) -> str:
+    def missing(self, name: str, *bases: str) -> str:
         """Return what git says of objects that a commit or tree needs and that are gone; "" if all are there.
 
-        What `base` reaches is not looked at.
+        What `bases` reach is not looked at.
         """
         if not (self.repository.objects / "info" / "alternates").exists():  # packs there come and go unseen
             with suppress(GitError):
-                oid, known = self._names.resolve(name), self.resolve(base)
-                if oid is not None and known is not None and self._stored.is_complete(oid, known):
+                oid, known = self._names.resolve(name), [commit for commit in map(self.resolve, bases) if commit]
+                if oid is not None and len(known) == len(bases) and self._stored.is_complete(oid, *known):
                     return ""
         # Quiet, it still walks to every object, and fails at the first that is gone.
-        output = self.git.run("rev-list", "--objects", "--quiet", name, "--not", base)
+        output = self.git.run("rev-list", "--objects", "--quiet", name, "--not", *bases)
         return "" if output.code == 0 else output.stderr.strip() or "rev-list failed"
 
     def pruned_now(self) -> bool:
         """True if a `git gc` is under way in the repository, as far as its lock file tells."""
         return (self.repository.common_dir / "gc.pid").exists()
 
-    def pack(self, name: str, base: str) -> None:
-        """Write what a commit or tree needs, and `base` does not reach, into a pack.
+    def pack(self, name: str, *bases: str) -> None:
+        """Write what a commit or tree needs, and `bases` do not reach, into a pack.
 
         Pruning deletes no packed object, and repacking only packs that were there when it began. Raises GitError if
         an object is gone.
         """
         place = self.repository.objects / "pack" / "pack"
-        self.git.ask("pack-objects", "--revs", "-q", str(place), stdin=f"{name}\n^{base}\n".encode())
+        self.git.ask(
+            "pack-objects",
+            "--revs",
+            "-q",
+            str(place),
+            stdin="".join((f"{name}\n", *(f"^{base}\n" for base in bases))).encode(),
+        )
 
     def merge(self, ours: str, theirs: str) -> "Merge":
         """Merge two commits in the object store; no working tree, no merge driver of the user's.
@@ -289,10 +295,12 @@ class Plumbing:
         """
         mains = self.mains()
         with suppress(GitError):
-            if len(mains) == 1 and (near := self._stored.since(commit, *mains)) is not None:
+            line = self._stored.line(*mains) if len(mains) == 1 else ()
+            if line and (near := self._stored.since(commit, *line)) is not None:
                 brought = {(c.path, c.old_oid, c.new_oid): c for one in near for c in self._stored.brought(one)}
                 messages = b"\n".join(map(self._stored.message, near))
-                return NewHistory(tuple(brought.values()), tuple(mains) if near else (), messages)
+                parents = {parent for one in near for parent in self._stored.commit(one)[1]}
+                return NewHistory(tuple(brought.values()), tuple(each for each in line if each in parents), messages)
         names = self.git.ask("rev-list", "--boundary", commit, *(f"^{main}" for main in sorted(mains))).split()
         # --boundary lists as well, marked by "-", the commits of the mains that the new ones began on.
         new, bases = [name for name in names if name[0] != "-"], [name[1:] for name in names if name[0] == "-"]
@@ -505,12 +513,17 @@ _Made = TypeVar("_Made")
 
 
 def make_and_hold(
-    plumbing: Plumbing, ref: str, base: str, make: Callable[[], _Made], commit_of: Callable[[_Made], str | None]
+    plumbing: Plumbing,
+    ref: str,
+    base: str,
+    make: Callable[[], _Made],
+    commit_of: Callable[[_Made], str | None],
+    *beside: str,
 ) -> _Made:
     """Return what `make` makes, once `ref` holds the commit or tree that `commit_of` names of it, complete.
 
-    What `base` reaches is taken for complete. Nothing is held if there is nothing to hold. Raises GitError if
-    it cannot be made, or is gone each time.
+    What `base` and the commits `beside` it reach is taken for complete. Nothing is held if there is nothing to hold.
+    Raises GitError if it cannot be made, or is gone each time.
     """
     problem = GitError(f"{ref} was not tried")
     for attempt in range(TRIES_MAX):
@@ -522,8 +535,8 @@ def make_and_hold(
                 return made
             plumbing.refs.apply(RefUpdate(ref, name))
             if pruned or plumbing.pruned_now():
-                plumbing.pack(name, base)
-            missing = plumbing.missing(name, base)
+                plumbing.pack(name, base, *beside)
+            missing = plumbing.missing(name, base, *beside)
         except RefLockedError:
             raise
         except GitError as error:

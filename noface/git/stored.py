@@ -70,16 +70,16 @@ class StoredObjects:
             raise GitError(f"the message of {oid} is not in UTF-8")
         return message
 
-    def since(self, tip: str, base: str, *, again: bool = False) -> tuple[str, ...] | None:
-        """Return the commits that `tip` reaches and `base` does not, if all of them lead to `base`; None if not.
+    def since(self, tip: str, *bases: str, again: bool = False) -> tuple[str, ...] | None:
+        """Return the commits between `tip` and `bases`, if all ways from it lead to one of these; None if not.
 
-        Each has `base` among its ancestors then, so `base` reaches none of them. None also if there are many.
+        Each has a base among its ancestors then, so a single base reaches none of them. None also if there are many.
         """
         new: dict[str, None] = {}
         pending = [tip]
         while pending:
             oid = pending.pop()
-            if oid == base or oid in new:
+            if oid in bases or oid in new:
                 continue
             parents = self.commit(oid, again=again)[1]
             if not parents or len(new) >= _NEAR_MAX:
@@ -100,6 +100,13 @@ class StoredObjects:
             line = line.union(new) if at and at == end else frozenset(new)
             self._line = (tip, line)
         return line.issuperset(commits)
+
+    def line(self, tip: str) -> tuple[str, ...]:
+        """Return a commit and the nearest of its first-parent ancestors."""
+        line = [tip]
+        while len(line) < _NEAR_MAX and (parents := self.commit(line[-1])[1]):
+            line.append(parents[0])
+        return tuple(line)
 
     def is_near(self, old: str, new: str) -> bool:
         """True if `old` is `new` or one of its nearest ancestors; else nothing is known."""
@@ -186,14 +193,14 @@ class StoredObjects:
         sides = [{each.path: each for each in self.changes(self.commit(one)[0], tree)} for one in parents]
         yield from (each for path, each in sides[0].items() if all(path in side for side in sides[1:]))
 
-    def is_complete(self, name: str, base: str) -> bool:
-        """True if all is there that a commit or tree needs and the commit `base` does not; else nothing is known."""
-        commits = self.since(name, base, again=True) if self._reader.kind(name) == "commit" else ()
+    def is_complete(self, name: str, *bases: str) -> bool:
+        """True if all is there that a commit or tree needs and the commits `bases` do not; else nothing is known."""
+        commits = self.since(name, *bases, again=True) if self._reader.kind(name) == "commit" else ()
         if commits is None:
             return False
-        known = self.commit(base)[0]
+        known = self.commit(bases[0])[0]
         trees = dict.fromkeys(self.commit(commit)[0] for commit in commits) if commits else {name: None}
-        new = (change for tree in trees if name != base for change in self.changes(known, tree, again=True))
+        new = (change for tree in trees if name not in bases for change in self.changes(known, tree, again=True))
         for count, change in enumerate(new):
             here = change.new_mode in (ABSENT, LINK_MODE) or self._reader.size(change.new_oid) is not None
             if count >= _NEW_BLOBS_MAX or not here:

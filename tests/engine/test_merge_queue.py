@@ -14,7 +14,7 @@ from support.run_parts import run_parts
 
 from noface.engine.landing.commits import commits_of
 from noface.engine.landing.entries import QueueEntry
-from noface.engine.landing.stacks import StackedEntry
+from noface.engine.landing.stacks import StackedEntry, build
 from noface.engine.landing.unasked import rewritten_beside, unasked_landings
 from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue
@@ -87,13 +87,42 @@ def rows(project, query):
     return database.execute(query).fetchall()
 
 
-def test_what_has_landed_together_is_asked_of_git_once(project, monkeypatch):
-    # Each order, entry of the queue and stack asks for all landings of the run: a process for each held up the loop.
+@pytest.fixture
+def seen(project, monkeypatch):
+    """The file in which each process of git that noface starts leaves its arguments."""
     seen, program = project.folder / "seen", project.folder / "bin/git"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\necho "$@" >> {seen}\nexec {shutil.which("git")} "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    return seen
+
+
+def test_each_candidate_costs_a_stack_one_process_of_git(project, seen):
+    # On a machine with much to do they are what a round waits for with all its slots.
+    project.config()
+    project.issue(9)
+    base = project.commit()
+    entries = []
+    for name in "12345":
+        project.git("reset", "-q", "--hard", base)
+        project.write(f"f{name}.txt", name)
+        work = project.commit(f"work\n\nNoface-Issue: {name}\nNoface-Outcome: PASSED")
+        entries.append(QueueEntry(Issue(name, name), 1, work, mains=frozenset({base})))
+    project.git("reset", "-q", "--hard", base)
+    project.write("mine.txt", "mine")
+    main = project.commit()
+    with run_parts(project.path) as context:
+        build(context, entries[:2], Canceller())  # and what stays open from now on
+        seen.unlink()
+        built = build(context, entries, Canceller())
+    assert (built.main, len(built.steps)) == (main, 5)
+    assert sum(" merge-tree " in line for line in seen.read_text().splitlines()) == 5
+    assert len(seen.read_text().splitlines()) == 5, seen.read_text()
+
+
+def test_what_has_landed_together_is_asked_of_git_once(project, seen):
+    # Each order, entry of the queue and stack asks for all landings of the run: a process for each held up the loop.
     project.config()
     project.issue(9)
     base = project.commit()
