@@ -17,6 +17,7 @@ def run(
     ),
     max_cost: float | None = typer.Option(None, "--max-cost", min=0, help="Spend at most this many dollars."),
     max_tokens: int | None = typer.Option(None, "--max-tokens", min=0, help="Use at most this many tokens."),
+    until: str = typer.Option("", "--until", metavar="TIME", help="Start nothing more after this time, such as 07:00."),
     workers: int | None = typer.Option(None, "--workers", "-w", min=1, max=64, help="Issues worked on at once."),
     model: str | None = typer.Option(
         None, "--model", "-m", help="The model of the first attempts.", autocompletion=model_name
@@ -30,7 +31,7 @@ def run(
     from noface.cli.run_session import run_project, show_plan
     from noface.cli.wiring import RunOptions
 
-    options = RunOptions(workers, model, max_iterations, max_cost, tuple(issue), once, allow_red, max_tokens)
+    options = RunOptions(workers, model, max_iterations, max_cost, tuple(issue), once, allow_red, max_tokens, until)
     if not dry_run:
         raise typer.Exit(run_project(Path.cwd(), config, options, as_json=json))
     raise typer.Exit(show_plan(Path.cwd(), config, options, as_json=json))

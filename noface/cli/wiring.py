@@ -3,6 +3,7 @@
 import hashlib
 import os
 import shutil
+import time
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -36,6 +37,7 @@ from noface.process.supervise import Launcher
 from noface.prompts.data import EarlierForm
 from noface.remote.tracker_calls import RemoteIssues
 from noface.trackers.base import IssueTracker, RemoteTracker, open_tracker
+from noface.ui.since import until_when
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class RunOptions:
     once: bool = False
     allow_red: bool = False
     max_tokens: int | None = None
+    until: str = ""
 
 
 def gate_specs(config: Config) -> tuple[GateSpec, ...]:
@@ -74,6 +77,7 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
     tracker = open_tracker(config.tracker_settings, repository.root, repository.state_dir)
     tracked = (*tracker.protected, *([f"{config.prompts.dir}/**"] if config.prompts.dir else []))
     models = model_specs(config, repository.root)
+    seconds_max, until = _time_limit(config, options)
     return RunSettings(
         models=models,
         gates=gate_specs(config),
@@ -84,7 +88,8 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         slots=(options.workers or config.run.workers) + slots_elsewhere(config),
         cost_usd_max=options.max_cost if options.max_cost is not None else config.run.max_cost_usd,
         tokens_max=options.max_tokens if options.max_tokens is not None else config.run.max_tokens,
-        seconds_max=config.run.max_hours * 3600 if config.run.max_hours is not None else None,
+        seconds_max=seconds_max,
+        until=until,
         attempts_max=options.max_iterations if options.max_iterations is not None else config.run.max_iterations,
         only_new=options.allow_red or config.run.baseline == "only-new",
         squash=config.landing.style == "squash",
@@ -104,6 +109,19 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         landing=landing_rules(config),
         reserve=Reserve(config.budget.reserve, config.budget.overage_usd),
     )
+
+
+def _time_limit(config: Config, options: RunOptions) -> tuple[float | None, str]:
+    """Return for how long a run starts work, None without a limit, and the time of the clock if that is its end.
+
+    Raises UsageError if `--until` is no time.
+    """
+    hours = config.run.max_hours * 3600 if config.run.max_hours is not None else None
+    if not options.until:
+        return hours, ""
+    now = time.time()
+    left = until_when(options.until, now) - now
+    return (hours, "") if hours is not None and hours < left else (left, options.until)
 
 
 def slots_elsewhere(config: Config) -> int:

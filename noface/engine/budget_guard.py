@@ -186,7 +186,7 @@ class RunLimits:
             attempts = "1 attempt" if self._started == 1 else f"{self._started} attempts"
             return f"stopped at the limit max_iterations: {attempts} started"
         if settings.seconds_max is not None and context.clock.now() - self._began_at >= settings.seconds_max:
-            return f"stopped at the limit max_hours: {settings.seconds_max / 3600:g} h"
+            return f"stopped {self._in_time}"
         if self._budget.limited:
             spent, usd, tokens = context.spending.of_run(context.run_id), self._budget.usd, self._budget.tokens
             if usd is not None and spent.usd >= usd:
@@ -194,6 +194,13 @@ class RunLimits:
             if tokens is not None and spent.tokens >= tokens:
                 return Passed("run", "max_tokens", spent.tokens, tokens).reason
         return ""
+
+    @property
+    def _in_time(self) -> str:
+        """Say which limit of time a run has."""
+        settings = self._context.settings
+        hours = (settings.seconds_max or 0.0) / 3600
+        return f"at {settings.until}, as --until says" if settings.until else f"at the limit max_hours: {hours:g} h"
 
     def in_the_end(self, limit: str) -> str:
         """Return why the run stopped, with what was used when all had ended, where a budget was why."""

@@ -72,6 +72,7 @@ def patient_search() -> Search:
 class RunSettings:
     """What one run does and where it stops. Money in dollars, durations in seconds; None means no limit.
 
+    `until` is the time of the clock that `seconds_max` stands for, as it was given, or "".
     `idle` are sentences about settings that do nothing. `workers` attempts are carried out here at once, and `slots` in
     all, with those on hosts.
     """
@@ -86,6 +87,7 @@ class RunSettings:
     cost_usd_max: float | None = None
     tokens_max: int | None = None
     seconds_max: float | None = None
+    until: str = ""
     attempts_max: int | None = None
     only_new: bool = False
     squash: bool = False

@@ -739,7 +739,8 @@ class Engine:
         waiting = min(timed, key=lambda each: each.until or 0.0)
         until = waiting.until or 0.0
         if self._limits.too_late(until):
-            self._limit = f"stopped at the limit max_hours, which waiting would pass: {waiting.reason}"
+            limit = f"--until {context.settings.until}" if context.settings.until else "the limit max_hours"
+            self._limit = f"stopped at {limit}, which waiting would pass: {waiting.reason}"
             return False
         self._say_waiting(until, waiting.reason, waiting.model)
         context.clock.sleep(min(_TICK_S, max(0.0, until - context.clock.now())))

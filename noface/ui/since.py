@@ -40,6 +40,19 @@ def since_when(text: str, now: float, last_run: float | None) -> float:
     return at
 
 
+def until_when(text: str, now: float) -> float:
+    """Return the next time that a clock shows `text`, of local time, in epoch seconds. Raises UsageError."""
+    match = _CLOCK.fullmatch(" ".join(text.lower().split()))
+    here = datetime.fromtimestamp(now).astimezone().replace(tzinfo=None)
+    try:
+        clock = time(int(match["hour"]), int(match["minute"])) if match is not None and match["day"] is None else None
+    except ValueError:
+        clock = None
+    if clock is None:
+        raise UsageError(f'--until: "{clean(text)[:80]}" is no time of the clock', "Write it as 07:00.")
+    return (datetime.combine(here.date(), clock) + timedelta(days=clock <= here.time())).timestamp()
+
+
 def _named(word: str, here: datetime) -> float | None:
     """Return the time that a word names; `here` is now in local time. Raises ValueError if it is none after all."""
     from noface.config.values import parse_duration

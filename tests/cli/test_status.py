@@ -15,7 +15,7 @@ from noface.git.locate import locate
 from noface.model.taxonomy import IssueStatus
 from noface.model.worker_run import ReportStatus, WorkerReport
 from noface.trackers.files import FilesTracker
-from noface.ui.since import since_when
+from noface.ui.since import since_when, until_when
 
 LIGHT = """
 import json, sys
@@ -44,8 +44,10 @@ def test_the_json_has_the_promised_shape(project, night):
         "disk",
         "faults",
         "gaps",
+        "hosts",
         "issues",
         "left_out",
+        "quotas",
         "run",
         "schema",
         "since",
@@ -402,3 +404,15 @@ def test_gaps_of_earlier_runs_are_not_told_again(project, night):
         connection.execute("INSERT INTO runs (id, pid, started_at) VALUES ('run2', 1, ?)", (night.tick(),))
     assert project.shown("status")["gaps"] == []
     assert "gap" not in project.noface("status").stdout
+
+
+@pytest.mark.parametrize(("text", "hours"), [("07:00", 7.5), ("23:31", 24 - 1 / 60 + 1 / 30), ("23:29", 24 - 1 / 60)])
+def test_until_is_the_next_time_that_the_clock_shows(text, hours):
+    now = time.mktime((2026, 11, 24, 23, 30, 0, 0, 0, -1))
+    assert until_when(text, now) == now + round(hours % 24 * 3600)
+
+
+@pytest.mark.parametrize("text", ["25:00", "soon", "mon 07:00", "", "8h"])
+def test_what_is_no_time_of_the_clock_is_told(text):
+    with pytest.raises(UsageError, match="is no time of the clock"):
+        until_when(text, 0.0)
