@@ -1,11 +1,14 @@
 """An sshd of a test's own on loopback, with keys and settings of its own; and a stand-in for ssh where there is none."""
 
+import contextlib
 import os
 import shutil
 import socket
 import subprocess
 import sys
 from pathlib import Path
+
+import psutil
 
 from support import ROOT
 from support.processes import wait_for
@@ -75,5 +78,10 @@ class Sshd:
         assert self.process.poll() is None, (self.folder / "log").read_text()
 
     def stop(self) -> None:
+        """End it and what serves its connections, of which one that was cut would wait for hours."""
+        serving = psutil.Process(self.process.pid).children(recursive=True) if self.process.poll() is None else []
         self.process.terminate()
         self.process.wait(10)
+        for each in serving:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                each.kill()
