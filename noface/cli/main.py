@@ -16,6 +16,8 @@ SECTIONS: dict[str, dict[str, str]] = {
     "Work": {
         "run": "run",
         "issue": "issues.group",
+        "pause": "run",
+        "resume": "run",
         "fetch": "fetch",
         "worker": "worker",
         "demo": "demo",

@@ -1,10 +1,12 @@
-"""`noface run`: work through the backlog."""
+"""`noface run`: work through the backlog; `noface pause` and `resume`: have it rest, and go on."""
 
 from pathlib import Path
 
 import typer
 
 from noface.cli.candidates import model_name, open_issue
+from noface.cli.verb import ConfigFile, VerbResult, answers
+from noface.errors import UsageError
 
 
 def run(
@@ -35,3 +37,33 @@ def run(
     if not dry_run:
         raise typer.Exit(run_project(Path.cwd(), config, options, as_json=json))
     raise typer.Exit(show_plan(Path.cwd(), config, options, as_json=json))
+
+
+@answers("What was done, as JSON.")
+def pause(config: ConfigFile = None) -> VerbResult:
+    """Have the run at work start nothing more; what is under way ends, and lands."""
+    return _set(config, paused=True)
+
+
+@answers("What was done, as JSON.")
+def resume(config: ConfigFile = None) -> VerbResult:
+    """Have a paused run go on."""
+    return _set(config, paused=False)
+
+
+def _set(config: ConfigFile, *, paused: bool) -> VerbResult:
+    import time
+
+    from noface.cli.session import open_session
+    from noface.process.lock import runs
+    from noface.store.overview import PAUSED
+
+    session = open_session(config)
+    run = session.reader.last_run()
+    if run is None or run.ended_at is not None or not runs(run.pid):
+        raise UsageError("no run is at work here", "Begin one: noface run")
+    before = session.reader.paused()
+    if paused != (before is not None):
+        session.journal.fact(PAUSED, str(time.time()) if paused else "")
+    line = "It starts nothing more; `noface resume` has it go on." if paused else "It goes on."
+    return VerbResult({"paused": paused}, lambda _document, _width: [line])

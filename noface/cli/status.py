@@ -31,6 +31,7 @@ def status(
     rows = overview(Path.cwd(), config)
     row = rows.last_run()
     run = run_of(row, alive=row is not None and row.ended_at is None and _runs(row.pid))
+    run = run._replace(paused_at=rows.paused()) if run is not None and run.running else run
     gaps = rows.gaps(row.id) if row is not None else []
     faults = [ListedFault(fault.source, fault.problem, fault.hint) for fault in rows.faults()]
     now = time.time()

@@ -3,6 +3,7 @@
 from functools import partial
 
 from noface.engine.engine import Elsewhere, RunParts
+from noface.engine.pause import Pause
 from noface.engine.stations import Station
 from noface.remote.claims import ClaimKeeper
 from noface.remote.follow_pulls import PullFollower
@@ -33,4 +34,4 @@ def _stations(issues: RemoteIssues | None, run: RunParts) -> tuple[Station, ...]
         run.stations.begin(watch_main(run))
     if context.settings.landing.pull_request:
         stations.append(Publishing(run))
-    return (*stations, claims)  # the last: what another station does not admit is not claimed
+    return (Pause(context), *stations, claims)  # the last: what another station does not admit is not claimed

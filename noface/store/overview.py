@@ -20,6 +20,8 @@ HOSTS = "hosts"
 """The fact that tells of the hosts of the newest run."""
 BEHIND = "behind"
 """The fact that tells why issues start after others, as the newest run plans it."""
+PAUSED = "paused"
+"""The fact that tells since when the run is paused (epoch seconds), empty if it is not."""
 QUOTA = "quota"
 """The fact that tells of the quotas of logins, as their programs told of them last."""
 _GAPS_MAX = 1000
@@ -207,6 +209,10 @@ class Overview:
     def hosts(self) -> tuple[HostState, ...]:
         """Return the hosts of the newest run, as they were seen last."""
         return tuple(HostState(**each) for each in json.loads(self.fact(HOSTS) or "[]"))
+
+    def paused(self) -> float | None:
+        """Return since when the run is paused, None if it is not."""
+        return float(self.fact(PAUSED) or 0) or None
 
     def quotas(self, now: float) -> tuple[Quota, ...]:
         """Return the windows that have not begun anew since they were told of."""

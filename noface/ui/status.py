@@ -85,6 +85,7 @@ class LatestRun(NamedTuple):
     exit_code: Annotated[int | None, "Its exit code; null likewise."]
     why: Annotated[str, "Why it ended."]
     running: Annotated[bool, "Whether it is at work now."]
+    paused_at: Annotated[float | None, Timestamp, "Since when it is paused; null if it is not."] = None
 
 
 class Status(NamedTuple):
@@ -443,7 +444,12 @@ def _run_lines(run: LatestRun | None, now: float, width: int) -> list[str]:
         return [paint("Nothing has been run yet: noface run", "quiet")]
     since = moment(run.started_at, now)
     if run.running:
-        return [paint(f"noface is running since {since} (pid {run.pid})", "active")]
+        lines = [paint(f"noface is running since {since} (pid {run.pid})", "active")]
+        if run.paused_at is not None:
+            lines += painted(
+                hanging(f"It is paused since {moment(run.paused_at, now)}: noface resume", width), "careful"
+            )
+        return lines
     if run.ended_at is None or run.why == "cut off":
         return hanging(f"The run of {since} was cut off; `noface run` goes on where it was.", width)
     text = f"Last run {since} to {moment(run.ended_at, now)}: {run.why or 'ended'}"

@@ -1,0 +1,32 @@
+"""A person's pause: nothing more starts until they say so, from another terminal; what is under way ends, and lands."""
+
+from collections.abc import Collection
+
+from noface.engine.context import RunContext
+from noface.engine.stations import Patience, Station
+from noface.store.overview import PAUSED
+
+_LOOK_S = 60.0
+
+
+class Pause(Station):
+    """Lets nothing start while the run is paused, and keeps it from ending."""
+
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+        if context.reader.fact(PAUSED):
+            context.journal.fact(PAUSED, "")  # it was another run's: who begins one wants work done
+
+    @property
+    def _paused(self) -> bool:
+        return bool(self._context.reader.fact(PAUSED))
+
+    def admitted(self, issue_ids: Collection[str]) -> Collection[str]:
+        """Return which issues may start."""
+        return () if self._paused else issue_ids
+
+    def patience(self, *, once: bool) -> Patience | None:
+        """Have the run go on while it is paused."""
+        del once
+        now = self._context.clock.now()
+        return Patience(now + _LOOK_S, "it is paused; `noface resume` goes on") if self._paused else None
