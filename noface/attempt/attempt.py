@@ -13,6 +13,7 @@ from noface.attempt.held_secrets import history_failure, without_added_secrets
 from noface.attempt.prove import Proving
 from noface.git.plumbing import Plumbing, make_and_hold
 from noface.git.refs import RefUpdate, hold_ref
+from noface.git.set_aside import ASIDE_MESSAGE
 from noface.git.snapshot import SlotLimits, SlotSnapshot, forget_index, take
 from noface.git.workspace import Slot
 from noface.integrity.not_taken import earlier_notes
@@ -153,7 +154,7 @@ class Attempt:
             return taken
         tree = without_added_secrets(self.env, order.main, plumbing.tree(aside))[0]
         if tree != plumbing.tree(aside):
-            aside = plumbing.commit_tree(tree, (order.start,), "What is no part of an attempt's change\n")
+            aside = plumbing.commit_tree(tree, (order.start,), ASIDE_MESSAGE)
         plumbing.refs.apply(RefUpdate(hold_ref(self.issue.id, f"{ASIDE}{order.number}"), aside))
         return replace(taken, snapshot=replace(taken.snapshot, aside=aside))
 

@@ -38,9 +38,9 @@ def work(parcel: Mapping[str, Any]) -> str:
     return host().work(parcel)
 
 
-def look(tokens: Iterable[str]) -> dict[str, Any]:
+def look(tokens: Iterable[str], room: int) -> dict[str, Any]:
     """Renew leases; see `Host.look`."""
-    return host().look(tokens)
+    return host().look(tokens, room)
 
 
 def cancel(token: str, urgent: bool) -> None:
@@ -58,9 +58,14 @@ def kept(project: str) -> list[str]:
     return host().kept(project)
 
 
-def parcel(project: str, token: str) -> dict[str, Any] | None:
-    """Return what came of an order; see `Host.parcel`."""
-    return host().parcel(project, token)
+def bring(project: str, token: str, start: int, data: bytes) -> None:
+    """Take a piece of an order's pack; see `Host.bring`."""
+    host().bring(project, token, start, data)
+
+
+def fetch(project: str, token: str, start: int, room: int) -> tuple[int, bytes] | None:
+    """Return a piece of what came of an order; see `Host.fetch`."""
+    return host().fetch(project, token, start, room)
 
 
 def forget(project: str, tokens: Iterable[str]) -> None:
@@ -68,7 +73,7 @@ def forget(project: str, tokens: Iterable[str]) -> None:
     host().forget(project, tokens)
 
 
-CALLS = HostCalls(work, look, cancel, there, kept, parcel, forget)
+CALLS = HostCalls(work, look, cancel, there, kept, bring, fetch, forget)
 
 
 def project_parcel(config: Config, repository: Repository) -> ProjectParcel:

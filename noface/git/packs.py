@@ -36,16 +36,20 @@ def take_pack(plumbing: Plumbing, pack: bytes, tips: Iterable[str], *, checked: 
             raise GitError(f"the commit {tip[:12]} did not come whole: {missing}")
 
 
-def stand_on(plumbing: Plumbing, tips: Iterable[str], bases: Iterable[str]) -> str:
-    """Say why commits that came back are none of an attempt's, "" if all of them stand on its bases, and are few."""
-    known = {*bases}
-    words = ("rev-list", "--parents", f"--max-count={COMMITS_MAX + 1}")
-    lines = plumbing.git.ask(*words, *tips, "--not", *known).splitlines()
-    if len(lines) > COMMITS_MAX:
-        return f"there are more than {COMMITS_MAX} of them"
-    new = {line.split()[0] for line in lines}
-    strange = [parent for line in lines for parent in line.split()[1:] if parent not in new | known]
-    return f"{strange[0][:12]} is none of the commits that it began on" if strange else ""
+def base_of(plumbing: Plumbing, tip: str) -> str:
+    """Return the commit of the repository's refs that a stranger's commits stand on. Raises GitError if there is none.
+
+    There are few of them, and they have one base.
+    """
+    new = plumbing.git.ask("rev-list", "--parents", f"--max-count={COMMITS_MAX + 1}", tip, "--not", "--all")
+    if not new:
+        return tip
+    lines = [line.split() for line in new.splitlines()]
+    own = {commit for commit, *_ in lines}
+    bases = {parent for _, *parents in lines for parent in parents} - own
+    if len(lines) > COMMITS_MAX or len(bases) != 1:
+        raise GitError(f"the commit {tip[:12]} stands on none of this repository's, or far from it")
+    return bases.pop()
 
 
 def commits_there(repository: Repository) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ _FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
 
 Aside = tuple[tuple[NotTaken, ...], str | None, tuple[str, ...]]
 """What is no part of a snapshot, the commit that holds it (None if it is worth none), notes on what was taken out."""
+ASIDE_MESSAGE = "What is no part of an attempt's change\n"
 
 
 def set_aside(
@@ -55,7 +56,7 @@ def set_aside(
         )
     if worth or ignored or within:
         tree = _with_files(git, slot, within, plumbing.repository.null_id) if within else git.ask("write-tree")
-        commit = plumbing.commit_tree(tree, (start,), "What is no part of an attempt's change\n")
+        commit = plumbing.commit_tree(tree, (start,), ASIDE_MESSAGE)
     if anew := rewritten(diff.changes):
         write_entries(git, entries_before(anew), plumbing.repository.null_id)
     if out := (*rubbish, *(one.path for one in ignored)):

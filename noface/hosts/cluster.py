@@ -8,7 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,15 +17,16 @@ from noface.attempt.attempt import Attempt
 from noface.attempt.executor import HostSeen, LocalExecutor
 from noface.attempt.run import only_judged, report_elsewhere, run_attempt, write_work
 from noface.errors import GitError
-from noface.git.packs import make_pack, stand_on, take_pack
+from noface.git.packs import base_of, make_pack, take_pack
 from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate, hold_ref
+from noface.git.set_aside import ASIDE_MESSAGE
+from noface.git.snapshot import SlotSnapshot
 from noface.hosts.connection import HostConnection, HostLost, HostTask
 from noface.hosts.host import LEASE_S, LOGS
 from noface.hosts.parcel import OrderParcel, ProjectParcel, WorkParcel, progress_of, put_files
-from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, NotStarted, Work, host_lost_note
+from noface.model.attempt import AttemptReport, Interrupted, NotStarted, Work, host_lost_note
 from noface.model.failure import Failure
-from noface.model.scratch import ASIDE
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import EndedBy
 from noface.process.environment import variables_of
@@ -57,18 +58,21 @@ class Way(Protocol):
 
 @dataclass(slots=True, eq=False)
 class HostPlace:
-    """A host as home sees it: its slots, and the connection while it is up. `heard_at` is in monotonic seconds.
+    """A host as home sees it: its slots, and the connection while it is up. It has a worker, a standing cluster many.
 
-    `unfit` is what it lacks, "" if that is nothing.
+    `heard_at`, in monotonic seconds, and `sent`, the commits that are there, are told by worker. `unfit` is what it
+    lacks, "" if that is nothing. `refused` are the tokens of what it keeps and home has not taken.
     """
 
     way: Way
     slots: range
     unfit: str = ""
     connection: HostConnection | None = None
-    heard_at: float = 0.0
-    sent: set[str] = field(default_factory=set)
+    heard_at: dict[str, float] = field(default_factory=dict)
+    sent: dict[str, frozenset[str]] = field(default_factory=dict)
     awaited: dict[str, "_Awaited"] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)
+    sending: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def name(self) -> str:
@@ -80,11 +84,13 @@ class HostPlace:
 class _Awaited:
     """An attempt that a host carries out: what is heard of it goes to `attempt`; `lost` is why no more will be.
 
-    `began`: a host has it. Until then it waits in a standing cluster, since `sent_at` (monotonic seconds).
+    `worker` is who has it, "" until a standing cluster says so. `began`: a host is at work on it. Until then it waits,
+    since `sent_at` (monotonic seconds).
     """
 
     attempt: Attempt
     sent_at: float
+    worker: str
     lost: str = ""
     began: bool = False
 
@@ -94,6 +100,19 @@ class _Awaited:
         if self.began or time.monotonic() - self.sent_at < BEGIN_S:
             return self.lost
         return self.lost or f"no worker has begun it within {BEGIN_S / 60:.0f} minutes"
+
+    def going(self) -> None:
+        """Raise HostLost if nothing more is to be had of it."""
+        if self.lost:
+            raise HostLost(self.lost)
+        if self.attempt.scope.cancel.urgent:  # its host keeps what it has, and the next run fetches that
+            raise HostLost("noface was stopped at once")
+
+    def wanted(self) -> None:
+        """Raise HostLost if it need not begin any more."""
+        self.going()
+        if self.attempt.scope.cancel.cancelled:
+            raise HostLost("it was cancelled before it began")
 
 
 class Cluster(LocalExecutor):
@@ -206,21 +225,48 @@ class Cluster(LocalExecutor):
         self._plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, "start"), order.start))
         real_folder(attempt.folder, self._plumbing.repository.state_dir)
         attempt.progress("workspace", f"on {place.name}")
-        awaited = place.awaited[order.token] = _Awaited(attempt, time.monotonic())
+        awaited = place.awaited[order.token] = _Awaited(attempt, time.monotonic(), self._free_worker(place, connection))
         try:
-            pack = make_pack(self._plumbing, (order.start, order.main), place.sent)
-            agent = attempt.env.agents[order.model.agent]
-            parcel = OrderParcel(self._project, order, variables_of(agent.environment, order.model), pack, self._gated)
-            under_way = connection.work(parcel.packed(), order.token)
-            if (lost := self._wait(connection, under_way, awaited)) is not None:
-                under_way.drop()
-                return lost
-            place.sent |= {order.start, order.main}
-            return self._taken_in(attempt, connection)
+            came = self._tried(place, connection, awaited)
+            if came.lacking:  # it has cleared up, or another worker has its folder
+                place.sent[awaited.worker] = frozenset()
+                came = self._tried(place, connection, awaited)
         except HostLost as lost:
             return lost
+        else:
+            return came
         finally:
             del place.awaited[order.token]
+
+    def _free_worker(self, place: HostPlace, connection: HostConnection) -> str:
+        try:
+            return connection.free_worker(Counter(awaited.worker for awaited in tuple(place.awaited.values())))
+        except HostLost:
+            return ""
+
+    def _tried(self, place: HostPlace, connection: HostConnection, awaited: _Awaited) -> WorkParcel:
+        """Have a worker carry an attempt out, and take in what came of it. Raises HostLost."""
+        under_way = self._begun(place, connection, awaited)
+        if (lost := self._wait(connection, under_way, awaited)) is not None:
+            under_way.drop()
+            raise lost
+        return self._taken_in(awaited, connection)
+
+    def _begun(self, place: HostPlace, connection: HostConnection, awaited: _Awaited) -> HostTask:
+        """Send an order: to its worker, or whole to whichever of a standing cluster becomes free. Raises HostLost."""
+        attempt, worker, order = awaited.attempt, awaited.worker, awaited.attempt.order
+        agent = attempt.env.agents[order.model.agent]
+        # One after another, so that the next need not bring again what this one has.
+        with place.sending if worker else nullcontext():
+            if worker and worker not in place.sent:
+                place.sent[worker] = frozenset(connection.there(self._project.id, worker))
+            pack = make_pack(self._plumbing, (order.start, order.main), place.sent.get(worker, ()))
+            parcel = OrderParcel(self._project, order, variables_of(agent.environment, order.model), pack, self._gated)
+            place.heard_at[worker] = awaited.sent_at = time.monotonic()
+            begun = connection.work(parcel.packed(), self._project.id, order.token, worker, awaited.wanted)
+            if worker:
+                place.sent[worker] |= {order.start, order.main}
+            return begun
 
     def _wait(self, connection: HostConnection, under_way: HostTask, awaited: _Awaited) -> HostLost | None:
         """Wait until a host has carried an attempt out, and pass a cancel on; return why it never will."""
@@ -236,44 +282,65 @@ class Cluster(LocalExecutor):
             time.sleep(_TICK_S)
         return under_way.problem()
 
-    def _taken_in(self, attempt: Attempt, connection: HostConnection) -> WorkParcel:
+    def _taken_in(self, awaited: _Awaited, connection: HostConnection) -> WorkParcel:
         """Fetch what came of an attempt and take it in. Raises HostLost if it does not come, or is none of its work."""
-        order = attempt.order
-        packed = connection.parcel(self._project.id, order.token)
+        attempt, order = awaited.attempt, awaited.attempt.order
         try:
-            parcel = WorkParcel.unpacked(packed)
+            if not awaited.worker:  # it ended before it was seen to begin
+                kept = connection.kept(self._project.id)
+                awaited.worker = next((worker for worker, token in kept if token == order.token), "")
+            parcel = WorkParcel.unpacked(
+                connection.parcel(self._project.id, order.token, awaited.worker, awaited.going)
+            )
             root, files = self._plumbing.repository.state_dir, dict(parcel.files)
             last = {name: files.pop(name) for name in (ORDER_FILE,) if name in files}
             put_files(attempt.folder, root, files)
             if parcel.work is not None:
-                write_work(attempt, self._own(order, parcel))
+                write_work(attempt, self._own(attempt, parcel, parcel.work))
             # With it recovery takes the workspace here for that of the attempt: only once its work is recorded.
             put_files(attempt.folder, root, last)
         except (GitError, TypeError, ValueError, KeyError) as error:
             raise HostLost(f"what came back is not the work of an attempt: {error}") from error
-        connection.forget(self._project.id, (order.token,))
+        connection.forget(self._project.id, order.token, awaited.worker)
         return parcel
 
-    def _own(self, order: AttemptOrder, parcel: WorkParcel) -> Work:
-        """Take the commits of a parcel into the repository; return the work with what these say of it, not the host."""
-        plumbing, tips = self._plumbing, [tip for tip in (parcel.held, parcel.aside) if tip]
-        take_pack(plumbing, parcel.pack, tips, checked=True)
-        if why := stand_on(plumbing, tips, (order.start, order.main)):
-            raise ValueError(f"its commits are not: {why}")
-        refs = [RefUpdate(hold_ref(order.issue.id, str(order.number)), parcel.held)] if parcel.held else []
-        refs += [RefUpdate(hold_ref(order.issue.id, f"{ASIDE}{order.number}"), parcel.aside)] if parcel.aside else []
-        plumbing.refs.apply(*refs)
-        work = parcel.work
-        if work is None:
-            raise ValueError("it holds no work")
-        commit, snapshot = work.snapshot.commit, work.snapshot
-        if not parcel.held or snapshot.candidate != parcel.held or plumbing.resolve(commit) is None:
-            raise ValueError("its snapshot is of other commits")
-        tree = plumbing.tree(snapshot.candidate)
-        changes = plumbing.diff(order.main, tree).changes
-        aside = parcel.aside or None
-        snapshot = replace(snapshot, tree=plumbing.tree(commit), candidate_tree=tree, changes=changes, aside=aside)
-        return replace(work, snapshot=snapshot)
+    def _own(self, attempt: Attempt, parcel: WorkParcel, work: Work) -> Work:
+        """Take the trees of a parcel into the repository; return the work with what these say of it, not the host.
+
+        The commits are made here: messages, authors and histories of a host's own go nowhere.
+        """
+        plumbing, order, snapshot = self._plumbing, attempt.order, work.snapshot
+        take_pack(plumbing, parcel.pack, [tip for tip in (parcel.held, parcel.aside) if tip], checked=True)
+        if (
+            not parcel.held
+            or snapshot.candidate != parcel.held
+            or base_of(plumbing, parcel.held)
+            not in (
+                order.start,
+                order.main,
+            )
+        ):
+            raise ValueError("its commits do not stand on those that it began on")
+        candidate_tree = plumbing.tree(parcel.held)
+        below = plumbing.resolve(f"{parcel.held}^")
+        with_protected = snapshot.commit == below and below not in (order.start, order.main)
+        tree = plumbing.tree(snapshot.commit) if with_protected else candidate_tree
+        commit = candidate = attempt.commit(tree, order.start)
+        if tree != candidate_tree:
+            candidate = attempt.commit(candidate_tree, commit)
+        aside = None
+        if parcel.aside:
+            aside = plumbing.commit_tree(plumbing.tree(parcel.aside), (order.start,), ASIDE_MESSAGE)
+        diff = plumbing.diff(order.main, candidate_tree)
+        changed = bool(diff.changes) if order.start == order.main else candidate_tree != plumbing.tree(order.start)
+        snapshot = replace(snapshot, commit=commit, tree=tree, candidate=candidate, candidate_tree=candidate_tree)
+        snapshot = replace(snapshot, changes=diff.changes, aside=aside)
+        undone = plumbing.diff(candidate_tree, tree).patch if tree != candidate_tree else b""
+        taken = SlotSnapshot(snapshot, diff.patch, diff.hash, changed=changed, undone=undone)
+        if aside:
+            taken = attempt.with_aside_held(taken)
+        attempt.keep_patches(taken)
+        return replace(work, snapshot=taken.snapshot, patch_hash=diff.hash, changed=changed)
 
     # A host
 
@@ -281,36 +348,46 @@ class Cluster(LocalExecutor):
         """Keep the connection to a host, for as long as the run goes on; each try waits longer, up to a minute."""
         tries = 0
         while not self._closing.is_set():
+            why = ""
             try:
                 connection = place.way.open()
-                place.sent = set(connection.there(self._project.id))
-                self._fetch_kept(connection)
-            except HostLost as lost:
-                self._see(place, str(lost), up=False)
-                tries += 1
-            else:
+                self._fetch_kept(place, connection)
+                place.heard_at = dict.fromkeys(connection.workers(), time.monotonic())
+                place.sent, place.connection = {}, connection
                 tries = 0
-                place.heard_at, place.connection = time.monotonic(), connection
                 if not place.unfit:
                     self._see(place, "", up=True)
-                self._lose(place, self._hear(place, connection))
+                why = self._hear(place, connection)
+            except HostLost as lost:
+                why = str(lost)
+            except Exception as error:  # noqa: BLE001 - a host can answer anything
+                why = f"it answers nonsense ({type(error).__name__}: {error})"
+            tries += 1
+            self._lose(place, why)
             place.way.close()
-            self._closing.wait(min(60.0, 2.0**tries))
+            self._closing.wait(min(60.0, 2.0 ** (tries - 1)))
 
     def _hear(self, place: HostPlace, connection: HostConnection) -> str:
         """Renew the leases of what a host carries out, pass on what it tells; return why it is not heard any more."""
+        last = time.monotonic()
         while not self._closing.is_set():
             try:
-                news = connection.look(tuple(place.awaited))
+                answers = connection.look(tuple(place.awaited))
+                workers = connection.workers()
             except HostLost as lost:
-                if time.monotonic() - place.heard_at > LOST_S or lost.final:
+                if time.monotonic() - last > LOST_S or lost.final:
                     return str(lost)
             else:
-                place.heard_at = time.monotonic()
-                for token, new in news.items():
+                last = time.monotonic()
+                place.heard_at |= dict.fromkeys(answers, last)
+                for worker, token, new in ((who, *pair) for who, news in answers.items() for pair in news.items()):
                     if (awaited := place.awaited.get(token)) is not None:
-                        awaited.began = True
+                        awaited.began, awaited.worker = True, worker
                         _pass_on(awaited.attempt, new)
+                for awaited in tuple(place.awaited.values()):
+                    away = awaited.worker not in workers or last - place.heard_at.get(awaited.worker, 0.0) > LOST_S
+                    if awaited.worker and away:
+                        awaited.lost = f"its worker {awaited.worker} is gone"
             self._closing.wait(_LOOK_S)
         return "the run ended"
 
@@ -319,24 +396,33 @@ class Cluster(LocalExecutor):
         if not self._closing.is_set():
             self._see(place, why, up=False)
         for awaited in tuple(place.awaited.values()):
-            awaited.lost = why
+            awaited.lost = why or "it is away"
 
     def _see(self, place: HostPlace, why: str, *, up: bool) -> None:
         self._send(HostSeen(place.name, up, why, len(place.slots)))
 
-    def _fetch_kept(self, connection: HostConnection) -> None:
+    def _fetch_kept(self, place: HostPlace, connection: HostConnection) -> None:
         """Take in the commits of attempts that the host ended by itself, so that no work is lost (law 2).
 
-        Their outcome is recorded already: nothing else of them counts (I10).
+        Their outcome is recorded already: nothing else of them counts (I10). What cannot be taken stays there.
         """
-        for token in connection.kept(self._project.id):
-            with suppress(GitError, TypeError, ValueError, KeyError):
-                parcel = WorkParcel.unpacked(connection.parcel(self._project.id, token))
+        for worker, token in connection.kept(self._project.id):
+            if token in place.refused:
+                continue
+            place.refused.add(token)
+            with suppress(GitError, OSError, TypeError, ValueError, KeyError):
+                parcel = WorkParcel.unpacked(connection.parcel(self._project.id, token, worker, self._open))
                 ref = hold_ref(parcel.issue_id, str(parcel.number))
                 if parcel.held and self._plumbing.resolve(ref) is None:
                     take_pack(self._plumbing, parcel.pack, (parcel.held,), checked=True)
-                    self._plumbing.refs.apply(RefUpdate(ref, parcel.held))
-            connection.forget(self._project.id, (token,))
+                    base, tree = base_of(self._plumbing, parcel.held), self._plumbing.tree(parcel.held)
+                    message = f"Work that {place.name} kept of attempt {parcel.number}\n"
+                    self._plumbing.refs.apply(RefUpdate(ref, self._plumbing.commit_tree(tree, (base,), message)))
+                connection.forget(self._project.id, token, worker)
+
+    def _open(self) -> None:
+        if self._closing.is_set():
+            raise HostLost("the run ended")
 
 
 def _unfit(came: WorkParcel) -> str | None:

@@ -1,18 +1,32 @@
-"""Calls to a host: a thin layer over dask.distributed, which carries them.
+"""Calls to hosts: a thin layer over dask.distributed, which carries them.
 
-dask repeats nothing here and decides nothing: each order is a task for one host, with no retries; all else are calls
-that its worker's loop answers while tasks run. Imports of dask are lazy, since it comes with the extra `cluster`.
+dask repeats nothing here and decides nothing: each order is a task for one worker, with no retries; all else are calls
+that a worker's loop answers while tasks run. Imports of dask are lazy, since it comes with the extra `cluster`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
+from noface.hosts.parcel import PARCEL_BYTES_MAX, opened
 from noface.process.command import Canceller
 
 CALL_S = 5.0
 """How long a host may take to answer."""
-_PARCEL_S = 300.0
+_FIRST_CALL_S = 60.0
+"""The same for the first call, for which it reads noface's code."""
+_PIECE_S = 30.0
+_PIECE_BYTES_MIN, _PIECE_BYTES_MAX = 16 << 10, 4 << 20
+_PIECE_SECONDS = 0.2, 1.0
+
+
+_LEFT = "its worker has left"
+Going = Callable[[], None]
+"""Asked between pieces of what is long; raises HostLost if it is of no use any more."""
 
 
 class HostLost(Exception):  # noqa: N818 - what it tells is that the host is gone
@@ -28,11 +42,12 @@ class HostCalls:
     """What a host answers: functions that home and host both import by name; see `Host` for each."""
 
     work: Callable[[Mapping[str, Any]], str]
-    look: Callable[[Iterable[str]], dict[str, Any]]
+    look: Callable[[Iterable[str], int], dict[str, Any]]
     cancel: Callable[[str, bool], None]
     there: Callable[[str], list[str]]
     kept: Callable[[str], list[str]]
-    parcel: Callable[[str, str], dict[str, Any] | None]
+    bring: Callable[[str, str, int, bytes], None]
+    fetch: Callable[[str, str, int, int], tuple[int, bytes] | None]
     forget: Callable[[str, Iterable[str]], None]
 
 
@@ -61,21 +76,77 @@ class HostTask:
         self.future.release()
 
 
+class Pieces:
+    """How large the pieces are that what is long travels in: as much as goes over in about half a second.
+
+    All that is long and goes to a host shares its way there, so that a lease waits for a piece at most.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.size = 64 << 10
+        self._clock = clock
+        self._one = threading.Lock()
+
+    @contextmanager
+    def one(self) -> Iterator[int]:
+        """Yield how many bytes may travel meanwhile; nobody else's do. If that was quick the next may be larger."""
+        quick, slow = _PIECE_SECONDS
+        with self._one:
+            began = self._clock()
+            yield self.size
+            took = self._clock() - began
+            size = self.size * 2 if took < quick else self.size // 2 if took > slow else self.size
+            self.size = min(max(size, _PIECE_BYTES_MIN), _PIECE_BYTES_MAX)
+
+
 @dataclass(frozen=True, slots=True)
 class HostConnection:
-    """A host that answers, or with `worker` "" all those of a standing cluster, which are one place.
+    """Workers that answer: the one named `only`, or if that is "" all those of a standing cluster, which are one place.
 
-    `worker` is what dask calls the host; `why_gone` says why it will not answer any more, "" while it may.
+    `why_gone` says why none will answer any more, "" while they may.
     """
 
     client: Any
     calls: HostCalls
-    worker: str = ""
+    only: str = ""
     why_gone: Callable[[], str] = str
+    pieces: Pieces = field(default_factory=Pieces)
 
-    def work(self, parcel: Mapping[str, Any], token: str) -> HostTask:
-        """Have an order carried out. Raises HostLost."""
-        only = [self.worker] if self.worker else None
+    def workers(self) -> dict[str, str]:
+        """Return the addresses of the workers that are there, by name. Raises HostLost if there will be none."""
+        return {str(one["name"]): address for address, one in self._known().items()}
+
+    def free_worker(self, busy: Mapping[str, int]) -> str:
+        """Return the worker with most to spare, given how many attempts each has; "" if one may become free first."""
+        spare = {str(one["name"]): one["nthreads"] - busy.get(str(one["name"]), 0) for one in self._known().values()}
+        best = max(spare, key=spare.__getitem__, default="")
+        return best if self.only or spare.get(best, 0) > 0 else ""
+
+    def _known(self) -> dict[str, Any]:
+        known = self.client.scheduler_info(n_workers=-1)["workers"]
+        if self.only:
+            known = {address: one for address, one in known.items() if one["name"] == self.only}
+        if (why := self.why_gone()) or (self.only and not known):
+            raise HostLost(why or _LEFT, final=True)
+        return dict(known)
+
+    def work(self, parcel: Mapping[str, Any], project: str, token: str, worker: str, going: Going) -> HostTask:
+        """Have an order carried out: by a worker, or by the first that is free if that is "". Raises HostLost."""
+        if not worker:
+            going()
+            return self._submitted(parcel, token, None)
+        pack, start = parcel["pack"], 0
+        while start < len(pack) or not start:
+            going()
+            with self.pieces.one() as size:
+                piece = pack[start : start + size]
+                self._ask(worker, self.calls.bring, project, token, start, piece, seconds=_PIECE_S)
+            start += size
+        if (address := self.workers().get(worker)) is None:
+            raise HostLost(_LEFT)
+        return self._submitted({**parcel, "pack": b""}, token, [address])
+
+    def _submitted(self, parcel: Mapping[str, Any], token: str, only: list[str] | None) -> HostTask:
         return HostTask(
             self.client.submit(
                 self.calls.work, parcel, key=f"noface-{token}", workers=only, retries=0, pure=False,
@@ -83,59 +154,89 @@ class HostConnection:
             )
         )  # fmt: skip
 
-    def look(self, tokens: Iterable[str]) -> dict[str, Any]:
-        """Renew leases, and return what is new of each attempt. Raises HostLost."""
-        return {token: new for news in self._ask(self.calls.look, tuple(tokens)) for token, new in news.items()}
+    def look(self, tokens: Iterable[str]) -> dict[str, Mapping[str, Any]]:
+        """Renew leases, and return by worker what is new of each attempt there. Raises HostLost if none answers."""
+        return self._ask_all(self.calls.look, tuple(tokens), self.pieces.size)
 
     def cancel(self, token: str, cancel: Canceller) -> None:
         """Pass a cancel on, as well as can be: what is cut off ends by its lease."""
         try:
-            self._ask(self.calls.cancel, token, cancel.urgent)
+            self._ask_all(self.calls.cancel, token, cancel.urgent)
         except HostLost:
             return
 
-    def there(self, project: str) -> tuple[str, ...]:
-        """Return commits that need not be sent: those that all have. Raises HostLost."""
-        answers = [set(answer) for answer in self._ask(self.calls.there, project)]
-        return tuple(set.intersection(*answers)) if answers else ()
+    def there(self, project: str, worker: str) -> tuple[str, ...]:
+        """Return commits that need not be sent to a worker. Raises HostLost."""
+        return tuple(map(str, self._ask(worker, self.calls.there, project, seconds=_FIRST_CALL_S)))
 
-    def kept(self, project: str) -> tuple[str, ...]:
-        """Return the tokens of what is kept for home. Raises HostLost."""
-        return tuple(token for answer in self._ask(self.calls.kept, project) for token in answer)
+    def kept(self, project: str) -> list[tuple[str, str]]:
+        """Return the tokens of what is kept for home, each with the worker that has it. Raises HostLost."""
+        answers = self._ask_all(self.calls.kept, project, seconds=_FIRST_CALL_S)
+        return [(worker, str(token)) for worker, answer in answers.items() for token in answer]
 
-    def parcel(self, project: str, token: str) -> Mapping[str, Any]:
-        """Return what came of an order. Raises HostLost, also if nothing is kept of it."""
-        answers = self._ask(self.calls.parcel, project, token, seconds=_PARCEL_S)
-        parcel: Mapping[str, Any] | None = next((answer for answer in answers if answer is not None), None)
-        if parcel is None:
-            raise HostLost("nothing is kept there of what it did")
-        return parcel
+    def parcel(self, project: str, token: str, worker: str, going: Going) -> Mapping[str, Any]:
+        """Return what came of an order. Raises HostLost if nothing is kept of it, ValueError if it is no parcel."""
+        data, size = bytearray(), 1
+        while len(data) < size:
+            going()
+            with self.pieces.one() as room:
+                answer = self._ask(worker, self.calls.fetch, project, token, len(data), room, seconds=_PIECE_S)
+            if answer is None:
+                raise HostLost("nothing is kept there of what it did")
+            size, piece = answer
+            if not piece or size > PARCEL_BYTES_MAX:
+                raise HostLost(f"what it keeps is not whole, or too large ({size} bytes)")
+            data += piece
+        return opened(bytes(data))
 
-    def forget(self, project: str, tokens: tuple[str, ...]) -> None:
+    def forget(self, project: str, token: str, worker: str) -> None:
         """Have removed what has been taken in, as well as can be: what stays is offered again."""
         try:
-            self._ask(self.calls.forget, project, tokens)
+            self._ask(worker, self.calls.forget, project, (token,))
         except HostLost:
             return
 
-    def _ask(self, function: Callable[..., Any], *args: object, seconds: float = CALL_S) -> list[Any]:
-        """Return what the hosts answer to a call; those that do not are passed over if others do. Raises HostLost."""
-        known = self.client.scheduler_info(n_workers=-1)["workers"]
-        workers = [address for address, one in known.items() if one["name"] == self.worker or not self.worker]
-        if (why := self.why_gone()) or (self.worker and not workers):
-            raise HostLost(why or "its worker has left", final=True)
+    def _ask(self, worker: str, function: Callable[..., Any], *args: object, seconds: float = CALL_S) -> Any:
+        """Return what a worker answers to a call. Raises HostLost."""
+        if (address := self.workers().get(worker)) is None:
+            raise HostLost(_LEFT)
+        answer = self._answers([address], function, args, seconds)[0]
+        if isinstance(answer, BaseException):
+            raise HostLost(_reason(answer, seconds)) from answer
+        return answer
+
+    def _ask_all(self, function: Callable[..., Any], *args: object, seconds: float = CALL_S) -> dict[str, Any]:
+        """Return what the workers answer to a call, but for those that do not. Raises HostLost if none does."""
+        workers = self.workers()
+        answers = dict(zip(workers, self._answers(list(workers.values()), function, args, seconds), strict=True))
+        good = {worker: answer for worker, answer in answers.items() if not isinstance(answer, BaseException)}
+        if answers and not good:
+            raise HostLost(_reason(next(iter(answers.values())), seconds))
+        return good
+
+    def _answers(
+        self, addresses: list[str], function: Callable[..., Any], args: tuple[object, ...], seconds: float
+    ) -> list[Any]:
+        """Ask workers at once, each with the same patience; an answer may be an exception."""
+
+        async def one(address: str) -> Any:
+            call = self.client._run(function, *args, workers=[address], on_error="return")  # noqa: SLF001 - see below
+            answers = await asyncio.wait_for(call, seconds)
+            return next(iter(answers.values()), HostLost("it does not answer"))
+
+        async def all_of_them() -> list[Any]:
+            return await asyncio.gather(*map(one, addresses), return_exceptions=True)
+
         try:
-            answers = self.client.sync(
-                self.client._run,  # noqa: SLF001 - `run` has no deadline
-                function,
-                *args,
-                workers=workers,
-                on_error="return",
-                callback_timeout=seconds,
-            )
+            # `Client.run` has no deadline, and waits for the slowest of all.
+            return list(self.client.sync(all_of_them))
         except Exception as error:  # whatever dask raises while a connection breaks
-            raise HostLost(f"{type(error).__name__}: {error}") from error
-        failed = [answer for answer in answers.values() if isinstance(answer, BaseException)]
-        if failed and len(failed) == len(answers):
-            raise HostLost(f"{type(failed[0]).__name__}: {failed[0]}")
-        return [answer for answer in answers.values() if not isinstance(answer, BaseException)]
+            raise HostLost(_reason(error, seconds)) from error
+
+
+def _reason(error: BaseException, seconds: float) -> str:
+    if isinstance(error, HostLost):
+        return str(error)
+    if isinstance(error, TimeoutError):
+        return f"it did not answer within {seconds:.0f} s"
+    return f"{type(error).__name__}: {error}"

@@ -20,13 +20,21 @@ from noface.agents.base import SESSION
 from noface.attempt.attempt import Attempt, Judging
 from noface.attempt.environment import AttemptEnvironment, Scope
 from noface.attempt.run import do_work, run_attempt
-from noface.errors import GitError, HostError
+from noface.errors import GitError, HostError, LockedError
 from noface.git.packs import commits_there, make_pack, make_repository, take_pack
 from noface.git.refs import ZERO, RefUpdate, hold_ref
 from noface.git.removal import remove
 from noface.git.repository import Repository
 from noface.hosts.hello import code_digest
-from noface.hosts.parcel import OrderParcel, ProjectParcel, WorkParcel, files_of, progress_text
+from noface.hosts.parcel import (
+    PARCEL_BYTES_MAX,
+    OrderParcel,
+    ProjectParcel,
+    WorkParcel,
+    closed,
+    files_of,
+    progress_text,
+)
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged, NotStarted, Work
 from noface.model.failure import Failure
 from noface.model.scratch import ASIDE
@@ -42,7 +50,9 @@ LEASE_S = 10.0
 _WATCH_S = 0.5
 _MESSAGES_MAX = 1_000
 _CHUNK_BYTES_MAX = 256 << 10
-_PARCEL_BYTES_MAX = 2 << 30
+ENDING_S = 20.0
+"""So long the process of a run before may have a project: it ends what it does. Then another folder is made."""
+_FOLDERS_MAX = 1_000
 _KEPT_DAYS = 14.0
 _PACKS_MAX = 50
 LOGS = ("agent.log", "agent.err")
@@ -72,12 +82,12 @@ class UnderWay:
         if text is not None:
             self.messages = [*self.messages[1 - _MESSAGES_MAX :], text]
 
-    def news(self) -> dict[str, Any]:
-        """Return what home has not heard yet: messages, and what the logs have grown by."""
+    def news(self, room: int) -> dict[str, Any]:
+        """Return what home has not heard yet: messages, and what the logs have grown by, about `room` bytes of each."""
         messages, self.messages = self.messages, []
-        return {"messages": messages, "logs": {name: self._grown(name) for name in LOGS} if self.folder else {}}
+        return {"messages": messages, "logs": {name: self._grown(name, room) for name in LOGS} if self.folder else {}}
 
-    def _grown(self, name: str) -> bytes:
+    def _grown(self, name: str, room: int) -> bytes:
         start = self.sent.get(name, 0)
         try:
             with (self.folder or Path()).joinpath(name).open("rb") as log:
@@ -85,8 +95,9 @@ class UnderWay:
                 data = log.read(_CHUNK_BYTES_MAX)
         except OSError:
             return b""
-        whole = data[: data.rfind(b"\n") + 1]  # a line that is not whole may be a part of a secret
-        self.sent[name] = start + len(whole)
+        # A line that is not whole may be a part of a secret; one that is too long is left out.
+        whole = data[: data.rfind(b"\n", 0, room) + 1 or data.find(b"\n") + 1]
+        self.sent[name] = start + (len(whole) or (len(data) if len(data) == _CHUNK_BYTES_MAX else 0))
         return self.masked(whole)
 
 
@@ -104,8 +115,10 @@ class HostedProject:
 class Host:
     """What this machine does for others. `folder` is where it keeps their projects."""
 
-    def __init__(self, folder: Path, environment: Environment, clock: Clock = Clock()) -> None:
-        self._folder, self._environment, self._clock = folder, environment, clock
+    def __init__(
+        self, folder: Path, environment: Environment, clock: Clock = Clock(), ending_s: float = ENDING_S
+    ) -> None:
+        self._folder, self._environment, self._clock, self._ending_s = folder, environment, clock, ending_s
         self._under_way: dict[str, UnderWay] = {}
         self._projects: dict[tuple[str, str], HostedProject] = {}
         self._opening = threading.Lock()
@@ -113,8 +126,9 @@ class Host:
         _IN_THIS_PROCESS.append(self)
 
     def there(self, project: str) -> list[str]:
-        """Return commits of a project that need not be sent."""
-        for root in (self._folder / project).glob("*/.git"):
+        """Return commits of a project that need not be sent, unless its folder turns out to be in use."""
+        mine = (each.repository.common_dir for (name, _), each in self._projects.items() if name == project)
+        for root in (*mine, *sorted((self._folder / project).glob("*/*/.git"))):
             return list(commits_there(Repository(root.parent, root, "", ProjectParcel("", "", "", "").identity)))
         return []
 
@@ -130,6 +144,7 @@ class Host:
             done = WorkParcel(token, error=f"{type(error).__name__}: {error}")
         finally:
             del self._under_way[token]
+        self._brought(project, token).unlink(missing_ok=True)
         self._keep(project, replace(done, issue_id=parcel.order.issue.id, number=parcel.order.number))
         self._let_go(parcel)
         return token
@@ -137,11 +152,18 @@ class Host:
     def _carry_out(self, parcel: OrderParcel, under_way: UnderWay) -> WorkParcel:
         if parcel.project.code != code_digest():
             raise HostError("it runs another noface than home", "Install the same version there.")
-        project = self._opened(parcel.project)
+        project = self._opened(parcel.project, under_way.cancel)
+        if project is None:
+            return WorkParcel(parcel.order.token)
+        brought = self._brought(parcel.project.id, parcel.order.token)
+        pack = parcel.pack or read_regular(brought, PARCEL_BYTES_MAX) or b""
         order = self._as_here(project, parcel.order)
         plumbing = project.env.plumbing
         with project.moving:
-            take_pack(plumbing, parcel.pack, (order.start, order.main))
+            try:
+                take_pack(plumbing, pack, (order.start, order.main))
+            except GitError as error:
+                return WorkParcel(order.token, lacking=True, error=str(error))
             plumbing.refs.apply(
                 RefUpdate(hold_ref(order.issue.id, "start"), order.start),
                 RefUpdate(project.repository.main, order.main),
@@ -158,17 +180,37 @@ class Host:
             under_way.masked, under_way.folder = _masking(masking.masker.in_place), attempt.folder
             return _parcel(attempt, _gated(attempt) if parcel.gated else do_work(attempt))
 
-    def _opened(self, sent: ProjectParcel) -> HostedProject:
+    def _opened(self, sent: ProjectParcel, cancel: Canceller) -> HostedProject | None:
+        """Return a project that this process holds, None if it was cancelled before it could have it.
+
+        Processes of other runs may have folders of it: one that ends is waited for, so that not all is sent anew.
+        """
+        patience = self._clock.monotonic() + self._ending_s
+        for number in range(_FOLDERS_MAX):
+            while not cancel.cancelled:
+                try:
+                    return self._opened_in(sent, self._folder / sent.id / str(number))
+                except LockedError:
+                    if self._clock.monotonic() > patience:
+                        break
+                    time.sleep(_WATCH_S)
+        return None
+
+    def _opened_in(self, sent: ProjectParcel, folder: Path) -> HostedProject:
         with self._opening:
             key = sent.id, sent.config
             if key not in self._projects:
-                folder = self._folder / sent.id
-                repository = sent.repository(folder)
-                make_repository(repository.root, sent.object_format)
                 former = next((each for (name, _), each in self._projects.items() if name == sent.id), None)
+                repository = sent.repository(former.repository.root.parent if former is not None else folder)
+                make_repository(repository.root, sent.object_format)
                 repository.state_dir.mkdir(0o700, parents=True, exist_ok=True)
-                env = self._environment(sent.config, repository)
                 lock = former.lock if former is not None else RepositoryLock(repository.state_dir / "lock").__enter__()
+                try:
+                    env = self._environment(sent.config, repository)
+                except BaseException:
+                    if former is None:
+                        lock.release()
+                    raise
                 if former is None:
                     self._tidy(folder, repository)
                 self._projects[key] = HostedProject(repository, env, lock)
@@ -183,11 +225,21 @@ class Host:
             session = replace(session, directory=str(before)) if before.is_dir() else None
         return replace(order, directory=str(folder / str(order.number)), session=session)
 
-    def _keep(self, project: str, parcel: WorkParcel) -> None:
-        import msgpack  # it comes with dask.distributed
+    def _brought(self, project: str, token: str) -> Path:
+        return self._folder / project / "brought" / Path(token).name
 
+    def bring(self, project: str, token: str, start: int, data: bytes) -> None:
+        """Take a piece of an order's pack, which begins at a byte."""
+        path = self._brought(project, token)
+        real_folder(path.parent, self._folder)
+        with path.open("r+b" if start else "wb") as file:
+            file.truncate(start)
+            file.seek(start)
+            file.write(data)
+
+    def _keep(self, project: str, parcel: WorkParcel) -> None:
         place = real_folder(self._folder / project / "kept", self._folder) / parcel.token
-        write_atomic(place, msgpack.packb(parcel.packed()))
+        write_atomic(place, closed(parcel.packed()))
 
     def _let_go(self, parcel: OrderParcel) -> None:
         """Remove what the parcel holds by now; an agent's session stays for the next attempt."""
@@ -208,26 +260,29 @@ class Host:
         folder = self._folder / project / "kept"
         return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 
-    def parcel(self, project: str, token: str) -> dict[str, Any] | None:
-        """Return what came of an order, None if nothing is kept of it."""
-        import msgpack
-
-        data = read_regular(self._folder / project / "kept" / Path(token).name, _PARCEL_BYTES_MAX)
-        return msgpack.unpackb(data) if data is not None else None
+    def fetch(self, project: str, token: str, start: int, room: int) -> tuple[int, bytes] | None:
+        """Return how many bytes are kept of an order, and those from `start` on; None if nothing is kept."""
+        try:
+            with (self._folder / project / "kept" / Path(token).name).open("rb") as file:
+                file.seek(start)
+                return os.fstat(file.fileno()).st_size, file.read(room)
+        except FileNotFoundError:
+            return None
 
     def forget(self, project: str, tokens: Iterable[str]) -> None:
         """Remove what home has taken in."""
         for token in tokens:
             (self._folder / project / "kept" / Path(token).name).unlink(missing_ok=True)
 
-    def look(self, tokens: Iterable[str]) -> dict[str, Any]:
-        """Renew the leases of attempts; return what is new of those that are under way here."""
-        news = {}
+    def look(self, tokens: Iterable[str], room: int = _CHUNK_BYTES_MAX) -> dict[str, Any]:
+        """Renew the leases of attempts; return what is new of those that are under way here, in about `room` bytes."""
+        news: dict[str, Any] = {}
+        room //= max(1, len(LOGS) * sum(token in self._under_way for token in tokens))
         for token in tokens:
             under_way = self._under_way.get(token)
             if under_way is not None:
                 under_way.leased_until = self._clock.monotonic() + LEASE_S
-                news[token] = under_way.news()
+                news[token] = under_way.news(room)
         return news
 
     def cancel(self, token: str, *, urgent: bool = False) -> None:
@@ -257,7 +312,8 @@ class Host:
     def _tidy(self, folder: Path, repository: Repository) -> None:
         """Remove what nobody has come for in a fortnight, and pack what many orders have brought."""
         oldest = time.time() - _KEPT_DAYS * 86_400
-        for path in (*folder.glob("kept/*"), *repository.state_dir.glob("attempts/*/*")):
+        apart = (path for name in ("kept", "brought") for path in folder.parent.glob(f"{name}/*"))
+        for path in (*apart, *repository.state_dir.glob("attempts/*/*")):
             if path.stat().st_mtime < oldest:
                 remove(path)
         if len(list(repository.objects.glob("pack/*.pack"))) > _PACKS_MAX:

@@ -4,12 +4,15 @@ An order goes out with the commits that it begins on, and work comes back with i
 """
 
 import json
+import math
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from noface.agents.base import SESSION
+from noface.attempt.attempt import PATCH_FILE
 from noface.attempt.environment import AttemptProgress, MainSeen, put
 from noface.git.command import Identity
 from noface.git.repository import Repository
@@ -17,6 +20,7 @@ from noface.hosts.hello import code_digest
 from noface.model.attempt import AttemptOrder, Judged, Work
 from noface.model.codec import decode, encode
 from noface.model.failure import Failure
+from noface.model.worker_run import Usage
 from noface.process.environment import Variables
 from noface.process.files import read_regular, real_folder
 
@@ -24,6 +28,12 @@ _FILE_BYTES_MAX = 256 << 20
 _FILES_BYTES_MAX = 512 << 20
 _FILES_MAX = 2_000
 _DEPTH_MAX = 4
+_NAME_CHARS_MAX = 100
+_NUMBER_MAX = 10**12
+PARCEL_BYTES_MAX = 1 << 30
+"""So many bytes at most come back of an attempt."""
+OF_HOME = ("work.json", "report.json", PATCH_FILE)
+"""Files of an attempt's folder that home makes of what it has taken in: a host's own say nothing."""
 _TEXTS = ("token", "issue_id", "held", "aside", "error")
 
 
@@ -82,8 +92,9 @@ class OrderParcel:
 class WorkParcel:
     """What came of an order: `work`, or the `failure` for which no worker ran; neither if it was ended before.
 
-    `verdict` is what gates there found of the work, if they ran. `held` and `aside` are the commits of its two refs, in
-    `pack` with all that they need. `files` are those of the attempt's folder, `error` what broke noface itself there.
+    `lacking`: the commits that it begins on are not there. `verdict` is what gates there found of the work, if they
+    ran. `held` and `aside` are the commits of its two refs, in `pack` with all that they need. `files` are those of the
+    attempt's folder, `error` what broke noface itself there.
     """
 
     token: str
@@ -95,19 +106,22 @@ class WorkParcel:
     held: str = ""
     aside: str = ""
     error: str = ""
+    lacking: bool = False
     pack: bytes = b""
     files: Mapping[str, bytes] = field(default_factory=dict)
 
     def packed(self) -> dict[str, Any]:
         """Return it as plain values."""
-        small = {name: encode(getattr(self, name)) for name in (*_TEXTS, "number", "work", "verdict", "failure")}
+        small = {
+            name: encode(getattr(self, name)) for name in (*_TEXTS, "number", "lacking", "work", "verdict", "failure")
+        }
         return {"text": json.dumps(small), "pack": self.pack, "files": dict(self.files)}
 
     @classmethod
     def unpacked(cls, parcel: Mapping[str, Any]) -> "WorkParcel":
         """Return it from plain values, as a stranger's. Raises TypeError, ValueError and KeyError if they are none."""
-        small, pack, files = json.loads(parcel["text"]), parcel["pack"], parcel["files"]
-        if not isinstance(pack, bytes) or not all(
+        small, pack, files = _strangers(parcel["text"]), parcel["pack"], parcel["files"]
+        if not (isinstance(pack, bytes) and isinstance(files, dict) and len(files) <= _FILES_MAX) or not all(
             isinstance(name, str) and isinstance(data, bytes) for name, data in files.items()
         ):
             raise TypeError("a parcel holds something else than bytes")
@@ -117,7 +131,12 @@ class WorkParcel:
         work = decode(Work, small["work"]) if small["work"] is not None else None
         verdict = decode(Judged, small["verdict"]) if small["verdict"] is not None else None
         failure = decode(Failure, small["failure"]) if small["failure"] is not None else None
-        return cls(work=work, verdict=verdict, failure=failure, pack=pack, files=files, number=number, **texts)
+        if work is not None:
+            _check_used(work.agent.usage)
+        lacking = small["lacking"] is True
+        return cls(
+            work=work, verdict=verdict, failure=failure, pack=pack, files=files, number=number, lacking=lacking, **texts
+        )
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
@@ -145,13 +164,65 @@ def _regular(folder: Path, top: Path) -> Iterator[Path]:
             yield path
 
 
+def _strangers(text: object) -> Any:
+    """Return what a stranger's JSON says. Raises ValueError also for numbers that are none, or beyond all use."""
+    if not isinstance(text, str):
+        raise TypeError("a parcel holds something else than texts")
+
+    def number(digits: str) -> float:
+        if not abs(value := float(digits)) <= _NUMBER_MAX:
+            raise ValueError(f"it holds the number {digits[:20]}")
+        return int(digits) if digits.lstrip("-").isdigit() else value
+
+    try:
+        return json.loads(text, parse_float=number, parse_int=number, parse_constant=number)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _check_used(used: Usage) -> None:
+    counts = (used.cost_usd, used.tokens_in, used.tokens_out, used.tokens_cached)
+    if any(count is not None and not 0 <= count < math.inf for count in counts):
+        raise ValueError("its worker used less than nothing")
+
+
+def closed(packed: Mapping[str, Any]) -> bytes:
+    """Return the plain values of a parcel as bytes."""
+    import msgpack  # it comes with dask.distributed
+
+    return zlib.compress(msgpack.packb(packed), level=1)
+
+
+def opened(data: bytes) -> Mapping[str, Any]:
+    """Return plain values from such bytes, as a stranger's. Raises TypeError and ValueError if they are none."""
+    import msgpack
+
+    try:
+        reader = zlib.decompressobj()
+        value = msgpack.unpackb(reader.decompress(data, PARCEL_BYTES_MAX))
+    except (zlib.error, msgpack.UnpackException, RecursionError) as error:
+        raise ValueError(f"it cannot be read: {error}") from error
+    if reader.unconsumed_tail or not isinstance(value, dict):
+        raise ValueError("it is no parcel, or a larger one than any attempt's")
+    return value
+
+
 def put_files(folder: Path, root: Path, files: Mapping[str, bytes]) -> None:
-    """Write the files of a parcel into an attempt's folder, which lies below `root`; names that lead out are left."""
+    """Write the files of a parcel into an attempt's folder, which lies below `root`.
+
+    Names are left that lead out, or that an attempt's files do not have; and what home makes itself of the commits.
+    """
     for name, data in files.items():
         path = Path(name)
-        if path.is_absolute() or ".." in path.parts or not 0 < len(path.parts) <= _DEPTH_MAX or "\0" in name:
+        if not _fits(path) or name in OF_HOME:
             continue
         put(real_folder((folder / path).parent, root) / path.name, data)
+
+
+def _fits(path: Path) -> bool:
+    parts = path.parts
+    whole = 0 < len(parts) <= _DEPTH_MAX and not path.is_absolute() and ".." not in parts
+    return whole and all(len(part) <= _NAME_CHARS_MAX and part.isascii() and part.isprintable() for part in parts)
 
 
 def progress_text(message: object) -> str | None:
@@ -163,6 +234,8 @@ def progress_text(message: object) -> str | None:
 
 def progress_of(text: str, order: AttemptOrder) -> AttemptProgress:
     """Return what such a text tells of an order's attempt. Raises TypeError and ValueError for any other."""
-    fields = {**json.loads(text), "issue_id": order.issue.id, "number": order.number}
+    fields = {**_strangers(text), "issue_id": order.issue.id, "number": order.number}
     changed = frozenset(name for name in fields.pop("changed", ()) if isinstance(name, str))
-    return replace(decode(AttemptProgress, fields), changed=changed)
+    progress = decode(AttemptProgress, fields)
+    _check_used(progress.used)
+    return replace(progress, changed=changed)

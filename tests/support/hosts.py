@@ -14,6 +14,7 @@ from noface.engine.engine import RunResult, run_session
 from noface.hosts.cluster import Cluster
 from noface.hosts.connection import HostLost
 from noface.hosts.host import Host
+from noface.hosts.parcel import opened
 from noface.process.clock import Clock
 from noface.process.supervise import Canceller
 from noface.remote.elsewhere import elsewhere
@@ -53,11 +54,12 @@ class NearHost:
     asked: list = field(default_factory=list)
     opened: int = 0
     tampered: object = None
+    ending_s: float = 20.0
     clock: SteppedClock = field(default_factory=SteppedClock)
     began: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self):
-        self.host = Host(self.folder, self._environment, self.clock)
+        self.host = Host(self.folder, self._environment, self.clock, ending_s=self.ending_s)
         self.threads = ThreadPoolExecutor(4)
 
     def _environment(self, config, repository):
@@ -76,32 +78,52 @@ class NearHost:
         if self.cut:
             raise HostLost(self.cut, final=True)
 
-    def work(self, parcel, token):
+    def free_worker(self, busy):
+        del busy
+        return self.name
+
+    def workers(self):
+        return {self.name: "near"}
+
+    def work(self, parcel, project, token, worker, going):
+        assert worker == self.name
         self._reach(token)
         self.began.set()
-        return Task(self.threads.submit(self.host.work, parcel))
+        pack = parcel["pack"]
+        for start in range(0, len(pack), 1_000):
+            going()
+            self.host.bring(project, token, start, pack[start : start + 1_000])
+        return Task(self.threads.submit(self.host.work, {**parcel, "pack": b""}))
 
     def look(self, tokens):
         self._reach()
-        return self.host.look(tokens)
+        return {self.name: self.host.look(tokens)}
 
     def cancel(self, token, cancel):
         if not self.cut:
             self.host.cancel(token, urgent=cancel.urgent)
 
-    def there(self, project):
+    def there(self, project, worker):
+        assert worker == self.name
         return self.host.there(project)
 
     def kept(self, project):
-        return self.host.kept(project)
+        return [(self.name, token) for token in self.host.kept(project)]
 
-    def parcel(self, project, token):
+    def parcel(self, project, token, worker, going):
+        assert worker == self.name
         self._reach()
-        packed = self.host.parcel(project, token)
+        data, size = b"", 1
+        while len(data) < size:
+            going()
+            size, piece = self.host.fetch(project, token, len(data), 1_000_000)
+            data += piece
+        packed = opened(data)
         return self.tampered(packed) if self.tampered is not None else packed
 
-    def forget(self, project, tokens):
-        self.host.forget(project, tokens)
+    def forget(self, project, token, worker):
+        assert worker == self.name
+        self.host.forget(project, (token,))
 
 
 @contextmanager

@@ -1,0 +1,63 @@
+"""What is long travels in pieces, and an order finds its way if a host is not as home believes it to be."""
+
+import shutil
+import time
+
+import pytest
+from support.hosts import NearHost, run, with_hosts
+from support.run_parts import run_parts
+
+from noface.hosts.connection import Pieces
+from noface.model.taxonomy import IssueStatus
+
+
+def landed_there(project, host, number):
+    """The issue's attempts, once one of them has landed that was carried out there."""
+    project.issue(number)
+    with run_parts(project.path, begun=False) as context, with_hosts(context, host) as cluster:
+        while not cluster.is_open(cluster.here):
+            time.sleep(0.01)
+        assert run(context).exit_code == 0
+        past = context.reader.past(str(number))
+        assert {row.status for row in context.reader.issues()} == {IssueStatus.MERGED}
+        assert all(cluster.place(attempt.slot) == host.name for attempt in past)
+    return past
+
+
+@pytest.fixture
+def plays(project):
+    project.play(*((str(n), 0, [{"write": f"{n}.txt", "text": "b"}]) for n in range(4)))
+
+
+@pytest.mark.usefixtures("plays")
+def test_a_project_that_a_process_before_still_holds_gets_another_folder(project, tmp_path):
+    before = NearHost(tmp_path / "host")
+    landed_there(project, before, 1)
+    after = NearHost(tmp_path / "host", ending_s=0.5)
+    assert len(landed_there(project, after, 2)) == 1
+    made = (tmp_path / "host").glob(f"*/*/{project.path.name}/.git")  # of repositories, and of the workspace
+    assert sorted(path.parent.parent.name for path in made) == ["0", "1", "agent-001"]
+
+
+@pytest.mark.usefixtures("plays")
+def test_an_order_whose_commits_are_not_there_after_all_is_sent_whole(project, tmp_path):
+    host = NearHost(tmp_path / "host")
+    host.there = lambda *_: [project.git("rev-parse", "main")]
+    assert len(landed_there(project, host, 1)) == 1
+
+
+@pytest.mark.usefixtures("plays")
+def test_a_host_that_has_cleared_up_gets_all_again(project, tmp_path):
+    landed_there(project, NearHost(tmp_path / "host"), 1)
+    shutil.rmtree(tmp_path / "host")
+    assert len(landed_there(project, NearHost(tmp_path / "host"), 2)) == 1
+
+
+@pytest.mark.parametrize(("bytes_a_second", "size"), [(100_000_000, 4 << 20), (125_000, 64 << 10), (5_000, 16 << 10)])
+def test_a_piece_takes_about_half_a_second_or_is_as_small_as_can_be(bytes_a_second, size):
+    now = [0.0]
+    pieces = Pieces(clock=lambda: now[0])
+    for _ in range(20):
+        with pieces.one() as room:
+            now[0] += room / bytes_a_second
+    assert pieces.size == size
