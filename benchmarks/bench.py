@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 from confinement import confinement
 from floor import AGENT, GATE, run_bare, run_floor
+from large import large
 from merge_queue import arguments, merge_queue
 from supervision import LINES, supervision
 from tracker import tracker
@@ -180,6 +181,7 @@ if __name__ == "__main__":
             "tracker",
             "classifier",
             "queue",
+            "large",
         ]
         for files in SIZES:
             if f"overhead-{files}" in chosen:
@@ -188,6 +190,8 @@ if __name__ == "__main__":
             first_agent(5_000)
         if "queue" in chosen:
             merge_queue(arguments([]))
+        if "large" in chosen:
+            large((100, 2_000, 20_000), 20_000, 1_000_000, 2_000)
         if "status" in chosen:
             status()
         if "memory" in chosen:

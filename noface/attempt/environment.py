@@ -45,6 +45,8 @@ from noface.process.reads import Reads
 from noface.process.supervise import Canceller, Launcher
 from noface.secrets.masking import Masker
 
+TREES_MAX = 100
+
 
 @dataclass(slots=True)
 class GateFacts:
@@ -73,6 +75,16 @@ class GateFacts:
     covered: dict[tuple[str, str], dict[str, Covered]] = field(default_factory=dict)
     busy: float | None = None
     turns: GateTurns = field(default_factory=GateTurns)
+
+    def forget_oldest(self, main: str) -> None:
+        """Forget which tests ran on trees of long ago but `main`'s: a run of weeks would fill the memory with names.
+
+        Where it has to be known again, the gate is asked again.
+        """
+        for key in [key for key in tuple(self.inventories) if key[0] != main][:-TREES_MAX]:
+            self.inventories.pop(key, None)
+            self.asked.discard(key)
+            self.covered.pop(key, None)
 
 
 _SUBJECT_MAX = 100

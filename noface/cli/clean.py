@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from noface.ui.leftovers import Leftover
 
 _REFS = "refs/noface"
-_KEPT_FILE = "report.json"
 
 
 @answers("What was removed and what was kept, as JSON.")
@@ -59,6 +58,7 @@ def clean(
             going = [each for each in leftovers if not each.why]
             _remember_released(repository, going)
             _remove(plumbing, slots, going, allotments(loaded, repository))
+            _compact(repository.state_dir / "state.db")
     return VerbResult(clean_document(leftovers, dry_run=dry_run), lambda *_: ()) if as_json else None
 
 
@@ -119,26 +119,19 @@ def _references(plumbing: "Plumbing", reader: "Reader", known: "KnownIssues", *,
 
 
 def _files(repository: "Repository", reader: "Reader", known: "KnownIssues") -> "Iterator[Leftover]":
+    from noface.engine.retention import clearable
     from noface.process.files import bytes_in
     from noface.ui.leftovers import Leftover, What
 
     home = repository.state_dir / "attempts"
-    for name in sorted(known.merged):
-        for row in reader.attempts(name):
-            folder = Path(row.directory)
-            inside = folder.is_relative_to(home) and ".." not in folder.parts
-            if inside and (size := sum(map(bytes_in, _clearable(folder)))):
-                yield Leftover(What.FILES, str(row.number), name, str(folder), size)
-
-
-def _clearable(folder: Path) -> list[Path]:
-    return [path for path in folder.iterdir() if path.name != _KEPT_FILE] if folder.is_dir() else []
+    for each in sorted(reader.kept()):
+        inside = each.issue_id in known.merged and each.below(home)
+        if inside and (size := sum(map(bytes_in, clearable(each.folder)))):
+            yield Leftover(What.FILES, str(each.number), each.issue_id, each.directory, size)
 
 
 def _remember_released(repository: "Repository", going: "list[Leftover]") -> None:
     """Remember which attempts a person lets go of, or `noface fsck` would take their work for lost."""
-    import json
-
     from noface.store.database import Database
     from noface.store.journal import Journal
     from noface.store.reader import Reader
@@ -150,15 +143,23 @@ def _remember_released(repository: "Repository", going: "list[Leftover]") -> Non
         return
     with contextlib.closing(Database.open(path)) as database:
         reader = Reader(database)
-        newest = {name: reader.next_number(name) - 1 for name in issues}
-        released = json.loads(reader.fact("released") or "{}") | newest
-        Journal(database).fact("released", json.dumps(released))
+        Journal(database).released({name: reader.next_number(name) - 1 for name in issues})
+
+
+def _compact(path: Path) -> None:
+    from noface.store.database import Database
+
+    if path.exists():
+        with contextlib.closing(Database.open(path)) as database:
+            database.compact()
 
 
 def _remove(plumbing: "Plumbing", slots: Path, going: "list[Leftover]", allotted: "Allotments") -> None:
     """Remove; refs only if they are still what was looked at."""
+    import time
+
+    from noface.engine.retention import clear
     from noface.git.refs import ZERO, RefUpdate
-    from noface.git.removal import remove_below
     from noface.git.workspace import Slot, discard
     from noface.ui.leftovers import What
 
@@ -173,7 +174,6 @@ def _remove(plumbing: "Plumbing", slots: Path, going: "list[Leftover]", allotted
             case What.REF:
                 plumbing.refs.apply(RefUpdate(each.name, ZERO, each.oid))
             case What.FILES:
-                for path in _clearable(Path(each.oid)):
-                    remove_below(repository.state_dir, str(path.relative_to(repository.state_dir)))
+                clear(repository.state_dir, Path(each.oid), "noface clean", time.time())
     with contextlib.suppress(OSError):
         slots.rmdir()

@@ -96,7 +96,7 @@ def _models(root: Path, config: Path | None) -> Mapping[str, object]:
 
 def _files(attempt: "AttemptRow", gate: str | None, *, prompt: bool, diff: bool, undone: bool) -> list[Path]:
     """Return the files that were asked for; raise UsageError if there are none."""
-    from noface.ui.logs import existing, gate_files, gate_names
+    from noface.ui.logs import existing, gate_files, gate_names, removed
 
     directory = Path(attempt.directory)
     if gate:
@@ -112,6 +112,8 @@ def _files(attempt: "AttemptRow", gate: str | None, *, prompt: bool, diff: bool,
     if files:
         return files
     where = f"attempt {attempt.number} of issue {attempt.issue_id}"
+    if gone := removed(directory):
+        raise UsageError(f"the files of {where} {gone}", "Its report is kept: noface show has what came of it.")
     if not directory.is_dir() or [path.name for path in directory.iterdir()] == ["report.json"]:
         raise UsageError(f"the files of {where} are gone", "`noface clean` removes them once an issue is merged.")
     names = gate_names(directory) if gate else []

@@ -4,6 +4,7 @@ Repository, configuration, lock, database, processes, view. A dry run changes no
 """
 
 import errno
+import gc
 import json
 import os
 import queue
@@ -33,7 +34,7 @@ from noface.config.load import load
 from noface.config.problems import unknown_model
 from noface.config.sections import Config
 from noface.engine.context import Planning, RunContext, RunSettings
-from noface.engine.dispatch import decide, history, plan_tick, record_of
+from noface.engine.dispatch import decide_each, plan_tick, record_of
 from noface.engine.engine import Stop, run_session
 from noface.engine.outside import as_agreed
 from noface.errors import ForgeAwayError, UsageError
@@ -264,11 +265,11 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
     with suppress(ForgeAwayError):
         fetch_issues(tracker, config, repository)
     options = replace(options, issues=named_issues(options.issues, tracker))
-    path = repository.state_dir / "state.db"
-    database = Database.at(path)
+    gc.set_threshold(1_000_000)  # it is over before collecting could pay
+    database = Database.at(repository.state_dir / "state.db")
     reader, questions = Reader(database), Questions(database, Journal(database))
     chosen = settings(config, repository, options)
-    states = reader.states()
+    states = dict(reader.states())
     merged = tuple(state.id for state in states.values() if state.status == "merged")
     backlog = without_unknown_models(tracker.backlog(merged), chosen.models)
     listed = with_parts(backlog.issues, questions.children())
@@ -280,7 +281,8 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
         if state.status in (IssueStatus.BLOCKED, IssueStatus.SKIPPED) and state.content_hash != issue.content_hash:
             states[issue.id] = IssueState(issue.id, epoch=state.epoch + 1)  # an edit unblocks it, as in the run
     with closing(Plumbing(repository)) as plumbing:
-        fresh = [each for each in issues if states[each.id].status in _STARTS and not reader.past(each.id)]
+        worked = reader.worked()
+        fresh = [each for each in issues if states[each.id].status in _STARTS and each.id not in worked]
         lacking = uncommitted(
             PersonsCheckout(plumbing, tracker.protected), fresh, (gate.command for gate in chosen.gates)
         )
@@ -288,9 +290,7 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
     planning = Planning(settings=chosen, reader=reader, questions=questions, spending=Spending(database), clock=Clock())
     planned = plan_tick(planning, issues, states, len(issues))
     record = record_of(planning)
-    actions = {
-        issue.id: decide(planning, history(planning, issue, states[issue.id]), record) for issue in planned.start
-    }
+    actions = dict(decide_each(planning, planned.start, states, record))
     starts = [
         {
             "id": issue.id,
@@ -321,25 +321,22 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
         f"{len(starts)} can start ({chosen.slots} at once), {len(waits)} wait, {len(faults)} faulty"
         + (f", {asked} wait for you: noface blocked" if asked else ".")
     )
-    _print_plan(starts, waits)
+    page.show(_plan_lines(starts, waits))
     for line in finding_lines(everything, page.width()):
         typer.echo(line)
     typer.echo("Nothing was run: `noface run` tries the gates on main first, and they must pass there.")
     return code
 
 
-def _print_plan(starts: Sequence[_Row], waits: Sequence[_Row]) -> None:
-    """Print what starts, now or then, and what waits, each reason once."""
+def _plan_lines(starts: Sequence[_Row], waits: Sequence[_Row]) -> Iterator[str]:
+    """Yield what starts, now or then, and what waits, each reason once."""
     width = page.width()
     latest = ""
     for item in starts:
         when, worker = "now" if item["now"] else "then", f" with {item['model']}" if item["model"] else ""
-        for line in hanging(str(item["title"]), width, f"  {when:4} {item['id']}{worker}: ", "       "):
-            typer.echo(line)
+        yield from hanging(str(item["title"]), width, f"  {when:4} {item['id']}{worker}: ", "       ")
         if (reason := str(item["reason"])) != latest:  # told once of those in a row
             latest = reason
-            for line in hanging(reason, width, "       "):
-                typer.echo(line)
+            yield from hanging(reason, width, "       ")
     for reason, names in _together((str(wait["reason"]), str(wait["id"])) for wait in waits):
-        for line in hanging(reason, width, f"  wait {names}: ", "       "):
-            typer.echo(line)
+        yield from hanging(reason, width, f"  wait {names}: ", "       ")

@@ -120,7 +120,7 @@ def with_own_parts(backlog: Backlog, database: Database) -> Backlog:
 
 def merged_ids(reader: Reader) -> tuple[str, ...]:
     """Return the ids of the issues that have landed."""
-    return tuple(row.id for row in reader.issues() if row.status == "merged")
+    return tuple(reader.merged())
 
 
 def _tracker(root: Path, state: Path, config: Path | None) -> IssueTracker:

@@ -28,7 +28,7 @@ def show(
     from noface.cli.session import open_session
     from noface.ui import page
     from noface.ui.issues import find_issue
-    from noface.ui.logs import last_lines
+    from noface.ui.logs import last_lines, removed
     from noface.ui.show import story_page
     from noface.ui.story import show_document
 
@@ -40,7 +40,10 @@ def show(
         return None
     document = show_document(reader, row, session.location.has_branch)
     newest = next(reversed(reader.attempts(row.id)), None)
-    last = last_lines(Path(newest.directory), newest.model, _LAST_LINES) if newest is not None else ()
+    last = tuple[str, ...]()
+    if newest is not None:
+        gone = removed(Path(newest.directory))
+        last = (f"its files {gone}",) if gone else last_lines(Path(newest.directory), newest.model, _LAST_LINES)
     return VerbResult(document, lambda story, width: story_page(story, last, time.time(), width))
 
 

@@ -20,10 +20,7 @@ def status(
     config: ConfigFile = None,
 ) -> VerbResult:
     """Show where every issue stands."""
-    import gc
     import time
-
-    gc.disable()  # the process is over before collecting could pay
 
     from noface.cli.fast_path import overview
     from noface.ui.status import ListedFault, happened_since, run_of, status_document, status_page

@@ -108,6 +108,7 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         roles=RoleAccess(config.roles.tools, config.roles.permissions),
         landing=landing_rules(config),
         reserve=Reserve(config.budget.reserve, config.budget.overage_usd),
+        keep=config.keep,
     )
 
 

@@ -409,6 +409,15 @@ class Limits(Section):
     )
 
 
+class Keep(Section):
+    """How long noface keeps what merged issues leave behind; of all others it keeps everything."""
+
+    logs_days: int = setting(60, "the files of an attempt but report.json: so many days after it has ended", ge=1)
+    logs_gb: int = setting(20, "if those of all attempts take more, in GB, the oldest go earlier", ge=1)
+    refs_days: int = setting(180, "the refs of an issue's attempts: so many days after the last has ended", ge=1)
+    events_days: int = setting(365, "what happened to an issue, event by event: so many days after the last", ge=1)
+
+
 HINT_CONDITIONS = ("label", "language", "path", "error_pattern", "error_regex")
 """The keys of [[failure_hints]] that say when a hint applies; at least one must be there."""
 
@@ -752,6 +761,7 @@ class Config(Section):
     landing: Landing = Field(default_factory=Landing)
     executor: Executor = Field(default_factory=Executor)
     limits: Limits = Field(default_factory=Limits)
+    keep: Keep = Field(default_factory=Keep)
 
     @property
     def models_in_use(self) -> tuple[str, ...]:

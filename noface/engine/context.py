@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from noface.attempt.environment import AttemptEnvironment, MainSeen, Scope
 from noface.attempt.executor import HostSeen, LocalExecutor
 from noface.attempt.gating import Known
+from noface.config.sections import Keep
 from noface.errors import ForgeAwayError, LockLostError
 from noface.forge.github import Forge
 from noface.git.remote import Remote
@@ -106,6 +107,7 @@ class RunSettings:
     roles: RoleAccess = field(default_factory=RoleAccess)
     landing: LandingRules = field(default_factory=LandingRules)
     reserve: Reserve = field(default_factory=Reserve)
+    keep: Keep = field(default_factory=Keep)
     idle: tuple[str, ...] = ()
 
 

@@ -1,6 +1,6 @@
 """Decides on issues, carries decisions out, and starts what is due. The only caller of the policy in a run."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum, auto
 from typing import assert_never
@@ -36,7 +36,7 @@ from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, NotSt
 from noface.model.budget import ESTIMATED, Overrun
 from noface.model.failure import Failure
 from noface.model.gate import Proof
-from noface.model.history import History, Topic, Tried
+from noface.model.history import History, IssueKind, Topic, Tried
 from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import Cause, FailureKind, IssueStatus
 from noface.model.worker_run import EndedBy
@@ -147,6 +147,22 @@ def decide(context: Planning, past: History, record: tuple[Tried, ...] | None = 
     return next_action(past, policy, now, context.dice.random(), away, may_use)
 
 
+def decide_each(
+    context: Planning, issues: Iterable[Issue], states: Mapping[str, IssueState], record: tuple[Tried, ...]
+) -> Iterator[tuple[str, Action]]:
+    """Yield what comes next for each of many issues. Those that are alike share it, if nothing was done at them yet."""
+    worked, known = context.reader.worked(), dict[object, Action]()
+    for issue in issues:
+        state = states.get(issue.id, IssueState(issue.id))
+        like = replace(issue, id="", title="", body="", source="", content_hash="", depends_on=(), parent=None)
+        key: object = (IssueKind.of(issue), like, state.epoch, state.wanted_model, state.wanted_attempts)
+        if issue.id in worked:
+            key = issue.id
+        if key not in known:
+            known[key] = decide(context, history(context, issue, state), record)
+        yield issue.id, known[key]
+
+
 _NO_CONTEST = Contest()
 
 
@@ -167,11 +183,12 @@ def plan_tick(
     reader = context.reader
     waits = reader.waits()
     record = record_of(context) if waits else ()
-    models = {
-        issue.id: model_of(decide(context, history(context, issue, states.get(issue.id)), record))
+    open_ones = (
+        issue
         for issue in (issues if waits else ())
         if issue.id not in states or states[issue.id].status in (IssueStatus.READY, IssueStatus.WAITING)
-    }
+    )
+    models = {name: model_of(action) for name, action in decide_each(context, open_ones, states, record)}
     files = {**reader.changed_so_far(), **under_way.changed} if slots and len(issues) > 1 else {}
     contest = replace(under_way, lost=reader.lost_to_main(), changed=files, workers=context.settings.slots)
     return plan(issues, states, models, waits, slots, context.clock.now(), at_work, contest, late)

@@ -5,11 +5,13 @@ into the inbox; only the loop's thread writes state.
 """
 
 import json
+import math
 import os
 import queue
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -17,6 +19,7 @@ from typing import Any
 from noface.attempt.attempt import Attempt
 from noface.attempt.disk import disk_full_error, why_ended
 from noface.attempt.environment import (
+    TREES_MAX,
     AttemptProgress,
     GateAgain,
     GateRan,
@@ -42,7 +45,7 @@ from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.kept_work import KeptWork
 from noface.engine.landing.commits import check_signing
 from noface.engine.landing.entries import QueueEntry
-from noface.engine.landing.queue import MergeQueue, release_merged
+from noface.engine.landing.queue import MergeQueue
 from noface.engine.lessons import count_lessons
 from noface.engine.main_checks import AcceptChecks, Epics
 from noface.engine.outages import (
@@ -62,6 +65,7 @@ from noface.engine.quota_guard import QuotaGuard
 from noface.engine.readiness import checkout_findings
 from noface.engine.recover import as_configured, recover, with_work, without_end
 from noface.engine.red_main import RedMain
+from noface.engine.retention import keep_bounds, tidy_up
 from noface.engine.stations import Patience, Station, Stations, Steps
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError, LockLostError
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
@@ -89,6 +93,8 @@ _BEHIND_MAX = 200
 ASKED_ONCE = (OUT_OF_REACH, NEVER_WORKED, DOES_NOT_LOAD)
 """Rules of failures for which a person is asked once a run, whatever the number of issues."""
 _GLOBS_MAX = 3
+_MEMO_MAX = 4000
+_UNFINISHED = (IssueStatus.RUNNING, IssueStatus.LANDING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +156,7 @@ def run_session(context: RunContext, cancel: Canceller, elsewhere: "Elsewhere") 
         lift_blocks(context, external, "its cause lay outside it; tried again")
         ask_again(context)
         result_of_run = Engine(context, elsewhere.stations).run(resumed)
-        release_merged(context)
+        tidy_up(context)
         if result_of_run.exit_code == EXIT_ATTENTION and not context.settings.once:
             _ask_people(context)
     except BaseException as error:
@@ -317,6 +323,8 @@ class Engine:
         self._left: dict[str, str] = {}
         self._resumed: list[AttemptOrder] = []
         self._limit = ""
+        self._planned, self._planned_until = Plan((), ()), 0.0
+        self._planned_for: tuple[object, ...] = ()
         self._stood_back: Counter[str] = Counter()
         self._behind: dict[str, str] | None = None
         self._first_wave: set[str] | None = None
@@ -341,6 +349,7 @@ class Engine:
             self._settle_unfinished()
             self._stations.begin(self._landing.land_all())
             self._stations.begin(self._early.watch())
+            self._stations.begin(keep_bounds(context))
             while True:
                 context.keep_hold()
                 self._stations.tick()
@@ -404,6 +413,10 @@ class Engine:
                     context.journal.gate_flaky(context.clock.now(), issue_id, number, result)
                 if key:
                     context.memo[key] = result
+                    if len(context.memo) > _MEMO_MAX:  # the oldest; a tree that comes again is gated again
+                        del context.memo[next(iter(context.memo))]
+                    if len(context.env.gate_facts.inventories) > TREES_MAX:
+                        context.env.gate_facts.forget_oldest(context.env.plumbing.tree(context.env.plumbing.main()))
                     context.journal.gate_recorded(context.clock.now(), key, result, tests)
                 return False
             case GateAgain(issue_id, number, gate, line, beside=()):
@@ -547,7 +560,7 @@ class Engine:
 
     def _overrule_edited(self, order: AttemptOrder) -> None:
         """Send work that passed back, where a person changed meanwhile what its issue asks for."""
-        self._watch.refresh()
+        self._watch.refresh(at_once=True)
         edited = edited_since(self._context, self._present(order.issue), order.number)
         if edited is not None:
             self._context.journal.attempt_overruled(self._context.clock.now(), order.issue.id, order.number, edited)
@@ -558,7 +571,7 @@ class Engine:
         since = entry.ready_at or context.clock.now()
         if not all(other.has_looked(since) for other in self._others):
             return False
-        self._watch.refresh()
+        self._watch.refresh(at_once=True)
         self._end_withdrawn()
         if issue.id not in self._landing.waiting:
             return False
@@ -675,23 +688,37 @@ class Engine:
         if self._first_wave is not None:  # who does not start again in this run holds up nobody
             busy |= self._context.reader.lost_to_main().keys() - self._first_wave
         wanted, states = self._watch.wanted(), self._context.reader.states()
-        issues = tuple(issue for issue in wanted if issue.id not in busy)
         late = {*self._limits.late(wanted, states), *ended_suddenly(self._context)}
         at_work = self._jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION) | self._landing.due
         working = tuple(issue for issue in self._context.issues if issue.id in at_work)
         probed = self._jobs.probed(self._context.reader.waits())
         under_way = Contest(
             busy=working,
-            changed=self._jobs.changed,
-            stood_back=self._stood_back,
-            met=self._early.met,
-            conflicted=self._early.conflicted,
+            changed={name: frozenset(files) for name, files in self._jobs.changed.items()},
+            stood_back=Counter(self._stood_back),
+            met=copy(self._early.met),
+            conflicted=copy(self._early.conflicted),
         )
-        planned = plan_tick(self._context, issues, states, self._jobs.free, probed, under_way, late)
-        behind = dict(islice(planned.behind.items(), _BEHIND_MAX))
-        if self._jobs.free and behind != self._behind:  # without a free slot nobody starts before them
-            self._behind = behind
-            self._context.journal.fact(BEHIND, json.dumps(behind))
+        seen: tuple[object, ...] = (
+            wanted,
+            self._context.reader.mark(),
+            frozenset(busy),
+            self._jobs.free,
+            probed,
+            late,
+            under_way,
+        )
+        # In most ticks nothing has happened, and a plan of tens of thousands takes longer than all else.
+        if seen != self._planned_for or self._context.clock.now() >= self._planned_until:
+            issues = tuple(issue for issue in wanted if issue.id not in busy)
+            planned = plan_tick(self._context, issues, states, self._jobs.free, probed, under_way, late)
+            times = (each.until for each in planned.waiting if each.until is not None)
+            self._planned, self._planned_for, self._planned_until = planned, seen, min(times, default=math.inf)
+            behind = dict(islice(planned.behind.items(), _BEHIND_MAX))
+            if self._jobs.free and behind != self._behind:  # without a free slot nobody starts before them
+                self._behind = behind
+                self._context.journal.fact(BEHIND, json.dumps(behind))
+        planned = self._planned
         waiting = (wait for other in self._others for wait in other.waiting)
         return replace(planned, waiting=(*planned.waiting, *waiting))
 
@@ -707,13 +734,15 @@ class Engine:
 
     def _settle_unfinished(self) -> None:
         """Decide on the issues that an earlier run left unfinished: attempts without an action, landings."""
-        for issue in self._watch.backlog.issues:
+        states = self._context.reader.states()
+        unfinished = [each for each in self._watch.backlog.issues if states[each.id].status in _UNFINISHED]
+        for issue in unfinished:
             row = self._context.reader.issue(issue.id)
             if row is None or issue.id in self._jobs.issues(JobKind.ATTEMPT) | {o.issue.id for o in self._resumed}:
                 continue
             if row.status == IssueStatus.LANDING and self._landing.resume(issue):
                 continue
-            if row.status in (IssueStatus.RUNNING, IssueStatus.LANDING):
+            if row.status in _UNFINISHED:
                 decide_and_apply(self._context, self._landing, issue)
 
     # The end

@@ -5,7 +5,7 @@ merged and its own gates pass on main; red makes it an issue again, with what is
 and nothing else of the epic can go on, the parent learns what failed and how far it came (P8), and its ladder goes on.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -201,7 +201,7 @@ class Epics:
             issues.append(issue)
         return tuple(issues)
 
-    def _open(self) -> list[tuple[Issue, tuple[Issue, ...], dict[str, IssueState]]]:
+    def _open(self) -> list[tuple[Issue, tuple[Issue, ...], Mapping[str, IssueState]]]:
         context = self._context
         divided = context.reader.epics()
         if not divided:
@@ -212,7 +212,7 @@ class Epics:
         return [(issue, tuple(child for child in known if child.parent == issue.id), states) for issue in epics]
 
     @staticmethod
-    def _can_go_on(part: Issue, parts: tuple[Issue, ...], states: dict[str, IssueState]) -> bool:
+    def _can_go_on(part: Issue, parts: tuple[Issue, ...], states: Mapping[str, IssueState]) -> bool:
         state = states[part.id]
         if state.status not in _OPEN:
             return state.status not in _STUCK and not state.done
@@ -221,7 +221,7 @@ class Epics:
         }
         return failed.isdisjoint(waited_for(part, {sibling.id: sibling for sibling in parts}))
 
-    def _give_up_parts(self, issue: Issue, parts: tuple[Issue, ...], states: dict[str, IssueState]) -> None:
+    def _give_up_parts(self, issue: Issue, parts: tuple[Issue, ...], states: Mapping[str, IssueState]) -> None:
         context, now = self._context, self._context.clock.now()
         failures = tuple(self._failure(part, states[part.id]) for part in parts if states[part.id].status in _STUCK)
         done = [f"{part.id} ({part.title})" for part in parts if states[part.id].done]

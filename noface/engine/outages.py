@@ -99,7 +99,7 @@ def passes(error: NofaceError) -> bool:
 
 def blocked_rows(context: RunContext, kinds: Collection[str] | None = None) -> list[IssueRow]:
     """Return the blocked issues that are still in the backlog; with `kinds` only those blocked for one of them."""
-    rows = (row for row in context.reader.issues() if row.status == IssueStatus.BLOCKED and row.present)
+    rows = context.reader.blocked()
     return [row for row in rows if kinds is None or (row.block is not None and row.block.kind in kinds)]
 
 

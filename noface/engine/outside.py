@@ -1,6 +1,7 @@
 """What people change during a run: the backlog, the repository, an issue's scratch branch."""
 
 import hashlib
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -27,6 +28,7 @@ from noface.secrets.masked_records import masked_backlog, masked_issue
 from noface.store.pull_requests import PullStep
 from noface.store.questions import Questions
 
+_LOOK_SHARE = 20
 _LIFTED_BY_EDITING = (IssueStatus.BLOCKED, IssueStatus.SKIPPED)
 
 
@@ -41,44 +43,53 @@ class BacklogWatch:
         self._context = context
         self._seen: tuple[str, str] | None = None
         self._present: dict[str, tuple[str, str]] = {}
+        self._known: set[str] = set()
+        self._next_look = 0.0
+        self._masked: dict[str, tuple[Issue, Issue]] = {}
+        self._by_id: dict[str, Issue] = {}
         self.backlog = Backlog()
 
-    def refresh(self) -> None:
-        """Read the backlog again if it may have changed."""
-        context = self._context
+    def refresh(self, *, at_once: bool = False) -> None:
+        """Read the backlog again if it may have changed.
+
+        The files of a large one are looked at less often, unless `at_once`: that takes a twentieth of a core at most.
+        """
+        context, began = self._context, time.monotonic()
+        if not at_once and not context.backlog_stale and began < self._next_look:
+            return
         fingerprint = context.tracker.fingerprint()
+        self._next_look = time.monotonic() + _LOOK_SHARE * (time.monotonic() - began)
         seen = (fingerprint, context.reader.agreements())
         if seen == self._seen and not context.backlog_stale:
             return
         context.backlog_stale = False
-        landed = {row.id: row.source for row in context.reader.issues() if row.status == IssueStatus.MERGED}
+        landed = context.reader.merged()
         listed = without_unknown_models(context.tracker.backlog(tuple(landed)), context.settings.models)
         listed = numbered_again(listed, {issue_id: source for issue_id, source in landed.items() if source})
         self.backlog = replace(listed, issues=with_parts(listed.issues, context.questions.children()))
         self._seen = seen
-        context.journal.sync_backlog(masked_backlog(self.backlog, context.env.masker), fingerprint)
+        context.journal.sync_backlog(self._without_secrets(), fingerprint)
         states = context.reader.states()
         agreed = tuple(as_agreed(issue, states[issue.id]) for issue in self.backlog.issues)
         agreed = with_rechecks(agreed, states, context.questions)
         self.backlog = replace(self.backlog, issues=agreed)
+        self._by_id = {issue.id: issue for issue in agreed}
         context.issues = agreed
         if context.at_first is None:
             context.at_first = frozenset(issue.id for issue in agreed)
+        self._known = {issue.id for issue in self.backlog.issues} | {each.id for each in listed.faults if each.id}
         known = dict.fromkeys(
-            self._known(), ("", "") if context.issues_elsewhere else checkout_and_stash(context.env.plumbing)
+            self._known, ("", "") if context.issues_elsewhere else checkout_and_stash(context.env.plumbing)
         )
         self._present |= known
         self.lift_edited()
-
-    def _known(self) -> set[str]:
-        return {issue.id for issue in self.backlog.issues} | {fault.id for fault in self.backlog.faults if fault.id}
 
     def withdrew(self, issue_id: str) -> str:
         """Tell how people have taken an issue from noface, "" if they have not, or where that is not clear.
 
         Files of issues also go while another branch is checked out, or with a stash: then they may come back.
         """
-        if issue_id in self._known():
+        if issue_id in self._known:
             return ""
         if self._context.issues_elsewhere:
             return self.backlog.gone.get(issue_id, _WITHDRAWN_THERE)
@@ -96,12 +107,21 @@ class BacklogWatch:
 
     def issue(self, issue_id: str) -> Issue | None:
         """Return a sound issue by id."""
-        return next((issue for issue in self.backlog.issues if issue.id == issue_id), None)
+        return self._by_id.get(issue_id)
 
     def wanted(self) -> tuple[Issue, ...]:
         """Return the issues this run is about: all of them, or those the person named."""
-        only = self._context.settings.only_issues
-        return tuple(issue for issue in self.backlog.issues if not only or issue.id in only or issue.parent in only)
+        issues, only = self.backlog.issues, self._context.settings.only_issues
+        return tuple(issue for issue in issues if issue.id in only or issue.parent in only) if only else issues
+
+    def _without_secrets(self) -> Backlog:
+        """Return the backlog as it may be stored; an issue that is as it was is not masked again."""
+        before, issues = self._masked, self.backlog.issues
+        new = tuple(issue for issue in issues if issue.id not in before or before[issue.id][0] is not issue)
+        masked = masked_backlog(replace(self.backlog, issues=new), self._context.env.masker)
+        made = {issue.id: (issue, one) for issue, one in zip(new, masked.issues, strict=True)}
+        self._masked = {issue.id: made.get(issue.id) or before[issue.id] for issue in issues}
+        return replace(masked, issues=tuple(one for _, one in self._masked.values()))
 
 
 def edited_since(context: RunContext, issue: Issue, number: int) -> Failure | None:

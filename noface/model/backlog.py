@@ -100,7 +100,8 @@ def check(issues: Iterable[Issue], faults: Iterable[IssueFault] = (), merged: Co
         if problems:
             faulty.append(_fault(issue, problems))
         else:
-            sound.append(replace(issue, depends_on=tuple(resolved)))
+            needs = tuple(resolved)
+            sound.append(issue if needs == issue.depends_on else replace(issue, depends_on=needs))
     return Backlog(tuple(sound), tuple(sorted(faulty, key=lambda fault: (fault.source, fault.problem))))
 
 

@@ -48,16 +48,10 @@ def database_facts(database: Database) -> DatabaseFacts:
 def _unexpected_steps(database: Database, reader: Reader) -> tuple[UnexpectedStep, ...]:
     """Return the changes of state that are not in the table: those recorded as such, and those that events tell."""
     recorded = [decode(UnexpectedStep, each) for each in json.loads(reader.fact(UNEXPECTED_STEPS) or "[]")]
-    states: dict[tuple[str, str], str] = {}
-    steps = dict.fromkeys(recorded)
-    for row in database.rows(query("state_events")):
-        of, name, after = str(row["of"]), str(row["issue_id"]), str(row["state"])
-        before = states.get((of, name), NEW if of == "pull_request" else IssueStatus.READY)
-        states[of, name] = after
-        step = unexpected(of, name, before, after)
-        if step is not None:
-            steps[step] = None
-    return tuple(steps)
+    steps = (UnexpectedStep(*map(str, row)) for row in database.rows(query("steps"), IssueStatus.READY, NEW))
+    return tuple(
+        dict.fromkeys([*recorded, *(each for each in steps if unexpected(each.of, "", each.before, each.after))])
+    )
 
 
 def _damage(database: Database) -> tuple[str, ...]:

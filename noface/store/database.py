@@ -12,7 +12,7 @@ from typing import Self
 
 from noface.errors import StoreError
 from noface.process.files import kind_at, read_regular
-from noface.store.odd_text import Connection
+from noface.store.odd_text import Connection, decode
 from noface.store.records import SCHEMA_VERSION
 
 _MIGRATIONS = tuple(f"migration_{version}.sql" for version in range(2, SCHEMA_VERSION + 1))
@@ -20,6 +20,7 @@ _SCRIPTS = {0: ("schema.sql",)} | {version: _MIGRATIONS[version - 1 :] for versi
 """What brings a database of a version to the present one; 0 is an empty one."""
 _BUSY_SECONDS = 10.0
 _PAUSE_SECONDS = 0.02
+_INCREMENTAL, _PAGES_AT_ONCE = 2, 10_000
 _HEADER = b"SQLite format 3\0"
 _MEND = (
     "See that the disk has room and nothing else holds state.db open. If it is damaged, restore it from a backup (with "
@@ -35,7 +36,7 @@ class Database:
         self._connection = connection
         self._lock = threading.RLock()
         self._place: tuple[Path, os.stat_result] | None = None
-        self._depth = 0
+        self._depth = self._undone = 0
         self._calls: list[Callable[[], None]] = []
 
     @classmethod
@@ -55,7 +56,8 @@ class Database:
             raise _unusable(path, str(error)) from error
         database = cls(connection)
         try:
-            _refuse_unknown(connection, path)
+            if not _refuse_unknown(connection, path):
+                connection.execute(f"PRAGMA auto_vacuum = {_INCREMENTAL}")  # heeded before the first table only
             _write_ahead(connection)
             connection.execute("PRAGMA synchronous = FULL")
             database._migrate(path)
@@ -112,6 +114,7 @@ class Database:
                     self._depth -= 1
                 self._connection.execute("COMMIT" if depth == 0 else f"RELEASE s{depth}")
             except BaseException as error:
+                self._undone += 1
                 del self._calls[waiting:]
                 self._undo(depth)
                 if _environmental(error):
@@ -153,13 +156,63 @@ class Database:
         """Return the rows of a query, with columns by name. Raises StoreError if the database is damaged."""
         try:
             with self._lock:
-                cursor = self._connection.execute(sql, values)
-                cursor.row_factory = sqlite3.Row
-                return cursor.fetchall()
+                # Text is hardly ever odd, and a call of `decode` for each takes longer than the query.
+                try:
+                    self._connection.text_factory = str
+                    return self._fetched(sql, values)
+                except sqlite3.OperationalError:
+                    self._connection.text_factory = decode
+                    return self._fetched(sql, values)
+                finally:
+                    self._connection.text_factory = decode
         except sqlite3.Error as error:
             if _environmental(error):
                 raise StoreError(f"The state database cannot be read: {error}.", _MEND) from error
             raise
+
+    def give_room_back(self, pages: int) -> bool:
+        """Give at most so many unused pages back to the disk; True if there are more.
+
+        A database of an earlier version keeps them for what is written next, until `compact` has changed that.
+        """
+        with self._lock:
+            if self.rows("PRAGMA auto_vacuum")[0][0] == _INCREMENTAL and self.rows("PRAGMA freelist_count")[0][0]:
+                self.rows(f"PRAGMA incremental_vacuum({pages:d})")
+                return bool(self.rows("PRAGMA freelist_count")[0][0])
+        return False
+
+    def compact(self) -> None:
+        """Give all unused room back. Of an earlier version's database that takes seconds and its size on the disk."""
+        if self.rows("PRAGMA auto_vacuum")[0][0] != _INCREMENTAL:
+            self.rows(f"PRAGMA auto_vacuum = {_INCREMENTAL}")
+            self.rows("VACUUM")
+        while self.give_room_back(_PAGES_AT_ONCE):
+            pass
+        self.rows("PRAGMA wal_checkpoint(TRUNCATE)")  # until then it is the log that knows of it, not the file
+
+    def mark(self) -> tuple[int, int, int]:
+        """Return what differs from an earlier mark if anything was written since, by whom ever."""
+        with self._lock:
+            return int(self.rows("PRAGMA data_version")[0][0]), self._connection.total_changes, self._undone
+
+    def watch_issues(self) -> None:
+        """Keep from now on which issues this connection changes, for `changed_issues`."""
+        with self._lock:
+            for statement in _statements(Path(__file__).with_name("watch_issues.sql").read_text("utf-8")):
+                self._connection.execute(statement)
+
+    def changed_issues(self) -> frozenset[str]:
+        """Return which issues this connection has changed since this was last asked."""
+        changed = frozenset(str(row[0]) for row in self.rows("SELECT DISTINCT id FROM temp.changed_issues"))
+        if changed:
+            with self._lock:
+                self._connection.execute("DELETE FROM temp.changed_issues")
+        return changed
+
+    def _fetched(self, sql: str, values: tuple[object, ...]) -> list[sqlite3.Row]:
+        cursor = self._connection.execute(sql, values)
+        cursor.row_factory = sqlite3.Row
+        return cursor.fetchall()
 
     def check(self) -> None:
         """Raise StoreError if the database is damaged (`PRAGMA quick_check`)."""

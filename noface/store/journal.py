@@ -81,12 +81,29 @@ class Journal:
     def sync_backlog(self, backlog: Backlog, fingerprint: str) -> None:
         """Bring the issue rows up to the tracker's state; rows of vanished issues stay, marked as gone."""
         with self._db.transaction() as connection:
-            connection.execute("UPDATE issues SET present = 0 WHERE present = 1")
+            known = {row[0]: tuple(row) for row in connection.execute(query("present_issues"))}
             rows = [issue_row(position, issue) for position, issue in enumerate(backlog.issues)]
-            connection.executemany(query("put_issue"), rows)
+            gone = known.keys() - {row[0] for row in rows}
+            connection.executemany("UPDATE issues SET present = 0 WHERE id = ?", [(each,) for each in sorted(gone)])
+            connection.executemany(query("put_issue"), [row for row in rows if known.get(str(row[0])) != row])
             for name, value in (("faults", backlog.faults), ("warnings", backlog.warnings)):
                 self.fact(name, dumps(value))
             self.fact("fingerprint", fingerprint)
+
+    def released(self, newest: Mapping[str, int]) -> None:
+        """Remember up to which attempt the refs of issues went, or `noface fsck` would take their work for lost."""
+        with self._db.transaction() as connection:
+            known = connection.execute("SELECT value FROM facts WHERE name = 'released'").fetchone()
+            self.fact("released", json.dumps(json.loads(known[0] if known else "{}") | dict(newest)))
+
+    def drop_events(self, before: float, most: int) -> int:
+        """Remove at most so many events of issues that landed, and of which nothing was told since; return how many."""
+        with self._db.transaction() as connection:
+            return connection.execute(query("drop_events"), (before, most)).rowcount
+
+    def give_room_back(self, pages: int) -> bool:
+        """Give at most so many unused pages of the database back to the disk; True if there are more."""
+        return self._db.give_room_back(pages)
 
     def fact(self, name: str, value: str) -> None:
         """Remember a small fact."""

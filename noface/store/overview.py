@@ -124,6 +124,10 @@ class Overview:
         """Return what lists show of the issues: those of the backlog, and what has been merged."""
         return self._records(IssueRow, f"WHERE present = 1 OR status = 'merged' {_ORDER}")
 
+    def merged(self) -> dict[str, str]:
+        """Return the issues that have landed, with the source where each was written."""
+        return dict(map(tuple, self._rows("SELECT id, source FROM issues WHERE status = 'merged'")))
+
     def issue(self, issue_id: str) -> IssueRow | None:
         """Return one issue."""
         return next(iter(self._records(IssueRow, "WHERE id = ?", issue_id)), None)

@@ -15,6 +15,9 @@ ON CONFLICT (id) DO UPDATE SET
     depends_on = excluded.depends_on,
     parent = excluded.parent;
 
+-- name: present_issues
+SELECT id, position, title, priority, source, content_hash, depends_on, parent FROM issues WHERE present = 1;
+
 -- name: unblock
 -- The counters look at the newest epoch only, so they start again.
 UPDATE issues SET
@@ -115,6 +118,23 @@ WHERE p.issue_id = ? ORDER BY key.key;
 -- name: mains
 SELECT main FROM attempts UNION SELECT old FROM landings UNION SELECT new FROM landings WHERE state = 'landed'
 UNION SELECT base FROM pull_requests;
+
+-- name: touched
+SELECT issue_id FROM attempts UNION SELECT issue_id FROM advice UNION SELECT issue_id FROM approvals;
+
+-- name: kept
+SELECT a.issue_id, a.number, a.directory, a.finished_at, COALESCE(i.status = 'merged', 0)
+FROM attempts AS a LEFT JOIN issues AS i ON i.id = a.issue_id
+WHERE a.outcome IS NOT NULL ORDER BY a.finished_at, a.issue_id, a.number;
+
+-- name: drop_events
+-- The last word on an issue stays: that it was merged, and when.
+DELETE FROM events WHERE id IN (
+    SELECT id FROM events WHERE kind != 'issue_merged' AND issue_id IN (
+        SELECT id FROM issues WHERE status = 'merged'
+            AND (SELECT at FROM events AS e WHERE e.issue_id = issues.id ORDER BY e.id DESC LIMIT 1) < ?
+    ) LIMIT ?
+);
 
 -- name: open_attempts
 SELECT token, issue_id, number, slot, directory, record FROM attempts
@@ -290,11 +310,14 @@ ORDER BY issues.position, issues.id;
 -- name: worked
 SELECT number, model, started_at, outcome FROM attempts WHERE issue_id = ? ORDER BY number;
 
--- name: state_events
--- Each change of state of an issue and of its pull request, in their order.
-SELECT 'issue' AS "of", issue_id, substr(kind, 7) AS state, id FROM events
-WHERE kind IN ('issue_ready', 'issue_running', 'issue_landing', 'issue_review', 'issue_merged', 'issue_waiting',
-    'issue_approval', 'issue_blocked', 'issue_epic', 'issue_skipped')
-UNION ALL
-SELECT 'pull_request', issue_id, json_extract(data, '$.state'), id FROM events WHERE kind = 'pull_request'
-ORDER BY id;
+-- name: steps
+-- Each change of state of an issue and of its pull request, once, in the order in which they first came about.
+SELECT "of", issue_id, before, state FROM (
+    SELECT *, LAG(state, 1, first) OVER (PARTITION BY "of", issue_id ORDER BY id) AS before FROM (
+        SELECT 'issue' AS "of", issue_id, substr(kind, 7) AS state, id, ? AS first FROM events
+        WHERE kind IN ('issue_ready', 'issue_running', 'issue_landing', 'issue_review', 'issue_merged', 'issue_waiting',
+            'issue_approval', 'issue_blocked', 'issue_epic', 'issue_skipped')
+        UNION ALL
+        SELECT 'pull_request', issue_id, json_extract(data, '$.state'), id, ? FROM events WHERE kind = 'pull_request'
+    )
+) WHERE before != state GROUP BY "of", issue_id, before, state ORDER BY MIN(id);

@@ -4,9 +4,11 @@ import json
 import sqlite3
 import zlib
 from base64 import b64decode
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from noface.model.attempt import CHANGED_TESTS, AttemptOrder, PastAttempt
 from noface.model.budget import ESTIMATED
@@ -21,7 +23,18 @@ from noface.recovery.learned_start import RECORD_MAX
 from noface.recovery.schedule import Breaker, Lost, lost_to_main
 from noface.store.database import Database
 from noface.store.overview import Overview
-from noface.store.records import READS, UNSTEADY, AttemptRow, DecisionRow, EventRow, GateRun, QuestionRow, query, value
+from noface.store.records import (
+    READS,
+    UNSTEADY,
+    AttemptRow,
+    DecisionRow,
+    EventRow,
+    GateRun,
+    IssueRow,
+    QuestionRow,
+    query,
+    value,
+)
 
 if TYPE_CHECKING:
     from noface.integrity.inventory import Inventory
@@ -52,6 +65,29 @@ class OpenAttempt:
             return None
 
 
+REMOVED_FILE = "removed.json"
+"""In the folder of an attempt whose files went: when and why, for whoever looks for them."""
+
+
+class EndedAttempt(NamedTuple):
+    """An attempt that has ended, at `ended_at` (epoch seconds), and its folder; `merged` tells whether its issue is."""
+
+    issue_id: str
+    number: int
+    directory: str
+    ended_at: float
+    merged: bool
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are."""
+        return Path(self.directory)
+
+    def below(self, home: Path) -> bool:
+        """True if its folder is in noface's state: what else a row may name is not noface's to remove."""
+        return self.folder.is_relative_to(home) and ".." not in self.folder.parts
+
+
 @dataclass(frozen=True, slots=True)
 class OpenLanding:
     """A landing whose intent was recorded, and nothing more."""
@@ -75,12 +111,19 @@ class Costs:
     unknown: int = 0
 
 
+_T = TypeVar("_T")
+_READ_SINGLY_MAX = 500
+
+
 class Reader(Overview):
     """Queries, each answered from rows that are kept up to date: none scans the events."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database.rows)
         self._db = database
+        self._states: dict[str, IssueState] | None = None
+        self._seen: tuple[int, int, int] = (0, 0, 0)
+        self._kept: dict[str, tuple[tuple[int, int, int], object]] = {}
 
     def in_place(self) -> bool:
         """True if what is read and written is what the next run will find."""
@@ -120,13 +163,36 @@ class Reader(Overview):
         spent = self._db.rows(query("spent"), run.id, run.id)[0][0] if run is not None else None
         return Costs(spent, int(row["estimated"]), int(row["unknown"]))
 
+    def mark(self) -> tuple[int, int, int]:
+        """Return what differs from an earlier mark if anything was written since."""
+        return self._db.mark()
+
+    def _once(self, name: str, read: Callable[[], _T]) -> _T:
+        """Return what `read` returned the last time, if nothing was written since: each tick asks again."""
+        mark = self.mark()
+        if self._kept.get(name, (None,))[0] != mark:
+            self._kept[name] = mark, read()
+        return cast("_T", self._kept[name][1])
+
     def agreements(self) -> str:
         """Return, in one text, what was agreed on issues since they were written; it changes when people decide."""
-        return json.dumps([tuple(row) for row in self._db.rows(query("agreements"))])
+        return self._once("agreements", lambda: json.dumps([tuple(row) for row in self._db.rows(query("agreements"))]))
 
-    def states(self) -> dict[str, IssueState]:
-        """Return every known issue's state."""
-        return {row["id"]: _state(row) for row in self._db.rows(query("states"))}
+    def states(self) -> Mapping[str, IssueState]:
+        """Return every known issue's state. Of tens of thousands those are read anew that were written since."""
+        mark = self.mark()
+        if self._states is None:
+            self._db.watch_issues()
+        elif mark == self._seen:
+            return self._states
+        changed = self._db.changed_issues()
+        ours = self._states is not None and (mark[0], mark[2]) == (self._seen[0], self._seen[2])
+        if self._states is None or not ours or len(changed) > _READ_SINGLY_MAX:
+            self._states = {row["id"]: _state(row) for row in self._db.rows(query("states"))}
+        elif changed:
+            self._states = self._states | {issue_id: self.state(issue_id) for issue_id in changed}
+        self._seen = self.mark()
+        return self._states
 
     def state(self, issue_id: str) -> IssueState:
         """Return one issue's state; that of a new issue where it is not known yet."""
@@ -135,7 +201,13 @@ class Reader(Overview):
 
     def epics(self) -> frozenset[str]:
         """Return the ids of the issues whose parts do the work."""
-        return frozenset(str(row[0]) for row in self._db.rows("SELECT id FROM issues WHERE status = 'epic'"))
+        which = "SELECT id FROM issues WHERE status = 'epic'"
+        return self._once("epics", lambda: frozenset(str(row[0]) for row in self._db.rows(which)))
+
+    def blocked(self) -> list[IssueRow]:
+        """Return the issues of the backlog that are blocked."""
+        which = "WHERE status = 'blocked' AND present = 1 ORDER BY priority, position, id"
+        return self._once("blocked", lambda: self._records(IssueRow, which))
 
     def attempts(self, issue_id: str) -> list[AttemptRow]:
         """Return an issue's attempts, oldest first."""
@@ -199,6 +271,14 @@ class Reader(Overview):
     def directories(self) -> frozenset[str]:
         """Return the folders of all attempts."""
         return frozenset(str(row[0]) for row in self._db.rows("SELECT directory FROM attempts"))
+
+    def worked(self) -> frozenset[str]:
+        """Return the issues at which anything was done: an attempt, a question, a person's decision."""
+        return frozenset(str(row[0]) for row in self._db.rows(query("touched")))
+
+    def kept(self) -> tuple[EndedAttempt, ...]:
+        """Return the attempts that have ended, with where their files are."""
+        return tuple(EndedAttempt(*row) for row in self._db.rows(query("kept")))
 
     def open_attempts(self) -> tuple[OpenAttempt, ...]:
         """Return the attempts without an outcome."""

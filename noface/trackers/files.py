@@ -38,25 +38,30 @@ from noface.trackers.issue_file import (
     slug,
     too_large,
 )
+from noface.trackers.remembered import NEW_MAX, read_back, write_down
 
 _SET_ASIDE = re.compile(r"_([0-9]+)-")
 
 
-def open_files(settings: TrackerSettings, root: Path, _state: Path) -> "FilesTracker":
+def open_files(settings: TrackerSettings, root: Path, state: Path) -> "FilesTracker":
     """Return the tracker over the folder that the settings name."""
-    return FilesTracker(root, settings.path)
+    return FilesTracker(root, settings.path, state / "issues.json")
 
 
 class FilesTracker:
     """The tracker over a folder. It remembers what it parsed: unchanged files cost one listing.
 
-    `root` is the repository's top folder, `folder` the place of the issues in it, as it stands in sources.
+    `root` is the repository's top folder, `folder` the place of the issues in it, as it stands in sources. `kept` is
+    the file in which others find what was parsed; None if none is kept.
     """
 
-    def __init__(self, root: Path, folder: str = "issues") -> None:
+    def __init__(self, root: Path, folder: str = "issues", kept: Path | None = None) -> None:
+        self._kept = kept
+        self._looked_up = kept is None
         self._root = root
         self._path = root / folder
         self._folder = folder.rstrip("/")
+        self._new = 0
         self._parsed: dict[str, tuple[IssueFile, ParsedFile]] = {}
         self._last: tuple[tuple[IssueFile, ...], frozenset[str], Backlog] | None = None
 
@@ -116,6 +121,9 @@ class FilesTracker:
         """Return what every file that is still there holds; what may be trusted next time is remembered."""
         parsed: list[ParsedFile] = []
         remembered: dict[str, tuple[IssueFile, ParsedFile]] = {}
+        if not self._looked_up and self._kept is not None and len(entries) > NEW_MAX:
+            self._parsed = read_back(self._kept, self._folder)
+        self._looked_up, new = True, 0
         for entry in entries:
             known = self._parsed.get(entry.name)
             settled = listed_ns - entry.mtime_ns > RACY_NS
@@ -129,10 +137,14 @@ class FilesTracker:
                 except OSError as error:
                     settled = False
                     file = self._fault(entry.name, f"cannot be read: {error.strerror}", "Check its permissions.")
+                new += isinstance(file.result, Issue)
             parsed.append(file)
             if settled:
                 remembered[entry.name] = (entry, file)
-        self._parsed = remembered
+        self._parsed, self._new = remembered, self._new + new
+        if self._kept is not None and self._new > NEW_MAX:
+            write_down(self._kept, self._folder, remembered)
+            self._new = 0
         return parsed
 
     def _read(self, entry: IssueFile) -> ParsedFile:

@@ -29,6 +29,7 @@ class IssueFile(NamedTuple):
     size_bytes: int
     inode: int
     mode: int
+    ctime_ns: int  # an edit can put the other time back (`touch -r`, `rsync -t`), not this one
 
 
 _KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
@@ -61,9 +62,9 @@ def scan(folder: Path) -> tuple[IssueFile, ...] | None:
                 if is_issue_name(each.name):
                     with suppress(FileNotFoundError):
                         status = each.stat(follow_symlinks=False)
-                        entries.append(
-                            IssueFile(each.name, status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode)
-                        )
+                        times = status.st_mtime_ns, status.st_ctime_ns
+                        file = IssueFile(each.name, times[0], status.st_size, status.st_ino, status.st_mode, times[1])
+                        entries.append(file)
     except FileNotFoundError:
         return None
     return tuple(sorted(entries))

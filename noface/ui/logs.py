@@ -2,12 +2,14 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from noface.agents.base import AgentEvent, EventKind, StreamReader
 from noface.process.files import read_bounded, read_regular
+from noface.store.reader import REMOVED_FILE
 from noface.ui.page import paint
 from noface.ui.text import clean, clean_block, fit
 
@@ -53,6 +55,16 @@ def gate_files(directory: Path, gate: str) -> list[Path]:
         existing(*(directory / folder / f"{stem}{end}" for folder in _LOG_FOLDERS for end in (".out", ".err")))
         or silent[:1]
     )
+
+
+def removed(directory: Path) -> str:
+    """Say when and why an attempt's files were removed, "" if they were not."""
+    try:
+        gone = json.loads(read_regular(directory / REMOVED_FILE, _HEAD_BYTES) or b"{}")
+        day = time.strftime("%Y-%m-%d", time.localtime(float(gone["at"])))
+    except (OSError, ValueError, TypeError, KeyError):
+        return ""
+    return f"were removed on {day} ({clean(str(gone.get('why')))})"
 
 
 def existing(*paths: Path) -> list[Path]:

@@ -83,7 +83,8 @@ def test_refs_of_merged_issues_go_and_those_of_others_stay(project, night):
 
 def test_the_logs_of_merged_attempts_go_but_for_the_report(project, night):
     project.noface("clean")
-    assert [path.name for path in night.story.directory("1", 1).iterdir()] == ["report.json"]
+    assert sorted(path.name for path in night.story.directory("1", 1).iterdir()) == ["removed.json", "report.json"]
+    assert "were removed on 20" in project.noface("logs", "1").stderr
     assert len(list(night.story.directory("2", 1).iterdir())) == 3
 
 

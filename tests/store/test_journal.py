@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 
 import pytest
@@ -490,3 +490,23 @@ def test_what_events_of_an_earlier_noface_tell_counts_as_well(database, journal)
     journal.event(2.0, "issue_withdrawn", "8")
     journal.event(3.0, "issue_running", "8")
     assert database_facts(database).unexpected_steps == (UnexpectedStep("issue", "8", "merged", "running"),)
+
+
+def test_states_are_read_anew_whoever_wrote_them(tmp_path):
+    """Also what was undone, and what another process wrote."""
+    with closing(Database.open(tmp_path / "s.db")) as one, closing(Database.open(tmp_path / "s.db")) as other:
+        ours, theirs, reader = Journal(one, "r"), Journal(other, "s"), Reader(one)
+        ours.sync_backlog(Backlog((ISSUE, Issue("8", "Eight", content_hash="w1"))), "f1")
+        first = reader.states()
+        assert reader.states() is first
+        ours.status(1.0, "8", IssueStatus.WAITING, "ours")
+        assert {name: state.reason for name, state in reader.states().items()} == {"7": "", "8": "ours"}
+        assert first["8"].reason == ""
+        theirs.status(2.0, "7", IssueStatus.BLOCKED, "theirs")
+        assert reader.states()["7"].reason == "theirs"
+        with suppress(ZeroDivisionError), one.transaction():
+            ours.status(3.0, "8", IssueStatus.READY, "undone")
+            assert reader.states()["8"].reason == "undone"
+            raise ZeroDivisionError
+        assert reader.states()["8"].reason == "ours"
+        assert reader.states() == Reader(other).states()

@@ -1,0 +1,146 @@
+"""What merged issues leave behind goes after a time, as `[keep]` says: files, refs and events of attempts.
+
+Never what law 2 protects: of an issue that main does not hold nothing goes, whatever its age. A run does it each hour
+and at its end, in steps that may be cut off anywhere: what is left is due the next time. Nor does the repository fill
+with loose objects: these are packed, and none is dropped, reachable or not.
+"""
+
+import json
+import time
+from collections.abc import Collection, Iterator
+from functools import partial
+from pathlib import Path
+
+from noface.config.sections import Keep
+from noface.engine.context import RunContext
+from noface.engine.landing.merged_branches import known_issues
+from noface.engine.landing.queue import release_merged
+from noface.engine.stations import Steps, Tick, call
+from noface.errors import GitError
+from noface.git.plumbing import Plumbing
+from noface.git.refs import ZERO, RefUpdate
+from noface.git.removal import remove_below
+from noface.process.command import Canceller
+from noface.process.files import bytes_in, write_atomic
+from noface.store.reader import REMOVED_FILE, EndedAttempt
+
+_STAYS = ("report.json", REMOVED_FILE)
+_DAY_S, _EVERY_S = 86_400.0, 3600.0
+_HELD = "refs/noface/issues"
+_EVENTS_AT_ONCE, _PAGES_AT_ONCE = 2000, 500
+_AT_END_S = 10.0
+_LOOSE_MAX = 6700
+"""What git itself takes for too many loose objects (gc.auto)."""
+
+
+def clearable(folder: Path) -> list[Path]:
+    """Return what of an attempt's folder may go: all but the report and the word on what went."""
+    return [path for path in folder.iterdir() if path.name not in _STAYS] if folder.is_dir() else []
+
+
+def clear(state_dir: Path, folder: Path, why: str, now: float) -> None:
+    """Remove an attempt's files; first it is said when and why, so that a kill in between leaves no riddle."""
+    if not (folder / REMOVED_FILE).exists():
+        write_atomic(folder / REMOVED_FILE, json.dumps({"at": now, "why": why}), durable=False)
+    for path in clearable(folder):
+        remove_below(state_dir, str(path.relative_to(state_dir)))
+
+
+def keep_bounds(context: RunContext) -> Steps[None]:
+    """Have go each hour what is due, while workers are at work."""
+    plumbing, rules = context.env.plumbing, context.settings.keep
+    while True:
+        yield Tick(context.clock.now() + _EVERY_S)
+        yield from call(partial(_tidy, plumbing, rules, context.reader.kept(), context.clock.now()))
+        while drop_events(context):
+            yield Tick()
+
+
+def tidy_up(context: RunContext) -> None:
+    """Have go what is due at the end of a run, for a few seconds at most; the rest goes at the end of the next."""
+    release_merged(context)
+    plumbing, rules, now = context.env.plumbing, context.settings.keep, context.clock.now()
+    deadline = time.monotonic() + _AT_END_S
+    _tidy(plumbing, rules, context.reader.kept(), now, Canceller(), deadline)
+    let_go(context, now)
+    while drop_events(context) and time.monotonic() < deadline:
+        pass
+
+
+def _tidy(
+    plumbing: Plumbing,
+    rules: Keep,
+    kept: Collection[EndedAttempt],
+    now: float,
+    cancel: Canceller,
+    deadline: float | None = None,
+) -> None:
+    state = plumbing.repository.state_dir
+    for each, why in overdue(state, rules, kept, now):
+        if cancel.cancelled or (deadline is not None and time.monotonic() > deadline):
+            return
+        clear(state, each.folder, why, now)
+    pack(plumbing, cancel)
+
+
+def overdue(
+    state_dir: Path, rules: Keep, kept: Collection[EndedAttempt], now: float
+) -> Iterator[tuple[EndedAttempt, str]]:
+    """Yield the attempts whose files are due, the oldest first, with the setting that says so."""
+    home = state_dir / "attempts"
+    left = {each: sum(map(bytes_in, clearable(each.folder))) for each in kept if each.merged and each.below(home)}
+    whole = bytes_in(home) if sum(left.values()) else 0
+    for each in sorted((each for each, size in left.items() if size), key=lambda each: each.ended_at):
+        if now - each.ended_at > rules.logs_days * _DAY_S:
+            yield each, "[keep] logs_days"
+        elif whole > rules.logs_gb * 10**9:
+            yield each, "[keep] logs_gb"
+        else:
+            return
+        whole -= left[each]
+
+
+def let_go(context: RunContext, now: float) -> None:
+    """Remove the refs of attempts at issues that main has held for long enough."""
+    plumbing, reader, oldest = context.env.plumbing, context.reader, now - context.settings.keep.refs_days * _DAY_S
+    newest: dict[str, tuple[float, int]] = {}
+    for each in reader.kept():
+        ended = each.ended_at if each.merged else now
+        newest[each.issue_id] = max(newest.get(each.issue_id, (0.0, 0)), (ended, each.number))
+    old = {name: number for name, (ended, number) in newest.items() if ended < oldest}
+    held = plumbing.references(_HELD) if old else {}
+    if not held:
+        return
+    known = known_issues(plumbing, reader)
+    going: dict[str, str] = {}
+    for ref, oid in held.items():
+        issue, _, name = ref.removeprefix(f"{_HELD}/").partition("/")
+        if known.slugs.get(issue, "") in old.keys() & known.merged and name.isdigit():
+            going[ref] = oid
+    if not going:
+        return
+    gone = {known.slugs[ref.removeprefix(f"{_HELD}/").partition("/")[0]] for ref in going}
+    context.journal.released({name: old[name] for name in gone})  # before it is so: `noface fsck` would miss them
+    try:
+        plumbing.refs.apply(*(RefUpdate(ref, ZERO, oid) for ref, oid in going.items()))
+    except GitError as error:  # a person's git holds a lock; the next run does it
+        context.log_event("refs_kept", reason=str(error))
+
+
+def drop_events(context: RunContext) -> bool:
+    """Remove some of the events of issues that landed long ago, and give their room back; True if there are more."""
+    before = context.clock.now() - context.settings.keep.events_days * _DAY_S
+    dropped = context.journal.drop_events(before, _EVENTS_AT_ONCE)
+    return context.journal.give_room_back(_PAGES_AT_ONCE) or dropped == _EVENTS_AT_ONCE
+
+
+def pack(plumbing: Plumbing, cancel: Canceller) -> None:
+    """Pack loose objects once they are many, reachable or not: noface's git never does it by itself (`gc.auto=0`)."""
+    objects = plumbing.repository.common_dir / "objects"
+    folder = objects / "17"  # as git guesses: the names are spread evenly
+    if not folder.is_dir() or len(list(folder.iterdir())) * 256 < _LOOSE_MAX or cancel.cancelled:
+        return
+    try:
+        plumbing.repository.git().ask("repack", "-d", "-l", "-q", "--geometric=2")
+    except GitError:
+        return  # loose objects do no harm; it is tried again

@@ -1,0 +1,144 @@
+"""What merged issues leave behind goes as [keep] says, and nothing of what main does not hold."""
+
+import json
+import sqlite3
+import subprocess
+from contextlib import closing
+
+import pytest
+
+from noface.config.sections import Keep
+from noface.engine.retention import clear, overdue, pack
+from noface.git.plumbing import Plumbing
+from noface.git.repository import discover
+from noface.process.command import Canceller
+from noface.store.database import Database
+from noface.store.journal import Journal
+from noface.store.reader import EndedAttempt, Reader
+
+DAY = 86_400.0
+NOW = 1000 * DAY
+
+
+def kept(state, name, days, *, merged=True, size=1000):
+    folder = state / "attempts" / name / "1"
+    folder.mkdir(parents=True)
+    (folder / "report.json").write_text("{}")
+    (folder / "agent.log").write_text("x" * size)
+    return EndedAttempt(name, 1, str(folder), NOW - days * DAY, merged)
+
+
+@pytest.mark.parametrize(
+    ("ages", "goes"),
+    [
+        ({"a": 59, "b": 61}, {"b": "[keep] logs_days"}),
+        ({"a": 61, "unmerged": 900}, {"a": "[keep] logs_days"}),
+        ({"a": 1, "b": 2}, {}),
+        ({"a": 1, "b": 2, "large": 3}, {"large": "[keep] logs_gb"}),
+        ({"large": 1, "b": 2, "c": 3}, {"c": "[keep] logs_gb", "b": "[keep] logs_gb", "large": "[keep] logs_gb"}),
+    ],
+)
+def test_the_oldest_files_of_merged_issues_go_by_age_and_beyond_the_room(tmp_path, ages, goes):
+    rows = [
+        kept(tmp_path, name, days, merged=name != "unmerged", size=2000 if name == "large" else 10)
+        for name, days in ages.items()
+    ]
+    for row in rows:
+        if row.issue_id == "large":
+            with (row.folder / "agent.log").open("r+b") as log:
+                log.truncate(10**9 + 5)  # it has holes, and is counted by its size
+    due = {each.issue_id: why for each, why in overdue(tmp_path, Keep(logs_gb=1), rows, NOW)}
+    assert due.keys() <= goes.keys()
+    if "large" not in ages:
+        assert due == goes
+
+
+def test_nothing_outside_the_state_goes_whatever_a_row_names(tmp_path):
+    outside = kept(tmp_path / "elsewhere", "a", 900)
+    up = outside._replace(directory=str(tmp_path / "attempts" / ".." / "elsewhere" / "attempts" / "a" / "1"))
+    assert not list(overdue(tmp_path, Keep(), [outside, up], NOW))
+
+
+def test_a_removal_that_was_cut_off_is_done_the_next_time_and_its_day_stays(tmp_path):
+    row = kept(tmp_path, "a", 100)
+    (row.folder / "removed.json").write_text(json.dumps({"at": 5.0, "why": "[keep] logs_days"}))
+    [(due, why)] = overdue(tmp_path, Keep(), [row], NOW)
+    clear(tmp_path, due.folder, why, NOW)
+    assert sorted(path.name for path in row.folder.iterdir()) == ["removed.json", "report.json"]
+    assert json.loads((row.folder / "removed.json").read_text())["at"] == 5.0
+    assert not list(overdue(tmp_path, Keep(), [row], NOW))
+
+
+def test_a_run_lets_go_of_what_merged_issues_left_and_of_nothing_else(project):
+    project.config("[keep]\nlogs_days = 1\nrefs_days = 2\nevents_days = 3\n", gate="test ! -e bad")
+    project.play(("1", 0, [{"write": "one.txt", "text": "1"}]), ("2", 0, [{"write": "bad", "text": "x"}]))
+    project.issue(1)
+    project.issue(2, max_attempts=1)
+    project.commit()
+    project.run(code=3)
+    before = set(project.git("for-each-ref", "--format=%(refname)", "refs/noface").split())
+    with closing(sqlite3.connect(project.state / "state.db")) as database, database:
+        database.execute("UPDATE attempts SET finished_at = finished_at - ?", (5 * DAY,))
+        database.execute("UPDATE events SET at = at - ?", (5 * DAY,))
+    project.run(code=3)
+    files = {name: sorted(path.name for path in (project.state / "attempts" / name / "1").iterdir()) for name in "12"}
+    assert files["1"] == ["removed.json", "report.json"]
+    assert "agent.log" in files["2"]
+    assert before - set(project.git("for-each-ref", "--format=%(refname)", "refs/noface").split()) == {
+        "refs/noface/issues/1/1"
+    }
+    with closing(Database.open(project.state / "state.db")) as database:
+        assert {each.kind for each in Reader(database).events("1")} == {"issue_merged"}
+        assert {"attempt_started", "issue_blocked"} <= {each.kind for each in Reader(database).events("2")}
+    assert "were removed on 20" in project.noface("logs", "1").stderr
+    assert "its files were removed on" in project.noface("show", "1").stdout
+    assert project.noface("fsck").returncode == 0
+    assert project.statuses() == {"1": "merged", "2": "blocked"}
+
+
+def test_events_go_in_steps_and_their_room_goes_back_to_the_disk(tmp_path):
+    path = tmp_path / "state.db"
+    with closing(Database.open(path)) as database:
+        journal = Journal(database, "r")
+        with database.transaction() as connection:
+            connection.execute("INSERT INTO issues (id, status) VALUES ('1', 'merged'), ('2', 'ready')")
+            for number in range(4000):
+                journal.event(float(number), "action", str(1 + number // 2000), text="x" * 500)
+        database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        size = path.stat().st_size
+        assert journal.drop_events(1999.0, 500) == 0  # something was told of it since
+        assert [journal.drop_events(2001.0, 1500) for _ in range(3)] == [1500, 500, 0]
+        while journal.give_room_back(50):
+            pass
+        database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        assert path.stat().st_size < 0.6 * size
+        assert len(Reader(database).events("2")) == 2000
+
+
+def test_a_database_that_knew_no_giving_back_shrinks_when_it_is_compacted(tmp_path):
+    path = tmp_path / "state.db"
+    with closing(Database.open(path)) as database:
+        database.rows("PRAGMA auto_vacuum = 0")
+        database.rows("VACUUM")  # as earlier versions made it
+        with database.transaction() as connection:
+            connection.executemany("INSERT INTO facts VALUES (?, ?)", [(str(n), "x" * 1000) for n in range(2000)])
+        with database.transaction() as connection:
+            connection.execute("DELETE FROM facts")
+        assert not database.give_room_back(100)
+        database.compact()
+        assert path.stat().st_size < 500_000
+    with closing(Database.open(path)) as database:
+        assert database.rows("PRAGMA auto_vacuum")[0][0] == 2
+
+
+def test_many_loose_objects_become_a_pack_and_none_is_dropped(project):
+    project.write("blobs", "".join(f"blob\ndata {len(str(n))}\n{n}\n" for n in range(8000)))
+    with (project.path / "blobs").open("rb") as blobs:
+        fast_import = ["git", "-c", "fastimport.unpackLimit=100000", "fast-import", "--quiet"]
+        subprocess.run(fast_import, cwd=project.path, stdin=blobs, check=True)
+    project.write("77", "77")
+    one = project.git("hash-object", "77")
+    with closing(Plumbing(discover(project.path))) as plumbing:
+        pack(plumbing, Canceller())
+    assert project.git("count-objects").startswith("0 objects")
+    assert project.git("cat-file", "-p", one) == "77"  # nothing refers to it
