@@ -61,18 +61,25 @@ class HostPlace:
     """A host as home sees it: its slots, and the connection while it is up. It has a worker, a standing cluster many.
 
     `heard_at`, in monotonic seconds, and `sent`, the commits that are there, are told by worker. `unfit` is what it
-    lacks, "" if that is nothing. `refused` are the tokens of what it keeps and home has not taken.
+    lacks, "" if that is nothing. `doubted_at`: an attempt was lost on it then, and it has not been heard of since; 0 if
+    it has. `refused` are the tokens of what it keeps and home has not taken.
     """
 
     way: Way
     slots: range
     unfit: str = ""
+    doubted_at: float = 0.0
     connection: HostConnection | None = None
     heard_at: dict[str, float] = field(default_factory=dict)
     sent: dict[str, frozenset[str]] = field(default_factory=dict)
     awaited: dict[str, "_Awaited"] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
     sending: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def is_open(self) -> bool:
+        """True if an attempt can begin there."""
+        return self.connection is not None and not self.unfit and not self.doubted_at
 
     @property
     def name(self) -> str:
@@ -165,7 +172,7 @@ class Cluster(LocalExecutor):
     def is_open(self, slot: int) -> bool:
         """True if an attempt can begin in a slot: here, or on a host that is there."""
         place = self._place(slot)
-        return slot < self.here if place is None else (place.connection is not None and not place.unfit)
+        return slot < self.here if place is None else place.is_open
 
     def place(self, slot: int) -> str:
         """Return the host that a slot belongs to, "" for this machine."""
@@ -185,6 +192,7 @@ class Cluster(LocalExecutor):
         came = self._sent(place, attempt)
         cancelled = attempt.scope.cancel.cancelled
         if isinstance(came, HostLost):
+            place.doubted_at = time.monotonic()  # what kills a host shows in its attempts first: none goes there now
             return self._lost(attempt, place, str(came))
         if (unfit := _unfit(came)) is not None:
             return self._close(attempt, place, unfit)
@@ -353,7 +361,7 @@ class Cluster(LocalExecutor):
                 connection = place.way.open()
                 self._fetch_kept(place, connection)
                 place.heard_at = dict.fromkeys(connection.workers(), time.monotonic())
-                place.sent, place.connection = {}, connection
+                place.sent, place.doubted_at, place.connection = {}, 0.0, connection
                 tries = 0
                 if not place.unfit:
                     self._see(place, "", up=True)
@@ -371,6 +379,7 @@ class Cluster(LocalExecutor):
         """Renew the leases of what a host carries out, pass on what it tells; return why it is not heard any more."""
         last = time.monotonic()
         while not self._closing.is_set():
+            asked_at = time.monotonic()
             try:
                 answers = connection.look(tuple(place.awaited))
                 workers = connection.workers()
@@ -380,6 +389,8 @@ class Cluster(LocalExecutor):
             else:
                 last = time.monotonic()
                 place.heard_at |= dict.fromkeys(answers, last)
+                if place.doubted_at < asked_at:
+                    place.doubted_at = 0.0
                 for worker, token, new in ((who, *pair) for who, news in answers.items() for pair in news.items()):
                     if (awaited := place.awaited.get(token)) is not None:
                         awaited.began, awaited.worker = True, worker

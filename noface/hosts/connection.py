@@ -69,6 +69,8 @@ class HostTask:
         if status != "error":
             return HostLost(f"its task was {status}")
         error = self.future.exception(timeout=CALL_S)
+        if type(error).__name__ == "KilledWorker":
+            return HostLost("its process has ended, or cannot be reached any more")
         return HostLost(f"{type(error).__name__}: {error}")
 
     def drop(self) -> None:

@@ -7,7 +7,7 @@ import pytest
 from support.hosts import NearHost, run, with_hosts
 from support.run_parts import run_parts
 
-from noface.hosts.connection import Pieces
+from noface.hosts.connection import HostLost, Pieces
 from noface.model.taxonomy import IssueStatus
 
 
@@ -61,3 +61,21 @@ def test_a_piece_takes_about_half_a_second_or_is_as_small_as_can_be(bytes_a_seco
         with pieces.one() as room:
             now[0] += room / bytes_a_second
     assert pieces.size == size
+
+
+def test_a_host_that_is_killed_costs_each_of_its_attempts_one_try(project, tmp_path):
+    """Its attempts end before anything else tells of it: none may begin there in that moment."""
+    project.issue(1)
+    project.play(("*", 0, [{"write": "b.txt", "text": "b"}]))
+    host = NearHost(tmp_path / "host")
+
+    def killed(_):
+        host.cut = "noface there was killed"
+        raise HostLost("its process has ended")
+
+    host.tampered = killed
+    with run_parts(project.path, begun=False) as context, with_hosts(context, host) as cluster:
+        while not cluster.is_open(cluster.here):
+            time.sleep(0.01)
+        assert run(context).exit_code == 0
+        assert [attempt.outcome for attempt in context.reader.past("1")] == ["INTERRUPTED", "PASSED"]
