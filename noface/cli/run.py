@@ -41,7 +41,7 @@ def run(
 
 @answers("What was done, as JSON.")
 def pause(config: ConfigFile = None) -> VerbResult:
-    """Have the run at work start nothing more; what is under way ends, and lands."""
+    """Have the run at work start nothing more."""
     return _set(config, paused=True)
 
 
