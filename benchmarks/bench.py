@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 from confinement import confinement
 from floor import AGENT, GATE, run_bare, run_floor
+from hosts import hosts
 from large import large
 from merge_queue import arguments, merge_queue
 from supervision import LINES, supervision
@@ -182,6 +183,7 @@ if __name__ == "__main__":
             "classifier",
             "queue",
             "large",
+            "hosts",
         ]
         for files in SIZES:
             if f"overhead-{files}" in chosen:
@@ -192,6 +194,8 @@ if __name__ == "__main__":
             merge_queue(arguments([]))
         if "large" in chosen:
             large((100, 2_000, 20_000), 20_000, 1_000_000, 2_000)
+        if "hosts" in chosen:
+            hosts()
         if "status" in chosen:
             status()
         if "memory" in chosen:
