@@ -20,9 +20,10 @@ from noface.errors import GitError
 from noface.git.plumbing import Plumbing
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.removal import remove_below
+from noface.model.scratch import REMOVED_FILE
 from noface.process.command import Canceller
 from noface.process.files import bytes_in, write_atomic
-from noface.store.reader import REMOVED_FILE, EndedAttempt
+from noface.store.reader import EndedAttempt
 
 _STAYS = ("report.json", REMOVED_FILE)
 _DAY_S, _EVERY_S = 86_400.0, 3600.0

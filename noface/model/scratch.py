@@ -18,6 +18,9 @@ LEFT = "branch"
 ASIDE = "aside-"
 """Below an issue's refs, `aside-<n>` holds what attempt n left that is no part of its change."""
 
+REMOVED_FILE = "removed.json"
+"""In the folder of an attempt whose files went: when and why, for whoever looks for them."""
+
 SEEN = "seen"
 """Below an issue's refs, what was last seen on its branch on the remote."""
 

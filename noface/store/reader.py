@@ -65,10 +65,6 @@ class OpenAttempt:
             return None
 
 
-REMOVED_FILE = "removed.json"
-"""In the folder of an attempt whose files went: when and why, for whoever looks for them."""
-
-
 class EndedAttempt(NamedTuple):
     """An attempt that has ended, at `ended_at` (epoch seconds), and its folder; `merged` tells whether its issue is."""
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noface.agents.base import AgentEvent, EventKind, StreamReader
+from noface.model.scratch import REMOVED_FILE
 from noface.process.files import read_bounded, read_regular
-from noface.store.reader import REMOVED_FILE
 from noface.ui.page import paint
 from noface.ui.text import clean, clean_block, fit
 

@@ -33,6 +33,7 @@ NO_SUCH_BRANCH = {f"git diff ...noface/{issue}" for issue in (3, 8, 9, 18, 19)}
 CHANGED = (
     (r"show .*", r"/branch", "a branch is named only where there is one"),
     (r"show \d+", r"noface show \d+", "the page of an issue does not name itself"),
+    (r"show [\d.]+", r"git show [0-9a-f]+", "git shows nothing of a merge without --first-parent"),
     (
         r"policy.*",
         r"/transient/retries|/policy.*",
