@@ -5,6 +5,7 @@ home gives it to somebody else then, and two machines never pay for one issue. W
 home has taken it in, so that a connection that is cut loses no work (law 2).
 """
 
+import json
 import os
 import secrets
 import threading
@@ -36,8 +37,10 @@ from noface.hosts.parcel import (
     progress_text,
 )
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged, NotStarted, Work
+from noface.model.codec import decode, encode
 from noface.model.failure import Failure
 from noface.model.scratch import ASIDE
+from noface.model.taxonomy import INTERRUPTED
 from noface.process.clock import Clock
 from noface.process.environment import Variables
 from noface.process.files import read_regular, real_folder, write_atomic
@@ -178,6 +181,7 @@ class Host:
             model = replace(order.model, env=_given(parcel.variables, order))
             attempt = Attempt(replace(order, model=model), Scope(env, under_way.cancel, under_way.send))
             under_way.masked, under_way.folder = _masking(masking.masker.in_place), attempt.folder
+            _note(project.repository, order)
             return _parcel(attempt, _gated(attempt) if parcel.gated else do_work(attempt))
 
     def _opened(self, sent: ProjectParcel, cancel: Canceller) -> HostedProject | None:
@@ -213,8 +217,26 @@ class Host:
                     raise
                 if former is None:
                     self._tidy(folder, repository)
+                    self._keep_cut_off(sent.id, repository, env)
                 self._projects[key] = HostedProject(repository, env, lock)
             return self._projects[key]
+
+    def _keep_cut_off(self, project: str, repository: Repository, env: AttemptEnvironment) -> None:
+        """Keep for home what attempts had done when this process was killed, before their workspaces are used again."""
+        for note in _notes(repository).glob("*"):
+            try:
+                order = decode(AttemptOrder, json.loads(note.read_bytes()))
+                attempt = Attempt(order, Scope(env, Canceller(), lambda _: None))
+                # Before there is such a file the workspace is not the attempt's.
+                is_there = (attempt.folder / "order.json").exists()
+                taken = attempt.take(env.agent_slot(order.slot), INTERRUPTED) if is_there else None
+                if taken is not None and taken.changed:
+                    held = attempt.hold_outcome(taken.snapshot, INTERRUPTED).candidate
+                    pack = make_pack(env.plumbing, (held,), (order.start, order.main))
+                    self._keep(project, WorkParcel(order.token, order.issue.id, order.number, held=held, pack=pack))
+            except (GitError, OSError, TypeError, ValueError, KeyError):
+                continue  # it stays where it is, and is tried again
+            note.unlink(missing_ok=True)
 
     def _as_here(self, project: HostedProject, order: AttemptOrder) -> AttemptOrder:
         """Return an order with the folders of this machine; a session that this machine does not have is left out."""
@@ -247,6 +269,7 @@ class Host:
         if project is None:
             return
         order, plumbing = parcel.order, project.env.plumbing
+        _notes(project.repository).joinpath(order.token).unlink(missing_ok=True)
         refs = (hold_ref(order.issue.id, name) for name in (str(order.number), f"{ASIDE}{order.number}"))
         with suppress(GitError):
             plumbing.refs.apply(*(RefUpdate(ref, ZERO) for ref in refs if plumbing.resolve(ref) is not None))
@@ -328,6 +351,17 @@ def end_all() -> None:
     """End what this process carries out for others; it does not wait for that."""
     for host in _IN_THIS_PROCESS:
         host.end_all()
+
+
+def _notes(repository: Repository) -> Path:
+    """Return the folder of the orders under way."""
+    return repository.state_dir / "orders"
+
+
+def _note(repository: Repository, order: AttemptOrder) -> None:
+    """Note an order that is about to be carried out, without the variables of its model."""
+    folder = real_folder(_notes(repository), repository.state_dir)
+    write_atomic(folder / order.token, json.dumps(encode(replace(order, model=replace(order.model, env=())))))
 
 
 def _gated(attempt: Attempt) -> AttemptReport:

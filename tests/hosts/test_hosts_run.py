@@ -1,15 +1,22 @@
 """Attempts on hosts: what a run does with them, and with what goes wrong there."""
 
 import json
+import os
+import subprocess
+import sys
 import threading
 import time
+from concurrent.futures import Future
 
+import msgpack
 import pytest
-from support.hosts import NearHost, run, with_hosts
+from support import ROOT
+from support.hosts import NearHost, Task, run, with_hosts
 from support.run_parts import run_parts
 
 from noface.git.refs import hold_ref
 from noface.hosts.host import LEASE_S
+from noface.hosts.parcel import WorkParcel
 from noface.model.attempt import HOST_LOST, noted
 from noface.model.codec import encode
 from noface.model.failure import Failure
@@ -103,3 +110,62 @@ def test_a_host_that_lacks_something_is_not_used_again_and_no_issue_waits_for_th
         assert not any(attempt.charged for attempt in attempts(context) if attempt.slot)
         assert not cluster.is_open(1)
         assert why in context.hosts["bigbox"].why
+
+
+KILLED = """
+import sys
+from pathlib import Path
+import msgpack
+from support.hosts import NearHost
+NearHost(Path(sys.argv[1])).host.work(msgpack.unpackb(Path(sys.argv[2]).read_bytes()))
+"""
+
+
+class Killed(NearHost):
+    """A host whose first attempt is carried out by a process of its own, which is killed in the middle."""
+
+    def work(self, parcel, project, token, worker, going):
+        if self.began.is_set():
+            return super().work(parcel, project, token, worker, going)
+        self.began.set()
+        order = self.folder / "order"
+        order.parent.mkdir(parents=True, exist_ok=True)
+        order.write_bytes(msgpack.packb(parcel))
+        path = os.pathsep.join((str(ROOT / "tests"), str(ROOT)))
+        argv = [sys.executable, "-c", KILLED, str(self.folder), str(order)]
+        process = subprocess.Popen(argv, env={**os.environ, "PYTHONPATH": path})
+        threading.Thread(target=self._kill, args=(process,)).start()
+        return Task(Future())
+
+    def _kill(self, process):
+        while not any("half is done" in log.read_text() for log in self.folder.rglob("agent.log")):
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+        self.cut = "its process was killed"
+        while self.opened < 2:
+            time.sleep(0.05)
+        self.cut = ""
+
+
+def test_what_an_attempt_had_done_when_its_host_was_killed_is_kept_for_home(project, tmp_path):
+    host = Killed(tmp_path / "host")
+    project.issue(1)
+    project.issue(2)
+    project.play(("1", 1, [{"write": "half.txt", "text": "half"}, {"say": "half is done"}, {"sleep": 60}]), WORK)
+    with run_parts(project.path, begun=False) as context, with_hosts(context, host) as cluster:
+        joined(cluster)
+        run(context)
+        assert next(attempt.outcome for attempt in attempts(context)) == "INTERRUPTED"
+    project.issue(3)
+    project.commit()
+    with run_parts(project.path, begun=False) as context, with_hosts(context, host) as cluster:
+        joined(cluster)
+        run(context)
+    (token,) = host.host.kept(cluster._project.id)
+    parcel = WorkParcel.unpacked(host.parcel(cluster._project.id, token, host.name, lambda: None))
+    assert (parcel.issue_id, parcel.number) == ("1", 1)
+    repository = next(host.folder.glob("*/*/*/.git"))
+    assert "half.txt" in subprocess.check_output(
+        ["git", "-C", repository, "ls-tree", "--name-only", parcel.held], text=True
+    )
