@@ -140,10 +140,13 @@ class WorkParcel:
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    """Return the regular files of an attempt's folder by name; an agent's session stays on its host."""
+    """Return the regular files of an attempt's folder by name; an agent's session stays on its host.
+
+    There is none yet if the workspace could not be made ready.
+    """
     files: dict[str, bytes] = {}
     size = 0
-    for path in _regular(folder, folder):
+    for path in _regular(folder, folder) if folder.is_dir() else ():
         data = read_regular(path, _FILE_BYTES_MAX) or b""
         size += len(data)
         if size > _FILES_BYTES_MAX or len(files) >= _FILES_MAX:

@@ -112,6 +112,20 @@ def test_a_host_that_lacks_something_is_not_used_again_and_no_issue_waits_for_th
         assert why in context.hosts["bigbox"].why
 
 
+def test_a_host_on_which_setup_fails_is_not_used_again_and_says_how_it_failed(project, host):
+    setup = "case $PWD in */host/*) echo no compiler; exit 3;; esac; mkdir -p dep"
+    project.config(f'[project]\nsetup = "{setup}"\nkeep = ["dep"]\n')
+    project.commit()
+    project.issue(1)
+    project.play(WORK)
+    with run_parts(project.path, begun=False) as context, with_hosts(context, host) as cluster:
+        joined(cluster)
+        run(context)
+        assert [attempt.outcome for attempt in attempts(context)] == ["INTERRUPTED", "PASSED"]
+        assert not cluster.is_open(1)
+        assert "ended with exit code 3" in context.hosts["bigbox"].why
+
+
 KILLED = """
 import sys
 from pathlib import Path
