@@ -41,7 +41,7 @@ ORDER_FILE = "order.json"
 BEGIN_S = 600.0
 """So long an order waits for a worker of a standing cluster, which may have to start one."""
 LOSSES_MAX = 3
-"""So many hosts are lost with an issue before a person is asked what it does to them."""
+"""So often a host is lost that has an issue alone, with no attempt at it that ends, before a person is asked."""
 
 
 class Way(Protocol):
@@ -92,12 +92,13 @@ class _Awaited:
     """An attempt that a host carries out: what is heard of it goes to `attempt`; `lost` is why no more will be.
 
     `worker` is who has it, "" until a standing cluster says so. `began`: a host is at work on it. Until then it waits,
-    since `sent_at` (monotonic seconds).
+    since `sent_at` (monotonic seconds). `alone`: its host has had nothing else of this run meanwhile.
     """
 
     attempt: Attempt
     sent_at: float
     worker: str
+    alone: bool
     lost: str = ""
     began: bool = False
 
@@ -218,11 +219,10 @@ class Cluster(LocalExecutor):
         order = attempt.order
         if attempt.scope.cancel.cancelled:
             return Interrupted(order.token, order.issue.id, order.number)
-        self._losses[order.issue.id] += 1
         if self._losses[order.issue.id] < LOSSES_MAX:
             notes = (host_lost_note(place.name, why),)
             return Interrupted(order.token, order.issue.id, order.number, notes=notes)
-        message = f"{LOSSES_MAX} times in a row a host was lost with this issue under way, last {place.name}: {why}"
+        message = f"{LOSSES_MAX} times a host was lost while it had this issue alone, last {place.name}: {why}"
         return _not_started(attempt, Failure(FailureKind.ENVIRONMENT, message, rule="host-lost", charged=False))
 
     def _sent(self, place: HostPlace, attempt: Attempt) -> WorkParcel | HostLost:
@@ -233,13 +233,18 @@ class Cluster(LocalExecutor):
         self._plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, "start"), order.start))
         real_folder(attempt.folder, self._plumbing.repository.state_dir)
         attempt.progress("workspace", f"on {place.name}")
-        awaited = place.awaited[order.token] = _Awaited(attempt, time.monotonic(), self._free_worker(place, connection))
+        others, worker = tuple(place.awaited.values()), self._free_worker(place, connection)
+        awaited = place.awaited[order.token] = _Awaited(attempt, time.monotonic(), worker, alone=not others)
+        for other in others:
+            other.alone = False
         try:
             came = self._tried(place, connection, awaited)
             if came.lacking:  # it has cleared up, or another worker has its folder
                 place.sent[awaited.worker] = frozenset()
                 came = self._tried(place, connection, awaited)
         except HostLost as lost:
+            # Only that it was at work there, and nothing else was, speaks for it having ended the host.
+            self._losses[order.issue.id] += awaited.began and awaited.alone
             return lost
         else:
             return came
@@ -319,19 +324,12 @@ class Cluster(LocalExecutor):
         """
         plumbing, order, snapshot = self._plumbing, attempt.order, work.snapshot
         take_pack(plumbing, parcel.pack, [tip for tip in (parcel.held, parcel.aside) if tip], checked=True)
-        if (
-            not parcel.held
-            or snapshot.candidate != parcel.held
-            or base_of(plumbing, parcel.held)
-            not in (
-                order.start,
-                order.main,
-            )
-        ):
+        bases = (order.start, order.main)
+        if not parcel.held or snapshot.candidate != parcel.held or base_of(plumbing, parcel.held) not in bases:
             raise ValueError("its commits do not stand on those that it began on")
         candidate_tree = plumbing.tree(parcel.held)
         below = plumbing.resolve(f"{parcel.held}^")
-        with_protected = snapshot.commit == below and below not in (order.start, order.main)
+        with_protected = snapshot.commit == below and below not in bases
         tree = plumbing.tree(snapshot.commit) if with_protected else candidate_tree
         commit = candidate = attempt.commit(tree, order.start)
         if tree != candidate_tree:

@@ -24,6 +24,7 @@ SETTINGS: dict[str, object] = {
     "distributed.admin.tick.limit": "30s",  # it warns of a busy machine
 }
 _LOGGERS = ("distributed", "tornado", "asyncio")
+_OF_EACH_CALL = "Run out-of-band function"  # home calls twice a second
 _LOG_BYTES_MAX = 5_000_000
 
 
@@ -55,6 +56,9 @@ def log_to(path: Path) -> None:
     # It compares numpy, which noface does not use; versions that matter are compared in the hello.
     warnings.simplefilter("ignore", VersionMismatchWarning)
     handler = RotatingFileHandler(path, maxBytes=_LOG_BYTES_MAX, backupCount=1, encoding="utf-8", errors="replace")
+    handler.addFilter(
+        lambda record: not str(record.msg).startswith("Run out-of-band function")
+    )  # each call, two a second
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     known = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in _LOGGERS]
     for name in {*_LOGGERS, *known}:

@@ -22,6 +22,7 @@ from noface.attempt.attempt import Attempt, Judging
 from noface.attempt.environment import AttemptEnvironment, Scope
 from noface.attempt.run import do_work, run_attempt
 from noface.errors import GitError, HostError, LockedError
+from noface.git.command import Identity
 from noface.git.packs import commits_there, make_pack, make_repository, take_pack
 from noface.git.refs import ZERO, RefUpdate, hold_ref
 from noface.git.removal import remove
@@ -132,7 +133,7 @@ class Host:
         """Return commits of a project that need not be sent, unless its folder turns out to be in use."""
         mine = (each.repository.common_dir for (name, _), each in self._projects.items() if name == project)
         for root in (*mine, *sorted((self._folder / project).glob("*/*/.git"))):
-            return list(commits_there(Repository(root.parent, root, "", ProjectParcel("", "", "", "").identity)))
+            return list(commits_there(Repository(root.parent, root, "", Identity())))
         return []
 
     def work(self, packed: Mapping[str, Any]) -> str:

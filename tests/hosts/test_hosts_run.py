@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import msgpack
 import pytest
@@ -14,13 +14,17 @@ from support import ROOT
 from support.hosts import NearHost, Task, run, with_hosts
 from support.run_parts import run_parts
 
+from noface.attempt.attempt import Attempt
 from noface.git.refs import hold_ref
+from noface.hosts.cluster import LOSSES_MAX
 from noface.hosts.host import LEASE_S
 from noface.hosts.parcel import WorkParcel
-from noface.model.attempt import HOST_LOST, noted
+from noface.model.attempt import HOST_LOST, AttemptOrder, Interrupted, NotStarted, noted
 from noface.model.codec import encode
 from noface.model.failure import Failure
+from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.process.supervise import Canceller
 
 WORK = ("*", 0, [{"write": "b.txt", "text": "b"}])
 
@@ -124,6 +128,48 @@ def test_a_host_on_which_setup_fails_is_not_used_again_and_says_how_it_failed(pr
         assert [attempt.outcome for attempt in attempts(context)] == ["INTERRUPTED", "PASSED"]
         assert not cluster.is_open(1)
         assert "ended with exit code 3" in context.hosts["bigbox"].why
+
+
+def lose(context, cluster, host, tokens):
+    """Have a host carry attempts out, at issues named by their tokens, and lose it; return how they ended."""
+    joined(cluster)
+    main = context.env.plumbing.main()
+    model = context.settings.models["small"]
+    orders = [
+        AttemptOrder(
+            "run",
+            token,
+            Issue(token, token),
+            number,
+            model,
+            "",
+            main,
+            main,
+            number,
+            f"{context.settings.attempts_dir}/{token}/{number}",
+            (),
+        )
+        for number, token in enumerate(tokens, 1)
+    ]
+    with ThreadPoolExecutor() as threads:
+        scope = context.quiet_scope(Canceller())
+        reports = [threads.submit(cluster.carry_out, Attempt(order, scope)) for order in orders]
+        place = cluster._places[0]
+        while [each.began for each in place.awaited.values()] != [True] * len(tokens):
+            time.sleep(0.01)
+        host.cut = "its process was killed"
+        reports = [report.result() for report in reports]
+    host.host.end_all()
+    host.cut = ""
+    return [type(report) for report in reports]
+
+
+def test_only_an_issue_that_a_host_had_alone_each_time_waits_for_a_person(project, host):
+    project.play(("*", 0, [{"sleep": 60}]))
+    with run_parts(project.path) as context, with_hosts(context, host) as cluster:
+        for time_lost in range(1, LOSSES_MAX + 1):
+            assert lose(context, cluster, host, ["7", "8"]) == [Interrupted, Interrupted]
+            assert lose(context, cluster, host, ["9"]) == [NotStarted if time_lost == LOSSES_MAX else Interrupted]
 
 
 KILLED = """
