@@ -5,7 +5,9 @@ so a second try after a failed one has less chance than the first. What is decid
 on the attempts so far. "oracle" knows `can`, and leaves out what does not pay. Attempts cost 0.7 to 1.4 of a model's
 price. Without a budget all issues are worked through; with one the night ends once it is spent.
 
-    .venv/bin/python benchmarks/ladder.py [--nights N]
+    .venv/bin/python benchmarks/ladder.py [--nights N] [--candidates]
+
+With `--candidates` it asks when best of several pays: hard issues, one step, one try after another or several at once.
 """
 
 import argparse
@@ -126,11 +128,60 @@ def play(night: Night, how: str, seed: int, budget: float | None) -> tuple[int, 
     return landed, spent, len(record)
 
 
+HARD_CHANCES = (0.85, 0.5, 0.25)
+"""How likely a try passes at an issue that its model is up to."""
+HARD_USD, ATTEMPTS_MAX = 0.35, 4
+
+
+def hard_night(chance: float, many: int, seed: int, *, twin: bool) -> tuple[int, float, float]:
+    """Work on hard issues, of which a model is up to half; return what landed, dollars, and hours of the issues.
+
+    With `twin` a second model, which is up to another half, is every other candidate, or tries in its turn.
+    """
+    landed, dollars, hours = 0, 0.0, 0.0
+    rules = Policy((Rung("strong", 3, ATTEMPTS_MAX, candidates=many),), (("strong", 3), ("twin", 3)),
+                   attempts_max=ATTEMPTS_MAX, alternatives=("strong", "twin") if twin else ("strong",))  # fmt: skip
+    for number in range(ISSUES):
+        dice, history = random.Random(f"{seed} {number}"), History(Issue(str(number), "x"))
+        able = {model: dice.random() < 0.5 for model in ("strong", "twin")}
+        while isinstance(action := next_action(history, rules, 1e9), RunWorker):
+            turn = len(history.attempts) + 1
+            alone = "twin" if twin and turn % 2 == 0 else "strong"
+            models = (action.model, *action.beside) if action.beside else (alone,)
+            tries = [(dice.uniform(0.7, 1.4), able[model] and dice.random() < chance) for model in models]
+            first = min((length for length, passed in tries if passed), default=None)
+            dollars += sum(HARD_USD * (length if first is None else min(length, first)) for length, _ in tries)
+            hours += (max(length for length, _ in tries) if first is None else first) * TRY_S / 3600
+            if first is not None:
+                landed += 1
+                break
+            failure = Failure(FailureKind.TEST_FAILURE, f"{turn}", rule="r", signature=f"{turn}")
+            made = PastAttempt(turn, "strong", 3, failure.kind.value, charged=True, signature=f"{turn}",
+                               patch_hash=f"{turn}", failure=failure)  # fmt: skip
+            history = replace(history, attempts=(*history.attempts, made))
+    return landed, dollars, hours
+
+
+def print_candidates(seeds: range) -> None:
+    """Print, for each chance, what one after another and several at once land, cost and take."""
+    print(f"{'':34}" + "".join(f"{head:>10}" for head in (f"of {ISSUES}", "$/landed", "h/issue")))
+    for chance, twin, many in product(HARD_CHANCES, (False, True), (1, 2, 3)):
+        nights = [hard_night(chance, many, seed, twin=twin) for seed in seeds]
+        landed, dollars, hours = (fmean(night[what] for night in nights) for what in range(3))
+        name = f"{chance:.0%}, {'two models' if twin else 'one model'}, {many} at once"
+        print(f"{name:34}{landed:10.1f}{dollars / landed:10.2f}{hours / ISSUES:10.2f}")
+
+
 def main() -> None:
     """Print a line for each night."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--nights", type=int, default=20, help="how many dice each night is played with")
-    seeds = range(parser.parse_args().nights)
+    parser.add_argument("--candidates", action="store_true", help="when does best of several pay?")
+    options = parser.parse_args()
+    seeds = range(options.nights)
+    if options.candidates:
+        print_candidates(seeds)
+        return
     heads = (f"landed of {ISSUES}", "dollars", "attempts", "landed for half the dollars")
     print(" " * 28 + "".join(f"{head:^24}" for head in heads) + f"\n{'':28}" + f"{'first learned  oracle  ':>24}" * 4)
     for night in NIGHTS:

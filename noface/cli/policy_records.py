@@ -58,7 +58,14 @@ def _ladder(config: Config, model: str | None) -> tuple[Rung, ...]:
     retry, models = config.retry, config.models
     if retry.ladder:
         rungs = [
-            Rung(rung.model, models[rung.model].tier, rung.attempts, rung.think, _kinds(rung.answers))
+            Rung(
+                rung.model,
+                models[rung.model].tier,
+                rung.attempts,
+                rung.think,
+                _kinds(rung.answers),
+                candidates=rung.parallel,
+            )
             for rung in retry.ladder
         ]
         if model is None or model == rungs[0].model:

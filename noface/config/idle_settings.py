@@ -92,6 +92,10 @@ def _of_recovery(config: "Config") -> Iterator[Finding]:
         "beside [[retry.ladder]]",
         beside,
     )
+    many = [place for place, rung in enumerate(retry.ladder, 1) if rung.parallel > config.run.workers]
+    if many:
+        text = f"of step {many[0]} asks for more workers at once than [run] workers = {config.run.workers}"
+        yield Finding("[[retry.ladder]] parallel", text, "Raise workers, or write less.", EXIT_DONE)
     over = (retry.block_after or 0) > retry.max_total_attempts
     yield from _idle("retry", retry, ("block_after",), over, "above max_total_attempts", "write less")
 

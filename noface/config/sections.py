@@ -535,6 +535,12 @@ class LadderRung(Section):
     model: Text = setting(..., "its model: a [models] entry or a preset", "claude-sonnet")
     attempts: int = setting(1, "attempts before the next step", ge=1)
     think: bool = setting(False, "ask for extended thinking")
+    parallel: int = setting(
+        1,
+        "so many workers make each attempt at once, its model and others of its tier; the best lands",
+        ge=1,
+        le=8,
+    )
     answers: Items[Answer] = setting(
         (), "the failure kinds and categories it answers; by default all", ["TEST_FAILURE", "complexity"]
     )

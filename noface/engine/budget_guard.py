@@ -48,32 +48,34 @@ _RUN = ""
 
 
 class LiveSpending:
-    """Adds up the reported usage of each issue's work; at most one worker is at work on an issue."""
+    """Adds up the reported usage of each issue's work, by the number of its attempt: candidates work at once."""
 
     def __init__(self, context: RunContext, budget: Budget) -> None:
         self._context = context
         self._budget = budget
-        self._used: dict[str, Spent] = {}
+        self._used: dict[tuple[str, int], Spent] = {}
         self._before: dict[str, Spent] = {}
         self._since: dict[str, tuple[float, int]] = {}
-        self._answers: dict[str, int] = {}
+        self._answers: dict[tuple[str, int], int] = {}
         self._excess = Spent()
 
     def update(self, progress: AttemptProgress) -> None:
         """Take what a worker has used so far, where a step reports it."""
-        used = progress.used
+        used, whose = progress.used, (progress.issue_id, progress.number)
         if used.cost_usd is not None or used.tokens is not None:
-            self._used[progress.issue_id] = Spent(used.cost_usd or 0.0, used.tokens or 0)
-            self._answers[progress.issue_id] = progress.answers
+            self._used[whose] = Spent(used.cost_usd or 0.0, used.tokens or 0)
+            self._answers[whose] = progress.answers
 
     def ended(self, issue_id: str) -> None:
         """Forget an issue's work: from now on the database counts it."""
-        for known in (self._used, self._before, self._since, self._answers):
-            known.pop(issue_id, None)
+        self._before.pop(issue_id, None)
+        self._since.pop(issue_id, None)
+        for whose in [each for each in self._used if each[0] == issue_id]:
+            del self._used[whose], self._answers[whose]
 
-    def used(self, issue_id: str) -> Spent:
-        """Return what the work under way on an issue has used."""
-        return self._used.get(issue_id, Spent())
+    def used(self, issue_id: str, number: int = 0) -> Spent:
+        """Return what the work under way on an issue has used; that of one attempt if its number is given."""
+        return _sum(*(used for whose, used in self._used.items() if whose[0] == issue_id and number in (0, whose[1])))
 
     @property
     def in_all(self) -> Spent:
@@ -102,7 +104,8 @@ class LiveSpending:
         budget = self._context.settings.policy.budget
         if not budget.limited:
             return ()
-        each = ((name, self._passed(name, budget, self._of(name, used))) for name, used in self._used.items())
+        names = dict.fromkeys(name for name, _ in self._used)
+        each = ((name, self._passed(name, budget, self._of(name, self.used(name)))) for name in names)
         return tuple((name, passed) for name, passed in each if passed is not None)
 
     def _of(self, issue_id: str, used: Spent) -> Spent:
@@ -119,7 +122,7 @@ class LiveSpending:
             self._since.pop(name, None)
             return None
         now = self._context.clock.now()
-        answers = sum(self._answers.values()) if name == _RUN else self._answers.get(name, 0)
+        answers = sum(many for whose, many in self._answers.items() if name in (_RUN, whose[0]))
         since, first = self._since.setdefault(name, (now, answers))
         return passed if now - since >= PATIENCE_S or answers > first else None
 
@@ -217,6 +220,12 @@ class RunLimits:
             self.refused[issue_id] = f"stopped at the limit {refusal.limit}: {refusal.reason}"
             self._show(issue_id, refusal)
         return refusal is not None
+
+    def pays(self, action: RunWorker) -> bool:
+        """True if the run may start another candidate of an attempt."""
+        return not self.reached() and (
+            not self._budget.limited or self._refusal(action.model, think=action.think) is None
+        )
 
     def _show(self, issue_id: str, refusal: Refusal) -> None:
         """Give an issue that waits for money, and not for a slot, this reason."""
@@ -317,6 +326,6 @@ class BudgetGuard:
     def _paid(self) -> tuple[Paid, ...]:
         may_use, live = estimates(self._context), self._live
         return tuple(
-            Paid(each.issue_id, live.used(each.issue_id), may_use.of(each.model, think=each.think))
+            Paid(each.issue_id, live.used(each.issue_id, each.number), may_use.of(each.model, think=each.think))
             for each in self._jobs.paid
         )

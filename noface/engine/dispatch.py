@@ -8,6 +8,7 @@ from typing import assert_never
 from noface.attempt.worker.agent_run import missing_program
 from noface.engine.advisors import Advisors
 from noface.engine.budget_guard import RunLimits, estimates
+from noface.engine.candidates import Candidates
 from noface.engine.context import Planning, RunContext
 from noface.engine.jobs import Jobs
 from noface.engine.landing.entries import QueueEntry
@@ -32,7 +33,7 @@ from noface.model.actions import (
     WaitUntil,
     model_of,
 )
-from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, NotStarted, PastAttempt
+from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, NotStarted, PastAttempt, beside_mark
 from noface.model.budget import ESTIMATED, Overrun
 from noface.model.failure import Failure
 from noface.model.gate import Proof
@@ -79,15 +80,20 @@ def why_over(order: AttemptOrder, report: AttemptReport, over: Overrun | None) -
 
 
 def record_attempt(
-    context: RunContext, order: AttemptOrder, report: AttemptReport, *more_notes: str, over: Overrun | None = None
+    context: RunContext,
+    order: AttemptOrder,
+    report: AttemptReport,
+    *more_notes: str,
+    over: Overrun | None = None,
+    beside: int = 0,
 ) -> bool:
     """Record a report; False if the attempt is fenced: its outcome is already recorded (I10).
 
-    `over` is why it was ended for money, if it was.
+    `over` is why it was ended for money, if it was; `beside` is the attempt whose work was taken, if not its own.
     """
     issue_id, settings = order.issue.id, context.settings
     epoch = context.reader.state(issue_id).epoch
-    costs = charged(report, tuple(past for past in context.reader.past(issue_id) if past.epoch == epoch))
+    costs = not beside and charged(report, tuple(past for past in context.reader.past(issue_id) if past.epoch == epoch))
     applied = context.journal.attempt_finished(
         context.clock.now(),
         report,
@@ -96,7 +102,7 @@ def record_attempt(
         partial=accumulate(
             steps_of(report), settings.partial_form, settings.earlier_bytes_max, BEFORE_GATES + len(order.gates)
         ),
-        mark=over.mark if over is not None else "",
+        mark=beside_mark(beside) if beside else over.mark if over is not None else "",
     )
     if applied:
         hit("attempt_recorded")
@@ -332,6 +338,7 @@ class Dispatch:
         self._landing = landing
         self._limits = limits
         self._attempt = attempt
+        self.candidates = Candidates(context, jobs)
         self._advisors = Advisors(context, jobs, stations)
         self._red_main = red_main
 
@@ -370,7 +377,9 @@ class Dispatch:
                     wait_for_person(context, past, why)
                     return Begun.NOTHING
                 self._record(past, action)
-                self._order(past, action, accept_failing)
+                order = self._order(past, action, accept_failing)
+                if isinstance(action, RunWorker) and order.finished is None and order.session is None:
+                    self.candidates.wanted(past, action, accept_failing)
                 return Begun.ATTEMPT
             case Block() | Land() | Skip() | RequestApproval() | AwaitIssues():
                 apply_action(context, self._landing, past, action)
@@ -378,22 +387,37 @@ class Dispatch:
             case _:
                 assert_never(action)
 
+    def begin_candidates(self) -> None:
+        """Start the candidates that have yet to start beside what is under way."""
+        self.candidates.start(self._candidate)
+
+    def _candidate(self, past: History, action: RunWorker, accept_failing: int | None) -> bool:
+        if action.model in self._context.unreachable or not self._limits.pays(action):
+            return False
+        self._order(past, action, accept_failing, candidate=True)
+        self._limits.attempt_started()
+        return True
+
     def _record(self, past: History, action: Action) -> None:
         """Record the action that follows the last attempt, if another one was recorded at its end."""
         last = past.attempts[-1] if past.attempts else None
         if last is not None and last.answer != action.name and last.epoch == past.epoch:
             self._context.journal.action(self._context.clock.now(), past.issue.id, last.number, action)
 
-    def _order(self, past: History, action: RunWorker | WaitUntil, accept_failing: int | None) -> None:
+    def _order(
+        self, past: History, action: RunWorker | WaitUntil, accept_failing: int | None, *, candidate: bool = False
+    ) -> AttemptOrder:
         context, issue = self._context, past.issue
         note = context.reader.state(issue.id).note
-        before = gone_on_with(past.attempts)  # its session may know no other workspace
+        before = gone_on_with(past.attempts) if not candidate else None  # its session may know no other workspace
         slot = self._jobs.take_slot(before.slot if before is not None else None)
         order, prompt_hash = make_order(context, past, action, slot, note, accept_failing)
         learned = action.reason if isinstance(action, RunWorker) and action.learned else ""
         place = context.executor.place(slot)
         if before is not None and place != context.executor.place(before.slot):
             order = replace(order, session=None)  # it lies on another machine
+        if candidate:
+            order = replace(order, session=None)  # the attempt that it stands beside has it
         notes = (*order.notes, *filter(None, (learned, f"carried out on {place}" if place else "")))
         order = replace(order, allowance=self._limits.allowance(order.model, past), notes=notes)
         branch = branch_name(issue.id)
@@ -404,3 +428,4 @@ class Dispatch:
         )
         hit("attempt_started")
         self._stations.begin(self._attempt(order))
+        return order

@@ -131,8 +131,8 @@ class EarlyConflicts:
 
     def _reject(self, failures: list[tuple[_Work, Failure]]) -> None:
         for work, why in failures:
-            job = self._jobs.attempt(work.issue_id)
-            if job is not None and job.judged is not None and job.judged.number == work.number:
+            job = self._jobs.attempt(work.issue_id, work.number)
+            if job is not None and job.judged is not None:
                 job.cancel.cancel(why=why)
             else:
                 self._queue.refuse(work.issue_id, work.number, why)

@@ -28,6 +28,7 @@ from noface.attempt.environment import (
 )
 from noface.attempt.executor import HostSeen
 from noface.engine.budget_guard import BudgetGuard, RunLimits, tell_prospect, unpriced_models
+from noface.engine.candidates import Ended
 from noface.engine.context import RunContext
 from noface.engine.deaths import remember_oom_kills
 from noface.engine.dispatch import (
@@ -449,7 +450,7 @@ class Engine:
     def _job_ended(self, job: Job[Any]) -> None:
         self._context.keep_hold()
         self._jobs.ended(job)
-        if job.kind in (JobKind.ATTEMPT, JobKind.QUESTION):
+        if job.kind in (JobKind.ATTEMPT, JobKind.QUESTION) and not self._jobs.attempts(job.issue_id):
             self._limits.ended(job.issue_id)
         self._stations.ended(job)
         if job.issue_id in self._withdrawn.keys() - self._jobs.issues():
@@ -458,17 +459,19 @@ class Engine:
     def _attempt(self, order: AttemptOrder) -> Steps[None]:
         """Have the attempt of an order made, in its slot; record its report and decide what follows."""
         context, model = self._context, order.model.name
+        issue_id = order.issue.id
         # Work that is only judged calls no model.
         began_at = 0.0 if order.resumed or order.finished else context.clock.now()
         job: Job[AttemptReport] = Job(
             JobKind.ATTEMPT,
-            order.issue.id,
+            issue_id,
             lambda cancel: context.executor.carry_out(Attempt(order, context.scope(cancel))),
             order.slot,
             model,
             order.think,
             always=True,
             began_at=began_at,
+            number=order.number,
         )
         report: AttemptReport | None = None
         over, failed = None, tuple[str, ...]()
@@ -479,21 +482,32 @@ class Engine:
             self._break(error)
             failed = (f"noface failed: {error}",)
         notes = (*failed, *self._outside.after_attempt(order))
-        context.suspects.discard(order.issue.id)
+        context.suspects.discard(issue_id)
         if report is None:
             try:
                 report = with_work(context, order, without_end(context, order))
             except (GitError, OSError):
                 return  # the next run keeps what is in the workspace, as after a kill
         report = self._stopped_with_noface(report)
-        cut_off = isinstance(report, Interrupted)
         over = why_over(order, report, over)
         if over is not None and over.ended_for is EndedFor.RUN:
             self._limit = self._limit or over.passed.reason
+        ended = Ended(order, of_its_model(context, order, report), notes, over, began_at)
+        resumed = {each.issue.id for each in self._resumed}
+        group = self._dispatch.candidates.ended(ended, resumed)
+        for each in group[:-1]:
+            if record_attempt(context, each.order, each.report, *each.notes, over=each.over, beside=each.beside):
+                provider_answered(context, each.order.model.name, each.began_at, each.report)
+        if group:
+            self._settle(group[-1])
+
+    def _settle(self, ended: Ended) -> None:
+        """Record an attempt that has ended, and decide what follows."""
+        context, order, report, over = self._context, ended.order, ended.report, ended.over
+        model, notes, cut_off = order.model.name, ended.notes, isinstance(report, Interrupted)
         withdrawn = self._withdrawn.get(order.issue.id)
         if withdrawn is not None:
             notes = (*notes, f"the issue {withdrawn}")
-        report = of_its_model(context, order, report)
         if not record_attempt(context, order, report, *notes, over=over):
             return
         if withdrawn is not None:
@@ -502,7 +516,7 @@ class Engine:
         if cut_off and over is None and (self._drain_until is not None or self._limit):
             context.set_status(order.issue.id, IssueStatus.READY, "interrupted; goes on with the next run")
             return
-        provider_answered(context, model, began_at, report)
+        provider_answered(context, model, ended.began_at, report)
         count_lessons(context, order, report)
         if isinstance(report, Judged) and report.failure is not None and report.failure.rule in ASKED_ONCE:
             if model in context.unreachable:  # by an issue that ran beside it
@@ -581,7 +595,7 @@ class Engine:
 
     def _breakers_close(self, message: AttemptProgress) -> None:
         """Close the breaker of a model that shows life: its probe has succeeded."""
-        job = self._jobs.attempt(message.issue_id) if message.alive else None
+        job = self._jobs.attempt(message.issue_id, message.number) if message.alive else None
         if job is not None and shows_life(self._context, job.model, job.began_at):
             answers_again(self._context, job.model, job.began_at)
 
@@ -606,6 +620,7 @@ class Engine:
         self._limit = self._limit or self._limits.reached()
         if self._drain_until is not None or self._limit or self._resumed:
             return planned
+        self._dispatch.begin_candidates()
         if self._context.settings.once and self._first_wave is None:
             self._first_wave = {issue.id for issue in planned.start}
             self._waves = bool(self._first_wave)
@@ -622,6 +637,7 @@ class Engine:
                     break
                 if self._jobs.free and not self._limits.reached():
                     self._begin(issue)
+                    self._dispatch.begin_candidates()
                     self._stood_back.update(planned.behind.keys())
             planned = self._plan() if refused < len(self._limits.refused) else planned
         return planned

@@ -45,10 +45,10 @@ _BESIDE = (JobKind.LANDING, JobKind.REMOTE)
 class Job(Generic[R]):
     """Work for a thread: `run` does it.
 
-    `model` is the one at work since `began_at` (epoch seconds), "" for none. `due`: a review, which runs whatever its
-    issue has cost. `phase` is the last that an attempt has reported, `changed` the
-    files in its snapshot, or those that its agent says it edits, `judged` what was told with the commit that is judged,
-    and `over` why the job was ended for money. `always`: it begins though the run is stopped.
+    `number` is an attempt's, `model` the one at work since `began_at` (epoch seconds), "" for none. `due`: a review,
+    which runs whatever its issue has cost. `phase` is the last that an attempt has reported, `changed` the files in
+    its snapshot, or those that its agent says it edits, `judged` what was told with the commit that is judged, and
+    `over` why the job was ended for money. `always`: it begins though the run is stopped.
     """
 
     kind: JobKind
@@ -60,6 +60,7 @@ class Job(Generic[R]):
     due: bool = False
     always: bool = False
     began_at: float = 0.0
+    number: int = 0
     phase: str = _ENDED_AT_ONCE[0]
     over: Overrun | None = None
     changed: set[str] = field(default_factory=set)
@@ -138,22 +139,36 @@ class Jobs:
         calling = (job for job in self._jobs if job.model in waits and job.calls_model)
         return frozenset(job.model for job in calling if job.began_at >= waits[job.model].since)
 
-    def attempt(self, issue_id: str) -> Job[Any] | None:
-        """Return the attempt at an issue that is under way."""
-        return next((job for job in self._attempts() if job.issue_id == issue_id), None)
+    def attempt(self, issue_id: str, number: int) -> Job[Any] | None:
+        """Return the attempt of a number at an issue, if it is under way."""
+        return next((job for job in self.attempts(issue_id) if job.number == number), None)
+
+    def attempts(self, issue_id: str) -> list[Job[Any]]:
+        """Return the attempts at an issue that are under way: there may be several candidates."""
+        return [job for job in self._attempts() if job.issue_id == issue_id]
+
+    def end_others(self, issue_id: str) -> None:
+        """End the candidates of an issue whose workers are still at it; what is being judged is judged."""
+        for job in self.attempts(issue_id):
+            if job.endable:
+                job.cancel.cancel()
 
     def progressed(self, progress: AttemptProgress) -> None:
         """Remember the phase an attempt is in, and what it changes."""
-        for job in self._attempts():
-            if job.issue_id == progress.issue_id:
-                job.phase = progress.phase
-                job.changed |= progress.changed
-                job.judged = progress if progress.work else job.judged
+        job = self.attempt(progress.issue_id, progress.number)
+        if job is not None:
+            job.phase = progress.phase
+            job.changed |= progress.changed
+            job.judged = progress if progress.work else job.judged
 
     @property
     def changed(self) -> dict[str, set[str]]:
-        """The files that each attempt under way has changed, as far as is known by now."""
-        return {job.issue_id: job.changed for job in self._attempts() if job.changed}
+        """The files that the attempts at each issue have changed, as far as is known by now."""
+        files: dict[str, set[str]] = {}
+        for job in self._attempts():
+            if job.changed:
+                files[job.issue_id] = files.get(job.issue_id, set()) | job.changed
+        return files
 
     @property
     def judged(self) -> list[Job[Any]]:

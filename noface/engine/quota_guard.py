@@ -43,7 +43,7 @@ class QuotaGuard:
 
     def seen(self, progress: AttemptProgress) -> None:
         """Take what a worker's program has told of its login's windows."""
-        job = self._jobs.attempt(progress.issue_id)
+        job = self._jobs.attempt(progress.issue_id, progress.number)
         spec = self._context.settings.models.get(job.model) if job is not None else None
         if spec is None:
             return

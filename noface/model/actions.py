@@ -58,6 +58,7 @@ class RunWorker(_Named):
     """Run a worker. `instead_of` is the absent model that a SWITCH stands in for.
 
     `learned`: the record of earlier issues chose the model, and the reason says how; it is noted of the attempt.
+    `beside` are the models that make the same attempt at once (`recovery/candidates`).
     """
 
     mode: Mode
@@ -66,6 +67,7 @@ class RunWorker(_Named):
     think: bool = False
     instead_of: Absence | None = None
     learned: bool = False
+    beside: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

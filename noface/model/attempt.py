@@ -286,8 +286,9 @@ UNFINISHED = "the worker did not finish"
 CHANGED_TESTS = "tests of main are changed"
 MET = "a key was met"
 HOST_LOST = "the host was lost"
-"""What notes of an attempt begin with: its worker did not finish, main's tests do not accept it, it left secrets, or
-its host was lost."""
+BESIDE = "a candidate beside attempt"
+"""What notes of an attempt begin with: its worker did not finish, main's tests do not accept it, it left secrets, its
+host was lost, or the work of another candidate was taken."""
 _MET_MAX = 5
 
 
@@ -304,6 +305,33 @@ def changed_tests_note(why: str) -> str:
 def host_lost_note(host: str, why: str) -> str:
     """Return the note of an attempt whose host was lost."""
     return f"{HOST_LOST}: {host} ({why})"
+
+
+_BESIDE_MARK = "beside: "
+
+
+def beside_mark(taken: int) -> str:
+    """Return what is kept, in place of a signature, of a candidate beside the attempt of that number."""
+    return f"{_BESIDE_MARK}{taken}"
+
+
+def as_decided(attempts: Iterable[PastAttempt]) -> tuple[PastAttempt, ...]:
+    """Return attempts in the order of their numbers, but candidates before the attempt whose work was taken.
+
+    So the last is always the one that is decided on, whatever clocks say.
+    """
+
+    def order(attempt: PastAttempt) -> tuple[int, bool, int]:
+        number = attempt.signature.removeprefix(_BESIDE_MARK)
+        beside = number != attempt.signature and number.isdecimal()
+        return int(number) if beside else attempt.number, not beside, attempt.number
+
+    return tuple(sorted(attempts, key=order))
+
+
+def beside_note(taken: int) -> str:
+    """Return the note of a candidate beside the attempt of that number, whose work was taken."""
+    return f"{BESIDE} {taken}, whose work was taken"
 
 
 def met_note(named: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ class Issue:
     `recheck` are commands of other issues that must pass again, since its boundary was widened into their work (K5).
     `may_change` are globs of protected files that its work may change all the same; only an issue file sets it.
     `accept_timeout_s` limits each of its `accept` commands, None if `[limits]` does. `rest`: it is the part of an issue
-    that no other part does.
+    that no other part does. Each of its attempts is made by so many `candidates` at once, None if the ladder says it.
     """
 
     id: str
@@ -39,6 +39,7 @@ class Issue:
     may_change: tuple[str, ...] = ()
     accept_timeout_s: float | None = None
     rest: bool = False
+    candidates: int | None = None
 
 
 def joined(issues: Sequence[Issue]) -> Issue:

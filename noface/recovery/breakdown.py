@@ -78,6 +78,7 @@ def make_child(
         tier=parent.tier,
         max_attempts=parent.max_attempts,
         no_escalate=parent.no_escalate,
+        candidates=parent.candidates,
         accept_timeout_s=parent.accept_timeout_s,
         source="",
         content_hash=hashlib.sha256(content.encode()).hexdigest()[:_HASH_CHARS],

@@ -69,7 +69,8 @@ The rules, in order; the first that applies wins.
 `[retry.strategies]` gives a kind another one of these answers. The ladder of `[retry]`: `default_model` for
 `escalate_after_attempts` charged attempts, then `escalation_model`, then the same thinking longer; the last rung
 repeats until the cap. `[[retry.ladder]]` replaces it. It is climbed, never descended. Whatever model comes out, a
-stand-in of its tier takes its place while its provider is away.
+stand-in of its tier takes its place while its provider is away. A step, or an issue, may ask for several candidates:
+then models of that tier make the attempt at once (`candidates`).
 """
 
 from collections.abc import Mapping
@@ -107,6 +108,7 @@ from noface.model.history import History, Topic, Verdict
 from noface.model.quoting import short, some
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, DiagnosisStrategy, FailureKind, Strategy
 from noface.model.worker_run import BlockedReason
+from noface.recovery.candidates import with_candidates
 from noface.recovery.closing import closed_or_looked_at
 from noface.recovery.done_already import closed_or_asked
 from noface.recovery.learned_start import learned_ladder, tries_left_out
@@ -157,6 +159,7 @@ def next_action(
     if not history.issue.no_escalate:
         action = _standing_in(action, policy, away, now)
     paid = _payable(action, history, policy, estimates)
+    paid = with_candidates(paid, history, policy, away, now, estimates)
     last = history.current[-1] if history.current else None
     if isinstance(paid, Block) and last is not None and last.failure is not None and last.failure.rule == LEFT_IN:
         verdict = history.verdict(last.number)

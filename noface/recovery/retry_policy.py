@@ -122,6 +122,7 @@ def rejection(advice: Advice) -> Failure:
 class Rung:
     """One step: `model` for `times` charged attempts, thinking longer if `think`.
 
+    Each attempt is made by so many candidates at once (`recovery/candidates`).
     `answers` are the failure kinds it is meant for; empty means every kind. `why` is what the record says of a rung
     that has fewer times than it is configured with, or of one with which a ladder begins: then `begins` is true.
     """
@@ -133,6 +134,7 @@ class Rung:
     answers: tuple[FailureKind, ...] = ()
     why: str = ""
     begins: bool = False
+    candidates: int = 1
 
     def suits(self, kind: FailureKind | None) -> bool:
         """True if the rung answers failures of `kind`."""
@@ -249,6 +251,15 @@ class Policy:
             if rung.tier >= climbing[-1].tier:
                 climbing.append(rung)
         return tuple(climbing)
+
+    def candidates(self, issue: Issue, wanted: str | None, model: str, *, think: bool) -> int:
+        """Return by how many workers at once the ladder has an issue's attempt with a model made.
+
+        `wanted` is what a person named at unblocking.
+        """
+        rungs = [rung for rung in self.ladder_for(issue, wanted) if rung.model == model]
+        exact = [rung for rung in rungs if rung.think == think]
+        return max((rung.candidates for rung in exact or rungs), default=1)
 
     def same_login(self, model: str) -> frozenset[str]:
         """Return the other models that use the same login as `model`."""

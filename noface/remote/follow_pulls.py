@@ -392,7 +392,7 @@ class PullFollower(Station):
         match looked.decision:
             case Merged():
                 self._held[issue_id] = looked
-                if (attempt := self.jobs.attempt(issue_id)) is not None:
+                for attempt in self.jobs.attempts(issue_id):
                     attempt.cancel.cancel()
             case ClosedUnmerged() | TakenByPerson():
                 self._held[issue_id] = looked

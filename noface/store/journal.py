@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from noface.model.actions import Action
-from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted
+from noface.model.attempt import BESIDE, AttemptOrder, AttemptReport, Interrupted, noted
 from noface.model.codec import encode
 from noface.model.failure import Failure
 from noface.model.gate import GateResult
@@ -243,7 +243,8 @@ class Journal:
     ) -> bool:
         """Record what came of an attempt; True if it was applied. `partial` is what its steps left (P4).
 
-        `mark` says which budget ended it, if one did (`model.budget`); it replaces a failure's signature.
+        `mark` says which budget ended it, if one did (`model.budget`), or beside which candidate it stood; it replaces
+        a failure's signature.
         An attempt whose token is no longer open was fenced: an event says so, and nothing else changes.
         """
         row = outcome_row(at, report, charged=charged, notes=notes)
@@ -265,7 +266,7 @@ class Journal:
                 number=report.number,
                 outcome=report.outcome,
                 charged=charged,
-                message=failure.message if failure else "",
+                message=failure.message if failure else noted(notes, BESIDE),
                 since=same_since(connection, report.issue_id, report.number),
                 worker=ended_badly(report),
                 gate=failure.gate if failure else None,

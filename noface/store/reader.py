@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
-from noface.model.attempt import CHANGED_TESTS, AttemptOrder, PastAttempt
+from noface.model.attempt import CHANGED_TESTS, AttemptOrder, PastAttempt, as_decided
 from noface.model.budget import ESTIMATED
 from noface.model.codec import decode
 from noface.model.failure_document import last_output
@@ -219,8 +219,8 @@ class Reader(Overview):
         return row.notes if row is not None else ()
 
     def past(self, issue_id: str) -> tuple[PastAttempt, ...]:
-        """Return an issue's finished attempts as the policy sees them."""
-        return tuple(_past(row) for row in self._db.rows(_PAST, issue_id))
+        """Return an issue's finished attempts as the policy sees them, in the order in which they were decided on."""
+        return as_decided(_past(row) for row in self._db.rows(_PAST, issue_id))
 
     def mains(self) -> frozenset[str]:
         """Return the commits where main stood, as far as attempts, landings and pull requests tell."""

@@ -96,6 +96,7 @@ class FrontMatter(BaseModel):
     tier: Annotated[int, Field(ge=1, le=TIER_MAX)] | None = None
     max_attempts: Annotated[int, Field(ge=1)] | None = None
     no_escalate: bool = False
+    candidates: Annotated[int, Field(ge=1, le=8)] | None = None
     may_change: _Items[_Inside] = ()
     accept_timeout_s: Annotated[Duration | None, Field(alias="accept_timeout")] = None
 
@@ -115,6 +116,7 @@ _EXPECTED = {
     "tier": f"a whole number from 1 to {TIER_MAX}, the lowest tier of [models] that works on it",
     "max_attempts": "a whole number from 1 up",
     "no_escalate": "true or false",
+    "candidates": "a whole number from 1 to 8: so many workers at once, the best work lands",
     "may_change": 'a list of globs of protected files, such as ["CLAUDE.md"]',
     "accept_timeout": 'a duration above zero, such as "10m" or 600 (seconds)',
 }

@@ -202,7 +202,9 @@ def _finished(event: EventFacts) -> Line:
         though = f", though its worker {happened(worker)}" if worker else ""
         return Line("✓", f"{event.issue} attempt {number} passed every gate{though}", style="green")
     if outcome == INTERRUPTED:
-        return Line("·", f"{event.issue} attempt {number} was interrupted; its work is kept", style="yellow")
+        why = event.text("message")
+        head = f"is kept: {why}" if why else "was interrupted; its work is kept"
+        return Line("·", f"{event.issue} attempt {number} {head}", style="dim" if why else "yellow")
     excused = "" if event.data.get("charged", True) else " (costs no attempt)"
     since, newest = int(event.number("since") or 0), int(event.number("number") or 0)
     if not 0 < since < newest:

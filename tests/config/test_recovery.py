@@ -134,8 +134,8 @@ def test_the_effective_content_holds_the_ladder_and_the_strategies():
     retry = config(EVERYTHING).effective()["retry"]
     assert retry["strategies"] == {"TIMEOUT": "breakdown"}
     assert retry["ladder"] == [
-        {"model": "claude-sonnet", "attempts": 2, "think": False, "answers": ["correctable"]},
-        {"model": "claude-opus", "attempts": 1, "think": True, "answers": []},
+        {"model": "claude-sonnet", "attempts": 2, "think": False, "parallel": 1, "answers": ["correctable"]},
+        {"model": "claude-opus", "attempts": 1, "think": True, "parallel": 1, "answers": []},
     ]
     assert retry["default_model"] == "claude-sonnet"
 

@@ -220,6 +220,7 @@ RARE = {
     "attempt_excused",
     "attempt_fenced",
     "budget_nudge",
+    "candidate_taken",
     "continuing",
     "host_away",
     "host_up",
@@ -313,6 +314,9 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     assert not story.journal.attempt_finished(story.tick(), late, charged=False, notes=())
     story.journal.event(story.tick(), "main_gate", None, gate="check", text="[ 40%]", seconds=5.0)
     story.journal.event(story.tick(), "lesson_dropped", "7", lesson=3)
+    story.journal.event(
+        story.tick(), "candidate_taken", "7", number=2, of=["1 (small)", "2 (big)"], why="the only one that passed"
+    )
     story.journal.event(story.tick(), "continuing", "7", message="blocked", independent=["8"])
     story.journal.event(story.tick(), "budget_nudge", None, text="half", spent_usd=5.0, done=1, issues=4)
     story.journal.event(story.tick(), "quota_nudge", None, login="claude", text="claude: 81%")

@@ -1,0 +1,93 @@
+"""Best of several, in a run: starts the candidates of an attempt as slots get free, and chooses when all have ended.
+
+Nothing is remembered: attempts at one issue that are under way at once are candidates. An attempt that has ended stays
+open in the database until the last of them has, so that a kill loses no choice: the next run judges again what was
+finished, by results that are known.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+
+from noface.engine.context import RunContext
+from noface.engine.jobs import Jobs
+from noface.model.actions import RunWorker
+from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
+from noface.model.budget import Overrun
+from noface.model.history import History
+from noface.recovery.candidates import set_aside, taken
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """An attempt that has ended: its worker `began_at` (epoch seconds), and `over` is why it was ended for money.
+
+    `beside` is the number of the candidate whose work was taken, 0 if it is not another's.
+    """
+
+    order: AttemptOrder
+    report: AttemptReport
+    notes: tuple[str, ...]
+    over: Overrun | None
+    began_at: float
+    beside: int = 0
+
+
+@dataclass(slots=True)
+class _Due:
+    """Candidates that have yet to start beside an attempt of an issue."""
+
+    past: History
+    action: RunWorker
+    accept_failing: int | None
+    models: list[str]
+
+
+class Candidates:
+    """Knows which candidates have yet to start, and which have ended. For the loop's thread."""
+
+    def __init__(self, context: RunContext, jobs: Jobs) -> None:
+        self._context, self._jobs = context, jobs
+        self._due: dict[str, _Due] = {}
+        self._ended: dict[str, list[Ended]] = {}
+
+    def wanted(self, past: History, action: RunWorker, accept_failing: int | None) -> None:
+        """Have others make the attempt that has just begun beside it, if its action says so."""
+        if action.beside:
+            alone = replace(action, beside=())
+            self._due[past.issue.id] = _Due(past, alone, accept_failing, list(action.beside))
+
+    def start(self, order: Callable[[History, RunWorker, int | None], bool]) -> None:
+        """Start those that have yet to, while slots are free; `order` returns False if one cannot be paid."""
+        for issue_id, due in tuple(self._due.items()):
+            while due.models and self._jobs.free:
+                if not order(due.past, replace(due.action, model=due.models.pop(0)), due.accept_failing):
+                    due.models.clear()
+            if not due.models:
+                del self._due[issue_id]
+
+    def ended(self, ended: Ended, resumed: Collection[str]) -> tuple[Ended, ...]:
+        """Take an attempt that has ended; return all candidates, the one whose work is taken last.
+
+        Returns none while others are under way, or are among the issues whose attempts are `resumed`: they end at
+        once if this one has passed, unless they are being judged.
+        """
+        issue_id, report = ended.order.issue.id, ended.report
+        self._due.pop(issue_id, None)
+        if isinstance(report, Judged) and report.failure is None:
+            self._jobs.end_others(issue_id)
+        self._ended.setdefault(issue_id, []).append(ended)
+        if self._jobs.attempts(issue_id) or issue_id in resumed:
+            return ()
+        group = sorted(self._ended.pop(issue_id), key=lambda each: each.order.number)
+        if len(group) == 1:
+            return (ended,)
+        best, why = taken([each.report for each in group])
+        if isinstance(best, Interrupted):
+            return tuple(group)
+        models = [f"{each.order.number} ({each.order.model.name})" for each in group]
+        note = f"taken of the candidates {', '.join(models)}: {why}"
+        others = [each for each in group if each.report is not best]
+        winner = next(each for each in group if each.report is best)
+        self._context.log_event("candidate_taken", issue_id, number=best.number, of=models, why=why)
+        aside = (replace(each, report=set_aside(each.report, best.number), beside=best.number) for each in others)
+        return (*aside, replace(winner, notes=(*winner.notes, note)))

@@ -1,0 +1,126 @@
+"""Best of several: which models make an attempt at once, and whose work is taken. Pure.
+
+Where a step of the ladder, or an issue, asks for candidates, several workers begin one attempt from the same commit.
+Judges that are no model choose: what passed, before what is doubted; else what came furthest. The attempt whose work is
+taken is decided on like any other; the others are kept and charged to nobody, so that to every rule they are as if they
+had not been.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from noface.model.actions import Action, Mode, RunWorker
+from noface.model.attempt import AttemptReport, Interrupted, Judged, NotStarted, beside_note
+from noface.model.budget import Estimate, Estimates, can_pay
+from noface.model.failure import Failure
+from noface.model.history import History
+from noface.model.taxonomy import INTERRUPTED
+from noface.recovery.policy_state import unusable
+from noface.recovery.retry_policy import Policy
+
+_ALONE = (Mode.SAME, Mode.SWITCH)
+"""What goes on with something that was begun, or stands in for it."""
+
+
+def with_candidates(
+    action: Action, history: History, policy: Policy, away: Mapping[str, float], now: float, estimates: Estimates | None
+) -> Action:
+    """Return the action with the models that make the attempt beside its own, as far as the issue's money pays them.
+
+    Those are the others of its tier that can be used now, then the same model again.
+    """
+    if not isinstance(action, RunWorker) or action.mode in _ALONE:
+        return action
+    many = history.issue.candidates or policy.candidates(history.issue, history.model, action.model, think=action.think)
+    judged = tuple(attempt for attempt in history.current if attempt.outcome != INTERRUPTED)
+    refused = unusable(judged, policy)
+    stand_ins = () if history.issue.no_escalate else policy.stand_ins(action.model)
+    free = [name for name in stand_ins if away.get(name, now) <= now and name not in refused]
+    models = [action.model, *free]
+    beside = tuple(models[place % len(models)] for place in range(1, many))
+    paid = _paid(action, beside, history, policy, estimates)
+    if not paid:
+        return action
+    return replace(action, beside=paid, reason=f"{action.reason}; {many_at_once((action.model, *paid))}")
+
+
+def many_at_once(models: Sequence[str]) -> str:
+    """Say which models make an attempt at once."""
+    times = [f"{name} {models.count(name)} times" if models.count(name) > 1 else name for name in dict.fromkeys(models)]
+    return f"{len(models)} candidates at once: {', '.join(times)}"
+
+
+def _paid(
+    action: RunWorker, beside: tuple[str, ...], history: History, policy: Policy, estimates: Estimates | None
+) -> tuple[str, ...]:
+    if estimates is None or not policy.budget.limited:
+        return beside
+    reserved: list[Estimate] = [estimates.of(action.model, think=action.think)]
+    for place, model in enumerate(beside):
+        estimate = estimates.of(model, think=action.think)
+        if can_pay(policy.budget, history.spent, reserved, estimate) is not None:
+            return beside[:place]
+        reserved.append(estimate)
+    return beside
+
+
+def taken(reports: Sequence[AttemptReport]) -> tuple[AttemptReport, str]:
+    """Return the report of the candidate whose work is taken, and why it rather than the others.
+
+    What passed comes first: without doubts, with the fewest changed lines. Of those that failed, the one that came
+    furthest by its gates; then what failed for no fault of its own, then what was ended.
+    """
+    best = min(reports, key=_rank)
+    passed = [report for report in reports if _passed(report)]
+    if _passed(best):
+        alone = len(passed) == 1
+        why = "the only one that passed" if alone else f"the smallest of {len(passed)} that passed: {_size(best)}"
+    else:
+        why = "none passed, it came furthest"
+    return best, why
+
+
+def _rank(report: AttemptReport) -> tuple[object, ...]:
+    if not isinstance(report, Judged):
+        return 3 if isinstance(report, Interrupted) else 2, False, 0, 0, 0, report.number
+    failure, changes, lines = report.failure, report.snapshot.changes, _lines(report)
+    if failure is None:
+        return 0, bool(report.doubts), 0, lines, len(changes), report.number
+    failing = len(failure.failing_tests)
+    passed = sum(result.failure is None for result in report.gates)
+    return 2 if failure.category.external else 1, not changes, -passed, failing, lines, report.number
+
+
+def _passed(report: AttemptReport) -> bool:
+    return isinstance(report, Judged) and report.failure is None
+
+
+def _size(report: AttemptReport) -> str:
+    changes = report.snapshot.changes if isinstance(report, Judged) else ()
+    lines = _lines(report)
+    return f"{lines} line{'' if lines == 1 else 's'} in {len(changes)} file{'' if len(changes) == 1 else 's'}"
+
+
+def _lines(report: AttemptReport) -> int:
+    changes = report.snapshot.changes if isinstance(report, Judged) else ()
+    return sum((change.added or 0) + (change.deleted or 0) for change in changes)
+
+
+def set_aside(report: AttemptReport, winner: int) -> AttemptReport:
+    """Return the report of a candidate beside whose work another's was taken: as one that is evidence of nothing.
+
+    What failed for a cause outside the work stays as it is: it says something of its model, or of the machine.
+    """
+    match report:
+        case Judged(failure=failure) if failure is None or not failure.category.external:
+            note = f"{beside_note(winner)}; it {_how(failure)}"
+            whose, left = (report.token, report.issue_id, report.number), (report.agent, report.snapshot, report.gates)
+            return Interrupted(*whose, *left, (*report.notes, note), report.patch_hash, report.worker)
+        case Interrupted():
+            return replace(report, notes=(*report.notes, beside_note(winner)))
+        case NotStarted() | Judged():
+            return report
+
+
+def _how(failure: Failure | None) -> str:
+    return f"failed with {failure.kind}: {failure.message}" if failure is not None else "passed as well"

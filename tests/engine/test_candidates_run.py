@@ -1,0 +1,63 @@
+"""Best of several, in whole runs: others end at once where one has passed, and a kill loses no choice."""
+
+import signal
+
+from support.processes import wait_for
+
+WRITES, WAITS, FAILS = {"write": "b.txt", "text": "b"}, {"sleep": 60}, {"write": "bad", "text": "x"}
+
+
+def rows(project, issue="1"):
+    return [(row["outcome"], row["charged"]) for row in project.attempts(issue)]
+
+
+def test_the_first_that_passes_ends_those_at_work_and_lands_for_the_price_of_one_attempt(project):
+    project.config(workers=3)
+    project.issue(1, candidates=3)
+    project.commit()
+    project.play(("1", 1, [WAITS]), ("1", 2, [WRITES]), ("1", 3, [WAITS]))
+    out = project.run()
+    assert rows(project) == [("INTERRUPTED", False), ("PASSED", True), ("INTERRUPTED", False)]
+    assert "1 attempt 2 is taken: the only one that passed" in out
+    assert "1 attempt 1 is kept: a candidate beside attempt 2, whose work was taken" in out
+    assert project.git("show", "main:b.txt") == "b"
+    assert not project.processes()
+
+
+def test_of_those_that_fail_one_is_charged_and_the_next_ones_go_on_from_it(project):
+    steps = "".join(f'[[retry.ladder]]\nmodel = "{name}"\nparallel = 2\n' for name in ("small", "big"))
+    project.config(steps, workers=2)
+    config = project.path / "noface.toml"
+    config.write_text(config.read_text().replace('default_model = "small"\nescalation_model = "big"\n', ""))
+    project.issue(1)
+    project.commit()
+    project.play(
+        ("1", 1, [{"sleep": 0.5}, {"say": "nothing"}]), ("1", 2, [FAILS, WRITES]), ("1", 0, [{"shell": "rm -f bad"}])
+    )
+    project.run()
+    first, second, *later = project.attempts("1")
+    assert (first["outcome"], first["charged"]) == ("INTERRUPTED", False)
+    assert "it failed with NO_DIFF" in " ".join(first["notes"])
+    assert second["charged"]
+    assert "2 candidates at once: big 2 times" in second["action"]["reason"]
+    assert [row["outcome"] for row in later if row["charged"]] == ["PASSED"]
+    assert project.git("show", "main:b.txt") == "b"
+
+
+def test_a_kill_while_one_has_ended_and_another_works_loses_no_work_and_charges_once(project):
+    project.config(workers=2)
+    project.issue(1, candidates=2)
+    project.commit()
+    project.play(("1", 1, [FAILS]), ("1", 2, [WRITES, WAITS]), ("*", 0, [{"shell": "rm -f bad"}, WRITES]))
+    run = project.start("run")
+    wait_for(lambda: (project.state / "attempts/1/1/gates").exists() or None)
+    wait_for(lambda: list((project.state / "attempts/1/1").glob("**/*check*")) or None)
+    run.send_signal(signal.SIGKILL)
+    run.wait(60)
+    project.run()
+    first, second, *later = project.attempts("1")
+    assert (second["outcome"], second["charged"]) == ("INTERRUPTED", False)
+    assert first["charged"]
+    assert [row["outcome"] for row in later if row["charged"]] == ["PASSED"]
+    assert project.statuses()["1"] == "merged"
+    assert "No problems found" in project.noface("fsck").stdout
